@@ -1,5 +1,6 @@
 // What runs in the thread of the database.
 import type { SqliteDatabase } from '#core';
+import { refuseCostlyJson } from '#kit/nesting';
 import { prepared } from '#kit/prepared-statement';
 import { type ChartRequest, chartText, type JoinedChartRequest, joinedChartText } from './chart.ts';
 import type { StoredPayload } from './contract.ts';
@@ -79,6 +80,7 @@ export function importLines(db: SqliteDatabase, lines: readonly string[]): { sam
   const latest = Date.now() / MS_PER_S + CLOCK_SLACK_S;
   const samples = lines.flatMap(line => {
     try {
+      refuseCostlyJson(line);
       const parsed = parseSample(line);
       return parsed.timestamp > latest ? [] : [parsed];
     } catch {

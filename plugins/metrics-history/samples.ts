@@ -1,5 +1,6 @@
 // Samples in the database: written with their numbers, read as the texts that they were.
 import type { SqliteDatabase } from '#core';
+import { refuseCostlyJson } from '#kit/nesting';
 import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
 import { itemIn, type Point, pointOf } from './compact-item.ts';
@@ -198,9 +199,14 @@ function rowOf({ timestamp, payload }: StoredPayload): Row {
   return { timestamp, payload: Buffer.from(buffer, byteOffset, byteLength), item: null, codec: ZLIB, dict_id: null };
 }
 
-/** The time of an earlier program's sample is that of its row, because not all of them hold it as a number. */
+/**
+ * The time of an earlier program's sample is that of its row, because not all of them hold it as a number. Throws an
+ * Error for one that is damaged, or nested too deep for those who read it.
+ */
 function sampleOf({ timestamp, payload }: Row): Record<string, unknown> {
-  return { ...(JSON.parse(wholeOfZlib(payload).toString()) as Record<string, unknown>), timestamp };
+  const text = wholeOfZlib(payload).toString();
+  refuseCostlyJson(text);
+  return { ...(JSON.parse(text) as Record<string, unknown>), timestamp };
 }
 
 /** What was remembered may have been taken back with a transaction. */

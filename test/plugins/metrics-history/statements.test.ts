@@ -69,6 +69,9 @@ const sample = ({ at, cpu = 10, sent = at }: Made) => ({
   extra: { kept: true },
 });
 
+const deepSample = (at: number) =>
+  JSON.stringify(sample({ at })).replace('true', `${'['.repeat(101)}${']'.repeat(101)}`);
+
 const write = (db: SqliteDatabase, samples: readonly Made[]) =>
   statements.write(
     db,
@@ -511,12 +514,12 @@ t.test('lines of an earlier program', async t => {
     { ...sample({ at: 0 }), timestamp: `${START + 5.5}` },
     { timestamp: '2026-11-18T12:00:00Z' },
   ];
-  const bad = ['{"timestamp":', '[]', '7', '{"timestamp":"soon"}', '{"timestamp":-1}', '{}', 'null'];
+  const bad = ['{"timestamp":', '[]', '7', '{"timestamp":"soon"}', '{"timestamp":-1}', '{}', 'null', deepSample(0)];
   const lines = [...good.map(line => JSON.stringify(line)), ...bad];
-  t.same(statements.importLines(db, lines), { samples: 3, skipped: 7 });
-  t.same(statements.importLines(db, lines), { samples: 3, skipped: 7 }, 'again, and nothing is there twice');
+  t.same(statements.importLines(db, lines), { samples: 3, skipped: 8 });
+  t.same(statements.importLines(db, lines), { samples: 3, skipped: 8 }, 'again, and nothing is there twice');
   t.equal(statements.storage(db).samples, 3);
-  const record = { completed: false, files: 1, samples: 3, skipped: 7 };
+  const record = { completed: false, files: 1, samples: 3, skipped: 8 };
   statements.recordImport(db, record);
   t.same(statements.importRecord(db), record);
   audit(db);
@@ -530,7 +533,7 @@ t.test('a file of an earlier program is used as it is', async t => {
   const insert = db.prepare('INSERT INTO metrics_snapshots VALUES (?, ?, ?, ?, 0)');
   for (let index = 0; index < 450; index += 1) {
     const text = JSON.stringify(sample({ at: index * 5, cpu: index % 100 }));
-    const payload = index === 7 ? Buffer.from('damaged') : deflateSync(text);
+    const payload = index === 7 ? Buffer.from('damaged') : deflateSync(index === 8 ? deepSample(index * 5) : text);
     insert.run(START + index * 5, payload, text.length, payload.length);
   }
   for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
@@ -543,6 +546,6 @@ t.test('a file of an earlier program is used as it is', async t => {
   t.same(chart(db).stats.cpu, { min: 0, max: 99 });
   write(db, [{ at: 450 * 5 }]);
   const items = JSON.parse(`[${[...statements.pieces(db, { from: START })].map(textOfPiece).join()}]`) as Body[];
-  t.equal(items.length, 450, 'old and new ones, without the damaged one');
+  t.equal(items.length, 449, 'old and new ones, without the damaged one and the one that nests too deep');
   audit(db);
 });
