@@ -38,9 +38,9 @@ export const databaseHealthSection = z.object({
     .default(DEFAULT_TAIL_BYTES)
     .meta({ description: 'How much of the end of a log is searched at most' }),
   services: z
-    .record(z.string(), z.union([serviceSettings, z.boolean()]))
+    .record(z.string(), z.union([serviceSettings, z.boolean(), z.number(), z.string()]))
     .default({})
-    .meta({ description: 'The services whose databases are looked at, by id' }),
+    .meta({ description: 'The services whose databases are looked at, by id; a plain value is a switch' }),
 });
 
 export interface ServiceSettings {
@@ -67,7 +67,7 @@ export function readSettings(section: unknown): HealthSettings {
     tailBytes: bounded(log_tail_bytes, DEFAULT_TAIL_BYTES, MIN_TAIL_BYTES, MAX_TAIL_BYTES),
     of(id) {
       const value = Object.hasOwn(byId, id) ? byId[id] : undefined;
-      const given = recordOf(typeof value === 'object' ? value : { enabled: Boolean(value) });
+      const given = recordOf(typeof value === 'object' ? value : { enabled: isOn(value) });
       return {
         enabled: given.enabled === true,
         mode: given.mode === 'enhanced' ? 'enhanced' : 'standard',
@@ -75,6 +75,11 @@ export function readSettings(section: unknown): HealthSettings {
       };
     },
   };
+}
+
+/** YAML 1.2 reads `no` and its like as texts. */
+function isOn(value: unknown): boolean {
+  return typeof value === 'string' ? !/^(|0|n|no|off|false)$/i.test(value.trim()) : Boolean(value);
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -37,6 +37,17 @@ t.test('standard mode opens nothing, and switches act at once', async t => {
   t.equal((await save({ interval_sec: 3 })).status, 400);
   t.equal((await save({ services: { 'radarr:Default': true }, enabled: true })).status, 200, 'a plain switch');
   t.match(await freshHealth(app), { mode: 'standard', monitoring_enabled: true });
+  for (const [value, isOn] of [
+    [0, false],
+    ['yes', true],
+    ['No', false],
+    [1, true],
+    ['', false],
+  ] as const) {
+    t.equal((await save({ services: { 'radarr:Default': value } })).status, 200, `the switch ${value}`);
+    t.equal((await freshHealth(app)).monitoring_enabled, isOn);
+  }
+  t.equal((await save({ services: { 'radarr:Default': [] } })).status, 400, 'a list is no switch');
 });
 
 t.test('a log that grows and rotates', async t => {
