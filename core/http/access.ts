@@ -1,10 +1,11 @@
 // Decides who may use a route or stream. It fails closed: where users exist that nothing can check, nobody is admitted.
-import { readFile, stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import type { AccessCheck, AccessRequest, Identity } from '../contract/route.ts';
 import { plainData } from '../kit/plain-data.ts';
+import { readPrivate } from '../kit/trust.ts';
 
 export interface Admission {
   readonly identity: Identity;
@@ -89,15 +90,15 @@ export class AccessGate {
   }
 
   /**
-   * Anything but a missing file, or a whole one with `enabled: false`, counts as users, so that a damaged file opens
-   * nothing.
+   * Anything but a missing file, or a whole and trusted one with `enabled: false`, counts as users, so that a damaged
+   * file, a link or a FIFO opens nothing.
    */
   async #readUsers(): Promise<boolean> {
     try {
-      const { mtimeMs, size, ino } = await stat(this.#usersFile);
-      const fingerprint = `${mtimeMs} ${size} ${ino}`;
+      const { mtimeMs, ctimeMs, size, ino } = await lstat(this.#usersFile);
+      const fingerprint = `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
       if (fingerprint === this.#lastFingerprint) return this.#lastResult;
-      const users: unknown = plainData(JSON.parse(await readFile(this.#usersFile, 'utf8')));
+      const users: unknown = plainData(JSON.parse(await readPrivate(this.#usersFile)));
       this.#lastResult = !(
         typeof users === 'object' &&
         users !== null &&

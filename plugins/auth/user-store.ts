@@ -1,6 +1,6 @@
 // The file that holds the users, the signing secret and the switch. It has one writer; unreadable, it lets nobody in.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
@@ -87,31 +87,33 @@ export class UserStore {
     const nowMs = performance.now();
     if (nowMs - this.#lastCheckMs < RECHECK_INTERVAL_MS) return undefined;
     this.#lastCheckMs = nowMs;
-    return this.#queue.add(async () => {
-      const found = await readFingerprint(this.#file);
-      if (found === this.#fingerprint) return;
-      if (found === '' && this.#content !== null) {
-        this.#log.error(
-          `${this.#file} is gone; its users are kept until the end of this run, the next change writes it`,
-        );
-        this.#fingerprint = '';
-        return;
-      }
-      await this.#load();
-      this.#onExternalChange();
-    });
+    return this.#queue.add(() => this.#catchUp());
   }
 
   /**
-   * Writes the content that `change` returns, and keeps it in memory once it is on disk. `change` gets a copy of the
-   * current content, never runs beside another update, and may throw a Problem to refuse the update.
+   * Writes the content that `change` returns, and keeps it in memory once it is on disk. `change` gets a copy of what the
+   * file holds at this moment, never runs beside another update, and may throw a Problem to refuse the update.
    */
   update(change: (content: UserFile) => UserFile): Promise<UserFile> {
     return this.#queue.add(async () => {
+      await this.#catchUp();
       const next = change(structuredClone(this.content));
       await this.#write(next);
       return next;
     });
+  }
+
+  /** Reads the file again if somebody else has changed it since it was read or written. */
+  async #catchUp(): Promise<void> {
+    const found = await readFingerprint(this.#file);
+    if (found === this.#fingerprint) return;
+    if (found === '' && this.#content !== null) {
+      this.#log.error(`${this.#file} is gone; its users are kept until the end of this run, the next change writes it`);
+      this.#fingerprint = '';
+      return;
+    }
+    await this.#load();
+    this.#onExternalChange();
   }
 
   async #load(): Promise<void> {
@@ -200,10 +202,13 @@ export class UserStore {
   }
 }
 
-/** A text that differs after every change of the file, its owner or its rights, and is empty when there is no file. */
+/**
+ * A text that differs after every change of the file, its owner or its rights, and is empty when there is no file. A link
+ * is no missing file, wherever it leads: `readPrivate` refuses it.
+ */
 async function readFingerprint(file: string): Promise<string> {
   try {
-    const { mtimeMs, ctimeMs, size, ino } = await stat(file);
+    const { mtimeMs, ctimeMs, size, ino } = await lstat(file);
     return `${mtimeMs}:${ctimeMs}:${size}:${ino}`;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? '' : 'unreadable';

@@ -1,5 +1,6 @@
 // Line 7: a users.json that lacks what it must have lets nobody in, and neither it nor its copy is overwritten.
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
@@ -85,4 +86,45 @@ t.test('without the part that checks users, a file that lacks them opens nothing
   t.equal((await app.get('/config')).status, 503);
   await rm(path.join(configDir, 'users.json'));
   await until(async () => (await app.get('/config')).status === 200, { what: 'first use' });
+});
+
+for (const plugins of [
+  ['auth', 'config', 'health'],
+  ['config', 'health'],
+]) {
+  const checker = plugins.includes('auth') ? 'with' : 'without';
+  t.test(`a link that leads nowhere, and a FIFO, are no first use (${checker} the part that checks users)`, async t => {
+    const configDir = testDir(t, {});
+    const file = path.join(configDir, 'users.json');
+    await symlink(path.join(configDir, 'volume-that-is-not-mounted', 'users.json'), file);
+    const app = await startHost({ plugins, configDir });
+    t.teardown(() => app.stop());
+    t.equal((await app.get('/config')).status, 503);
+    t.not((await app.post('/auth/setup', FIRST)).status, 200);
+    await rm(file);
+    await until(async () => (await app.get('/config')).status === 200, { what: 'first use' });
+    await rm(file, { force: true });
+    execFileSync('mkfifo', [file]);
+    await until(async () => (await app.get('/config')).status === 503, { what: 'the FIFO to be noticed' });
+    t.equal((await app.get('/health')).status, 200);
+  });
+}
+
+t.test('a change of the file that was not noticed yet is not overwritten', async t => {
+  const app = await startHost({ plugins: ['auth', 'config', 'health'] });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'users.json');
+  const { body } = await app.post('/auth/setup', FIRST);
+  const mine = { authorization: `Bearer ${body.access_token}` };
+  const names = async () => (await app.get('/auth/users', mine)).body.users.map((user: typeof FIRST) => user.username);
+  for (const name of ['one', 'two', 'three']) {
+    const content = JSON.parse(await readFile(file, 'utf8'));
+    const user = { username: `${name}-by-hand`, password: HASH, disabled: false };
+    await writeFile(file, JSON.stringify({ ...content, users: [...content.users, user] }));
+    await app.post('/auth/users', { username: `${name}-by-route`, password: 'another horse' }, mine);
+  }
+  const expected = ['one', 'two', 'three'].flatMap(name => [`${name}-by-hand`, `${name}-by-route`]);
+  t.same(await names(), ['first', ...expected]);
+  const { users } = JSON.parse(await readFile(file, 'utf8'));
+  t.equal(users.length, 7);
 });
