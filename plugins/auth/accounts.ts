@@ -1,6 +1,6 @@
 // Everything that changes accounts or the authentication switch. At least one user who can log in always remains.
 import { randomInt } from 'node:crypto';
-import { Problem } from '#core';
+import { type Logger, Problem } from '#core';
 import { checkPassword, checkUserName } from './account-rules.ts';
 import type { AuthChange } from './contract.ts';
 import { hashPassword, isCurrentHash, verifyPassword } from './password.ts';
@@ -12,11 +12,13 @@ const MAX_PASSWORD_LENGTH = 1_024;
 export class Accounts {
   readonly #store: UserStore;
   readonly #throttle: LoginThrottle;
+  readonly #log: Logger;
   readonly #onChange: (change: AuthChange) => void;
 
-  constructor(store: UserStore, throttle: LoginThrottle, onChange: (change: AuthChange) => void) {
+  constructor(store: UserStore, throttle: LoginThrottle, log: Logger, onChange: (change: AuthChange) => void) {
     this.#store = store;
     this.#throttle = throttle;
+    this.#log = log;
     this.#onChange = onChange;
   }
 
@@ -36,9 +38,12 @@ export class Accounts {
       username,
       async () => hasAllowedLength && (await verifyPassword(password, hash, { isUrgent })) && hash !== undefined,
     );
-    if (user === undefined || !matches) throw new Problem(401, 'Wrong user name or password');
+    // The account may have changed while its hash was compared.
+    const current = this.#store.find(username);
+    const isSame = current?.disabled === false && current.token_version === user?.token_version;
+    if (user === undefined || !matches || !isSame) throw new Problem(401, 'Wrong user name or password');
     if (!isCurrentHash(user.password)) await this.#replaceHash(user, password);
-    return user;
+    return current;
   }
 
   /** Creates the first user and enables authentication. Throws a Problem 400 when there are users. */
@@ -124,12 +129,20 @@ export class Accounts {
     this.#onChange({ kind: 'user-removed', username });
   }
 
-  async #replaceHash(user: StoredUser, password: string): Promise<void> {
-    const hash = await hashPassword(password);
-    await this.#store.update(content => ({
-      ...content,
-      users: content.users.map(other => (other.username === user.username ? { ...other, password: hash } : other)),
-    }));
+  /** The password is right whether or not its hash can be replaced now; the next login tries again. */
+  async #replaceHash({ username, password: old }: StoredUser, password: string): Promise<void> {
+    try {
+      const hash = await hashPassword(password);
+      await this.#store.update(content => ({
+        ...content,
+        // Only the hash that was compared: meanwhile the user may have got another password.
+        users: content.users.map(user =>
+          user.username === username && user.password === old ? { ...user, password: hash } : user,
+        ),
+      }));
+    } catch (error) {
+      this.#log.warn(`the password hash of '${username}' stays in its old form for now`, error);
+    }
   }
 }
 

@@ -36,7 +36,7 @@ export default definePlugin({
     await store.load();
 
     host.provide('access', check);
-    const accounts = new Accounts(store, new LoginThrottle(), onChange);
+    const accounts = new Accounts(store, new LoginThrottle(), host.log, onChange);
     registerSessionRoutes(host, store, accounts, tokens);
     registerUserRoutes(host, store, accounts);
     host.every(host.paced(STREAM_RECHECK_MS), () => check.notifyRevoked());

@@ -1,5 +1,6 @@
 // Accounts and sessions over HTTP: the state table, every route with its refusals, old hashes, a store that is damaged.
 import { execFileSync } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hashSync } from 'bcryptjs';
@@ -213,6 +214,29 @@ t.test('hashes of older installations', async t => {
   }
 });
 
+t.test('a password that is set while the old one is compared stays', async t => {
+  const { app, mine } = await openWithUser(t);
+  const content = await stored(app);
+  const old = { username: 'old', password: hashSync('old password', 12), disabled: false };
+  await writeFile(usersFile(app), JSON.stringify({ ...content, users: [...content.users, old] }));
+  await until(async () => (await app.get('/auth/users', mine)).body.users.length === 2);
+  const logIn = (password: string) => app.post('/auth/login', { username: 'old', password });
+  const late = new Promise<number>((resolve, reject) => {
+    const onThread = () => {
+      unsubscribe('worker_threads', onThread);
+      app
+        .request('PUT', '/auth/users/old', { json: { password: 'new password' }, headers: mine })
+        .then(answer => resolve(answer.status), reject);
+    };
+    subscribe('worker_threads', onThread);
+  });
+  const first = await logIn('old password');
+  t.equal(await late, 200);
+  t.ok([200, 401].includes(first.status));
+  t.equal((await logIn('old password')).status, 401);
+  t.equal((await logIn('new password')).status, 200);
+});
+
 t.test('a damaged store closes, a missing one opens setup', async t => {
   const { app, mine } = await openWithUser(t);
   await app.post('/auth/users', { username: 'second', password: 'another horse' }, mine);
@@ -253,11 +277,17 @@ t.test('what cannot be written is not pretended', { skip: asRoot ? false : 'only
     delete process.env.DUMB_AUTH_CONFIG_PATH;
   });
   const { app, mine } = await openWithUser(t);
-  const before = await readFile(path.join(place, 'users.json'), 'utf8');
+  const file = path.join(place, 'users.json');
+  const content = JSON.parse(await readFile(file, 'utf8'));
+  const old = { username: 'old', password: hashSync(FIRST.password, 4), disabled: false };
+  await writeFile(file, JSON.stringify({ ...content, users: [...content.users, old] }));
+  await until(async () => (await app.get('/auth/users', mine)).body.users.length === 2);
+  const before = await readFile(file, 'utf8');
   execFileSync('mount', ['-o', 'remount,ro', place]);
   t.equal((await app.post('/auth/users', { username: 'second', password: 'another horse' }, mine)).status, 503);
-  t.equal((await app.get('/auth/users', mine)).body.users.length, 1);
-  t.equal(await readFile(path.join(place, 'users.json'), 'utf8'), before);
+  t.equal((await app.get('/auth/users', mine)).body.users.length, 2);
+  t.equal((await app.post('/auth/login', { ...FIRST, username: 'old' })).status, 200, 'an old hash is still good');
+  t.equal(await readFile(file, 'utf8'), before);
 });
 
 t.test('a store that vanishes opens nothing', async t => {
