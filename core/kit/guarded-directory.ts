@@ -331,7 +331,9 @@ async function enter(
 ): Promise<{ entered: number } | { link: string }> {
   const inside = within(descriptor, name);
   try {
-    return { entered: await openDescriptor(inside, HOLD) };
+    const entered = await openDescriptor(inside, HOLD);
+    if (making !== undefined) await finishLeft(entered, making);
+    return { entered };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && making !== undefined) {
@@ -371,12 +373,29 @@ async function makeWithin(descriptor: number, name: string, { mode, owner = null
     // Others may have put another directory in its place. What is empty is nothing that they could use; where no mode keeps
     // the mark, another thread that has made a file in it already leaves it the host's.
     if ((entry.mode & JUST_MADE) === 0 && (await readdir(within(own, '.'))).length > 0) return;
-    await chmod(within(own, '.'), mode ?? entry.mode & PERMISSIONS);
-    // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
-    if (given !== null) await chown(within(own, '.'), given.uid, given.gid).catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'));
+    await finish(own, mode ?? entry.mode & PERMISSIONS, given);
   } finally {
     closeSync(own);
   }
+}
+
+/**
+ * Gives a directory its owner that a host which was killed in between has made and not given. Nobody else marks one that
+ * no others may write to.
+ */
+async function finishLeft(descriptor: number, { mode, owner = null }: Making): Promise<void> {
+  if (owner === null || process.geteuid?.() !== 0) return;
+  const entry = await fstat(descriptor);
+  const isLeft = entry.uid === 0 && (entry.mode & JUST_MADE) !== 0 && distrustOf(entry) === null;
+  if (!isLeft || (await readdir(within(descriptor, '.'))).length > 0) return;
+  await finish(descriptor, mode ?? entry.mode & PERMISSIONS, owner);
+}
+
+async function finish(descriptor: number, mode: number, owner: FileOwner | null): Promise<void> {
+  const place = within(descriptor, '.');
+  await chmod(place, mode);
+  // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
+  if (owner !== null) await chown(place, owner.uid, owner.gid).catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'));
 }
 
 function isOwn(uid: number): boolean {

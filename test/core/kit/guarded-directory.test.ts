@@ -135,6 +135,29 @@ t.test('missing directories are made and given, existing ones stay as they are',
   await t.rejects(GuardedDirectory.open(path.join(theirs, 'none')), { code: 'ENOENT' });
 });
 
+t.test('a directory whose making was cut off gets its owner when it is used again', ROOT_ONLY, async t => {
+  const { theirs } = await places(t);
+  const owner = { uid: 1_234, gid: 1_235 };
+  const made = async (name: string, mode: number): Promise<string> => {
+    const place = path.join(theirs, name);
+    await mkdir(place);
+    await chmod(place, mode);
+    return place;
+  };
+  // As a host leaves it that is killed between its making and its giving.
+  const [left, shared, full] = [await made('left', 0o1755), await made('shared', 0o1777), await made('full', 0o1755)];
+  await writeFile(path.join(full, 'file'), '');
+  for (const place of [left, shared, full]) (await GuardedDirectory.open(path.join(place, 'in'), { owner })).close();
+  t.match(await stat(left), { ...owner, mode: 0o40755 });
+  t.match(await stat(shared), { uid: 0, mode: 0o41777 }, 'one that others may write to is no such directory');
+  t.match(await stat(full), { uid: 0, mode: 0o41755 }, 'nor is one that holds something');
+  const held = await made('private', 0o1700);
+  (await GuardedDirectory.open(held)).close();
+  t.equal((await stat(held)).uid, 0, 'it stays as it is for whoever makes nothing');
+  (await GuardedDirectory.open(held, { owner, mode: 0o700 })).close();
+  t.match(await stat(held), { ...owner, mode: 0o40700 });
+});
+
 t.test('a directory stays the one that was opened', async t => {
   const { ours } = await places(t);
   const directory = await GuardedDirectory.open(ours);
