@@ -15,3 +15,10 @@ export async function needSpace(place: string, bytes: number): Promise<void> {
   if (lacking > 0)
     throw new Problem(507, `the file system of ${place} lacks ${Math.ceil(lacking / MIB)} MiB for it; free some space`);
 }
+
+/** A Problem 507 for an error that says so; undefined for any other. */
+export function fullDisk(place: string, error: unknown): Problem | undefined {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof Problem || (code !== 'ENOSPC' && code !== 'EDQUOT')) return undefined;
+  return new Problem(507, `the file system of ${place} is full; free some space`, { cause: error });
+}

@@ -5,9 +5,11 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FetchStream, Problem } from '#core';
+import { reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import { networkFault, statusFault } from '#kit/server-fault';
 import type { DownloadOptions, InstallUser, StepProgress } from './contract.ts';
+import { fullDisk } from './disk-space.ts';
 import type { VendorFetch } from './vendor-fetch.ts';
 
 const GIB = 2 ** 30;
@@ -37,7 +39,7 @@ export interface DownloadRequest extends DownloadOptions {
   nowMs?(): number;
 }
 
-/** Gives the path of the file. Throws a Problem 502 or 504. */
+/** Gives the path of the file. Throws a Problem: 502 or 504 for the network, 500 or 507 for the disk. */
 export async function download(request: DownloadRequest): Promise<string> {
   const file = path.join(request.directory, path.basename(request.name));
   await GuardedDirectory.at(file, async (directory, name) => {
@@ -48,6 +50,9 @@ export async function download(request: DownloadRequest): Promise<string> {
     } finally {
       await handle.close();
     }
+  }).catch(error => {
+    request.signal.throwIfAborted();
+    return tellUnwritten(file)(error);
   });
   return file;
 }
@@ -131,7 +136,7 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
     received.bytes += part.length;
     if (received.bytes > maxBytes) throw tooLarge(request, maxBytes);
     received.hash?.update(part);
-    await handle.appendFile(part).catch(tellFull(request));
+    await handle.appendFile(part).catch(tellUnwritten(path.join(request.directory, name)));
     const percent = Number.isNaN(total) ? null : Math.floor((100 * received.bytes) / total);
     request.report({ text: `downloads ${name}`, percent });
   }
@@ -155,7 +160,7 @@ function paceOf({ url, name, nowMs = () => performance.now() }: DownloadRequest)
 }
 
 async function restart(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
-  await handle.truncate(0);
+  await handle.truncate(0).catch(tellUnwritten(path.join(request.directory, path.basename(request.name))));
   received.bytes = 0;
   received.hash = newHash(request);
   received.isPieced = false;
@@ -189,10 +194,12 @@ function tooLarge({ url, name }: DownloadRequest, maxBytes: number): Problem {
   return new Problem(502, `${name} from ${hostOf(url)} is larger than ${maxBytes} bytes; choose another release`);
 }
 
-function tellFull({ directory }: DownloadRequest): (error: NodeJS.ErrnoException) => never {
+/** A fault of the disk is none of the network, and no other connection helps. */
+function tellUnwritten(file: string): (error: unknown) => never {
   return error => {
-    if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error;
-    throw new Problem(507, `the file system of ${directory} is full; free some space`, { cause: error });
+    if (error instanceof Problem) throw error;
+    const text = `${file} cannot be written: ${reasonText(error)}; see to its disk`;
+    throw fullDisk(path.dirname(file), error) ?? new Problem(500, text, { cause: error });
   };
 }
 

@@ -1,9 +1,11 @@
 // What the host knows of the folders into which it has installed: in its own state, because a service can write to its
 // folder. A swap is recorded before its first step, so that the next start can complete it.
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#core';
 import { isTemporary, PrivateDirectory } from '#kit/private-directory';
+import { fullDisk } from './disk-space.ts';
 
 /** Below the configuration directory. */
 export const RECORDS_DIRECTORY = 'installs';
@@ -82,13 +84,27 @@ export class FolderRecords {
 
   /** Resolves when it is on disk. */
   async save(record: FolderRecord): Promise<void> {
+    await this.#write(record).catch((error: unknown) => {
+      throw fullDisk(path.join(this.#configDir, RECORDS_DIRECTORY), error) ?? error;
+    });
+    this.#records.set(record.directory, record);
+  }
+
+  /** Of a swap that has ended. What cannot be written counts all the same; a later start finds out for itself. */
+  async settle(record: FolderRecord): Promise<void> {
+    this.#records.set(record.directory, record);
+    await this.save(record).catch(error =>
+      this.#log.warn(`the end of the installation in ${record.directory} could not be recorded`, error),
+    );
+  }
+
+  async #write(record: FolderRecord): Promise<void> {
     const directory = await PrivateDirectory.open(this.#configDir, [RECORDS_DIRECTORY]);
     try {
       await directory.replace(fileOf(record.directory), JSON.stringify(record, null, 2));
     } finally {
       await directory.close();
     }
-    this.#records.set(record.directory, record);
   }
 
   async #read(directory: PrivateDirectory, name: string): Promise<void> {

@@ -274,8 +274,9 @@ export class Installations {
     for (const { directory } of this.#records.all().filter(record => path.isAbsolute(record.directory))) {
       const folder = this.#folder(directory);
       try {
-        if (await folder.recover())
-          this.#host.log.info(`the installation in ${directory} was cut off, and is complete now`);
+        const came = await folder.recover();
+        const is = came === 'complete' ? 'complete now' : 'taken back, because what it brings is gone';
+        if (came !== null) this.#host.log.info(`the installation in ${directory} was cut off, and is ${is}`);
         folder.clean();
       } catch (error) {
         this.#host.log.error(`the installation in ${directory} was cut off, and cannot be completed`, error);

@@ -8,13 +8,15 @@ import { type Logger, Problem } from '#core';
 import { writeFileIn } from '#kit/atomic-write';
 import { endBuild } from '#kit/build-environment';
 import { runInDirectories } from '#kit/directory-command';
+import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { readMounts } from '#kit/mountinfo';
 import { reachOf } from '#kit/service-user';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 import type { InstallUser } from './contract.ts';
-import type { FolderRecord, FolderRecords, Release } from './folder-records.ts';
-import { carryOut, isThere, type KeptPlaces, planSwap, WORK, within } from './swap.ts';
+import { fullDisk } from './disk-space.ts';
+import type { FolderRecord, FolderRecords, Release, Swap } from './folder-records.ts';
+import { carryOut, isHopeless, isThere, type KeptPlaces, planSwap, undo, WORK, within } from './swap.ts';
 
 const FILES = 'files';
 const DOWNLOADS = 'downloads';
@@ -88,7 +90,7 @@ export class ReleaseFolder {
       return { part, files, downloads, caches };
     } catch (error) {
       await this.#drop(part);
-      throw error;
+      throw fullDisk(directory, error) ?? error;
     } finally {
       folder.close();
     }
@@ -154,6 +156,11 @@ export class ReleaseFolder {
         );
       const { version, installedAt } = previous;
       const { part, outs, ins } = previous.kept;
+      if (!(await isThere(folder, path.join(WORK, part))))
+        throw new Problem(
+          409,
+          `the release before the present one is gone from ${path.join(record.directory, WORK, part)}; install one by its number`,
+        );
       const outgoing = nameOf('release');
       const installed = { version, installedAt };
       const swap = { incoming: part, outgoing, outs: ins, ins: outs, installed, previous: null };
@@ -167,12 +174,13 @@ export class ReleaseFolder {
     return this.#drop(part);
   }
 
-  /** Completes a swap that was cut off; whether there was one. */
-  async recover(): Promise<boolean> {
-    if (this.record.swap === null) return false;
+  /** Completes a swap that was cut off, or takes it back where what it brings is gone. null when there was none. */
+  async recover(): Promise<'complete' | 'taken back' | null> {
+    const { swap } = this.record;
+    if (swap === null) return null;
     // Whatever comes next begins with that.
     await this.#alone(async () => undefined);
-    return true;
+    return this.record.installed === swap.installed ? 'complete' : 'taken back';
   }
 
   /** Removes what neither the record nor a draft needs, in the background. */
@@ -199,6 +207,7 @@ export class ReleaseFolder {
   }
 
   async #clean(folder: GuardedDirectory): Promise<void> {
+    const faults: unknown[] = [];
     for (const name of await within(folder, `${WORK}/`, work => work.names())) {
       const { previous, swap } = this.record;
       const needed = [previous?.kept?.part, swap?.outgoing, swap?.incoming.split('/')[0]];
@@ -208,18 +217,44 @@ export class ReleaseFolder {
       // What an earlier host has started may still write there, by its path.
       const gone = nameOf('gone');
       await within(folder, `${WORK}/`, work => work.rename(name, gone));
-      await this.#removeIn(folder, WORK, gone);
+      await this.#removeIn(folder, WORK, gone).catch(fault => faults.push(fault));
     }
+    // What cannot be removed keeps nothing else from it.
+    const [first] = faults;
+    if (first !== undefined) throw first;
   }
 
-  /** The record is the only thing by which a step of a swap is known to be left. */
+  /** The record is the only thing by which a step of a swap is known to be left. Whatever fails is taken back. */
   async #complete(folder: GuardedDirectory, record: FolderRecord): Promise<void> {
     const { records } = this.#options;
     const { swap, user } = record;
     if (swap === null) return;
-    await records.save(record);
-    await carryOut(folder, swap, user);
-    await records.save({ ...record, swap: null, installed: swap.installed, previous: swap.previous });
+    if (record !== this.record) await records.save(record);
+    const old = { ...record, swap: null };
+    if (await isHopeless(folder, swap)) {
+      await undo(folder, swap, user);
+      return records.settle(old);
+    }
+    try {
+      await carryOut(folder, swap, user);
+    } catch (error) {
+      await undo(folder, swap, user).catch(fault => {
+        throw new AggregateError([error, fault], errorText(error), { cause: fault });
+      });
+      await this.#giveUp(folder, swap);
+      await records.settle(old);
+      throw error;
+    }
+    await records.settle({ ...old, installed: swap.installed, previous: swap.previous });
+  }
+
+  /** A start that finds the swap recorded all the same, because the record could not be written, does not repeat it. */
+  async #giveUp(folder: GuardedDirectory, { incoming }: Swap): Promise<void> {
+    const [part = ''] = incoming.split('/');
+    if (!part.startsWith('draft-')) return;
+    await within(folder, `${WORK}/`, work => work.rename(part, nameOf('gone'))).catch(error =>
+      this.#options.log.warn(`what was to be installed in ${this.#options.directory} stays`, error),
+    );
   }
 
   #drop(part: string): Promise<void> {
@@ -266,6 +301,8 @@ export class ReleaseFolder {
     const folder = await GuardedDirectory.open(this.#options.directory);
     try {
       return await work(folder);
+    } catch (error) {
+      throw fullDisk(this.#options.directory, error) ?? error;
     } finally {
       folder.close();
     }

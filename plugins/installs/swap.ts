@@ -1,5 +1,5 @@
-// Puts a release in the place of another by renaming. What is kept is never moved. Each step can be repeated after a
-// crash, because what a step moves lies on one side of it only.
+// Puts a release in the place of another by renaming, and takes that back. What is kept is never moved. Each step can be
+// repeated after a crash, because what a step moves lies on one side of it only.
 import path from 'node:path';
 import { Problem } from '#core';
 import type { FileOwner, GuardedDirectory, Making } from '#kit/guarded-directory';
@@ -68,10 +68,44 @@ export async function carryOut(
     const source = path.join(WORK, incoming, place);
     if (!(await isThere(folder, source))) continue;
     // What has come since then is somebody's, and stays with the release that leaves.
-    if (await isThere(folder, place)) await move(folder, place, path.join(WORK, outgoing, `${WORK}-${index}`), owner);
+    if (await isThere(folder, place)) await move(folder, place, path.join(WORK, strayOf(outgoing, index)), owner);
     await move(folder, source, place, owner);
   }
   await folder.sync();
+}
+
+/** Takes a swap back, from wherever it was left. */
+export async function undo(
+  folder: GuardedDirectory,
+  { incoming, outgoing, outs, ins }: Swap,
+  owner: FileOwner | null,
+): Promise<void> {
+  const isAside = (place: string): Promise<boolean> => isThere(folder, path.join(WORK, outgoing, place));
+  for (const [index, place] of [...ins.entries()].reverse()) {
+    const source = path.join(WORK, incoming, place);
+    const isOld = outs.includes(place) && !(await isAside(place));
+    if (isOld || (await isThere(folder, source))) continue;
+    if (await isThere(folder, place)) await move(folder, place, source, owner);
+    const stray = path.join(WORK, strayOf(outgoing, index));
+    if (await isThere(folder, stray)) await move(folder, stray, place, owner);
+  }
+  for (const place of outs.toReversed())
+    if ((await isAside(place)) && !(await isThere(folder, place)))
+      await move(folder, path.join(WORK, outgoing, place), place, owner);
+  await folder.sync();
+}
+
+/** Whether a swap that is not complete cannot be completed any more, because what it brings is gone. */
+export async function isHopeless(folder: GuardedDirectory, { incoming, outgoing, outs, ins }: Swap): Promise<boolean> {
+  if (await isThere(folder, path.join(WORK, incoming))) return false;
+  const aside = await Promise.all(outs.map(place => isThere(folder, path.join(WORK, outgoing, place))));
+  const arrived = await Promise.all(ins.map(place => isThere(folder, place)));
+  return aside.includes(false) || (ins.length > 0 && !arrived.includes(true));
+}
+
+/** Where something lies that was in the way of a release. */
+function strayOf(outgoing: string, index: number): string {
+  return path.join(outgoing, `${WORK}-${index}`);
 }
 
 function move(folder: GuardedDirectory, from: string, to: string, owner: FileOwner | null): Promise<void> {

@@ -18,6 +18,8 @@ const PROGRAMS = {
   mute: 'exec sleep 1000',
   /** Ends by force alone. */
   stubborn: `trap '' TERM; exec sleep 1000`,
+  /** Takes what is left of its disk when it is stopped. */
+  fills: `trap 'n=0; while { true > data/fill-$n; } 2> /dev/null; do n=$((n + 1)); done; exit 0' TERM; while :; do sleep 0.05; done`,
   /** Answers on the port of its block. */
   answers: `exec ${process.execPath} -e "require('http').createServer((_, a) => a.end('ok')).listen(process.env.PORT, '127.0.0.1')"`,
 } as const;

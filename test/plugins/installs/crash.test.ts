@@ -2,14 +2,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { moduleArguments } from '../../../core/kit/worker.ts';
 import { testDir } from '../../support/directory.ts';
+import { NOBODY, ROOT_ONLY } from '../../support/race.ts';
 import { openReleases, SWAP } from '../../support/releases.ts';
-import { rounds } from '../../support/rounds.ts';
+import { randomNumbers, rounds } from '../../support/rounds.ts';
 
 const run = promisify(execFile);
 const OLD = { 'run.sh': 'old', 'lib/code': 'old', 'lib/cache/mine': 'mine', 'data/mine': 'mine', 'gone.txt': 'old' };
@@ -39,10 +40,14 @@ async function read(directory: string, below = ''): Promise<Record<string, strin
 const programs = (files: Record<string, string>) =>
   Object.fromEntries(Object.entries(files).filter(([file]) => !file.startsWith('.stackwarden')));
 
+function swapper(args: readonly string[]): Promise<{ stdout: string }> {
+  const beside = new URL('../../support/x.ts', import.meta.url).href;
+  return run(process.execPath, [...moduleArguments('release-swapper', beside), ...args]);
+}
+
 /** Whether the deed was killed at that moment. */
 async function killed(args: readonly string[]): Promise<boolean> {
-  const beside = new URL('../../support/x.ts', import.meta.url).href;
-  return run(process.execPath, [...moduleArguments('release-swapper', beside), ...args]).then(
+  return swapper(args).then(
     () => false,
     (error: { signal: string }) => {
       if (error.signal !== 'SIGKILL') throw error;
@@ -91,6 +96,58 @@ t.test('killed at any moment', async t => {
   }
 });
 
+t.test('what a full disk refuses is taken back at once, and stays so', async t => {
+  const random = randomNumbers(t);
+  for (let round = 0; round < rounds(4); round += 1) {
+    const moment = 1 + random(MOMENTS);
+    const name = `round ${round}, moment ${moment}`;
+    const root = testDir(t, { config: {}, program: {} });
+    const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+    await write(directory, OLD);
+    const draft = await (await openReleases(configDir, directory)).begin(null, true);
+    await write(draft.files, NEW);
+    const { stdout } = await swapper(['swap', configDir, directory, draft.part, String(moment), 'refused']);
+    const { refusal, isCutOff } = JSON.parse(stdout);
+    t.equal(isCutOff, false, `${name}: ${refusal}`);
+    if (refusal !== null) t.match(refusal, /^the file system of .* is full; free some space$/);
+    const present = refusal === null ? AFTER : OLD;
+    t.same(programs(await read(directory)), present, name);
+    const after = await openReleases(configDir, directory);
+    await after.recover();
+    t.same(programs(await read(directory)), present, `${name}: also for the next host`);
+    t.equal(after.record.swap, null, name);
+    after.clean();
+    await after.cleaned();
+    const left = await readdir(path.join(directory, '.stackwarden'));
+    t.equal(left.length, refusal === null ? 1 : 0, `${name}: nothing but the release before is left beside it`);
+    if (refusal !== null) continue;
+    const { stdout: told } = await swapper(['restore', configDir, directory, '-', String(moment), 'refused']);
+    t.same(programs(await read(directory)), JSON.parse(told).refusal === null ? OLD : AFTER, `${name}: ${told}`);
+  }
+});
+
+t.test('what somebody has removed is not put in place', async t => {
+  const root = testDir(t, { config: {}, program: {} });
+  const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+  await write(directory, OLD);
+  const draft = await (await openReleases(configDir, directory)).begin(null, true);
+  await write(draft.files, NEW);
+  // After the release before was moved aside in part.
+  t.ok(await killed(['swap', configDir, directory, draft.part, '5']));
+  await rm(draft.files, { recursive: true });
+  const folder = await openReleases(configDir, directory);
+  t.equal(await folder.recover(), 'taken back');
+  t.same(programs(await read(directory)), OLD);
+  const next = await folder.begin(null, true);
+  await write(next.files, NEW);
+  await folder.swap(next, ...SWAP);
+  const kept = folder.record.previous?.kept?.part ?? '';
+  await rm(path.join(directory, '.stackwarden', kept), { recursive: true });
+  await t.rejects(folder.restore(), { status: 409, message: /is gone from .*; install one by its number/ });
+  await folder.cleaned();
+  t.same(programs(await read(directory)), AFTER);
+});
+
 t.test('a swap that is repeated changes nothing more', async t => {
   const root = testDir(t, { config: {}, program: {} });
   const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
@@ -99,7 +156,7 @@ t.test('a swap that is repeated changes nothing more', async t => {
   await write(draft.files, NEW);
   await folder.swap(draft, ...SWAP);
   t.same(programs(await read(directory)), NEW, 'into an empty folder');
-  t.equal(await folder.recover(), false);
+  t.equal(await folder.recover(), null);
   await t.rejects(folder.restore(), /no release before the present one/);
   await folder.cleaned();
 });
@@ -123,6 +180,25 @@ t.test(
     t.same(programs(await read(directory)), OLD_PROGRAM);
   },
 );
+
+t.test('what cannot be removed keeps nothing else', ROOT_ONLY, async t => {
+  const root = testDir(t, { config: {}, program: {} });
+  const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+  await chown(directory, NOBODY, NOBODY);
+  const folder = await openReleases(configDir, directory);
+  await folder.discard(await folder.begin({ uid: NOBODY, gid: NOBODY }, true));
+  const work = path.join(directory, '.stackwarden');
+  const places = Array.from({ length: 8 }, (_, n) => path.join(work, `release-0000000${n}`));
+  for (const place of places) await write(place, OLD_PROGRAM);
+  const [held = '', ...others] = places;
+  for (const place of others) await chown(place, NOBODY, NOBODY);
+  const { ino } = await stat(held);
+  folder.clean();
+  await folder.cleaned();
+  const [left = '', ...more] = await readdir(work);
+  t.same(more, []);
+  t.equal((await stat(path.join(work, left))).ino, ino);
+});
 
 t.test('a folder is left to the next load of the plugin once its swap is done', async t => {
   const root = testDir(t, { config: {}, program: OLD_PROGRAM });

@@ -1,4 +1,5 @@
 // Downloads of releases: continued where a connection was cut off, checked, limited, and refused with one sentence.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,6 +10,7 @@ import { Problem } from '../../../core/contract/problem.ts';
 import { createFetcher } from '../../../core/host/fetch.ts';
 import { type DownloadRequest, download } from '../../../plugins/installs/download.ts';
 import { testDir } from '../../support/directory.ts';
+import { ROOT_ONLY } from '../../support/race.ts';
 
 const CONTENT = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
 const HALF = CONTENT.length / 2;
@@ -53,6 +55,37 @@ const drip: Answer = (_request, response) => {
   response.writeHead(200, { etag: '"one"' });
   more();
 };
+
+t.test('a fault of the disk is none of the network', ROOT_ONLY, async t => {
+  const directory = testDir(t, {});
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,nr_inodes=2', 'tmpfs', directory]);
+  t.teardown(() => execFileSync('umount', ['-l', directory]));
+  const fetch = (async () => ({
+    status: 200,
+    headers: {},
+    body: [Buffer.alloc(100_000)],
+  })) as unknown as DownloadRequest['fetch'];
+  const get = (name: string, more: Partial<DownloadRequest> = {}) =>
+    download({
+      url: 'https://example.org/app.zip',
+      name,
+      directory,
+      user: null,
+      signal: new AbortController().signal,
+      fetch,
+      paced: () => 1,
+      needSpace: async () => undefined,
+      report: () => undefined,
+      ...more,
+    });
+  const isFull = { status: 507, message: `the file system of ${directory} is full; free some space` };
+  await t.rejects(get('one'), isFull, 'for its content');
+  await t.rejects(get('two'), isFull, 'for its name');
+  await t.rejects(get('three', { directory: path.join(directory, 'gone') }), {
+    status: 500,
+    message: /gone\/three cannot be written: no such file or directory; see to its disk$/,
+  });
+});
 
 t.test('a download', async t => {
   const asked: IncomingMessage['headers'][] = [];
