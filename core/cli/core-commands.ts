@@ -2,6 +2,7 @@
 // time of a short one.
 import path from 'node:path';
 import type { Command, CommandCall } from '../contract/command.ts';
+import { stopOnSignals } from './stop-signals.ts';
 
 export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   start: {
@@ -16,9 +17,10 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
     async run(call) {
       const { example = false, pace = 1 } = call.options;
       if (!(Number(pace) > 0)) throw call.misuse("'--pace' is a number above 0");
+      const onCreated = stopOnSignals();
       const { start } = await import('./start.ts');
       const { configDir } = call;
-      return start({ configDir, plugins: pluginsOf(call), example: example === true, pace: Number(pace) });
+      return start({ configDir, plugins: pluginsOf(call), example: example === true, pace: Number(pace), onCreated });
     },
   },
   check: {

@@ -13,23 +13,28 @@ import { holdYoungGeneration } from './young-generation.ts';
 
 /** What the host makes is never writable by others, whatever its own user allowed. */
 const WRITABLE_BY_OTHERS = 0o022;
-/** A terminal and a package runner may both deliver one key press; only a later signal counts as a second one. */
-const SECOND_SIGNAL_AFTER_MS = 1_000;
 
 export interface StartOptions extends PluginScope {
   readonly example: boolean;
   /** Value of `HostOptions.pace`; 1 unless a test sets another. */
   readonly pace: number;
+  /** Called with the host as soon as it exists. */
+  readonly onCreated: (host: StackwardenHost) => void;
 }
 
 /** The reader of the output may close it at any time: the log file has every line, and the host goes on. */
-export async function start({ configDir, plugins, example: wantsExample, pace }: StartOptions): Promise<number> {
+export async function start({
+  configDir,
+  plugins,
+  example: wantsExample,
+  pace,
+  onCreated,
+}: StartOptions): Promise<number> {
   const letGrow = holdYoungGeneration();
   closeInheritedDescriptors();
   process.umask(process.umask() | WRITABLE_BY_OTHERS);
   // The next build keeps a build whose directory is open (see core/build/swap.ts).
   openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
-  const onCreated = stopOnSignals();
   const onPhase = serviceManagerOf(process.env);
   const lock = await lockInstance(configDir);
   // Supervision also works without a listener; then nothing else would keep the process alive.
@@ -61,23 +66,4 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
     await example.release();
     await lock.release();
   }
-}
-
-/** Installed before anything is loaded: a signal that comes before the host exists stops it as soon as it does. */
-function stopOnSignals(): (host: StackwardenHost) => void {
-  let host: StackwardenHost | undefined;
-  let firstMs: number | undefined;
-  const onSignal = (): void => {
-    firstMs ??= performance.now();
-    if (host === undefined) return;
-    if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => process.exit(1));
-    else void host.stop();
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
-  // A host that does not exist yet will read the configuration anyway.
-  process.on('SIGHUP', () => void host?.reload());
-  return created => {
-    host = created;
-    if (firstMs !== undefined) void created.stop();
-  };
 }

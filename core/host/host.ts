@@ -55,17 +55,20 @@ const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const programFolder = new ProgramFolder(rootDir);
 const LISTEN_RETRY_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
+/** What a stop that comes during the start leaves to the plugins that are still being loaded. */
+const LOADING_GRACE_MS = 5_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
 const RECOVERY_SETTLED_MS = 300_000;
 
 export async function createHost(options: HostOptions): Promise<StackwardenHost> {
   const host = new RunningHost(options);
+  const started = host.start();
   options.onCreated?.(host);
   try {
-    await host.start();
+    await started;
   } catch (error) {
-    await host.stop('request');
+    await host.stop('fault');
     throw error;
   }
   return host;
@@ -115,7 +118,6 @@ class RunningHost implements StackwardenHost {
   }
 
   async start(): Promise<void> {
-    if (this.#stopping !== null) return;
     this.#started = this.#prepare();
     try {
       await this.#started;
@@ -137,11 +139,13 @@ class RunningHost implements StackwardenHost {
     }
   }
 
-  /** Runs the start up to the listener. A stop that is requested meanwhile ends it at the next step. */
+  /**
+   * Runs the start up to the listener. A stop that is requested meanwhile ends it when the plugins are loaded, because
+   * they stop what an earlier host left running.
+   */
   async #prepare(): Promise<void> {
     const { dryRun = false } = this.#options;
     await this.#openConfiguration();
-    if (this.#stopping !== null) return;
     this.#openEntrance();
     const loadedFromMs = Date.now();
     await this.#loadPlugins();
@@ -452,6 +456,15 @@ class RunningHost implements StackwardenHost {
     });
   }
 
+  /** Cuts a start short that takes too long, because nothing may be set up after what a stop closes. */
+  async #untilStarted(cause: 'request' | 'fault'): Promise<void> {
+    const { dryRun = false, pace = 1 } = this.#options;
+    if (dryRun || cause === 'fault') this.#set?.stopLoading();
+    const timer = setTimeout(() => this.#set?.stopLoading(), LOADING_GRACE_MS * pace);
+    await this.#started.catch(() => undefined);
+    clearTimeout(timer);
+  }
+
   async #stopAll(cause: 'request' | 'fault'): Promise<void> {
     this.#stopping = cause;
     this.#options.onPhase?.('stopping', this);
@@ -466,10 +479,10 @@ class RunningHost implements StackwardenHost {
       }
     };
     this.#recovery.end();
-    // Ends loading at its present step, because nothing may be set up after what is closed here.
-    this.#set?.stopLoading();
-    await step('the start', () => this.#started.catch(() => undefined));
-    if (this.#ready) await step('host.stopping', () => this.#coreHooks.stopping.promise());
+    await step('the start', () => this.#untilStarted(cause));
+    // A host that did not become ready has nothing of its own to end, but may find what an earlier one left running.
+    if (this.#ready || (cause === 'request' && !this.#options.dryRun))
+      await step('host.stopping', () => this.#coreHooks.stopping.promise());
     clean &&= this.#hooks.failuresOf('host.stopping') === 0;
     this.log?.info('the plugins are taken down and the listener is closed');
     await step('closing the streams', () => this.#http?.closeStreams(1001, 'the service is stopping'));

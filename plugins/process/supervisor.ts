@@ -1,6 +1,7 @@
 // Process control as other plugins use it: combines supervision, boot, holds and the ordered shutdown.
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
 import type {} from '../services/contract.ts';
@@ -310,14 +311,19 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   /**
-   * Stops everything in order. The next boot follows `enabled`. Throws an Error that names what could not be ended.
+   * Stops everything in order, also what an earlier host left running. The next boot follows `enabled`. Throws an Error
+   * that names what could not be ended.
    */
   async shutDown(budgetMs: number): Promise<void> {
     this.#boot.startup.enter('shutting_down');
     this.#finish(new Problem(503, 'The service is shutting down'));
     this.#wanted.forgetAll();
+    const endMs = performance.now() + budgetMs;
+    const late = 'what an earlier run left behind could not be looked at before the shutdown';
+    await attempt(this.#host.log, late, () => withDeadline(() => this.#boot.takeOver(), budgetMs, 'taking it over'));
     try {
-      await shutDown({ tiers: await this.#tiers(this.#processes.all()), budgetMs, log: this.#host.log });
+      const tiers = await this.#tiers(this.#processes.all());
+      await shutDown({ tiers, budgetMs: Math.max(endMs - performance.now(), 0), log: this.#host.log });
     } finally {
       await unmountLeftovers(
         this.#processes.all().map(({ block }) => block),

@@ -52,6 +52,7 @@ export class Boot {
   /** Present while the configuration cannot be used. */
   #goOn: (() => void) | undefined;
   #run: Promise<void> | undefined;
+  #taken: Promise<void> | undefined;
   /** Whether it is settled which processes the boot itself starts. */
   #hasBegun = false;
   /** Names of processes that the configuration enabled afterwards. */
@@ -89,6 +90,12 @@ export class Boot {
     return this.#run;
   }
 
+  /** Resolves when everything that an earlier host left running is either supervised by this one or ended. */
+  takeOver(): Promise<void> {
+    this.#taken ??= this.#takeOver();
+    return this.#taken;
+  }
+
   /** Takes over the state of a process that may be starting. */
   follow(snapshot: ProcessSnapshot): void {
     this.#starts.follow(snapshot);
@@ -117,9 +124,8 @@ export class Boot {
   }
 
   async #boot(): Promise<void> {
-    const { processes, adoption, supervision } = this.#options;
-    await adoption.run(processes.named());
-    for (const process of processes.all()) await this.#adoptSurvivor(process);
+    const { processes, supervision } = this.#options;
+    await this.takeOver();
     const store = this.#host.use('config.store');
     if (store.state === 'safe') await this.#untilMended(store.stateReason ?? 'the configuration cannot be used');
     if (this.#ended) return;
@@ -141,6 +147,12 @@ export class Boot {
     void this.#install(rest).then(() => this.startup.leave('preinstalling', 'starting_services'));
     await this.#startInOrder(rest);
     await this.#stabilize();
+  }
+
+  async #takeOver(): Promise<void> {
+    const { processes, adoption } = this.#options;
+    await adoption.run(processes.named());
+    for (const process of processes.all()) await this.#adoptSurvivor(process);
   }
 
   /** Waits, with nothing started, until somebody has mended the configuration. */

@@ -1,0 +1,70 @@
+// A stop that comes while a host starts also ends what an earlier host has left running.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { kid, lives } from '../../support/kids.ts';
+import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+/** Is set up before process control, and waits for a file. */
+const GATE = `import { existsSync } from 'node:fs';
+  import { setTimeout as delay } from 'node:timers/promises';
+  export default { name: 'a-gate', host: '^1', async setup (host) {
+    console.log('the gate is reached');
+    while (!existsSync(host.paths.configDir + '/open')) await delay(5);
+  } }`;
+const PLUGINS = ['a-gate', 'process'];
+
+const startup = async (base: string) =>
+  (await (await fetch(`${base}/process/startup-status`)).json()) as { phase: string };
+
+/** A configuration directory whose host was killed while its services ran, and the pids of these. */
+async function crashed(shutdown: Record<string, unknown>) {
+  const configDir = testDir(t, { open: '', plugins: { 'a-gate': { 'index.js': GATE } } });
+  const port = await writeConfig(configDir, {
+    dumb: { shutdown },
+    one: kid('One', ['calm'], { enabled: true }),
+    two: kid('Two', ['ignore-term'], { enabled: true, stop_grace_seconds: 1 }),
+  });
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  await until(async () => (await startup(first.base)).phase === 'ready', { what: 'both to run' });
+  const { processes } = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+  const pids: number[] = [processes.One.pid, processes.Two.pid];
+  first.child.kill('SIGKILL');
+  await first.exited;
+  await rm(path.join(configDir, 'open'));
+  return { configDir, pids };
+}
+
+t.test('while plugins are loaded', async t => {
+  const { configDir, pids } = await crashed({});
+  const second = spawnStackwarden(configDir, { args: ['start', '--plugins', PLUGINS.join()] });
+  await until(() => second.stdout().includes('the gate is reached'));
+  second.child.kill('SIGTERM');
+  await until(() => second.stdout().includes('host: stopping'));
+  await writeFile(path.join(configDir, 'open'), '');
+  t.same(await second.exited, { code: 0, signal: null });
+  t.same(pids.filter(lives), [], 'all were ended');
+  t.match(second.stdout(), /stopping One, Two/);
+  t.notMatch(second.stdout(), /answers on/, 'it did not begin to listen');
+});
+
+t.test('it leaves them where that is the wish', async t => {
+  const { configDir, pids } = await crashed({ keep_services: true });
+  const second = spawnStackwarden(configDir, { args: ['start', '--plugins', PLUGINS.join()] });
+  await until(() => second.stdout().includes('the gate is reached'));
+  second.child.kill('SIGTERM');
+  await writeFile(path.join(configDir, 'open'), '');
+  t.same(await second.exited, { code: 0, signal: null });
+  t.same(pids.filter(lives), pids);
+});
+
+t.test('a start that fails leaves them to the next', async t => {
+  const { configDir, pids } = await crashed({});
+  const second = spawnStackwarden(configDir, { args: ['start', '--plugins', [...PLUGINS, 'no-such'].join()] });
+  await writeFile(path.join(configDir, 'open'), '');
+  t.match(await second.exited, { code: 1 });
+  t.match(second.stderr(), /no-such/);
+  t.same(pids.filter(lives), pids);
+});
