@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '../contract/problem.ts';
+import { besideName } from './beside-name.ts';
 import { type FileOwner, GuardedDirectory, giveFile, type Making } from './guarded-directory.ts';
 
 export interface AtomicWriteOptions {
@@ -17,6 +18,9 @@ export interface AtomicWriteOptions {
 }
 
 const TEMPORARY_SUFFIX = /^\.\d+-[0-9a-f]{8}\.tmp$/;
+/** Of such a suffix, whatever the number of the process. */
+const SUFFIX_BYTES = 32;
+const COPY_SUFFIX = '.bak';
 
 /**
  * Writes a temporary file beside `file`, renames it over and syncs the directory. Where the file cannot be renamed
@@ -55,8 +59,9 @@ export async function removeTemporaryFiles(file: string): Promise<void> {
 
 /** `removeTemporaryFiles` in a directory that is held already. */
 export async function removeTemporaryFilesIn(directory: GuardedDirectory, base: string): Promise<void> {
+  const begin = besideName(base, SUFFIX_BYTES);
   for (const name of await directory.names()) {
-    if (name.startsWith(base) && TEMPORARY_SUFFIX.test(name.slice(base.length))) await directory.remove(name);
+    if (name.startsWith(begin) && TEMPORARY_SUFFIX.test(name.slice(begin.length))) await directory.remove(name);
   }
 }
 
@@ -66,7 +71,7 @@ async function replace(
   bytes: Buffer,
   { mode, owner, durable = true }: AtomicWriteOptions,
 ): Promise<void> {
-  const temporary = `${name}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  const temporary = `${besideName(name, SUFFIX_BYTES)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   try {
     const handle = await directory.openFile(temporary, 'create', mode ?? 0o666);
     try {
@@ -108,7 +113,7 @@ async function rewriteInPlace(directory: GuardedDirectory, name: string, bytes: 
   const handle = await directory.openFile(name, 'update');
   try {
     const before = await handle.readFile();
-    await replace(directory, `${name}.bak`, before, { mode: 0o600 });
+    await replace(directory, `${besideName(name, COPY_SUFFIX.length)}${COPY_SUFFIX}`, before, { mode: 0o600 });
     await overwrite(handle, bytes).catch(async (error: unknown) => {
       // The file still owns the blocks of its old content, so restoring it succeeds even on a full disk.
       await overwrite(handle, before);

@@ -15,12 +15,19 @@ export interface NumberRange {
   readonly max?: number;
 }
 
-/** Reads a whole number within the range; both ends belong to it. */
+/**
+ * Reads a whole number within the range; both ends belong to it. One that is too large to be told exactly is the largest
+ * that is not.
+ */
 export function queryInteger(range: NumberRange = {}) {
   return z.preprocess(
-    value => (typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value) ? Number(value) : value),
+    value => (typeof value === 'string' && /^[+-]?\d+$/.test(value) ? safeInteger(value) : value),
     limitRange(z.int(), range),
   );
+}
+
+function safeInteger(digits: string): number {
+  return Math.min(Math.max(Number(digits), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
 /** Reads a decimal number within the range; both ends belong to it. */

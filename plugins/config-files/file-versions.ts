@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { writeFileIn } from '#kit/atomic-write';
+import { besideName } from '#kit/beside-name';
 import { recordedOwner, recordOwner } from '#kit/directory-owners';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { ownPlaces } from '#kit/service-directory';
@@ -60,9 +61,11 @@ export class FileVersions {
 }
 
 async function save(directory: GuardedDirectory, name: string, text: string): Promise<void> {
-  const version = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${name}`;
+  const begin = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-`;
+  const end = besideName(name, begin.length);
+  const version = `${begin}${end}`;
   await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
-  const isOfFile = (found: string): boolean => found.length === version.length && found.endsWith(`-${name}`);
+  const isOfFile = (found: string): boolean => found.length === version.length && found.endsWith(`-${end}`);
   const versions = (await directory.names()).filter(isOfFile).sort();
   // What is later than the newest was named by a clock that was ahead, and goes first.
   const ahead = versions.filter(found => found > version);

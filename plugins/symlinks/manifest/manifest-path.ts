@@ -3,6 +3,9 @@ import path from 'node:path';
 import { Problem } from '#core';
 import { checkedPath, type Places, snapshotDir } from '../places/path-rules.ts';
 
+/** While it is written its name ends in `.partial`. */
+const MAX_NAME_BYTES = 247;
+
 /** A relative path is one below the directory of snapshots. */
 export function manifestPathOf(text: string, places: Places): string {
   const given = text.trim();
@@ -14,5 +17,10 @@ export function manifestPathOf(text: string, places: Places): string {
 export function checkedManifestPath(text: string, what: string, places: Places): string {
   const place = checkedPath(text, what, places);
   if (!place.endsWith('.json')) throw new Problem(400, `${what} must end in .json.`);
+  if (Buffer.byteLength(path.basename(place)) > MAX_NAME_BYTES)
+    throw new Problem(
+      400,
+      `The name of the file in ${what} is longer than ${MAX_NAME_BYTES} bytes; use a shorter one.`,
+    );
   return place;
 }

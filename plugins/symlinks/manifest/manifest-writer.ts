@@ -1,15 +1,18 @@
 // Writes a snapshot beside its place, and puts it there when it is whole: readers, also after a crash, see the old
-// manifest or the new one. The old one is kept as `.<name>.bak`.
+// manifest or the new one. The old one is kept as `.<name>.bak`, whose name is shortened where it would be too long.
 import { type FileHandle, link } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '#core';
+import { besideName } from '#kit/beside-name';
 import { type FileOwner, GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import { BlockWriter } from '../tasks/block-writer.ts';
 import { recognise } from './manifest-reader.ts';
 
 const FILE_MODE = 0o640;
 const DIRECTORY_MODE = 0o750;
+/** Of what stands around the name while the manifest is written, whatever the number of the process. */
+const SUFFIX_BYTES = 32;
 
 export interface SnapshotHeader {
   readonly createdAt: string;
@@ -56,7 +59,7 @@ export class SnapshotWriter {
       const name = path.basename(place.file);
       await whatStandsAt(directory, name);
       await removeLeftovers(directory, name);
-      const temporary = `.${name}.${process.pid}.tmp`;
+      const temporary = `.${besideName(name, SUFFIX_BYTES)}.${process.pid}.tmp`;
       const handle = await directory.openFile(temporary, 'create', FILE_MODE);
       await handle.chmod(FILE_MODE);
       await giveFile(handle, place.owner, { isNew: true });
@@ -134,7 +137,7 @@ async function whatStandsAt(directory: GuardedDirectory, name: string): Promise<
 
 /** Gives the file a second name; file systems that have no such names get a copy. */
 async function keepCopy(directory: GuardedDirectory, name: string, owner: FileOwner | null): Promise<void> {
-  const kept = `.${name}.bak`;
+  const kept = `.${besideName(name, SUFFIX_BYTES)}.bak`;
   await directory.remove(kept);
   const at = (file: string) => `/proc/self/fd/${directory.descriptor}/${file}`;
   try {
@@ -149,9 +152,10 @@ async function keepCopy(directory: GuardedDirectory, name: string, owner: FileOw
 
 /** Removes what writers of this manifest that have ended left behind. */
 async function removeLeftovers(directory: GuardedDirectory, name: string): Promise<void> {
+  const begin = `.${besideName(name, SUFFIX_BYTES)}.`;
   for (const other of await directory.names()) {
-    if (!other.startsWith(`.${name}.`) || !other.endsWith('.tmp')) continue;
-    const pid = Number(other.slice(name.length + 2, -'.tmp'.length));
+    if (!other.startsWith(begin) || !other.endsWith('.tmp')) continue;
+    const pid = Number(other.slice(begin.length, -'.tmp'.length));
     if (Number.isInteger(pid) && !isAlive(pid)) await directory.remove(other);
   }
 }

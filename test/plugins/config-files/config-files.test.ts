@@ -105,6 +105,24 @@ t.test('read and change', async t => {
   t.match((await call({ updates: { port: 5 } })).body.warnings, [/is running/]);
 });
 
+t.test('a file whose name is as long as names can be is changed as any other', async t => {
+  const { app, dir, call, point } = await open(t);
+  // Cut anywhere, they are the same but for their ends.
+  const files = ['a', 'b'].map(end => path.join(dir, `${'é'.repeat(124)}_${end}.yaml`));
+  for (const file of files) {
+    await writeFile(file, TEXT);
+    await point(file);
+    for (let port = 100; port < 107; port += 1) t.match(await call({ updates: { port } }), { status: 200 });
+    t.equal(await readFile(file, 'utf8'), TEXT.replace('80', '106'));
+  }
+  const backups = path.join(app.configDir, 'backups', 'service-config', 'service');
+  t.equal((await readdir(backups)).length, 10, 'five versions of each');
+  t.same(
+    (await readdir(dir)).filter(name => name.startsWith('é')).sort(),
+    files.map(file => path.basename(file)),
+  );
+});
+
 t.test('what a clock that was ahead has named, and other files, cost no version', async t => {
   const { app, file, call } = await open(t);
   const backups = path.join(app.configDir, 'backups', 'service-config', 'service');

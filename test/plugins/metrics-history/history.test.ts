@@ -99,6 +99,9 @@ t.test('samples are kept, told and drawn', async t => {
   for (const query of ['?since=soon', '?full=maybe', '?limit=x'])
     t.equal((await app.get(`/metrics/history${query}`)).status, 422, query);
   t.equal((await app.get('/metrics/history_series?max_points=-1&bucket_seconds=0')).status, 200);
+  const many = '9'.repeat(30);
+  t.equal((await history(app, `?limit=${many}`)).items.length, (await history(app, '?limit=50000')).items.length);
+  t.equal((await app.get(`/metrics/history_series?max_points=${many}&limit=${many}`)).status, 200);
   t.equal((await app.get('/process/capabilities')).status, 404);
   t.equal((await app.post('/config', { updates: { dumb: { metrics: { history_interval_sec: 0.1 } } } })).status, 400);
 });

@@ -74,6 +74,7 @@ t.test('a host and its links', async t => {
       [{ root_migrations: [{ from_root: root, to_root: config }] }, /no directory/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(dir, 'undo.txt') }, /\.json/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: config }, /no symlink manifest/],
+      [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(dir, `${'é'.repeat(122)}.json`) }, /247 bytes/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: '/etc/undo.json' }, /protected/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(dir, 'esc/undo.json') }, /protected/],
     ];

@@ -42,6 +42,12 @@ t.test('snapshots', async t => {
     t.match(entries[0], { target: '/t/b', target_exists: null });
     t.match(await stat(file), { uid: NOBODY, gid: NOBODY, mode: 0o100640 });
 
+    const long = path.join(snapshots, `${'é'.repeat(121)}.json`);
+    for (const _ of [1, 2]) {
+      const { body } = await backup({ backup_path: long, roots: [root] });
+      t.match(body, { backup_manifest: long, recorded_entries: 4 }, 'under a name that is as long as it may be');
+    }
+
     await rm(path.join(root, 'a'), { recursive: true });
     const query = { manifest_path: file };
     t.match((await compare(query)).body, { total_entries: 4, projected_restored: 3, projected_skipped_unchanged: 1 });
