@@ -197,6 +197,8 @@ export interface HttpEntrance {
   isStream(url: string): boolean;
   /** Whether pages of this origin may call the API (`dumb.frontend.origins`). */
   allowsOrigin(origin: string): boolean;
+  /** Whether callers must log in at present; true also where users exist that no plugin checks. */
+  mustLogIn(): Promise<boolean>;
   /** Opens a further listener with the host's limits and time-outs; whoever opened it closes it. */
   open(options: ListenerOptions): Promise<Listener>;
 }

@@ -128,6 +128,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
     isStream: url => streams.has(url),
     allowsOrigin: origin => origins.allows(origin),
+    mustLogIn: () => access.mustLogIn(),
     open: options => openListener(guarded(options), connections),
     addRoute(owner, route) {
       description = undefined;

@@ -8,12 +8,14 @@ import { currentScope } from './invoke.ts';
 const REQUEST: Call = { place: 'callback', what: 'a listener of its own', deadlineMs: 60_000 };
 const FAULT = 'Internal error';
 
-export function ownedEntrance({ handle, upgrade, isStream, allowsOrigin, open }: HttpEntrance): HttpEntrance {
+export function ownedEntrance(entrance: HttpEntrance): HttpEntrance {
+  const { handle, upgrade, isStream, allowsOrigin, mustLogIn, open } = entrance;
   return {
     handle,
     upgrade,
     isStream,
     allowsOrigin,
+    mustLogIn,
     open(options) {
       const scope = currentScope();
       if (scope === undefined) return open(options);

@@ -2,6 +2,7 @@
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { type Duplex, Writable } from 'node:stream';
 import type { Pool } from 'undici';
+import type { HttpEntrance } from '#core';
 import { refuse, refuseSocket } from '#kit/refusal';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
@@ -38,6 +39,8 @@ export interface EmbeddedUisOptions {
    * before a reverse proxy, and asks under its own name for the host. Default false.
    */
   readonly behindFrontend?: boolean;
+  /** Serves the host's own API; forwarded to its port, every client would be this machine, and slowed down as one. */
+  readonly entrance?: Pick<HttpEntrance, 'handle'>;
   readonly responseTimeoutMs?: number;
 }
 
@@ -47,12 +50,14 @@ export class EmbeddedUis {
   readonly #upgradedSockets = new Set<Duplex>();
   readonly #isOwnCredential: (authorization: string) => boolean;
   readonly #behindFrontend: boolean;
+  readonly #entrance: EmbeddedUisOptions['entrance'];
   readonly #responseTimeoutMs: number;
 
   constructor(options: EmbeddedUisOptions) {
     this.#listUis = options.listUis;
     this.#isOwnCredential = options.isOwnCredential;
     this.#behindFrontend = options.behindFrontend === true;
+    this.#entrance = options.entrance;
     this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
   }
 
@@ -76,7 +81,10 @@ export class EmbeddedUis {
       response.writeHead(307, { Location: `${prefix}/${url.slice(prefix.length)}` }).end();
       return true;
     }
-    void this.#forward(target, request, response);
+    if (target.ui.isHost && this.#entrance !== undefined) {
+      request.url = target.path;
+      this.#entrance.handle(request, response, { native: true });
+    } else void this.#forward(target, request, response);
     return true;
   }
 

@@ -12,6 +12,7 @@ import type {} from './contract.ts';
 import { EmbeddedUis } from './embedded-uis.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { GatewayPort } from './gateway-port.ts';
+import { LoginDemand } from './login-demand.ts';
 import { refusalOf } from './served-folder.ts';
 import { UiListener } from './ui-listener.ts';
 
@@ -49,16 +50,17 @@ export default definePlugin({
 
   setup(host, config) {
     const entrance = host.use('http.entrance');
+    const logins = new LoginDemand(host);
     const uiOptions = {
-      listUis: () => listServedUis(host),
+      listUis: () => listServedUis(host, logins),
       isOwnCredential: (authorization: string) => host.find('access')?.issued?.(authorization) === true,
     };
     const uis = new EmbeddedUis({ ...uiOptions, behindFrontend: true });
-    const uiListener = new UiListener({ host, entrance, uis, port: config.ui_port });
+    const uiListener = new UiListener({ host, entrance, uis, logins, port: config.ui_port });
     host.provide('service.ui-entrance', { address: () => uiListener.address() });
     if (!config.enabled) return () => uiListener.close();
 
-    const embedded = new EmbeddedUis(uiOptions);
+    const embedded = new EmbeddedUis({ ...uiOptions, entrance });
     let gateway: Promise<Gateway> | undefined;
     const port = new GatewayPort({
       host,
@@ -66,7 +68,7 @@ export default definePlugin({
       port: config.port,
       async open(address) {
         gateway ??= prepareGateway(host, config, embedded, () => port.awaited());
-        const listener = await entrance.open({ host: address, port: config.port, ...(await gateway) });
+        const listener = await entrance.open({ host: address, port: config.port, ...logins.asked(await gateway) });
         if (!isLoopback(address) && host.find('access')?.enabled() !== true)
           host.log.warn(`listening on ${address} while authentication is off: everybody who reaches it is in control`);
         return listener;
@@ -103,10 +105,10 @@ async function prepareGateway(
 }
 
 /** Some have no login of their own: where authentication is on, they are served after somebody has switched them on. */
-function listServedUis(host: Host) {
+function listServedUis(host: Host, logins: LoginDemand) {
   const uis = host.find('service.uis');
   if (uis === undefined) return [];
-  return uis.enabled() || host.find('access')?.enabled() !== true ? uis.list() : [];
+  return uis.enabled() || !logins.required ? uis.list() : [];
 }
 
 function buildNativeUrl(host: Host): string {

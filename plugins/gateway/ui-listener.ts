@@ -3,6 +3,7 @@
 import type { Host, HttpEntrance, Listener } from '#core';
 import { refuse, refuseSocket } from '#kit/refusal';
 import type { EmbeddedUis } from './embedded-uis.ts';
+import type { LoginDemand } from './login-demand.ts';
 
 const LOOPBACK = '127.0.0.1';
 const END_GRACE_MS = 1_000;
@@ -11,6 +12,7 @@ export interface UiListenerOptions {
   readonly host: Host;
   readonly entrance: Pick<HttpEntrance, 'open'>;
   readonly uis: EmbeddedUis;
+  readonly logins: LoginDemand;
   /** The same at each start, because a frontend that outlives this host goes on asking there. */
   readonly port: number;
 }
@@ -50,10 +52,8 @@ export class UiListener {
   }
 
   #openOn(port: number): Promise<Listener> {
-    const { entrance, uis } = this.#options;
-    return entrance.open({
-      host: LOOPBACK,
-      port,
+    const { entrance, uis, logins } = this.#options;
+    const serving = logins.asked({
       request(request, response) {
         if (!uis.handleRequest(request, response)) refuse(response, 404, 'Not found');
       },
@@ -61,5 +61,6 @@ export class UiListener {
         if (!uis.handleUpgrade(request, socket, head)) refuseSocket(socket, 404, 'Not found');
       },
     });
+    return entrance.open({ host: LOOPBACK, port, ...serving });
   }
 }
