@@ -1,5 +1,5 @@
 // One attempt to deliver one message: gives the destination its limits of time and size, and makes any fault a sentence.
-import type { FetchOptions, FetchStream } from '#core';
+import { type FetchOptions, type FetchStream, Problem } from '#core';
 import { follow, orAborted } from '#kit/abort';
 import { errorText } from '#kit/error-text';
 import { plainData } from '#kit/plain-data';
@@ -103,7 +103,7 @@ function deliveryOf(
     userAgent,
     async request(url, request) {
       const reading = new AbortController();
-      const answer = await fetch(url, {
+      const options: FetchOptions & { stream: true } = {
         ...optionsOf(request),
         stream: true,
         redirects: 0,
@@ -113,6 +113,10 @@ function deliveryOf(
         verifyTls,
         keepAlive: false,
         signal: AbortSignal.any([signal, reading.signal]),
+      };
+      const answer = await fetch(url, options).catch((error: unknown) => {
+        // A service that cannot be reached is no fault of a plugin, and the log names no server.
+        throw new Problem(502, faultText(error, scrub), { cause: error });
       });
       const timer = setTimeout(() => reading.abort(), Math.min(readTimeoutMs, BODY_MS));
       const text = await readSome(answer.body).finally(() => clearTimeout(timer));
