@@ -9,6 +9,7 @@ import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 import type { PluginScope } from './plugins.ts';
 import { serviceManagerOf } from './service-manager.ts';
+import { collectStartGarbage } from './start-garbage.ts';
 import { holdYoungGeneration } from './young-generation.ts';
 
 /** What the host makes is never writable by others, whatever its own user allowed. */
@@ -39,6 +40,7 @@ export async function start({
   const lock = await lockInstance(configDir);
   // Supervision also works without a listener; then nothing else would keep the process alive.
   const alive = setInterval(() => undefined, 2 ** 30);
+  const ended = new AbortController();
   const example = new Example(configDir);
   try {
     if (wantsExample) await example.write();
@@ -52,8 +54,8 @@ export async function start({
       ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
     };
     const host = await createHost(options);
-    letGrow();
     limitHeapGrowth();
+    void collectStartGarbage({ signal: ended.signal, pace }).then(letGrow);
     if (host.address !== null) await lock.announce(host.address);
     if (process.pid === 1) {
       host.log.warn(
@@ -62,6 +64,7 @@ export async function start({
     }
     return await host.stopped;
   } finally {
+    ended.abort();
     clearInterval(alive);
     await example.release();
     await lock.release();

@@ -1,0 +1,47 @@
+// What a start has left in the heap is collected once the host rests, and not only when there is much more.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const LEFT_MB = 30;
+
+/** Takes memory as a start does, lets go of it when the host is told to, and tells what is used of it. V8 does not ask itself whether to collect. */
+const METER = `
+import { writeFileSync } from 'node:fs';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { isMainThread } from 'node:worker_threads';
+const oldMb = () => getHeapSpaceStatistics().find(space => space.space_name === 'old_space').space_used_size / 2 ** 20;
+if (isMainThread) {
+  setFlagsFromString('--no-memory-reducer');
+  const tell = () => writeFileSync(process.env.METER_FILE, String(oldMb()));
+  const beforeMb = oldMb();
+  let left = [];
+  while (oldMb() < beforeMb + ${LEFT_MB}) left.push({ index: left.length });
+  process.once('SIGUSR2', () => {
+    tell();
+    left = undefined;
+    setInterval(tell, 100).unref();
+  });
+}
+`;
+
+t.test('what a start has left in the heap is collected', async t => {
+  const configDir = testDir(t);
+  const [meter, told] = [path.join(configDir, 'meter.mjs'), path.join(configDir, 'told')];
+  await writeFile(meter, METER);
+  const port = await writeConfig(configDir);
+  const env = { NODE_OPTIONS: `--import=${pathToFileURL(meter)}`, METER_FILE: told };
+  const host = await startStackwarden(configDir, port, { env, plugins: ['config'] });
+  host.child.kill('SIGUSR2');
+  const usedMb = async () => Number(await readFile(told, 'utf8').catch(() => 0));
+  const atFirstMb = await until(usedMb);
+  const mostMb = atFirstMb - LEFT_MB / 2;
+  await until(async () => ((await usedMb()) || atFirstMb) < mostMb, { what: `less than ${mostMb} MB` });
+  t.ok((await usedMb()) < atFirstMb);
+  host.child.kill('SIGTERM');
+  await host.exited;
+});
