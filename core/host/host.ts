@@ -14,9 +14,7 @@ import type { Disposer } from '../contract/plugin.ts';
 import type { AccessCheck } from '../contract/route.ts';
 import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
-import { errorText } from '../kit/error-text.ts';
 import { parseLevel } from '../kit/log-level.ts';
-import { isLoopback } from '../kit/loopback.ts';
 import { warningsOfOwners } from '../kit/trust.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { createLogging, type Logging } from '../log/own-log.ts';
@@ -29,6 +27,7 @@ import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
 import type { HostOptions, StackwardenHost } from './host-options.ts';
 import { asHost } from './invoke.ts';
+import { listen } from './listen.ts';
 import { refuseUnknownLevel, unknownLevels } from './log-levels.ts';
 import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
@@ -53,7 +52,6 @@ Object.preventExtensions(Object.prototype);
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const programFolder = new ProgramFolder(rootDir);
-const LISTEN_RETRY_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
 /** What a stop that comes during the start leaves to the plugins that are still being loaded. */
 const LOADING_GRACE_MS = 5_000;
@@ -406,26 +404,12 @@ class RunningHost implements StackwardenHost {
   }
 
   async #listen(): Promise<void> {
-    const { listen } = this.#options;
-    if (!this.#settings.api.enabled) {
-      this.log.warn('the API is switched off by dumb.api_service.enabled; processes are supervised without it');
-      return;
-    }
-    const { host = this.#settings.api.host, port = this.#settings.api.port } = listen ?? {};
-    const wait = `waiting up to ${LISTEN_RETRY_MS / 1_000} s until it is free`;
-    const remedy = 'dumb.api_service.host and dumb.api_service.port choose another';
-    const taken = (holder: string): void => this.log.warn(`port ${port} is in use by ${holder}; ${wait}; ${remedy}`);
-    try {
-      this.address = await this.#http.listen({ host, port, retryMs: LISTEN_RETRY_MS, taken });
-    } catch (error) {
-      throw new Error(`${errorText(error)}; ${remedy}`, { cause: error });
-    }
-    this.log.info(`Stackwarden ${version} answers on http://${this.address.host}:${this.address.port}`);
-    const access = this.#services.find('access') as AccessCheck | undefined;
-    if (!isLoopback(this.address.host) && access?.enabled() !== true)
-      this.log.warn(
-        `listening on ${this.address.host} while authentication is off: everybody who reaches it is in control`,
-      );
+    this.address = await listen(this.#http, {
+      api: this.#settings.api,
+      override: this.#options.listen ?? {},
+      hasLogin: () => (this.#services.find('access') as AccessCheck | undefined)?.enabled() === true,
+      log: this.log,
+    });
   }
 
   #whenReady(start: () => Disposer): Disposer {
