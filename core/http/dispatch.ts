@@ -53,8 +53,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { request } = call;
     const mutating = !isSafe(request.method);
     if (mutating && origins.isForeign(request)) throw new Problem(403, FOREIGN_SITE);
-    if (mutating && route.changesNothing !== true && options.stopping())
-      throw new Problem(503, 'The service is shutting down');
+    if (mutating && route.changesNothing !== true && options.stopping()) throw shuttingDown();
     const admission = await access.admit(
       { authorization: request.headers.authorization, peer: call.peer },
       accessOf(route),
@@ -107,7 +106,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const foreign = request.headers.origin;
       if (foreign !== undefined) allowOrigin(response, foreign, origins.allows(foreign));
       const match = routes.find(request.method ?? 'GET', path);
-      if (match === undefined) throw new Problem(404, 'Not found');
+      // Routes are withdrawn one after the other while the listener still answers, and none of them is unknown then.
+      if (match === undefined) throw options.stopping() ? shuttingDown() : new Problem(404, 'Not found');
       if (!('owned' in match)) {
         if (request.method === 'OPTIONS') {
           const allow = [...match, 'OPTIONS'].join(', ');
@@ -145,6 +145,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
     }
   };
+}
+
+function shuttingDown(): Problem {
+  return new Problem(503, 'The service is shutting down');
 }
 
 /** A stream is read as the plugin's. */

@@ -97,7 +97,9 @@ export class StreamServer {
     socket.on('error', drop);
     const { path, query } = target(request.url ?? '/');
     const owned = this.#streams.get(path);
-    if (owned === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') {
+    const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
+    // Streams are withdrawn while the listener still answers, and none of them is unknown then.
+    if (!isWebSocket || (owned === undefined && !this.#options.stopping())) {
       refuseSocket(socket, 404, 'Not found');
       return;
     }
@@ -108,15 +110,16 @@ export class StreamServer {
     const token = query.get('token');
     const authorization = token === null || token === '' ? undefined : `Bearer ${token}`;
     const peer = request.socket.remoteAddress;
-    const decided = await this.#decide(owned, { authorization, peer });
+    const decided = owned === undefined ? SHUTTING_DOWN : await this.#decide(owned, { authorization, peer });
     socket.off('error', drop);
     if (socket.destroyed) return;
     // Others may have been served while this one was decided about.
-    const verdict = !('code' in decided) && isFull(owned) ? FULL : decided;
+    const verdict = owned !== undefined && !('code' in decided) && isFull(owned) ? FULL : decided;
     this.#sockets.handleUpgrade(request, socket, head, webSocket => {
       this.#options.log.debug(`WS ${path} ${'code' in verdict ? `refused with ${verdict.code}` : 'opened'}`);
       if ('code' in verdict) refuse(webSocket, verdict);
-      else this.#open(owned, { socket: webSocket, query, authorization, peer, identity: verdict });
+      else if (owned !== undefined)
+        this.#open(owned, { socket: webSocket, query, authorization, peer, identity: verdict });
     });
   }
 

@@ -366,10 +366,12 @@ t.test('origins', async t => {
 t.test('stopping', async t => {
   const entrance = await open(t);
   const { http, request } = entrance;
+  http.addRoute('a', { method: 'GET', path: '/gone', summary: 'x', handle: () => 1 })();
   http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
   http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
   http.addRoute('a', { method: 'POST', path: '/look', summary: 'x', changesNothing: true, handle: () => 1 });
   entrance.stopping = true;
+  t.equal((await request('GET', '/gone')).status, 503, 'one that was withdrawn is not unknown');
   t.equal((await request('GET', '/x')).status, 200);
   t.equal((await request('POST', '/look')).status, 200);
   t.match(await request('POST', '/x'), { status: 503, body: { detail: 'The service is shutting down' } });

@@ -287,6 +287,7 @@ t.test('shutdown', async t => {
   await peer.opened;
   entrance.stopping = true;
   t.equal((await dial(entrance, '/ws/a').closed).code, 1001, 'new clients');
+  t.equal((await dial(entrance, '/ws/gone').closed).code, 1001, 'of a stream that was withdrawn, too');
   const deaf = connect(entrance.port, '127.0.0.1');
   t.teardown(() => deaf.destroy());
   entrance.stopping = false;
