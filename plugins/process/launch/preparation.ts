@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import { turnWithTime } from '#kit/turns';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { digestOf } from './block-digest.ts';
 import { copyEnvironmentFile } from './env-copy.ts';
@@ -46,6 +47,8 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const { host, signal, block, onWaiting } = preparation;
   const { state, stateReason } = host.use('config.store');
   if (state === 'safe') throw new Problem(503, `${block().processName} was not started: ${stateReason}`);
+  // Everything may be asked for at one time.
+  await turnWithTime();
   let plan = await planOf(preparation);
   const { blocks, snapshot, isReady } = preparation;
   const waiting = { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady };

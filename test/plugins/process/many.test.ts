@@ -2,11 +2,31 @@
 import { createHook } from 'node:async_hooks';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
 import t from 'tap';
-import { startHost } from '../../support/host.ts';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
 const COUNT = 40;
+const AT_ONCE = 12;
+/** Starts many services in one turn of the event loop, and notes in which turn each is prepared; that takes 6 ms. */
+const HASTY = `import { appendFileSync } from 'node:fs';
+export default { name: 'hasty', host: '^1', needs: ['process'], setup(host) {
+  let turn = 0;
+  let next = setImmediate(function count() { turn += 1; next = setImmediate(count); });
+  host.tap('process.prepare', plan => {
+    appendFileSync(process.env.SEEN_TURNS, turn + '\\n');
+    for (const sinceMs = performance.now(); performance.now() - sinceMs < 6;);
+    return plan;
+  });
+  host.tap('host.ready', () => {
+    const supervisor = host.use('process.supervisor');
+    for (const { processName, isHost } of supervisor.blocks())
+      if (!isHost) supervisor.start(processName, 'request').catch(() => undefined);
+  });
+  return () => clearImmediate(next);
+} }`;
 const skip = process.getuid?.() === 0 ? false : 'without another user nobody is asked what a user reaches';
 
 /** Counts the children of this process from now on. */
@@ -65,4 +85,27 @@ t.test('a boot forks for each service once, and a stop looks around for all at o
   await app.stop();
   const looked = looks();
   t.ok(looked < COUNT, `${looked} looks at the processes for ${COUNT} services`);
+});
+
+t.test('starts that are asked for in one turn are prepared in several', async t => {
+  const dir = testDir(t, { plugins: { hasty: { 'index.mjs': HASTY } } });
+  const seen = path.join(dir, 'turns');
+  process.env.SEEN_TURNS = seen;
+  t.teardown(() => delete process.env.SEEN_TURNS);
+  const blocks = Array.from({ length: AT_ONCE }, (_, index) => [
+    `sleeper_${index}`,
+    { enabled: false, process_name: `Sleeper ${index}`, command: ['sleep', '600'], config_dir: '/' },
+  ]);
+  const app = await startHost({
+    pluginDirs: [pluginsDir, path.join(dir, 'plugins')],
+    plugins: ['config', 'process', 'hasty'],
+    config: Object.fromEntries(blocks),
+  });
+  t.teardown(() => app.stop());
+  const turns = await until(() => {
+    const lines = fs.existsSync(seen) ? fs.readFileSync(seen, 'utf8').split('\n').filter(Boolean) : [];
+    return lines.length >= AT_ONCE ? lines : undefined;
+  });
+  // A piece of work may begin in a turn whose time an earlier one is about to use up.
+  t.ok(new Set(turns).size >= AT_ONCE / 3, `turns ${turns.join(' ')}`);
 });
