@@ -4,6 +4,7 @@ import type { PluginReport, PluginState } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer, Plugin } from '../contract/plugin.ts';
 import type { FaultPlace } from '../kit/owner.ts';
+import { turnWithTime } from '../kit/turns.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 import { findPluginFolders, importPlugin, isOfProduct, type PluginFolder } from './discover.ts';
 import { asHost, runAs } from './invoke.ts';
@@ -267,6 +268,7 @@ export class PluginSet {
     const queue = new WorkQueue({ concurrency: IMPORTS_AT_ONCE });
     await queue.addAll(
       folders.map(found => async () => {
+        await turnWithTime();
         const loading = this.#beginLoad(found, choice, joined);
         if (loading !== undefined && !(await this.#endLoad(loading, true))) late.push(loading);
       }),
@@ -342,6 +344,7 @@ export class PluginSet {
     for (const { entry, needs } of sorted) {
       if (entry.state !== 'pending' && entry.state !== 'skipped') continue;
       const missing = needs.find(name => this.#entries.get(name)?.state !== 'ready');
+      await turnWithTime();
       if (this.#closing.signal.aborted) return;
       if (missing === undefined) await this.#setUp(entry);
       else {
