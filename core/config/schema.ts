@@ -175,8 +175,12 @@ export class ConfigSchema {
     return keys;
   }
 
+  /** The members of the root that a schema describes, told without a JSON Schema of everything. */
   rootKeys(): ReadonlySet<string> {
-    return new Set(Object.keys(propertiesOf(this.#ownJsonSchema())));
+    const ofSections = [...this.#sections].flatMap(({ path: [key], schema }) =>
+      key === undefined ? memberKeys(schema) : [key],
+    );
+    return new Set([...Object.keys(hostSchema.shape), ...ofSections]);
   }
 
   /** The JSON Schema of a block; undefined when nobody contributed one. `root` is that of the sections. */

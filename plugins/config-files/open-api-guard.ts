@@ -54,9 +54,8 @@ async function guardPlaces(host: Host, candidate: ConfigCandidate): Promise<void
     if (deepEqual(block, before)) continue;
     const usual = placesIn(host, named, usualBlock(host, named));
     const former = placesIn(host, named, before);
-    const open = openOptions(host, named);
     for (const [option, value] of placesIn(host, named, block)) {
-      if (value === former.get(option) || open.has(option)) continue;
+      if (value === former.get(option) || isOpenOption(host, named, option)) continue;
       const name = fileNameOf(value);
       if (name === undefined || !path.isAbsolute(name)) continue;
       const place = path.resolve(name);
@@ -86,13 +85,10 @@ function placesIn(host: Host, named: NamedBlock, block: Members): ReadonlyMap<st
   return new Map<string, unknown>([...[...names].map(name => [name, block[name]] as const), [MOUNT, mount]]);
 }
 
-/** What its area leaves to everybody, because it looks at it itself. */
-function openOptions(host: Host, named: NamedBlock): ReadonlySet<string> {
+/** Whether its area leaves it to everybody, because it looks at it itself. */
+function isOpenOption(host: Host, named: NamedBlock, option: string): boolean {
   const { properties = {} } = host.use('config.store').blockSchema(named) ?? {};
-  const open = Object.entries(properties as Readonly<Record<string, Members>>).filter(
-    ([, schema]) => schema['x-needsLogin'] === false,
-  );
-  return new Set(open.map(([option]) => option));
+  return (properties as Readonly<Record<string, Members | undefined>>)[option]?.['x-needsLogin'] === false;
 }
 
 /** Whether the place is one that its template names, lies beside that, or in a directory that is meant for services. */
