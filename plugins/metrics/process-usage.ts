@@ -50,7 +50,7 @@ export class ProcessMeter {
       if (root === undefined) continue;
       for (const row of members) taken.add(row.pid);
       if (this.#sockets.isDue(members, nowMs, true)) await this.#sockets.look(members, nowMs, breather, true);
-      managed.push(this.#tree(processName, root, members, nowMs));
+      managed.push(await this.#tree(processName, root, members, nowMs, breather));
     }
     this.#managedPids = new Set(managed.flatMap(({ pids }) => pids));
     const others = rows
@@ -64,7 +64,7 @@ export class ProcessMeter {
     const external: ExternalUsage[] = [];
     for (const { row, cpuPercent } of others) {
       if (this.#sockets.isDue([row], nowMs, false)) await this.#sockets.look([row], nowMs, breather, false);
-      external.push(this.#external(row, cpuPercent));
+      external.push(await this.#external(row, cpuPercent, breather));
     }
     this.#cpu.endRound();
     this.#treeCpu.endRound();
@@ -81,7 +81,13 @@ export class ProcessMeter {
    * The time of children that were waited for is counted too: what a process used moves to its parent when it ends, so
    * that the sum goes on growing.
    */
-  #tree(processName: string, root: ProcessRow, members: readonly ProcessRow[], nowMs: number): TreeUsage {
+  async #tree(
+    processName: string,
+    root: ProcessRow,
+    members: readonly ProcessRow[],
+    nowMs: number,
+    breather: Breather,
+  ): Promise<TreeUsage> {
     const pids: number[] = [];
     let [usedMs, rssBytes, virtualBytes, threads] = [0, 0, 0, 0];
     for (const row of members) {
@@ -101,17 +107,17 @@ export class ProcessMeter {
       rssBytes,
       virtualBytes,
       threads,
-      disk: this.#diskOf(pids),
+      disk: await this.#diskOf(pids, breather),
       ports,
       connections,
       processCount: members.length,
     };
   }
 
-  #external(row: ProcessRow, cpuPercent: number | null): ExternalUsage {
+  async #external(row: ProcessRow, cpuPercent: number | null, breather: Breather): Promise<ExternalUsage> {
     const { pid, name, rssBytes, virtualBytes, threads } = row;
     const { ports } = this.#sockets.useOf([row]);
-    const disk = this.#diskOf([pid]);
+    const disk = await this.#diskOf([pid], breather);
     return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk, ports, containerId: this.#containerOf(row) };
   }
 
@@ -125,10 +131,11 @@ export class ProcessMeter {
   }
 
   /** null when none of them tells. */
-  #diskOf(pids: readonly number[]): DiskCounters | null {
+  async #diskOf(pids: readonly number[], breather: Breather): Promise<DiskCounters | null> {
     const total = { readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
     let isTold = false;
     for (const pid of pids) {
+      if (breather.isDue) await breather.breathe();
       const io = this.#io.read(pid);
       if (io === null || io.length === 0) continue;
       isTold = true;

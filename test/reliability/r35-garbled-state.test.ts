@@ -6,6 +6,7 @@ import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid } from '../support/kids.ts';
+import { until } from '../support/until.ts';
 
 const RECORD = {
   pid: 2 ** 22,
@@ -37,7 +38,9 @@ for (const [what, change, outcome] of WRONG) {
     await writeFile(path.join(directory, 'state.json'), JSON.stringify(state), { mode: 0o600 });
     const app = await startHost({ configDir, config: { kid: kid('Kid', ['calm']) } });
     t.teardown(() => app.stop());
-    t.match((await app.get('/process/service-status?process_name=Kid')).body, { status: 'stopped' });
+    const status = async (): Promise<string> => (await app.get('/process/service-status?process_name=Kid')).body.status;
+    await until(async () => (await status()) !== 'unknown');
+    t.equal(await status(), 'stopped');
     for (const name of ['precious', 'precious.spool']) t.ok(existsSync(path.join(configDir, name)), `${name} is there`);
     const kept = (await readdir(directory)).filter(name => name.startsWith('state.json.corrupt-'));
     t.equal(kept.length, outcome === 'used' ? 0 : 1);

@@ -1,8 +1,9 @@
 // Looks at the descendants of runs without a cgroup now and then, because one whose parent has ended can no longer be
 // found by it.
 import { lacksDescriptors } from '#kit/descriptors';
+import { turnWithTime } from '#kit/turns';
 import { NO_CGROUP } from './cgroup.ts';
-import { type StopTarget, survivors } from './stop.ts';
+import { type StopTarget, survivorsAside } from './stop.ts';
 
 const TABLE_MAX_AGE_MS = 1_000;
 
@@ -10,6 +11,7 @@ export class LineageWatch {
   readonly #targets = new Set<StopTarget>();
   readonly #pollMs: number;
   #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
 
   constructor(pollMs: number) {
     this.#pollMs = pollMs;
@@ -18,7 +20,7 @@ export class LineageWatch {
   add(target: StopTarget): void {
     if (target.cgroup !== NO_CGROUP) return;
     this.#targets.add(target);
-    this.#timer ??= setInterval(() => this.#lookAtAll(), this.#pollMs).unref();
+    this.#timer ??= setInterval(() => void this.#lookAtAll(), this.#pollMs).unref();
   }
 
   delete(target: StopTarget): void {
@@ -33,17 +35,26 @@ export class LineageWatch {
   }
 
   /** Looks at one run at once. */
-  look(target: StopTarget): void {
+  async look(target: StopTarget): Promise<void> {
     if (!this.#targets.has(target)) return;
     try {
-      survivors(target, TABLE_MAX_AGE_MS);
+      await survivorsAside(target, TABLE_MAX_AGE_MS);
     } catch (error) {
       // What cannot be told now is asked again at the next look.
       if (!lacksDescriptors(error)) throw error;
     }
   }
 
-  #lookAtAll(): void {
-    for (const target of this.#targets) this.look(target);
+  async #lookAtAll(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      for (const target of this.#targets) {
+        await turnWithTime();
+        await this.look(target);
+      }
+    } finally {
+      this.#isLooking = false;
+    }
   }
 }

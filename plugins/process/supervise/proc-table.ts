@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { lacksDescriptors, withReserve } from '#kit/descriptors';
 import { kernelRecord, kernelText } from '#kit/kernel-text';
+import { turnWithTime } from '#kit/turns';
 
 /** Identifies one process: pids are reused, but a pid with its start time is unique within one boot. */
 export interface ProcessIdentity {
@@ -98,7 +99,10 @@ export class ProcessTable {
   #children: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
   #groups: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
   #runs: { readonly since: number; readonly byId: ReadonlyMap<string, readonly ProcessStat[]> } | undefined;
-  #writers: ReadonlyMap<string, ReadonlySet<number>> | undefined;
+  /** Start time from which on the run ids of processes are being read. */
+  #readFrom = Number.POSITIVE_INFINITY;
+  #reading: Promise<unknown> | undefined;
+  #writers: Promise<ReadonlyMap<string, ReadonlySet<number>>> | undefined;
 
   constructor(processes: readonly ProcessStat[]) {
     this.processes = processes;
@@ -136,51 +140,127 @@ export class ProcessTable {
     return grouped(marked);
   }
 
-  /** The pids of those that have the file as their standard output or error. */
-  writersOf(file: string): ReadonlySet<number> {
-    this.#writers ??= this.#lookAtOutputs();
-    return this.#writers.get(file) ?? new Set();
+  /** Reads what `ofRun` needs, in several turns of the event loop. */
+  async readRuns(since: number): Promise<void> {
+    if (since < this.#readFrom) {
+      const until = this.#readFrom;
+      const unread = this.processes.filter(({ startTime }) => startTime >= since && startTime < until);
+      this.#readFrom = since;
+      this.#reading = Promise.all([this.#reading, inTurns(unread, runOf)]);
+    }
+    try {
+      await this.#reading;
+    } catch (error) {
+      this.#readFrom = Number.POSITIVE_INFINITY;
+      this.#reading = undefined;
+      throw error;
+    }
   }
 
-  #lookAtOutputs(): ReadonlyMap<string, ReadonlySet<number>> {
-    const outputs = this.processes.flatMap(({ pid }) =>
-      ([1, 2] as const).flatMap((descriptor): (readonly [string, number])[] => {
+  /** The pids of those that have the file as their standard output or error, read in several turns of the event loop. */
+  async writersOf(file: string): Promise<ReadonlySet<number>> {
+    this.#writers ??= this.#lookAtOutputs();
+    return (await this.#writers).get(file) ?? new Set();
+  }
+
+  async #lookAtOutputs(): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
+    const outputs: (readonly [string, number])[] = [];
+    await inTurns(this.processes, ({ pid }) => {
+      for (const descriptor of [1, 2] as const) {
         const file = outputFileOf(pid, descriptor);
-        return file === null ? [] : [[file, pid]];
-      }),
-    );
+        if (file !== null) outputs.push([file, pid]);
+      }
+    });
     return new Map([...grouped(outputs)].map(([file, pids]) => [file, new Set(pids)]));
   }
 }
 
 /** So much more time than they take passes between looks that may share one. */
 const LOOK_SHARE = 4;
+/** A service may have ten thousand processes; so many are read without a look at the time. */
+const READ_AT_ONCE = 100;
 
-let lastTable: { readonly atMs: number; readonly tookMs: number; readonly table: ProcessTable } | undefined;
+interface Look<Table> {
+  /** When it began. */
+  readonly atMs: number;
+  readonly table: Table;
+}
+
+let lastLook: (Look<ProcessTable> & { readonly tookMs: number }) | undefined;
+/** The latest look that is under way. */
+let looking: Look<Promise<ProcessTable>> | undefined;
 
 /**
  * `maxAgeMs` allows a table of that age, so that many services that are looked at together share one. Where there are
  * so many processes that a look takes long, one that is shared may be older.
  */
 export function lookAround(maxAgeMs = 0): ProcessTable {
-  const sharedMs = maxAgeMs === 0 ? 0 : Math.max(maxAgeMs, LOOK_SHARE * (lastTable?.tookMs ?? 0));
-  return lookSince(performance.now() - sharedMs);
+  const sinceMs = sharedSince(maxAgeMs);
+  if (lastLook !== undefined && lastLook.atMs > sinceMs) return lastLook.table;
+  const atMs = performance.now();
+  return keep(atMs, livingProcesses(), performance.now() - atMs);
 }
 
-/** A table that was made at that monotonic time or later. */
-export function lookSince(sinceMs: number): ProcessTable {
-  if (lastTable !== undefined && lastTable.atMs > sinceMs) return lastTable.table;
+/** Same as `lookAround`, in several turns of the event loop. */
+export function lookAside(maxAgeMs: number): Promise<ProcessTable> {
+  return lookSince(sharedSince(maxAgeMs));
+}
+
+/** A table that was made at that monotonic time or later, in several turns of the event loop. */
+export async function lookSince(sinceMs: number): Promise<ProcessTable> {
+  if (lastLook !== undefined && lastLook.atMs > sinceMs) return lastLook.table;
+  if (looking !== undefined && looking.atMs > sinceMs) return looking.table;
   const atMs = performance.now();
-  const living = livingProcesses();
-  forgetGone(living);
-  const table = new ProcessTable(living.filter(({ pid }) => pid !== process.pid));
-  lastTable = { atMs, tookMs: performance.now() - atMs, table };
-  return table;
+  const look: Look<Promise<ProcessTable>> = { atMs, table: readTable(atMs, () => looking === look) };
+  looking = look;
+  try {
+    return await look.table;
+  } finally {
+    if (looking === look) looking = undefined;
+  }
 }
 
 /** Has the next look be a new one, because what was launched just now is in no earlier table. */
 export function forgetTable(): void {
-  lastTable = undefined;
+  lastLook = undefined;
+  looking = undefined;
+}
+
+function sharedSince(maxAgeMs: number): number {
+  const sharedMs = maxAgeMs === 0 ? 0 : Math.max(maxAgeMs, LOOK_SHARE * (lastLook?.tookMs ?? 0));
+  return performance.now() - sharedMs;
+}
+
+async function readTable(atMs: number, isLatest: () => boolean): Promise<ProcessTable> {
+  const living: ProcessStat[] = [];
+  const tookMs = await inTurns(pidsNow(), pid => {
+    const stat = readStat(pid);
+    if (stat !== null && isRunning(stat)) living.push(stat);
+  });
+  return isLatest() ? keep(atMs, living, tookMs) : tableOf(living);
+}
+
+function keep(atMs: number, living: readonly ProcessStat[], tookMs: number): ProcessTable {
+  forgetGone(living);
+  const table = tableOf(living);
+  lastLook = { atMs, tookMs, table };
+  return table;
+}
+
+function tableOf(living: readonly ProcessStat[]): ProcessTable {
+  return new ProcessTable(living.filter(({ pid }) => pid !== process.pid));
+}
+
+/** Resolves with the time that it took without the turns between. */
+async function inTurns<Member>(members: readonly Member[], read: (member: Member) => unknown): Promise<number> {
+  let tookMs = 0;
+  for (let from = 0; from < members.length; from += READ_AT_ONCE) {
+    await turnWithTime();
+    const startedMs = performance.now();
+    for (const member of members.slice(from, from + READ_AT_ONCE)) read(member);
+    tookMs += performance.now() - startedMs;
+  }
+  return tookMs;
 }
 
 function grouped<Key, Value>(entries: readonly (readonly [Key, Value])[]): Map<Key, Value[]> {
@@ -344,11 +424,16 @@ function readLink(file: string): string | null {
 }
 
 function livingProcesses(): ProcessStat[] {
-  return withReserve(() => readdirSync('/proc'))
-    .filter(name => /^\d+$/.test(name))
-    .map(name => readStat(Number(name)))
+  return pidsNow()
+    .map(readStat)
     .filter(stat => stat !== null)
     .filter(isRunning);
+}
+
+function pidsNow(): number[] {
+  return withReserve(() => readdirSync('/proc'))
+    .filter(name => /^\d+$/.test(name))
+    .map(Number);
 }
 
 function isRunning({ state }: ProcessStat): boolean {

@@ -8,6 +8,7 @@ import {
   bootId,
   isAlive,
   lookAround,
+  lookAside,
   lookSince,
   type ProcessIdentity,
   type ProcessStat,
@@ -44,9 +45,20 @@ export function survivors(target: StopTarget, maxAgeMs = 0): ProcessStat[] {
   return survivorsIn(lookAround(maxAgeMs), target);
 }
 
-/** Same as `survivors`, by a look that was made at that monotonic time or later. */
-export function survivorsSince(target: StopTarget, sinceMs: number): ProcessStat[] {
-  return survivorsIn(lookSince(sinceMs), target);
+/** Same as `survivors`, in several turns of the event loop. */
+export async function survivorsAside(target: StopTarget, maxAgeMs: number): Promise<ProcessStat[]> {
+  return survivorsIn(await withRuns(lookAside(maxAgeMs), target), target);
+}
+
+/** Same as `survivorsAside`, by a look that was made at that monotonic time or later. */
+export async function survivorsSince(target: StopTarget, sinceMs: number): Promise<ProcessStat[]> {
+  return survivorsIn(await withRuns(lookSince(sinceMs), target), target);
+}
+
+async function withRuns(looking: Promise<ProcessTable>, { leader }: StopTarget): Promise<ProcessTable> {
+  const table = await looking;
+  await table.readRuns(startOf(leader));
+  return table;
 }
 
 function survivorsIn(table: ProcessTable, target: StopTarget, others: ReadonlySet<number> = new Set()): ProcessStat[] {
@@ -76,10 +88,10 @@ function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boo
 }
 
 /** Also finds what writes to the run's output, for which every process must be asked. */
-function allSurvivors(target: StopTarget): ProcessStat[] {
+async function allSurvivors(target: StopTarget): Promise<ProcessStat[]> {
   const { spoolFile } = target;
-  const table = lookAround(PROCESS_TABLE_MAX_AGE_MS);
-  return survivorsIn(table, target, spoolFile === null ? undefined : table.writersOf(spoolFile));
+  const table = await withRuns(lookAside(PROCESS_TABLE_MAX_AGE_MS), target);
+  return survivorsIn(table, target, spoolFile === null ? undefined : await table.writersOf(spoolFile));
 }
 
 /**
@@ -94,24 +106,23 @@ export async function stopProcesses(
 ): Promise<void> {
   await turnWithTime();
   await askAgain(() => allSurvivors(target));
-  await askAgain(() => signalAll(target, signal));
+  await askAgain(async () => signalAll(target, await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS), signal));
   if (await allGone(target, graceMs, hurry)) return;
   const deadline = performance.now() + AFTER_KILL_MS;
   while (performance.now() < deadline) {
-    await askAgain(() => signalAll(target, 'SIGKILL'));
+    await askAgain(async () => signalAll(target, await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS), 'SIGKILL'));
     if (await allGone(target, POLL_MS)) return;
   }
-  const pids = survivors(target).map(({ pid }) => pid);
+  const pids = (await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS)).map(({ pid }) => pid);
   throw new Problem(500, `Failed to stop ${target.processName}: still alive after SIGKILL: ${pids.join(', ')}`);
 }
 
 /** Kills at once, without waiting. */
 export function killProcesses(target: StopTarget): void {
-  signalAll(target, 'SIGKILL');
+  signalAll(target, survivors(target, PROCESS_TABLE_MAX_AGE_MS), 'SIGKILL');
 }
 
-function signalAll(target: StopTarget, signal: NodeJS.Signals): void {
-  const living = survivors(target, PROCESS_TABLE_MAX_AGE_MS);
+function signalAll(target: StopTarget, living: readonly ProcessStat[], signal: NodeJS.Signals): void {
   // The kernel reports -1 as the group of a process that is about to disappear.
   const asGroup = target.pgid !== NO_GROUP && living.some(({ pgid }) => pgid === target.pgid);
   if (asGroup) send(-target.pgid, signal);
@@ -143,8 +154,8 @@ async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): 
 }
 
 /** While its leader lives, the rest is looked at only now and then, to know what it has created. */
-function isGone(target: StopTarget): boolean {
+async function isGone(target: StopTarget): Promise<boolean> {
   const leaderLives = isAlive(target.leader);
-  const left = survivors(target, leaderLives ? POLL_MS : PROCESS_TABLE_MAX_AGE_MS);
+  const left = await survivorsAside(target, leaderLives ? POLL_MS : PROCESS_TABLE_MAX_AGE_MS);
   return !leaderLives && left.length === 0;
 }

@@ -367,8 +367,8 @@ export class SupervisedProcess {
     await observe({ host: this.#with.host, ended: run.ended, snapshot, signal });
     // Whoever hears that it runs finds it recorded.
     await this.#with.state.saved();
+    await this.#with.lineage.look(run.target);
     signal.throwIfAborted();
-    this.#with.lineage.look(run.target);
     if (this.#run !== undefined || this.#completed === true) return;
     const exit = this.#lastExit;
     const how = exit === null || exit.code === null ? (exit?.signal ?? 'unknown') : `exit code ${exit.code}`;
