@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileIn } from '#kit/atomic-write';
+import { reasonText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { JobWork } from './job.ts';
 
@@ -26,7 +27,7 @@ export async function backUp(
   source: string,
   { signal, copied }: { readonly signal: AbortSignal; readonly copied?: (bytes: number) => void },
 ): Promise<BackupFile> {
-  return GuardedDirectory.at(source, async (from, sourceName) => {
+  const done = GuardedDirectory.at(source, async (from, sourceName) => {
     const input = await from.openFile(sourceName, 'read');
     const into = await GuardedDirectory.open(directory);
     try {
@@ -44,6 +45,11 @@ export async function backUp(
       into.close();
       await input.close();
     }
+  });
+  return done.catch((error: unknown) => {
+    signal.throwIfAborted();
+    const text = `${source} cannot be copied to ${directory}: ${reasonText(error)}; see to the disk`;
+    throw new Error(text, { cause: error });
   });
 }
 

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';
+import { reasonText } from '#kit/error-text';
 import type { PrivateDirectory } from '#kit/private-directory';
 import { isActive, type JobRecord, recordSchema } from './job.ts';
 import type { Places } from './places.ts';
@@ -58,13 +59,18 @@ export class JobFiles {
   /** Shows the record. Resolves once it survives a loss of power; rejects when it cannot be written. */
   async save(record: JobRecord): Promise<void> {
     this.show(record);
-    const directory = await this.#places.jobs({ create: true });
-    if (directory === null) throw new Error('the directory of jobs was removed meanwhile');
     try {
-      await directory.replace(`${record.job.job_id}.json`, `${JSON.stringify(record)}\n`);
-      await this.#prune(directory, record.job.process_name);
-    } finally {
-      await directory.close();
+      const directory = await this.#places.jobs({ create: true });
+      if (directory === null) throw new Error('the directory of jobs was removed meanwhile');
+      try {
+        await directory.replace(`${record.job.job_id}.json`, `${JSON.stringify(record)}\n`);
+        await this.#prune(directory, record.job.process_name);
+      } finally {
+        await directory.close();
+      }
+    } catch (error) {
+      const text = `the migration cannot be recorded below ${this.#places.root}: ${reasonText(error)}; see to its disk`;
+      throw new Error(text, { cause: error });
     }
   }
 

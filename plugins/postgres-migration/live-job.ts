@@ -51,14 +51,17 @@ export class LiveJob {
     await this.#write();
   }
 
-  /** Nothing is done any more. */
+  /** Nothing is done any more. Rejects when that cannot be written; people are told all the same. */
   async end(
     status: MigrationJob['status'],
     job: Partial<MigrationJob> = {},
     work: Partial<JobWork> = {},
   ): Promise<void> {
-    await this.change({ status, finished_at: unixSeconds(), ...job }, work);
-    tellOfEnd(this.#host, this.job);
+    try {
+      await this.change({ status, finished_at: unixSeconds(), ...job }, work);
+    } finally {
+      tellOfEnd(this.#host, this.job);
+    }
   }
 
   /** A change of what clients do not see, which leaves the time of the last change as it was. */

@@ -17,6 +17,7 @@ export class MigrationFault extends Error {
   }
 }
 
+const DISK = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** `stage` is where it happened, for what does not say so itself. What the server says may hold values: it is not told. */
@@ -28,6 +29,7 @@ export function failureOf(error: unknown, stage: string): JobFailure {
     return { message: `PostgreSQL failed (${code}); see its log`, code: 'migration.server', stage };
   if (['ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code))
     return { message: 'PostgreSQL takes no connections any more', code: 'migration.server', stage };
+  if (DISK.includes(code)) return { message: `${errorText(error)}; see to its disk`, code: 'migration.disk', stage };
   if (error instanceof Problem) return { message: error.message, code: error.code ?? 'migration.failed', stage };
   return { message: errorText(error), code: 'migration.failed', stage };
 }

@@ -36,21 +36,24 @@ export function isEnding({ signal, stopping }: Host): boolean {
   return signal.aborted || stopping !== null;
 }
 
-/** Brings everything back to what it was. The error of the first cause is kept. */
+/**
+ * Brings everything back to what it was. The error of the first cause is kept. A disk that is full keeps the service from
+ * its start neither by what the migration has made there nor by a record that cannot be written.
+ */
 async function takeBack(context: MigrationContext, migration: Migration, error: JobFailure): Promise<void> {
-  const { host, places } = context;
+  const { host } = context;
   const { subject, live, held } = migration;
   const { processName } = subject;
   const wasStopped = live.work.stoppedAtMs !== null;
   live.tell(live.job.progress?.stage ?? 'preflight', live.job.progress?.percent ?? 0, error.message);
+  await discard(context, live);
   try {
     if (wasStopped) {
       if (held.snapshot().pid !== null) await stopAndProve(context, held);
       if (hasReached(live.job, 'cold_backup_verified'))
         await restoreService(context, migration, { keepsPresent: false });
+      if (live.job.was_running) await held.start();
     }
-    await live.note({ isUndoDue: true });
-    if (wasStopped && live.job.was_running) await held.start();
   } catch (failed) {
     host.log.error(`${processName} could not be brought back to SQLite`, failed);
     const directory = live.job.backup_dir;
@@ -59,12 +62,21 @@ async function takeBack(context: MigrationContext, migration: Migration, error: 
     await live.end('failed', { error, rollback_available: directory !== null && fault === undefined });
     return;
   }
+  await live
+    .note({ isUndoDue: true })
+    .catch((failed: unknown) => host.log.warn('what a migration has left could not be recorded', failed));
   await undoInServer(context, live);
-  await places.removeWork(live.job.job_id).catch((failed: unknown) => {
-    host.log.warn('the work of a migration could not be removed', failed);
-  });
   live.tell('failed', 100, wasStopped ? `${processName} is on SQLite as before` : `${processName} was not changed`);
   await live.end('failed_rolled_back', { error, rollback_available: false });
+}
+
+/** What nobody needs any more of a job that has failed: its work, and a backup that is not whole. */
+async function discard({ host, places }: MigrationContext, live: LiveJob): Promise<void> {
+  const { job_id: jobId, process_name: processName } = live.job;
+  const isWhole = hasReached(live.job, 'cold_backup_verified');
+  const removals = [places.removeWork(jobId), ...(isWhole ? [] : [places.removeBackup(processName, jobId)])];
+  for (const { status, reason } of (await Promise.allSettled(removals)) as PromiseRejectedResult[])
+    if (status === 'rejected') host.log.warn('the work of a migration could not be removed', reason);
 }
 
 /** Databases that cannot be removed now are removed when the server runs again. */

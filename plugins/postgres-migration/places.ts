@@ -1,6 +1,6 @@
 // Where jobs, backups and the work of jobs lie, below the configuration directory.
 
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Host } from '#core';
 import { runChild } from '#kit/fs-out-of-process';
@@ -41,12 +41,24 @@ export class Places {
   /** A new directory for the backup of a job. It holds secrets. */
   async backup(processName: string, jobId: string): Promise<string> {
     await this.#make();
-    const slug = processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-') || 'service';
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
-    const name = `${stamp}-${jobId.slice(0, 8)}`;
-    const directory = await PrivateDirectory.open(this.#configDir, [ROOT, 'backups', slug, name], { keepModes: true });
+    const parts = [...backupsOf(processName), stamp + endOf(jobId)];
+    const directory = await PrivateDirectory.open(this.#configDir, parts, { keepModes: true });
     await directory.close();
     return directory.path;
+  }
+
+  /** Removes the backup of a job, which nothing relies on yet. */
+  async removeBackup(processName: string, jobId: string): Promise<void> {
+    const options = { create: false, keepModes: true };
+    const directory = await PrivateDirectory.open(this.#configDir, backupsOf(processName), options);
+    if (directory === null) return;
+    try {
+      for (const name of await directory.names())
+        if (name.endsWith(endOf(jobId))) await rm(path.join(directory.path, name), { recursive: true, force: true });
+    } finally {
+      await directory.close();
+    }
   }
 
   /** The directory in which a job works. Others may pass it. */
@@ -94,6 +106,16 @@ export class Places {
     await directory.close();
     await chmod(this.root, PASSABLE);
   }
+}
+
+/** The directory that holds all backups of a process. */
+function backupsOf(processName: string): string[] {
+  return [ROOT, 'backups', processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-') || 'service'];
+}
+
+/** By which the backup of a job is known. */
+function endOf(jobId: string): string {
+  return `-${jobId.slice(0, 8)}`;
 }
 
 /** The user that services run as. */

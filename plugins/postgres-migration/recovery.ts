@@ -68,6 +68,7 @@ export class Recovery {
     const live = new LiveJob(record, files, host);
     if (job.mode === 'rehearsal' || !hasReached(job, 'cold_backup_verified')) {
       await places.removeWork(job.job_id);
+      await places.removeBackup(job.process_name, job.job_id);
       return this.#interrupt(live, `${job.process_name} was not changed`, { isUndoDue: job.status !== 'queued' });
     }
     const fault = await faultOfBackup(job.backup_dir ?? '', work.backup);

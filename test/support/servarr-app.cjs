@@ -2,7 +2,7 @@
 // its tables step by step in either, notes the steps in VersionInfo, and then answers /ping. /data tells which engine it
 // uses and what is in it. Usage: servarr-app.cjs NAME --data=DIRECTORY
 const { createHash } = require('node:crypto');
-const { existsSync, readFileSync } = require('node:fs');
+const { existsSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
 const path = require('node:path');
 
@@ -102,6 +102,17 @@ async function postgres(database, tables) {
   return { rows: async sql => (await client.query(sql)).rows, end: () => client.end() };
 }
 
+/** Leaves room for one more file. */
+function fillDisk(directory) {
+  for (let number = 0; ; number += 1) {
+    try {
+      writeFileSync(path.join(directory, `fill-${number}`), '');
+    } catch {
+      return rmSync(path.join(directory, 'fill-0'));
+    }
+  }
+}
+
 async function main() {
   const isPostgres = setting('PostgresHost') !== '';
   const target = setting('PostgresMainDb');
@@ -125,6 +136,7 @@ async function main() {
     response.end(JSON.stringify({ engine: isPostgres ? 'postgres' : 'sqlite', series: rows.length, digest }));
   });
   process.on('SIGTERM', async () => {
+    if (habit.startsWith('fills ') && existsSync(path.join(data, 'logs.db'))) fillDisk(habit.slice('fills '.length));
     await Promise.all([main.end(), logs?.end()]);
     process.exit(0);
   });
