@@ -1,5 +1,17 @@
 // Directories are watched whatever becomes of them, at the cost of one watch for each directory.
-import { mkdir, readdir, readFile, readlink, rename, rm, symlink, unlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { watchDirectories } from '../../../core/kit/directory-watch.ts';
@@ -128,6 +140,23 @@ t.test('what has changed since a time is told, and what is older is not', async 
   const { seen } = await watching(t, root, { sinceMs: sinceMs + 10 });
   t.ok(seen.has(path.join(root, 'sub', 'young')));
   t.notOk(seen.has(path.join(root, 'old')) || seen.has(path.join(root, 'sub', 'old')));
+});
+
+t.test('what has changed within the millisecond is told once the time since which is over, and not before', async t => {
+  const root = testDir(t, { file: '1' });
+  const file = path.join(root, 'file');
+  const ms = await until(async () => {
+    await writeFile(file, '2');
+    const { ctimeMs } = await stat(file);
+    return ctimeMs > Math.floor(ctimeMs) ? Math.floor(ctimeMs) : undefined;
+  });
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  Date.now = () => ms;
+  t.ok((await watching(t, root, { sinceMs: ms - 1 })).seen.has(file), 'though the clock has no later time yet');
+  t.notOk((await watching(t, root, { sinceMs: ms })).seen.has(file));
 });
 
 t.test('files cost no watches', async t => {
