@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { untilDayIsLong } from '../support/day.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, start } from '../support/kids.ts';
@@ -25,6 +26,7 @@ t.test('nothing in the place of a log stops a route, another log or the end', as
   await writeFile(path.join(dir, 'secret'), 'outside\n');
   const at = (name: string) => path.join(logDir, `${name.toLowerCase()}.log`);
   const block = (name: string) => ({ ...kid(name, []), command: ticker, log_file: at(name) });
+  await untilDayIsLong();
   const app = await startHost({
     plugins: ['config', 'process', 'logs', 'health'],
     config: { dumb: { log_dir: logDir }, ...Object.fromEntries([...names, 'Plain'].map(name => [name, block(name)])) },

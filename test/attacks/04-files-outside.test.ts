@@ -1,11 +1,12 @@
 // Line 4: neither the log routes nor the console of the gateway show a file that is none of a service's or the console's.
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
 import { startHost } from '../support/host.ts';
 import { kid } from '../support/kids.ts';
+import { ownLogText } from '../support/own-log.ts';
 import { NOBODY, ROOT_ONLY } from '../support/race.ts';
 import { freePort } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -117,8 +118,7 @@ t.test('static_dir serves the console alone', async t => {
     for (const name of ['users.json', 'up/users.json', 'passwd', 'etc/passwd', 'stackwarden.json'])
       t.match(await get(name), 'Not found', `${name} of ${staticDir}`);
     await app.host.stop();
-    const [own = ''] = await readdir(path.join(dir, 'log'));
-    const text = await readFile(path.join(dir, 'log', own), 'utf8');
+    const text = await ownLogText(path.join(dir, 'log'));
     t.equal(text.includes('dumb.gateway.static_dir is not served: '), page !== 'console', staticDir);
     await rm(path.join(dir, 'log'), { recursive: true });
   }

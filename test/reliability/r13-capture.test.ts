@@ -12,6 +12,7 @@ import { PositionFile } from '../../plugins/process/capture/position.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, start, status } from '../support/kids.ts';
+import { ownLogText } from '../support/own-log.ts';
 import { until } from '../support/until.ts';
 
 const PLUGINS = ['config', 'process', 'logs'];
@@ -87,15 +88,9 @@ t.test(
         },
       });
       await start(app, 'Flood');
-      await until(async () => {
-        const own = (await readdir(logDir)).find(name => name.startsWith('DUMB-'));
-        return (
-          own !== undefined &&
-          /flood\.log cannot be written; \d+ bytes of log were dropped/.test(
-            await readFile(path.join(logDir, own), 'utf8'),
-          )
-        );
-      });
+      await until(async () =>
+        /flood\.log cannot be written; \d+ bytes of log were dropped/.test(await ownLogText(logDir)),
+      );
       t.equal((await status(app, 'Flood')).status, 'running');
       await app.stop();
     } finally {

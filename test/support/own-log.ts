@@ -5,8 +5,11 @@ import type { TestHost } from './host.ts';
 
 /** Without those that are still on their way to the disk. */
 export async function ownLog({ configDir }: Pick<TestHost, 'configDir'>): Promise<string[]> {
-  const directory = path.join(configDir, 'log');
-  const names = (await readdir(directory)).filter(name => name.startsWith('DUMB-')).sort();
-  const texts = await Promise.all(names.map(name => readFile(path.join(directory, name), 'utf8')));
-  return texts.flatMap(text => text.split('\n').filter(Boolean));
+  return (await ownLogText(path.join(configDir, 'log'))).split('\n').filter(Boolean);
+}
+
+/** Of the directory that `dumb.log_dir` names; each day has a file of its own. */
+export async function ownLogText(logDir: string): Promise<string> {
+  const names = (await readdir(logDir)).filter(name => name.startsWith('DUMB-')).sort();
+  return (await Promise.all(names.map(name => readFile(path.join(logDir, name), 'utf8')))).join('');
 }

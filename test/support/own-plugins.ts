@@ -36,6 +36,6 @@ export async function startWithPlugins(
 /** All that the host's own log says so far. */
 export async function ownLog(app: TestHost): Promise<string> {
   const directory = path.join(app.configDir, 'log');
-  const files = (await readdir(directory)).filter(name => name.endsWith('.log'));
+  const files = (await readdir(directory)).filter(name => name.endsWith('.log')).sort();
   return (await Promise.all(files.map(name => readFile(path.join(directory, name), 'utf8')))).join('');
 }

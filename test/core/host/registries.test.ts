@@ -1,9 +1,10 @@
 // Hooks, contributions, services and capabilities as plugins use them: order, refusal, and withdrawal with their plugin.
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost, type TestHostOptions } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 const plugin = (name: string, body: string, extra = '') => ({
@@ -209,11 +210,8 @@ t.test('contributions that nobody asks for are told of once, those with a reader
     reader: plugin('reader', `host.contributions('fixture.wanted')`),
   });
   t.equal(stateOf(app, 'giver')?.state, 'ready');
-  const logDir = path.join(app.configDir, 'log');
   const told = await until(async () => {
-    const [file = ''] = await readdir(logDir);
-    const lines = (await readFile(path.join(logDir, file), 'utf8')).split('\n');
-    const found = lines.filter(line => line.includes('no loaded plugin uses them'));
+    const found = (await ownLog(app)).filter(line => line.includes('no loaded plugin uses them'));
     return found.length > 0 ? found : undefined;
   });
   t.equal(told.length, 1);

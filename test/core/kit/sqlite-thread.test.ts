@@ -5,6 +5,7 @@ import t from 'tap';
 import { createHost } from '../../../core/host/host.ts';
 import { NOTES, startDatabaseApp } from '../../support/database-plugin.ts';
 import { testDir } from '../../support/directory.ts';
+import { ownLogText } from '../../support/own-log.ts';
 import { NOBODY } from '../../support/race.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -143,9 +144,7 @@ t.test('a damaged file', async t => {
     const db = open({ file, onCorrupt: 'replace' });
     await t.rejects(db.call('count', undefined), { status: 503, code: 'database.corrupt', message: /is damaged/ });
     t.equal(await db.call('count', undefined), 0, 'the next call meets a new one');
-    const [log = ''] = await readdir(path.join(configDir, 'log'));
-    const told = async () =>
-      (await readFile(path.join(configDir, 'log', log), 'utf8')).includes('was damaged; it is kept');
+    const told = async () => (await ownLogText(path.join(configDir, 'log'))).includes('was damaged; it is kept');
     t.ok(await until(told), 'the log tells');
     await app.host.stop();
   });

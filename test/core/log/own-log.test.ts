@@ -9,6 +9,7 @@ import { formatDay, formatLine, formatRecord } from '../../../core/kit/log-line.
 import { redact } from '../../../core/kit/redact.ts';
 import { RotatingFile, type RotatingFileOptions } from '../../../core/kit/rotating-file.ts';
 import { createLogging, type LoggingOptions } from '../../../core/log/own-log.ts';
+import { untilDayIsLong } from '../../support/day.ts';
 import { testDir } from '../../support/directory.ts';
 
 t.test('redact', async t => {
@@ -117,6 +118,7 @@ async function append(file: RotatingFile, text: string): Promise<boolean> {
 }
 
 t.test('rotation', async t => {
+  await untilDayIsLong();
   const today = formatDay(Date.now());
   const dir = testDir(t, { 'app-other.log': 'of another program' });
   const name = path.join(dir, 'app.log');
@@ -206,6 +208,7 @@ t.test('a record after the end does not bring the file back', async t => {
 });
 
 t.test('the log as a whole', async t => {
+  await untilDayIsLong();
   const directory = path.join(testDir(t), 'log');
   const settings = {
     logLevel: 'INFO',
@@ -302,7 +305,7 @@ t.test('lines as JSON, and times with milliseconds', async t => {
     logging.logger('part').info('token=abc');
     hub.writeCaptured({ at, processName: captured.processName, block: Buffer.from(`${formatRecord(captured)}\n`) });
     await hub.flush();
-    const [name = ''] = await readdir(directory);
+    const [name = ''] = (await readdir(directory)).sort().slice(-1);
     return (await readFile(path.join(directory, name), 'utf8')).trimEnd().split('\n').slice(-2);
   };
 

@@ -1,13 +1,14 @@
 // Accounts and sessions over HTTP: the state table, every route with its refusals, old hashes, a store that is damaged.
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hashSync } from 'bcryptjs';
 import jwt from 'jsonwebtoken';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = ['auth', 'config', 'process', 'health', 'logs'];
@@ -295,12 +296,8 @@ t.test('a store that vanishes opens nothing', async t => {
   await rm(usersFile(app));
   // The file is looked at once a second.
   await until(async () => {
-    const log = await readFile(
-      path.join(app.configDir, 'log', (await readdir(path.join(app.configDir, 'log')))[0] ?? ''),
-      'utf8',
-    );
     await app.get('/config', mine);
-    return log.includes('users.json is gone');
+    return (await ownLog(app)).some(line => line.includes('users.json is gone'));
   });
   t.equal((await app.get('/config')).status, 401);
   t.equal((await app.post('/auth/setup', { ...FIRST, username: 'intruder' })).status, 400);

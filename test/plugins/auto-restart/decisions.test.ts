@@ -1,21 +1,17 @@
 // Every decision of auto-restart is one line of the log: attempt, success, failure, suppression.
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
 import t from 'tap';
 import type { EventType } from '../../../core/contract/plugin.ts';
 import { block, killService, NAME, policy, runWithAutoRestart, untilCounters } from '../../support/auto-restart.ts';
 import type { TestHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 /** Lines of the own log that match, once there are as many as expected. */
 async function lines(app: TestHost, pattern: RegExp, count: number): Promise<readonly string[]> {
-  const directory = path.join(app.configDir, 'log');
   return until(
     async () => {
-      const names = (await readdir(directory)).filter(name => name.startsWith('DUMB-'));
-      const texts = await Promise.all(names.map(name => readFile(path.join(directory, name), 'utf8')));
-      const found = texts.flatMap(text => text.split('\n').filter(line => pattern.test(line)));
+      const found = (await ownLog(app)).filter(line => pattern.test(line));
       return found.length >= count ? found : undefined;
     },
     { what: `${count} lines of ${pattern}` },

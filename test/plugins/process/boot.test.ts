@@ -1,5 +1,5 @@
 // The start of all enabled services: its phases, its order, what makes it degraded and what makes it well again.
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -8,6 +8,7 @@ import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
+import { ownLogText } from '../../support/own-log.ts';
 import { PACE } from '../../support/pace.ts';
 import { until } from '../../support/until.ts';
 
@@ -265,6 +266,5 @@ t.test('services that wait for each other are started in file order, with a warn
     ['A', 'B'],
   );
   t.ok(order.includes('Itself'));
-  const [own] = (await readdir(logDir)).filter(name => name.startsWith('DUMB-'));
-  await until(async () => / - WARNING - .*A -> B -> A/.test(await readFile(path.join(logDir, String(own)), 'utf8')));
+  await until(async () => / - WARNING - .*A -> B -> A/.test(await ownLogText(logDir)));
 });

@@ -2,9 +2,11 @@
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { untilDayIsLong } from '../../support/day.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
+import { ownLogText } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = ['config', 'process', 'logs'];
@@ -48,6 +50,7 @@ const ownLogOf = async (logDir: string) =>
   path.join(logDir, String((await readdir(logDir)).find(name => /^DUMB-\d{4}-\d\d-\d\d\.log$/.test(name))));
 
 t.test('levels, terminal codes, secrets, bytes that are no text, and the order of both outputs', async t => {
+  await untilDayIsLong();
   const logDir = await logDirOf(t);
   const file = path.join(logDir, 'speaker.log');
   const script = String.raw`
@@ -124,15 +127,14 @@ t.test('where output goes: the own log, a log of its own, or nowhere', async t =
   await new Promise(resolve => socket.once('open', resolve));
   await Promise.all(['Loud', 'Quiet', 'Foreign', 'Sly', 'Nowhere'].map(name => start(app, name)));
   await untilSaid(inside);
-  const own = await ownLogOf(logDir);
   await until(async () => {
-    const text = await readFile(own, 'utf8');
+    const text = await ownLogText(logDir);
     return ['Loud', 'Foreign'].every(name => text.includes(`${name} subprocess: ERROR all is said`));
   });
   await until(() => ['Loud', 'Foreign'].every(name => streamed.join('').includes(`${name} subprocess: ERROR all`)));
   // What is written nowhere is read to its end all the same.
   await until(async () => (await status(app, 'Nowhere')).status === 'running');
-  for (const text of [await readFile(own, 'utf8'), streamed.join('')]) {
+  for (const text of [await ownLogText(logDir), streamed.join('')]) {
     t.match(text, / - INFO - Loud subprocess: loud line/);
     t.match(text, / - INFO - Foreign subprocess: foreign line/);
     t.notMatch(text, /(quiet|lost|sly) line/);
@@ -209,6 +211,7 @@ t.test('a line without an end is cut at 64 KiB, the last one without a newline i
 });
 
 t.test('rotation by size keeps the newest, rotation by day names the day that ended', async t => {
+  await untilDayIsLong();
   const logDir = await logDirOf(t);
   const small = path.join(logDir, 'small.log');
   const dated = path.join(logDir, 'dated.log');

@@ -1,8 +1,9 @@
 // What other programs say for a process stands in its logs as if it had said it.
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { kid } from '../../support/kids.ts';
+import { ownLogText } from '../../support/own-log.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
 t.test('lines of a build', async t => {
@@ -23,8 +24,7 @@ t.test('lines of a build', async t => {
     },
   );
   const directory = path.join(app.configDir, 'log');
-  const [hosts = ''] = (await readdir(directory)).filter(name => name.startsWith('DUMB-'));
-  const log = await readFile(path.join(directory, hosts), 'utf8');
+  const log = await ownLogText(directory);
   t.match(log, / - INFO - Seen subprocess: compiles 3 files\n/);
   t.match(log, / - WARNING - Seen subprocess: WARNING: api_key=\[REDACTED\]\n/);
   t.notMatch(log, /Quiet subprocess|abcdef/);

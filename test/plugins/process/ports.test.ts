@@ -1,7 +1,7 @@
 // Ports that are taken: who keeps one, what the others get, what is saved and said about it, and what stays as it is.
 
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, pidOf, restart, start, status } from '../../support/kids.ts';
+import { ownLogText } from '../../support/own-log.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -39,11 +40,6 @@ async function occupy(t: Test, host = '127.0.0.1', wanted?: number): Promise<num
 const configFile = (app: TestHost) => path.join(app.configDir, 'stackwarden.json');
 const saved = async (app: TestHost) => JSON.parse(await readFile(configFile(app), 'utf8'));
 
-async function ownLog(logDir: string): Promise<string> {
-  const names = (await readdir(logDir)).filter(name => name.startsWith('DUMB-'));
-  return (await Promise.all(names.map(name => readFile(path.join(logDir, name), 'utf8')))).join('');
-}
-
 t.test('a foreign listener keeps its port, on any family; all that changed is saved at once and said', async t => {
   const logDir = testDir(t, {});
   const taken = await occupy(t);
@@ -70,7 +66,7 @@ t.test('a foreign listener keeps its port, on any family; all that changed is sa
   );
   t.match((await app.get('/config?process_name=Web')).body, { port: web.port, frontend_port: web.frontend_port });
   const log = await until(async () => {
-    const text = await ownLog(logDir);
+    const text = await ownLogText(logDir);
     return text.includes(`frontend_port ${takenWeb}`) && text;
   });
   t.match(log, new RegExp(` - WARNING - .*Web: port ${taken} .*${web.port}`));
