@@ -147,8 +147,11 @@ class CandidateBuilder {
   #keysOf({ template, request }: ChosenCore): DebridKey[] {
     const place = template.onboarding?.debridKey;
     if (place === undefined) return [];
-    const labels = listOf(request.debrid_service).filter(label => label !== null);
-    const keys = debridKeys(labels, listOf(request.debrid_key), template.onboarding?.debridProviders ?? []);
+    const keys = debridKeys(
+      listOf(request.debrid_service),
+      listOf(request.debrid_key),
+      template.onboarding?.debridProviders ?? [],
+    );
     const [, second] = 'component' in place ? keys : [];
     if (second !== undefined)
       throw new Problem(400, `${template.displayName} takes one provider; ${second.label} would be a second`);

@@ -15,14 +15,14 @@ function providerId(label: string): string {
 
 /** Pairs labels and keys by position and ignores pairs without a key. Throws a Problem 400 for an unknown label. */
 export function debridKeys(
-  labels: readonly string[],
+  labels: readonly (string | null)[],
   keys: readonly (string | null)[],
   known: readonly string[],
 ): DebridKey[] {
   return keys.flatMap((key, index) => {
     if (key === null || key.trim() === '') return [];
-    const label = labels[index];
-    if (label === undefined) throw new Problem(400, 'a provider key was sent without its provider');
+    const label = labels[index] ?? null;
+    if (label === null) throw new Problem(400, 'a provider key was sent without its provider');
     const fitting = known.find(candidate => providerId(candidate) === providerId(label));
     if (fitting === undefined) throw new Problem(400, `the provider ${label} cannot be used with this service`);
     return [{ provider: providerId(label), label: fitting, key: key.trim() }];

@@ -240,7 +240,7 @@ t.test('components of a core', { skip }, async t => {
     core_services: [
       { name: 'CLID', debrid_service: ['RealDebrid'], debrid_key: [' NEW '] },
       { name: 'nzbdav' },
-      { name: 'Decypharr', debrid_service: ['Debrid Link', 'TorBox'], debrid_key: ['L', null] },
+      { name: 'Decypharr', debrid_service: ['TorBox', null, 'Debrid Link'], debrid_key: [null, null, 'L'] },
     ],
     // It belongs to the first, and comes with that.
     optional_services: ['cli_battery'],
