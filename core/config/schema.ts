@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { BlockKeys, BlockTemplate, ConfigObject, ConfigSection, NamedBlock } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { shapeIssues } from '../kit/shape-issues.ts';
 import { blocksOf } from './blocks.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
@@ -301,7 +302,7 @@ export function issuesOf(schema: z.ZodType, value: unknown, path: ConfigPath): S
     if (isObject(value)) fitting.set(schema, (fitting.get(schema) ?? new WeakSet()).add(value));
     return [];
   }
-  return parsed.error.issues.map(issue => ({
+  return shapeIssues(parsed.error).map(issue => ({
     path: [...path, ...issue.path.map(String)],
     message: issue.message,
     expectsBoolean: expectsBoolean(issue),

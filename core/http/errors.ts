@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 import { missingPart } from '../kit/missing-part.ts';
 import { redact } from '../kit/redact.ts';
+import { shapeIssues } from '../kit/shape-issues.ts';
 
 /** Answers name what is wrong, and do not send back all that was sent. */
 const MAX_TEXT = 1_000;
@@ -37,14 +38,15 @@ export function failureAnswer(error: unknown, what: string, report: (error: Erro
  * of each location.
  */
 export function shapeProblem(place: string, error: z.ZodError): Problem {
-  const errors = error.issues.slice(0, MAX_ERRORS).map(issue => ({
+  const issues = shapeIssues(error);
+  const errors = issues.slice(0, MAX_ERRORS).map(issue => ({
     loc: [place, ...issue.path.map(part => (typeof part === 'number' ? part : shortened(String(part), MAX_NAME)))],
     msg: shortened(issue.message, MAX_TEXT),
     type: issue.code,
   }));
   const [first] = errors;
   const detail = first === undefined ? `The ${place} has the wrong shape` : `${first.loc.join('.')}: ${first.msg}`;
-  const more = errors.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
+  const more = errors.length > 1 ? ` (and ${issues.length - 1} more)` : '';
   return new Problem(422, detail + more, { extra: { errors } });
 }
 

@@ -10,6 +10,7 @@ import {
   makeDatabase,
   startHealth,
 } from '../../support/database-health.ts';
+import { startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
@@ -48,6 +49,36 @@ t.test('standard mode opens nothing, and switches act at once', async t => {
     t.equal((await freshHealth(app)).monitoring_enabled, isOn);
   }
   t.equal((await save({ services: { 'radarr:Default': [] } })).status, 400, 'a list is no switch');
+});
+
+t.test('values that do not fit concern themselves alone, and can be mended', async t => {
+  const services = {
+    words: { enabled: 'yes', mode: 'enhanced' },
+    wrong: { enabled: true, mode: 'ENHANCED' },
+    list: [],
+    fine: { enabled: true },
+  };
+  const app = await startHost({
+    plugins: ['database-health', 'config'],
+    config: { dumb: { metrics: { database_health: { services } } } },
+  });
+  t.teardown(() => app.stop());
+  const inForce = async () => (await app.get('/config')).body.dumb.metrics.database_health.services;
+  const { words, fine, list } = await inForce();
+  t.match([words.enabled, words.mode, fine.enabled, list], [true, 'enhanced', true, undefined]);
+  const save = (value: object) =>
+    app.post('/config', { updates: { dumb: { metrics: { database_health: { services: value } } } } });
+  for (const [name, member] of [
+    ['list', { enabled: true, mode: 'ENHANCED' }],
+    ['new', { mode: 'ENHANCED' }],
+  ] as const)
+    t.match(await save({ [name]: member }), {
+      status: 400,
+      body: { detail: new RegExp(`services\\.${name}\\.mode: `) },
+    });
+  t.equal((await save({ wrong: { enabled: false } })).status, 200, 'another member of what does not fit');
+  t.equal((await save({ list: { enabled: true } })).status, 200);
+  t.equal((await inForce()).list.enabled, true);
 });
 
 t.test('a log that grows and rotates', async t => {

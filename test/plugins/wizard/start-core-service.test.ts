@@ -126,7 +126,9 @@ t.test('requests that are refused change nothing, and need not wait for a start 
       /lidarr.*\.port/,
     ],
     [{ core_services: { name: 'plex', surprise: 1 } }, 422, String],
-    [{ core_services: { name: 7 } }, 422, String],
+    [{ core_services: { name: 7 } }, 422, /^body\.core_services\.name: /],
+    [{ core_services: [{ name: 'plex', debrid_service: [7] }] }, 422, /^body\.core_services\.0\.debrid_service\.0: /],
+    [{ core_services: 'plex' }, 422, /^body\.core_services: /],
     [{ optional_services: ['zilean'] }, 422, String],
   ] as const) {
     t.match(await begin(app, body), { status: code, body: { detail } }, JSON.stringify(body).slice(0, 90));

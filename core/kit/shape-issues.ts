@@ -1,0 +1,23 @@
+// What a schema says of a value that does not fit, told of the very member that is wrong, also where a schema has
+// alternatives.
+import type { z } from 'zod';
+
+/** Alternatives within alternatives that are looked into. */
+const MAX_DEPTH = 20;
+
+export function shapeIssues(error: z.ZodError): z.core.$ZodIssue[] {
+  return error.issues.flatMap(issue => unfolded(issue));
+}
+
+/** An alternative of which only members do not fit is the one that was meant, if it is the only such. */
+function unfolded(issue: z.core.$ZodIssue, depth = 0): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union' || depth > MAX_DEPTH) return [issue];
+  const meant = issue.errors.filter(issues => issues.length > 0 && issues.every(isOfMember));
+  const [only] = meant;
+  if (only === undefined || meant.length > 1) return [issue];
+  return only.flatMap(inner => unfolded({ ...inner, path: [...issue.path, ...inner.path] }, depth + 1));
+}
+
+function isOfMember({ path, code }: z.core.$ZodIssue): boolean {
+  return path.length > 0 || code === 'unrecognized_keys';
+}
