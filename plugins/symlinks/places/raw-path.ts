@@ -5,6 +5,9 @@ import path from 'node:path';
 /** A text with one character for each byte of a path. */
 export type RawPath = string;
 
+/** Of the target of a link. */
+export const MAX_TARGET_BYTES = 4_095;
+
 const ASCII = /^[\0-\x7f]*$/;
 
 export function rawOf(text: string): RawPath {

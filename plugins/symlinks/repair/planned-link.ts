@@ -2,7 +2,7 @@
 // because both decide here.
 import { accessSync, constants, lstatSync } from 'node:fs';
 import { reasonText } from '#kit/error-text';
-import { diskPath, isWithin, joined, type RawPath, resolved } from '../places/raw-path.ts';
+import { diskPath, isWithin, joined, MAX_TARGET_BYTES, type RawPath, resolved } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import type { TargetLook } from '../walk/target-look.ts';
 import type { Link } from '../walk/visit.ts';
@@ -30,9 +30,8 @@ export function plannedRewrite(
   const found = rewritten(target, rules);
   if (found === undefined || found.target === target) return { is: 'unchanged' };
   if (!includeBroken && targets.presence(directory, target) === 'missing') return { is: 'broken' };
-  if (leadsTo(directory, found.target, joined(directory, name)))
-    return { is: 'error', error: 'it would point at itself' };
-  return { is: 'rewrite', ...found };
+  const error = targetFault(directory, found.target, joined(directory, name));
+  return error === undefined ? { is: 'rewrite', ...found } : { is: 'error', error };
 }
 
 /** The target that the link has once the rewrites are done. */
@@ -47,9 +46,10 @@ export function targetAfterRewrites(
   return planned.is === 'rewrite' ? planned.target : link.target;
 }
 
-/** Whether a target in this directory is, as a text, the place itself. */
-export function leadsTo(directory: RawPath, target: RawPath, place: RawPath): boolean {
-  return resolved(directory, target) === place;
+/** Why a link at the place, in this directory, cannot have that target; undefined when it can. */
+export function targetFault(directory: RawPath, target: RawPath, place: RawPath): string | undefined {
+  if (target.length > MAX_TARGET_BYTES) return `its target would be longer than ${MAX_TARGET_BYTES} bytes`;
+  return resolved(directory, target) === place ? 'it would point at itself' : undefined;
 }
 
 /** The number of the file system of a directory, or why nothing can be written there. */

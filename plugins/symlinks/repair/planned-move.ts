@@ -8,7 +8,7 @@ import type { Pulse } from '../tasks/pulse.ts';
 import { listEntries } from '../walk/listing.ts';
 import type { TargetLook } from '../walk/target-look.ts';
 import type { Link } from '../walk/visit.ts';
-import { leadsTo, type RewriteOptions, targetAfterRewrites } from './planned-link.ts';
+import { type RewriteOptions, targetAfterRewrites, targetFault } from './planned-link.ts';
 
 /** Real paths of the roots of one migration. */
 export interface Migration {
@@ -67,7 +67,8 @@ export class MovePlanner {
     if (occupant !== undefined && occupant.is !== 'link')
       return { is: 'error', error: `${shownPath(place)} is a ${occupant.is} and is not replaced` };
     const target = relocatedTarget(oldTarget, directory, destination);
-    if (leadsTo(destination, target, place)) return { is: 'error', error: 'it would point at itself' };
+    const error = targetFault(destination, target, place);
+    if (error !== undefined) return { is: 'error', error };
     return { is: 'move', oldTarget, target, replaced: occupant?.target ?? null };
   }
 

@@ -2,14 +2,13 @@
 // is written, because a question that is never answered makes the part begin again in another thread.
 import { errorText } from '#kit/error-text';
 import type { ManifestItem } from '../manifest/manifest-reader.ts';
-import { lostBytes, type RawPath, resolved, shownPath } from '../places/raw-path.ts';
+import { lostBytes, MAX_TARGET_BYTES, type RawPath, resolved, shownPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { TargetLook } from '../walk/target-look.ts';
 import { type Action, type Decision, decide, EntryError, pathsOf } from './decision.ts';
 import { RestoredTree, type RestoredTreeOptions } from './restored-tree.ts';
 
 const MAX_PATH_BYTES = 4_096;
-const MAX_TARGET_BYTES = 4_095;
 
 export interface RestoreShardOptions extends RestoredTreeOptions {
   readonly overwrites: boolean;

@@ -60,6 +60,17 @@ t.test('repairs', async t => {
     t.match(again.body, { changed: 0, skipped_unchanged: 3, backup_manifest: null });
   });
 
+  t.test('a target that no link can have is an error before as well as then', async t => {
+    const root = linkDir(t, { a: { to: '/a' }, b: { to: '/a/b' } });
+    const before = found(root);
+    // With what follows it, one target fits exactly.
+    const body = { roots: [root], rewrite_rules: [{ from_prefix: '/a', to_prefix: `/${'é'.repeat(2_047)}` }] };
+    const error = [{ link_path: path.join(root, 'b'), error: 'its target would be longer than 4095 bytes' }];
+    t.match((await repair(body)).body, { changed: 1, errors_total: 1, errors: error });
+    t.equal(found(root), before);
+    t.match((await repair({ ...body, dry_run: false })).body, { changed: 1, errors_total: 1, errors: error });
+  });
+
   t.test('a move takes links to another root, with the directories they need', async t => {
     const dir = linkDir(t, { from: { tv: { b: { to: '../../film' } } }, to: {}, film: 'x' });
     const before = found(dir);
