@@ -4,6 +4,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
+import { Problem } from '../contract/problem.ts';
 import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
 import { blame, blamedFor, invoke, runAs } from './invoke.ts';
@@ -111,8 +112,9 @@ export class Scope implements Owner {
   }
 
   async #disposeAll(): Promise<void> {
-    // Listeners of the signal are the plugin's.
-    runAs(this, 'the end of its signal', () => this.#abort.abort());
+    // Work that ends with this reason is refused, and no fault. Listeners of the signal are the plugin's.
+    const reason = new Problem(503, `The plugin ${this.plugin} is being stopped`);
+    runAs(this, 'the end of its signal', () => this.#abort.abort(reason));
     const call: Call = { place: 'dispose', what: 'a disposer', deadlineMs: this.#options.disposeMs };
     for (;;) {
       const disposer = this.#disposers.pop();

@@ -41,6 +41,8 @@ export type Dispatch = (request: IncomingMessage, response: ServerResponse, via:
 const DEFAULT_LIMIT_BYTES = 1024 * 1024;
 /** Of requests to no route, however many paths they name. */
 const UNKNOWN_GROUP = 'unknown';
+/** Work that ends with the reason of its signal is refused, and no fault of the plugin. */
+const CLIENT_GONE = 'The client has gone';
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { log, routes, origins, access, refused, requests, headers: common } = options;
@@ -190,7 +192,7 @@ class Call implements RouteRequest<unknown, unknown> {
       const response = this.#response;
       const { owner, call } = this.#owned;
       const gone = () => {
-        if (!response.writableFinished) owner.invoke(call, () => abort.abort());
+        if (!response.writableFinished) owner.invoke(call, () => abort.abort(new Problem(503, CLIENT_GONE)));
       };
       if (response.destroyed) gone();
       else response.once('close', gone);

@@ -28,6 +28,43 @@ t.test('a route that throws answers 500 with an id, and the log holds the cause 
   t.equal((await app.get('/fine')).status, 200);
 });
 
+t.test('work that ends because its client or its plugin goes is no fault', async t => {
+  const wait =
+    "new Promise((_, reject) => signal.addEventListener('abort', () => { ended += 1; reject(signal.reason) }))";
+  const app = await startWithPlugins(t, {
+    asked: {
+      more: "after: ['asking'],",
+      setup: `host.provide('asked.wait', { wait: signal => host.find('asking.work').wait(signal) })`,
+    },
+    asking: `
+      let ended = 0
+      let begun = 0
+      host.provide('asking.work', { wait: signal => ${wait} })
+      host.route({ method: 'GET', path: '/counts', summary: 'x', handle: () => ({ begun, ended }) })
+      host.route({ method: 'GET', path: '/direct', summary: 'x', handle ({ signal }) { begun += 1; return ${wait} } })
+      host.route({ method: 'GET', path: '/across', summary: 'x', handle ({ signal }) { begun += 1; return host.find('asked.wait').wait(signal) } })
+      host.route({ method: 'GET', path: '/own', summary: 'x', handle () { begun += 1; const { signal } = host; return ${wait} } })`,
+  });
+  const counts = async () => (await app.get('/counts')).body as { begun: number; ended: number };
+  const leave = new AbortController();
+  const lost = ['/direct', '/across'].map(path =>
+    fetch(app.base + path, { signal: leave.signal }).then(
+      () => 'answered',
+      () => 'gone',
+    ),
+  );
+  await until(async () => (await counts()).begun === 2);
+  leave.abort();
+  t.same(await Promise.all(lost), ['gone', 'gone']);
+  await until(async () => (await counts()).ended === 2);
+  const own = app.get('/own');
+  await until(async () => (await counts()).begun === 3);
+  await app.host.stop();
+  t.match(await own, { status: 503, body: { detail: 'The plugin asking is being stopped' } });
+  for (const { name, errors } of app.host.plugins()) t.same(errors, {}, name);
+  t.notMatch(await ownLog(app), / - ERROR - /);
+});
+
 t.test('taps, timers and jobs that throw are counted, and the others run', async t => {
   const seen: string[] = [];
   Object.assign(globalThis, { faultsSeen: seen });
