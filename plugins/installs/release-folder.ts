@@ -127,6 +127,11 @@ export class ReleaseFolder {
     });
   }
 
+  /** Throws a Problem 409 when a release cannot lie around what is kept. */
+  async checkPlace({ part }: Draft, kept: KeptPlaces): Promise<void> {
+    await this.#use(folder => planSwap(folder, path.join(part, FILES), kept));
+  }
+
   /** Puts a release in the place of the present one, which is the previous one afterwards. */
   swap({ part }: Draft, release: Release, kept: KeptPlaces, present: Release | null): Promise<void> {
     return this.#alone(async folder => {

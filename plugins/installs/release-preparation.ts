@@ -82,6 +82,8 @@ export async function prepareRelease(
         502,
         `the release ${version} has no ${missing}, without which it cannot run; choose another release`,
       );
+    // Before its service is stopped for it.
+    await folder.checkPlace(draft, kept);
     return { draft, version };
   } catch (error) {
     await folder.discard(draft);

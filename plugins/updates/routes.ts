@@ -29,7 +29,7 @@ export function registerRoutes(host: Host, updates: Updates, records: UpdateReco
     response: z.object({ process_name: z.string(), update_status: statusSchema.nullable() }),
     handle({ query }) {
       const block = find(query.process_name);
-      return { process_name: block.processName, update_status: updates.status(block) };
+      return { process_name: block.processName, update_status: updates.standing(block) };
     },
   });
 

@@ -70,6 +70,11 @@ export class Updates {
     return this.entry(block).update_status;
   }
 
+  /** As `status`; of one whose updates cannot be installed from here, that, as a look for them tells it. */
+  standing(block: NamedBlock): UpdateStatus | null {
+    return this.#isSupported(block) ? this.#status(block) : this.#unsupported(block);
+  }
+
   /** Looks for an update. */
   async check(block: NamedBlock, options: { readonly force: boolean }): Promise<UpdateStatus> {
     if (this.#selectorOf(block) === undefined) return this.#unsupported(block);

@@ -50,7 +50,11 @@ t.test('updates', async t => {
   await t.test('who can be updated', async t => {
     t.match(await entryOf(app, 'One'), { supports_manual_update: true, update_status: null });
     for (const name of ['Plain', 'DUMB API']) t.match(await entryOf(app, name), { supports_manual_update: false });
-    t.match((await check(app, 'Plain')).body, { status: 'unsupported' });
+    const { body: unsupported } = await check(app, 'Plain');
+    t.match(unsupported, { process_name: 'Plain', status: 'unsupported' });
+    t.same(await updateStatus(app, 'Plain'), unsupported, 'and stays so');
+    t.match(await updateStatus(app, 'DUMB API'), { status: 'unsupported', message: /pull the new image/ });
+    t.equal(await updateStatus(app, 'One'), null, 'nothing is known yet');
     t.match((await install(app, 'DUMB API')).body, { status: 'unsupported', message: /pull the new image/ });
     t.equal((await check(app, 'Nobody')).status, 404);
     t.equal((await check(app, ' ')).status, 400);
@@ -92,6 +96,17 @@ t.test('updates', async t => {
       await shelf.publish('v1.1.0');
     },
   );
+
+  await t.test('a release that cannot lie in the folder is refused while the service runs', async t => {
+    const pid = await pidOf(app, 'Two');
+    await shelf.publish('v1.0.9', 'good', { '.stackwarden': '' });
+    t.match((await install(app, 'Two', { allow_override: true })).body, {
+      status: 'error',
+      message: 'the release has a folder .stackwarden of its own; choose another release',
+    });
+    t.equal(await pidOf(app, 'Two'), pid);
+    await shelf.publish('v1.1.0');
+  });
 
   await t.test('what the block selects stays', async t => {
     const before = await shelf.asked();
