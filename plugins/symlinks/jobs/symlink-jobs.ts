@@ -49,11 +49,16 @@ export class SymlinkJobs {
     return jobs;
   }
 
-  /** Completes what jobs that were cut off have left; none that writes begins before. */
+  /** Completes what jobs that were cut off, or could not end, have left; none that writes begins before. */
   mend(): Promise<void> {
-    const ended = this.#writing.list({ active: false });
-    const cutOff = ended.filter(({ state, startedAt }) => state === 'interrupted' && startedAt !== null);
-    return this.#leftovers.mend(cutOff.map(job => this.#cutOff(job, job.checkpoint)));
+    const ended = this.#writing.list({ active: false }).filter(({ startedAt }) => startedAt !== null);
+    const cutOff = ended.filter(({ state }) => state === 'interrupted');
+    // The child of one that failed is gone.
+    const failed = ended.filter(({ state }) => state === 'failed');
+    return this.#leftovers.mend([
+      ...cutOff.map(job => this.#cutOff(job, job.checkpoint)),
+      ...failed.map(job => this.#cutOff(job, null)),
+    ]);
   }
 
   /** Rejects with the Problem of an order that could not begin. */

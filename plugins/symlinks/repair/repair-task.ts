@@ -1,11 +1,12 @@
 // The task of a repair: plans, and carries the plan out unless it is a dry run.
 import { Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import { timeOf } from '../manifest/time-stamp.ts';
 import { rawOf, shownPath } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
 import type { CappedList } from '../tasks/capped-list.ts';
 import type { Stage, TaskProgress, TaskRun } from '../tasks/task.ts';
-import { Journal } from './journal.ts';
+import { Journal, partial } from './journal.ts';
 import { PlanFile } from './plan-file.ts';
 import { RepairApply } from './repair-apply.ts';
 import type { RepairInput } from './repair-input.ts';
@@ -95,7 +96,7 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
       // The end of the journal may need the room that the plan takes.
       file.close();
       if (done() === 0 || !isKept) journal?.discard();
-      else journal?.finish();
+      else if (journal !== undefined) end(journal, done(), shownPath(partial(place)));
     }
     const { counts } = apply;
     const wasWritten = done() > 0 && input.backupPath !== null;
@@ -106,6 +107,20 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
     };
   } finally {
     file.close();
+  }
+}
+
+/** Throws a Problem 503 when its end cannot be written: it then stays as it is, for the next start. */
+function end(journal: Journal, done: number, place: string): void {
+  try {
+    journal.finish();
+  } catch (error) {
+    throw new Problem(
+      503,
+      `${done} links were changed, moved or copied. What undoes it is in ${place}, whose end cannot be written: ` +
+        `${errorText(error)}; once it can, start Stackwarden again, which makes a manifest of it.`,
+      { cause: error },
+    );
   }
 }
 

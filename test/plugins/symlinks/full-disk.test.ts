@@ -4,9 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { startHost } from '../../support/host.ts';
 import { found, linkDir, linksOf, type Tree } from '../../support/links.ts';
 import { isRoot } from '../../support/race.ts';
 import { repairInput, restoreInput, startTaskChild, taskResult } from '../../support/symlink-task.ts';
+import { until } from '../../support/until.ts';
 
 const ROOT_ONLY = { skip: isRoot ? false : 'only root can mount' };
 const FOLDERS = 60;
@@ -55,6 +57,45 @@ t.test('a repair ends early, and is undone by its manifest', ROOT_ONLY, async t 
   t.notOk(written().some(name => name.endsWith('.partial')));
   t.notOk(found(root).includes('.slr-'));
   await taskResult('restore', restoreInput({ manifestPath: undo, overwrites: true }), { configDir, id: ID });
+  t.equal(found(root), before);
+});
+
+t.test('a journal whose end has no room is ended by the next start', ROOT_ONLY, async t => {
+  const dir = linkDir(t, { config: {}, undo: {}, root: library });
+  const [configDir, undoDir, root] = ['config', 'undo', 'root'].map(name => path.join(dir, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const size = (mib: number) => `size=${mib * MIB}`;
+  spawnSync('mount', ['-t', 'tmpfs', '-o', size(4), 'none', undoDir]);
+  t.teardown(() => spawnSync('umount', ['-l', undoDir]));
+  const before = found(root);
+  const undo = path.join(undoDir, 'undo.json');
+  const start = () => startHost({ configDir, plugins: ['symlinks'] });
+  const first = await start();
+  t.teardown(() => first.stop());
+  const body = { roots: [root], rewrite_rules: [{ from_prefix: '/old', to_prefix: '/new' }], backup_path: undo };
+  const end = await first.post('/process/symlink-repair', { ...body, dry_run: false });
+  t.match(end, {
+    status: 503,
+    body: { detail: new RegExp(`^6000 links were changed.* ${undo}\\.partial, .*disk is full`) },
+  });
+  t.same(readdirSync(undoDir), ['undo.json.partial']);
+  await first.stop();
+  spawnSync('mount', ['-o', `remount,${size(20)}`, undoDir]);
+  const next = await start();
+  t.teardown(() => next.stop());
+  await until(() => readdirSync(undoDir).join() === 'undo.json');
+  const restored = await until(async () => {
+    const answer = await next.post('/process/symlink-manifest/restore', {
+      manifest_path: undo,
+      dry_run: false,
+      overwrite_existing: true,
+    });
+    return answer.status === 200 && answer.body;
+  });
+  t.match(restored, { restored: FOLDERS * LINKS, errors: [] });
   t.equal(found(root), before);
 });
 
