@@ -8,6 +8,8 @@ const KNOWN_RELEASES = new Set(['20', '22', '24']);
 const STAY = 1;
 /** V8's own factor, which it sets again for all threads whenever one begins. */
 const GROW = 2;
+/** Until a thread says that it has begun, which takes a busy machine long. */
+const AGAIN_MS = 1;
 
 /** The returned function lets it grow again, as many requests at a time are cheaper with it. */
 export function holdYoungGeneration(): () => void {
@@ -17,7 +19,14 @@ export function holdYoungGeneration(): () => void {
   const hold = (): void => {
     if (isHeld) setFactor(STAY);
   };
-  const onWorker = (worker: Worker): void => void worker.once('online', hold);
+  const onWorker = (worker: Worker): void => {
+    const again = setInterval(hold, AGAIN_MS).unref();
+    const begun = (): void => {
+      clearInterval(again);
+      hold();
+    };
+    worker.once('online', begun).once('exit', begun);
+  };
   process.on('worker', onWorker);
   hold();
   return () => {
