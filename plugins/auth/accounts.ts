@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { type Logger, Problem } from '#core';
 import { checkPassword, checkUserName } from './account-rules.ts';
 import type { AuthChange } from './contract.ts';
-import { hashPassword, isCurrentHash, verifyPassword } from './password.ts';
+import { decoysFor, hashPassword, isCurrentHash, verifyPassword } from './password.ts';
 import type { LoginThrottle } from './throttle.ts';
 import type { StoredUser, UserFile, UserStore } from './user-store.ts';
 
@@ -31,19 +31,23 @@ export class Accounts {
     if (!this.#store.content.enabled) throw new Problem(401, 'Authentication is not enabled');
     const user = this.#store.find(username);
     const hash = user === undefined || user.disabled ? undefined : user.password;
-    const hasAllowedLength = password.length <= MAX_PASSWORD_LENGTH;
     const isUrgent = this.#throttle.isKnown(client);
-    const matches = await this.#throttle.attempt(
-      client,
-      username,
-      async () => hasAllowedLength && (await verifyPassword(password, hash, { isUrgent })) && hash !== undefined,
-    );
+    const matches = await this.#throttle.attempt(client, username, () => this.#matches(password, hash, isUrgent));
     // The account may have changed while its hash was compared.
     const current = this.#store.find(username);
     const isSame = current?.disabled === false && current.token_version === user?.token_version;
     if (user === undefined || !matches || !isSame) throw new Problem(401, 'Wrong user name or password');
     if (!isCurrentHash(user.password)) await this.#replaceHash(user, password);
     return current;
+  }
+
+  /** Takes as long for every name where it is false. */
+  async #matches(password: string, hash: string | undefined, isUrgent: boolean): Promise<boolean> {
+    if (password.length > MAX_PASSWORD_LENGTH) return false;
+    if ((await verifyPassword(password, hash, { isUrgent })) && hash !== undefined) return true;
+    const others = this.#store.content.users.filter(user => !user.disabled).map(user => user.password);
+    for (const decoy of decoysFor(hash, others)) await verifyPassword(password, decoy, { isUrgent });
+    return false;
   }
 
   /** Creates the first user and enables authentication. Throws a Problem 400 when there are users. */

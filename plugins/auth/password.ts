@@ -18,6 +18,9 @@ const MAX_QUEUED = 32;
  */
 const BCRYPT_LIMIT_MS = 30_000;
 const BCRYPT_HASH = /^\$2[aby]\$/;
+const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;
+/** Decoys of more than some seconds would cost more than the secret is worth. */
+const MAX_DECOY_COST = 14;
 /** The file decides about salt and key, too, and a key of any length costs any time. A key of no length fits all. */
 const SCRYPT_HASH = /^\$scrypt\$ln=([1-9]\d?),r=([1-9]),p=([1-9])\$([\w+/]{16,86})\$([\w+/]{22,86})$/;
 const MAX_SCRYPT_P = 5;
@@ -49,6 +52,25 @@ export function verifyPassword(
   if (hash !== undefined && BCRYPT_HASH.test(hash))
     return enqueue(() => verifyBcrypt(password, hash, limitMs), isUrgent);
   return enqueue(async () => (await verifyScrypt(password, hash ?? DUMMY_HASH)) && hash !== undefined, isUrgent);
+}
+
+/**
+ * One hash that fits no password for each way in which one of `hashes` costs other time than `own`, the hash that was
+ * compared. A login that fails after all of them takes as long for every name.
+ */
+export function decoysFor(own: string | undefined, hashes: readonly string[]): string[] {
+  const decoys = new Set([DUMMY_HASH, ...hashes.flatMap(hash => decoyOf(hash) ?? [])]);
+  decoys.delete(decoyOf(own ?? DUMMY_HASH) ?? '');
+  return [...decoys];
+}
+
+/** Equal for hashes of equal cost; undefined where none is that expensive, or nothing would be compared. */
+function decoyOf(hash: string): string | undefined {
+  const [, bcryptCost] = BCRYPT_COST.exec(hash) ?? [];
+  if (bcryptCost !== undefined)
+    return Number(bcryptCost) <= MAX_DECOY_COST ? `$2b$${bcryptCost}$${'.'.repeat(53)}` : undefined;
+  const { N = 0, r, p } = parseScrypt(hash)?.options ?? {};
+  return N === 0 ? undefined : `$scrypt$ln=${Math.log2(N)},r=${r},p=${p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 }
 
 /** Whether there is a way to compare passwords with the hash. */

@@ -1,4 +1,5 @@
 // Accounts and sessions over HTTP: the state table, every route with its refusals, old hashes, a store that is damaged.
+import { createHook } from 'node:async_hooks';
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -236,6 +237,43 @@ t.test('a password that is set while the old one is compared stays', async t => 
   t.ok([200, 401].includes(first.status));
   t.equal((await logIn('old password')).status, 401);
   t.equal((await logIn('new password')).status, 200);
+});
+
+t.test('a failed login costs the same for every name', async t => {
+  const { app, mine } = await openWithUser(t);
+  const content = await stored(app);
+  const old = hashSync('old password', 4);
+  const users = [
+    { username: 'old', password: old, disabled: false },
+    { username: 'disabled', password: old, disabled: true },
+    { username: 'unknown-form', password: 'plain', disabled: false },
+  ];
+  await writeFile(usersFile(app), JSON.stringify({ ...content, users: [...content.users, ...users] }));
+  await until(async () => (await app.get('/auth/users', mine)).body.users.length === 4);
+  const cost = { bcrypt: 0, scrypt: 0 };
+  const onThread = () => {
+    cost.bcrypt += 1;
+  };
+  const hook = createHook({
+    init(_id, type) {
+      if (type === 'SCRYPTREQUEST') cost.scrypt += 1;
+    },
+  });
+  subscribe('worker_threads', onThread);
+  hook.enable();
+  t.teardown(() => {
+    unsubscribe('worker_threads', onThread);
+    hook.disable();
+  });
+  for (const username of ['first', 'old', 'disabled', 'unknown-form', 'nobody']) {
+    Object.assign(cost, { bcrypt: 0, scrypt: 0 });
+    t.equal((await app.post('/auth/login', { username, password: 'wrong horse' })).status, 401);
+    t.same(cost, { bcrypt: 1, scrypt: 1 }, username);
+  }
+  await app.post('/auth/login', { username: 'old', password: 'old password' });
+  Object.assign(cost, { bcrypt: 0, scrypt: 0 });
+  await app.post('/auth/login', { username: 'nobody', password: 'wrong horse' });
+  t.same(cost, { bcrypt: 0, scrypt: 1 }, 'no user has an old hash any more');
 });
 
 t.test('a damaged store closes, a missing one opens setup', async t => {
