@@ -7,6 +7,9 @@ const SECRET_VARIABLE = /(?:^|_)(?:pass|passphrase|pwd|auth|dsn|jwt|pat|key)$|ac
 const OPEN = new Set(['PWD', 'OLDPWD']);
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/?#@]*@/;
 
+/** What was found of each variable, because every launch asks for the same ones. */
+const found = new Map<string, { readonly value: string; readonly isSecret: boolean }>();
+
 /** The environment without the variables whose names or values tell a secret. */
 export function publicEnvironment(env: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
   const shown: Record<string, string> = {};
@@ -16,6 +19,14 @@ export function publicEnvironment(env: Readonly<NodeJS.ProcessEnv>): Record<stri
 }
 
 function holdsSecret(name: string, value: string): boolean {
+  const known = found.get(name);
+  if (known?.value === value) return known.isSecret;
+  const isSecret = tellsSecret(name, value);
+  found.set(name, { value, isSecret });
+  return isSecret;
+}
+
+function tellsSecret(name: string, value: string): boolean {
   if (OPEN.has(name)) return false;
   return isSecretKey(name) || SECRET_VARIABLE.test(name) || URL_WITH_CREDENTIALS.test(value);
 }

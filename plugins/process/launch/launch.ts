@@ -78,12 +78,24 @@ function ownTurn(): Promise<void> {
   return turn;
 }
 
-/** Without `input` it has none. Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
-export async function launch(plan: LaunchPlan, spoolFile: string, input?: FileHandle): Promise<Launched> {
-  const [program = '', ...args] = plan.argv;
-  const output = await openOutput(plan, spoolFile);
+/**
+ * The file of its output for `launch`, which closes it. Throws a Problem 503 when no descriptor is left for it.
+ */
+export async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<FileHandle> {
+  let output: FileHandle;
+  try {
+    output = await GuardedDirectory.at(spoolFile, (directory, name) => directory.openFile(name, 'append', 0o600));
+  } catch (error) {
+    throw lacksDescriptors(error) ? withoutDescriptors(plan, error) : error;
+  }
   // Programs may open /dev/stdout by name. Where the spool cannot be given to their user, only such programs fail.
   await giveFile(output, plan.user, { isNew: true }).catch(() => undefined);
+  return output;
+}
+
+/** Without `input` it has none. Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
+export async function launch(plan: LaunchPlan, output: FileHandle, input?: FileHandle): Promise<Launched> {
+  const [program = '', ...args] = plan.argv;
   await ownTurn();
   const umask = process.umask(0o022);
   try {
@@ -117,14 +129,6 @@ function faultOfProgram(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'needs an interpreter or loader that is missing; its first line or `ldd` tells which';
   return `cannot be run: ${reasonText(error)}`;
-}
-
-async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<FileHandle> {
-  try {
-    return await GuardedDirectory.at(spoolFile, (directory, name) => directory.openFile(name, 'append', 0o600));
-  } catch (error) {
-    throw lacksDescriptors(error) ? withoutDescriptors(plan, error) : error;
-  }
 }
 
 /** The refusal of a start for want of descriptors. */

@@ -53,7 +53,8 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const { blocks, snapshot, isReady } = preparation;
   const waiting = { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady };
   // What is refused leaves neither a port nor a directory behind.
-  if (!hasWaits(plan, waiting) && !liesInOwnDirectory(plan)) await checkLaunchable(plan);
+  const checked = hasWaits(plan, waiting) || liesInOwnDirectory(plan) ? undefined : plan;
+  if (checked !== undefined) await checkLaunchable(checked);
   await adjustPorts(preparation);
   await waitForDependencies(plan, waiting);
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
@@ -61,7 +62,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const own = plan.cwd === undefined ? await ownDirectory(plan, { host, blocks }) : undefined;
   plan.cwd ??= own;
   await copyEnvironmentFile(plan, preparation.users.of(block()));
-  await checkLaunchable(plan);
+  if (plan !== checked || own !== undefined) await checkLaunchable(plan);
   if (!(await checkReachable(plan, host.log, own))) {
     plan.cwd = FALLBACK;
     await checkLaunchable(plan);

@@ -16,12 +16,12 @@ export async function finishRun(
   { output, target }: Run,
   { host, state }: Pick<Supervision, 'host' | 'state'>,
 ): Promise<void> {
-  await output
+  const finished = output
     .finish()
     .catch((error: unknown) =>
       host.log.error(`the last output of ${target.processName} cannot be read or cleared away`, error),
     );
-  await removeInputPipe(state.directory, target.runId);
+  await Promise.all([finished, removeInputPipe(state.directory, target.runId)]);
 }
 
 /** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */

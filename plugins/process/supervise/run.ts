@@ -9,7 +9,7 @@ import type { CaptureTarget } from '../capture/capture-session.ts';
 import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts';
 import type { LaunchPlan } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
-import { launch } from '../launch/launch.ts';
+import { launch, openOutput } from '../launch/launch.ts';
 import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgroup.ts';
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
@@ -48,8 +48,7 @@ export async function launchRun(
   target: CaptureTarget,
 ): Promise<Run> {
   const runId = randomUUID();
-  const output = await openOutput(capture, target, state.directory);
-  const cgroup = await makeCgroup(runId);
+  const [output, cgroup] = await beginRun(capture, target, state.directory, runId);
   const blockDigest = digestOf(block);
   const launched = {
     started_at: Date.now() / MS_PER_S,
@@ -59,12 +58,16 @@ export async function launchRun(
     cgroup,
     config_key: configKey,
   };
+  const opening = openOutput(plan, output.spoolFile);
+  // A failure is told where it is awaited.
+  opening.catch(() => undefined);
   try {
     // Written before the pid is known, so that the next host finds the process if this one is killed now.
     await state.begin(processName, recordOf(launched));
     const env = { ...plan.env, ...marksOf({ runId, processName, directory: state.directory }) };
+    const spool = await opening;
     const input = block.stdin === true ? await makeInputPipe(state.directory, runId, plan.user) : undefined;
-    const { pid, exited } = await launch({ ...plan, env }, output.spoolFile, input).finally(() => input?.close());
+    const { pid, exited } = await launch({ ...plan, env }, spool, input).finally(() => input?.close());
     forgetTable();
     const leader = (await askAgain(() => identify(pid)).catch(() => null)) ?? { pid, startTime: 0, bootId: '' };
     state.launched(processName, recordOf(launched, leader));
@@ -77,10 +80,27 @@ export async function launchRun(
     const startedMs = performance.now();
     return { target: stopTarget, output, startTicks, startedMs, adopted: false, blockDigest, exited };
   } catch (error) {
+    await opening.then(handle => handle.close()).catch(() => undefined);
     state.delete(processName, runId);
     await removeInputPipe(state.directory, runId);
     removeCgroup(cgroup);
     await output.finish();
+    throw error;
+  }
+}
+
+/** What a launch needs is made side by side, because whoever waits for a replacement waits for all of it. */
+async function beginRun(
+  capture: CaptureThread,
+  target: CaptureTarget,
+  directory: string,
+  runId: string,
+): Promise<[CapturedOutput, string]> {
+  const making = makeCgroup(runId);
+  try {
+    return [await openCapture(capture, target, directory), await making];
+  } catch (error) {
+    removeCgroup(await making);
     throw error;
   }
 }
@@ -100,7 +120,7 @@ function pidsOutside(cgroup: string, leader: ProcessIdentity): number[] {
   return found.filter(pid => !inside.has(pid));
 }
 
-async function openOutput(capture: CaptureThread, target: CaptureTarget, directory: string): Promise<CapturedOutput> {
+async function openCapture(capture: CaptureThread, target: CaptureTarget, directory: string): Promise<CapturedOutput> {
   try {
     return await capture.open(target);
   } catch (error) {
