@@ -11,7 +11,7 @@ export interface Notes {
   count(db: SqliteDatabase): number;
   texts(db: SqliteDatabase, range: { from: number }): Iterable<string>;
   echo(db: SqliteDatabase, value: unknown): unknown;
-  info(db: SqliteDatabase): { version: number; journal: string; synchronous: number; columns: string[] };
+  info(db: SqliteDatabase): { version: number; journal: string; synchronous: number; cache: number; columns: string[] };
   limit(db: SqliteDatabase, pages: number): void;
   block(db: SqliteDatabase, ms: number): void;
   die(db: SqliteDatabase): void;
@@ -32,6 +32,7 @@ export const info = db => ({
   version: db.pragma('user_version', { simple: true }),
   journal: db.pragma('journal_mode', { simple: true }),
   synchronous: db.pragma('synchronous', { simple: true }),
+  cache: db.pragma('cache_size', { simple: true }),
   columns: db.pragma('table_info(notes)').map(column => column.name),
 })
 export const limit = (db, pages) => { db.pragma('max_page_count = ' + pages) }

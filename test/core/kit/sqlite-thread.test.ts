@@ -23,6 +23,8 @@ t.test('a database is made for its owner alone, and calls run in order', async t
     version: 2,
     journal: 'wal',
     synchronous: 1,
+    // 2 MB.
+    cache: -2_000,
     columns: ['id', 'text', 'length'],
   });
   t.equal((await stat(file)).mode & 0o777, 0o600);
