@@ -40,6 +40,8 @@ const TABLES = `SELECT format('%I.%I', n.nspname, c.relname) AS name,
   WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'`;
 /** Those below are the server's own (PostgreSQL documentation, "OID Assignment"). */
 const FIRST_OWN_OID = 16_384;
+/** By which PostgreSQL marks a database before it removes its files ("invalid database"). */
+const CONNECTIONS_OF_A_REST = -2;
 /** PostgreSQL knows no parameters in statements that make, rename or drop. */
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -63,10 +65,10 @@ export class Server {
     };
   }
 
-  /** null when there is no database of this name. */
+  /** null when there is no database of this name, or only the rest of one. */
   async content(database: string): Promise<DatabaseContent | null> {
-    const oid = await this.#oidOf(database);
-    if (oid === null) return null;
+    const { oid, isRest } = (await this.#find(database)) ?? { oid: null, isRest: false };
+    if (oid === null || isRest) return null;
     const tables = await this.managed.query({ database, sql: TABLES, limitMs: 20_000 }).catch((error: unknown) => {
       if (codeOf(error) === NO_SUCH_DATABASE) return null;
       throw error;
@@ -102,8 +104,10 @@ export class Server {
 
   /** Ends its sessions first. Nothing happens when there is none. */
   async drop(name: string): Promise<void> {
-    if ((await this.#oidOf(name)) === null) return;
-    await this.#close(name);
+    const found = await this.#find(name);
+    if (found === null) return;
+    // Nobody can connect to the rest of one, and it cannot be altered.
+    if (!found.isRest) await this.#close(name);
     await this.#run(`DROP DATABASE IF EXISTS ${quoted(name)}`, REMOVAL_MS);
   }
 
@@ -126,7 +130,7 @@ export class Server {
         await this.#close(target);
         await this.#run(`ALTER DATABASE ${quoted(target)} RENAME TO ${quoted(previous.name)}`);
         await this.#open(previous.name);
-      }
+      } else if ((await this.#find(target))?.isRest) await this.drop(target);
       await this.#close(staging);
       await this.#run(`ALTER DATABASE ${quoted(staging)} RENAME TO ${quoted(target)}`);
       await this.#open(target);
@@ -153,9 +157,15 @@ export class Server {
   }
 
   async #oidOf(name: string): Promise<number | null> {
-    const sql = 'SELECT oid::int8::float8 AS oid FROM pg_database WHERE datname = $1';
+    return (await this.#find(name))?.oid ?? null;
+  }
+
+  /** `isRest`: its removal was cut off, as by the end of the server; it can only be dropped. */
+  async #find(name: string): Promise<{ readonly oid: number; readonly isRest: boolean } | null> {
+    const sql = `SELECT oid::int8::float8 AS oid, datconnlimit = ${CONNECTIONS_OF_A_REST} AS rest
+      FROM pg_database WHERE datname = $1`;
     const [row] = await this.managed.query({ sql, values: [name] });
-    return row === undefined ? null : Number(row.oid);
+    return row === undefined ? null : { oid: Number(row.oid), isRest: row.rest === true };
   }
 
   /** How many of the tables hold something. Statistics alone call a database empty that was just restored. */

@@ -126,3 +126,25 @@ t.test('a program that makes no tables, before anything is stopped', async t => 
   t.equal(await pidOf(app, NAME), pid);
   t.same(await others(), []);
 });
+
+t.test('databases of which a server that ended has left the rest', async t => {
+  await set({ env: {} });
+  await accepted('/process/restart-service', {});
+  await running(app, [NAME]);
+  t.same(await others(), []);
+  await accepted('/process/stop-service', {});
+  stack.write('UPDATE "Series" SET "Monitored" = 1 WHERE "Id" = 17');
+  await accepted('/process/start-service', {});
+  await running(app, [NAME]);
+  const before = await stack.data();
+  const interrupt = async (name: string) => {
+    await stack.query(`CREATE DATABASE "${name}"`);
+    await stack.query(`UPDATE pg_database SET datconnlimit = -2 WHERE datname = '${name}'`);
+  };
+  await interrupt('sonarr-main');
+  const job = await ended(app, await begin(app, 'cutover'));
+  t.equal(job.status, 'completed', JSON.stringify(job.error));
+  await running(app, [NAME]);
+  t.same(await stack.data(), { ...before, engine: 'postgres' });
+  t.same((await others()).sort(), ['sonarr-log', 'sonarr-main'], 'it is not set aside');
+});
