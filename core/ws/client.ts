@@ -1,5 +1,7 @@
 // One WebSocket client of a stream. Its unsent data is bounded, and what the stream opened for it is disposed of
 // exactly once.
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Disposer } from '../contract/plugin.ts';
 import type { Identity } from '../contract/route.ts';
@@ -20,6 +22,8 @@ const MISSED_PINGS = 9;
 
 export interface ClientOptions {
   readonly socket: WebSocket;
+  /** What the socket speaks through. */
+  readonly connection: Duplex;
   readonly query: URLSearchParams;
   readonly identity: Identity;
   readonly authorization: string | undefined;
@@ -91,7 +95,7 @@ export class Client implements StreamClient {
       return;
     }
     if (this.#options.unsent.isExceeded && this.unsentBytes > SLOW_BYTES) {
-      this.terminate();
+      this.#cut();
       return;
     }
     this.#socket.send(text, { binary: false, compress: compresses }, error => {
@@ -104,7 +108,7 @@ export class Client implements StreamClient {
   close(code: number, reason: string): void {
     if (this.gone) return;
     this.#socket.close(code, fitted(reason));
-    const timer = setTimeout(() => this.#socket.terminate(), CLOSE_MS);
+    const timer = setTimeout(() => (this.unsentBytes > 0 ? this.#cut() : this.#socket.terminate()), CLOSE_MS);
     this.#socket.once('close', () => clearTimeout(timer));
     this.#finish();
   }
@@ -114,11 +118,21 @@ export class Client implements StreamClient {
     this.#finish();
   }
 
+  /**
+   * For a client that does not read. The kernel holds up to 4 MiB for it; it would go on for minutes to offer them if the
+   * connection ended in order.
+   */
+  #cut(): void {
+    const { connection } = this.#options;
+    if (connection instanceof Socket) connection.resetAndDestroy();
+    this.terminate();
+  }
+
   /** Runs once per interval of the heartbeat; a client that has not answered two pings is disconnected. */
   beat(): void {
     if (this.#quiet !== undefined) this.#quiet += 1;
     if (this.#unanswered >= MISSED_PONGS || (this.#quiet ?? 0) > MISSED_PINGS) {
-      this.terminate();
+      this.#cut();
       return;
     }
     this.#unanswered += 1;

@@ -119,7 +119,7 @@ export class StreamServer {
       this.#options.log.debug(`WS ${path} ${'code' in verdict ? `refused with ${verdict.code}` : 'opened'}`);
       if ('code' in verdict) refuse(webSocket, verdict);
       else if (owned !== undefined)
-        this.#open(owned, { socket: webSocket, query, authorization, peer, identity: verdict });
+        this.#open(owned, { socket: webSocket, connection: socket, query, authorization, peer, identity: verdict });
     });
   }
 

@@ -8,6 +8,8 @@ import { testDir } from '../../support/directory.ts';
 import { openEntrance, type TestEntrance, tokenAccess } from '../../support/entrance.ts';
 import { until } from '../../support/until.ts';
 
+const MIB = 1_024 * 1_024;
+
 interface Peer {
   readonly socket: WebSocket;
   readonly received: string[];
@@ -208,6 +210,39 @@ t.test('limits: large messages, many clients', async t => {
   await until(() => open_ === 127);
   await dial(entrance, '/ws/a').opened;
   await until(() => open_ === 128);
+});
+
+t.test('a client that does not read leaves nothing in the kernel', async t => {
+  const entrance = await open(t, { pingMs: 50 });
+  const head = ['GET /ws/a HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade', 'Upgrade: websocket'];
+  const key = Buffer.alloc(16).toString('base64');
+  for (const [mib, what] of [
+    [2, 'all of it in the kernel'],
+    [32, 'more than the kernel takes'],
+  ] as const) {
+    let served: StreamClient | undefined;
+    const withdraw = entrance.http.addStream('a', {
+      path: '/ws/a',
+      summary: 'a',
+      open: client => {
+        served = client;
+        client.send('x'.repeat(mib * MIB));
+      },
+    });
+    const raw = connect(entrance.port, '127.0.0.1').pause();
+    t.teardown(() => raw.destroy());
+    raw.write([...head, 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${key}`, '', ''].join('\r\n'));
+    await until(() => served?.signal.aborted === true);
+    let bytes = 0;
+    raw.on('data', data => {
+      bytes += data.length;
+    });
+    const ended = new Promise(resolve => raw.once('error', resolve).once('end', resolve));
+    raw.resume();
+    await ended;
+    t.ok(bytes < MIB, `${what}: what the client held itself, ${bytes} bytes`);
+    withdraw();
+  }
 });
 
 t.test('many clients at once, while it is looked up who they are', async t => {
