@@ -15,6 +15,8 @@ export function checkUserName(name: string): void {
   if (/[\p{Cc}/?#%\\]/u.test(name)) {
     throw new Problem(400, 'A user name has no control characters and none of / ? # % \\');
   }
+  if (/\p{Cs}/u.test(name))
+    throw new Problem(400, 'A user name has whole characters only; one of these is half of one');
   if (name !== name.trim()) throw new Problem(400, 'A user name neither begins nor ends with a space');
 }
 

@@ -19,7 +19,7 @@ export function findClientAddress(
   if (!isTrusted(peer)) return peer;
   const hops = String(headers['x-forwarded-for'] ?? '')
     .split(',')
-    .map(hop => hop.trim())
+    .map(hop => withoutPort(hop.trim()))
     .filter(hop => hop !== '');
   return hops.findLast(hop => !isTrusted(hop)) ?? peer;
 }
@@ -37,6 +37,11 @@ export function networkOf(address: string): string {
   const groups = [...(left ?? [])];
   while (groups.length < IPV6_GROUPS - (right?.length ?? 0)) groups.push('0');
   return `${[...groups, ...(right ?? [])].slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
+/** Some proxies add the port, which is another one for each connection of a client. */
+function withoutPort(hop: string): string {
+  return hop.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
 }
 
 /** A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address. */

@@ -181,7 +181,7 @@ export class UserStore {
   async #write(content: UserFile): Promise<void> {
     try {
       const text = `${JSON.stringify(content, null, 2)}\n`;
-      await writeFileAtomic(this.#file, text, { mode: 0o600 });
+      await writeFileAtomic(this.#file, text, { mode: 0o600, making: { mode: 0o700 } });
       // The copy holds the new content, because restoring an older one would revive deleted users and old passwords.
       await writeFileAtomic(`${this.#file}.bak`, text, { mode: 0o600 }).catch((error: unknown) =>
         this.#log.error(`no copy of ${this.#file} could be made`, error),

@@ -55,6 +55,7 @@ t.test('from nothing to the first user', async t => {
     ['ab', 'long enough', /3 to 64/],
     ['a/b/c', 'long enough', /none of/],
     ['a\nbc', 'long enough', /control/],
+    ['ab\ud800', 'long enough', /whole characters/],
     ['abc', 'short', /8 to 256/],
     ['abc', 'x'.repeat(257), /8 to 256/],
   ] as const) {
@@ -329,6 +330,18 @@ t.test('what cannot be written is not pretended', { skip: asRoot ? false : 'only
   t.equal(await readFile(file, 'utf8'), before);
 });
 
+t.test('the directory of a store that lies elsewhere is made', async t => {
+  const file = path.join(testDir(t, {}), 'of', 'its-own', 'users.json');
+  process.env.DUMB_AUTH_CONFIG_PATH = file;
+  t.teardown(() => {
+    delete process.env.DUMB_AUTH_CONFIG_PATH;
+  });
+  const { app, mine } = await openWithUser(t);
+  t.equal((await app.get('/config', mine)).status, 200);
+  t.equal((await stat(path.dirname(file))).mode & 0o777, 0o700);
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+});
+
 t.test('a store that vanishes opens nothing', async t => {
   const { app, mine } = await openWithUser(t);
   await rm(usersFile(app));
@@ -391,4 +404,14 @@ t.test('the peer behind a proxy', async t => {
     t.equal(findClientAddress({ peer, headers: forwarded }, trusted), expected, `${peer} with ${trusted.join(', ')}`);
   }
   t.equal(findClientAddress({ peer: undefined, headers: {} }, ['172.16.0.0/12']), '');
+  for (const [hops, expected] of [
+    ['198.51.100.7:50123', '198.51.100.7'],
+    ['198.51.100.7:50123, 172.16.5.5:443', '198.51.100.7'],
+    ['[2001:db8::7]:50123', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['2001:db8::7', '2001:db8::7'],
+  ] as const) {
+    const headers = { 'x-forwarded-for': hops };
+    t.equal(findClientAddress({ peer: '172.16.0.1', headers }, ['172.16.0.0/12']), expected, hops);
+  }
 });
