@@ -63,7 +63,7 @@ export class Adoption {
     const { directory } = this.#supervision.state;
     const found = new Map<string, ProcessRecord>();
     const users = new Set([0, process.getuid?.(), ...this.#serviceUsers()]);
-    for (const stat of launchedFrom(directory, users)) {
+    for (const stat of await launchedFrom(directory, users)) {
       // The oldest was launched, and later group leaders of the same run are its descendants.
       if (found.has(stat.processName)) continue;
       const { pid, pgid, startTime, runId, processName } = stat;

@@ -334,21 +334,22 @@ export function marksOf({ runId, processName, directory }: Marks): Record<string
  * The launched processes that still live and whose launches were recorded in this directory, the oldest first. Anybody
  * can give a process these marks, so only processes of the given users count.
  */
-export function launchedFrom(
+export async function launchedFrom(
   directory: string,
   users: ReadonlySet<number | undefined>,
-): (ProcessStat & Pick<Marks, 'runId' | 'processName'>)[] {
-  return livingProcesses()
-    .filter(stat => stat.pid === stat.pgid)
-    .sort((a, b) => a.startTime - b.startTime)
-    .flatMap(stat => {
-      const environment = environmentOf(stat.pid);
-      const runId = environment.get(RUN_VARIABLE);
-      const processName = environment.get(NAME_VARIABLE);
-      const isOurs = environment.get(DIRECTORY_VARIABLE) === directory;
-      if (!isOurs || !users.has(userOf(stat.pid))) return [];
-      return runId !== undefined && processName !== undefined ? [{ ...stat, runId, processName }] : [];
-    });
+): Promise<(ProcessStat & Pick<Marks, 'runId' | 'processName'>)[]> {
+  const { processes } = await lookSince(performance.now());
+  const leaders = processes.filter(({ pid, pgid }) => pid === pgid).sort((a, b) => a.startTime - b.startTime);
+  const found: (ProcessStat & Pick<Marks, 'runId' | 'processName'>)[] = [];
+  await inTurns(leaders, stat => {
+    const environment = environmentOf(stat.pid);
+    const runId = environment.get(RUN_VARIABLE);
+    const processName = environment.get(NAME_VARIABLE);
+    const isOurs = environment.get(DIRECTORY_VARIABLE) === directory;
+    if (!isOurs || !users.has(userOf(stat.pid))) return;
+    if (runId !== undefined && processName !== undefined) found.push({ ...stat, runId, processName });
+  });
+  return found;
 }
 
 /** The user who runs it, whatever rights its program gives it; undefined when it is gone. */
@@ -358,7 +359,10 @@ export function userOf(pid: number): number | undefined {
 }
 
 function environmentOf(pid: number): ReadonlyMap<string, string> {
-  const text = Buffer.from(readProc(`/proc/${pid}/environ`) ?? '', 'latin1').toString('utf8');
+  const bytes = readProc(`/proc/${pid}/environ`) ?? '';
+  // Most processes are of no run.
+  if (!bytes.includes(RUN_VARIABLE)) return new Map();
+  const text = Buffer.from(bytes, 'latin1').toString('utf8');
   return new Map(
     text.split('\0').map(entry => {
       const [name = ''] = entry.split('=', 1);
