@@ -14,7 +14,18 @@ const MAX_EXTERNAL = 20;
 const CONTAINER_KEPT_MS = 10_000;
 const CONTAINER_ENGINE = /[/:](?:docker|kubepods|libpod|containerd)/;
 
+/** So long what a process has read and written is not asked again while nothing else that the kernel tells of it changes. */
+const DISK_KEPT_MS = 4_000;
+
 const ioNumbers = new Float64Array(6);
+
+interface KnownDisk {
+  /** The same object as long as nothing of the process has changed. */
+  readonly row: ProcessRow;
+  readonly atMs: number;
+  /** null when it is not told. */
+  readonly counters: DiskCounters | null;
+}
 
 /** A managed process before the members that its configuration adds. */
 export type TreeUsage = Omit<ManagedUsage, 'configuredPorts' | 'places'> & { readonly pids: readonly number[] };
@@ -30,6 +41,9 @@ export class ProcessMeter {
   readonly #cpu = new CpuMeter();
   readonly #treeCpu = new CpuMeter();
   readonly #sockets = new SocketMap();
+  /** By pid: of the last round, and of this one. */
+  #disks: ReadonlyMap<number, KnownDisk> = new Map();
+  #disksSeen = new Map<number, KnownDisk>();
   #managedPids: ReadonlySet<number> = new Set();
   #containers: { readonly atMs: number; readonly ids: Map<string, string | null> } = { atMs: 0, ids: new Map() };
 
@@ -64,11 +78,13 @@ export class ProcessMeter {
     const external: ExternalUsage[] = [];
     for (const { row, cpuPercent } of others) {
       if (this.#sockets.isDue([row], nowMs, false)) await this.#sockets.look([row], nowMs, breather, false);
-      external.push(await this.#external(row, cpuPercent, breather));
+      external.push(await this.#external(row, cpuPercent, nowMs, breather));
     }
     this.#cpu.endRound();
     this.#treeCpu.endRound();
     this.#io.endRound();
+    this.#disks = this.#disksSeen;
+    this.#disksSeen = new Map();
     return { managed, external };
   }
 
@@ -107,17 +123,22 @@ export class ProcessMeter {
       rssBytes,
       virtualBytes,
       threads,
-      disk: await this.#diskOf(pids, breather),
+      disk: await this.#diskOf(members, nowMs, breather),
       ports,
       connections,
       processCount: members.length,
     };
   }
 
-  async #external(row: ProcessRow, cpuPercent: number | null, breather: Breather): Promise<ExternalUsage> {
+  async #external(
+    row: ProcessRow,
+    cpuPercent: number | null,
+    nowMs: number,
+    breather: Breather,
+  ): Promise<ExternalUsage> {
     const { pid, name, rssBytes, virtualBytes, threads } = row;
     const { ports } = this.#sockets.useOf([row]);
-    const disk = await this.#diskOf([pid], breather);
+    const disk = await this.#diskOf([row], nowMs, breather);
     return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk, ports, containerId: this.#containerOf(row) };
   }
 
@@ -131,24 +152,43 @@ export class ProcessMeter {
   }
 
   /** null when none of them tells. */
-  async #diskOf(pids: readonly number[], breather: Breather): Promise<DiskCounters | null> {
-    const total = { readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
-    let isTold = false;
-    for (const pid of pids) {
+  async #diskOf(rows: readonly ProcessRow[], nowMs: number, breather: Breather): Promise<DiskCounters | null> {
+    let total: DiskCounters | null = null;
+    for (const row of rows) {
       if (breather.isDue) await breather.breathe();
-      const io = this.#io.read(pid);
-      if (io === null || io.length === 0) continue;
-      isTold = true;
-      // In the order of proc(5): rchar, wchar, syscr, syscw, read_bytes, write_bytes.
-      readNumbers(io, 0, ioNumbers);
-      const [, , reads = 0, writes = 0, readBytes = 0, writtenBytes = 0] = ioNumbers;
-      total.reads += reads;
-      total.writes += writes;
-      total.readBytes += readBytes;
-      total.writtenBytes += writtenBytes;
+      const own = this.#disk(row, nowMs);
+      if (own !== null) total = total === null ? own : sumOf(total, own);
     }
-    return isTold ? total : null;
+    return total;
   }
+
+  #disk(row: ProcessRow, nowMs: number): DiskCounters | null {
+    const { pid } = row;
+    const last = this.#disks.get(pid);
+    const isKept = last !== undefined && last.row === row && nowMs - last.atMs < DISK_KEPT_MS;
+    if (isKept) this.#io.keep(pid);
+    const known = isKept ? last : { row, atMs: nowMs, counters: countersOf(this.#io.read(pid)) };
+    this.#disksSeen.set(pid, known);
+    return known.counters;
+  }
+}
+
+/** Of /proc/[pid]/io; null when it does not tell. */
+function countersOf(io: Buffer | null): DiskCounters | null {
+  if (io === null || io.length === 0) return null;
+  // In the order of proc(5): rchar, wchar, syscr, syscw, read_bytes, write_bytes.
+  readNumbers(io, 0, ioNumbers);
+  const [, , reads = 0, writes = 0, readBytes = 0, writtenBytes = 0] = ioNumbers;
+  return { readBytes, writtenBytes, reads, writes };
+}
+
+function sumOf(a: DiskCounters, b: DiskCounters): DiskCounters {
+  return {
+    readBytes: a.readBytes + b.readBytes,
+    writtenBytes: a.writtenBytes + b.writtenBytes,
+    reads: a.reads + b.reads,
+    writes: a.writes + b.writes,
+  };
 }
 
 /** The last part of the first cgroup below that of a container engine. */

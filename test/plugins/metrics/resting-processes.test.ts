@@ -1,10 +1,12 @@
 // Processes that nobody manages and that do nothing are looked at now and then; what they do afterwards counts rightly.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { Breather } from '../../../plugins/metrics/breather.ts';
 import { ProcessTable } from '../../../plugins/metrics/process-table.ts';
 import { ProcessMeter } from '../../../plugins/metrics/process-usage.ts';
+import type { ProcessSnapshot } from '../../../plugins/process/contract.ts';
 import { until } from '../../support/until.ts';
 
 /** A process that does nothing until it is sent a line, and then burns a core. */
@@ -62,3 +64,30 @@ t.test('a process that has rested and burns a core uses one', async t => {
   });
   t.ok(percent < 150, `${percent} %, of all the time since it was looked at before`);
 });
+
+t.test(
+  'what a process writes is not asked each time while nothing else is told of it, and counts afterwards',
+  async t => {
+    const meter = new ProcessMeter();
+    t.teardown(() => meter.close());
+    const WRITE_A_LITTLE = `setInterval(() => require('node:fs').writeSync(1, '.'), 5)`;
+    const child = spawn(process.execPath, ['-e', WRITE_A_LITTLE], { stdio: ['ignore', 'ignore', 'ignore'] });
+    t.teardown(() => child.kill('SIGKILL'));
+    await once(child, 'spawn');
+    const { pid = 0 } = child;
+    const snapshot = { processName: 'Writer', pid, pgid: null } as unknown as ProcessSnapshot;
+    const writesNow = async () => Number(/syscw: (\d+)/.exec(await readFile(`/proc/${pid}/io`, 'utf8'))?.[1]);
+    const writesTold = async () => (await meter.read([snapshot], new Set())).managed[0]?.disk?.writes ?? 0;
+    const before = await until(
+      async () => {
+        const writes = await writesNow();
+        return (await writesTold()) < writes ? writes : 0;
+      },
+      { what: 'a look that does not ask' },
+    );
+    child.kill('SIGSTOP');
+    t.ok(await until(async () => (await writesTold()) >= before, { what: 'all that was written' }));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  },
+);
