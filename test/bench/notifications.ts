@@ -75,7 +75,7 @@ async function measureBare(): Promise<{ emitMs: number; postMs: number; turn: Lo
   const started = performance.now();
   for (let n = 0; n < EVENTS; n += 1) setImmediate(() => emitter.emit('bell.rang', { count: n }));
   const emitMs = performance.now() - started;
-  await until(() => heard === EVENTS);
+  await until(() => heard === EVENTS, { intervalMs: 20 });
   const endMeter = meterTurns();
   const posting = performance.now();
   const lane = async (name: string) => {

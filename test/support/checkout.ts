@@ -1,6 +1,6 @@
 // A checkout of the project in a directory of its own, as a newcomer has it after `npm ci`, and commands typed in it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,8 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
   const home = await mkdtemp(path.join(tmpdir(), 'stackwarden-home-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const directory = path.join(home, 'stackwarden');
-  for (const part of PARTS) await cp(path.join(rootDir, part), path.join(directory, part), { recursive: true });
+  await mkdir(directory);
+  await run('cp', ['-r', '--parents', ...PARTS, directory], { cwd: rootDir });
   await chmod(home, 0o700);
   if (owner !== undefined) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, home]);
   await installPackages(path.join(directory, 'node_modules'), owner);
