@@ -8,7 +8,8 @@ import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
 import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
-import { describeMove, reservePorts } from '../launch/ports.ts';
+import { savePortMoves } from '../launch/port-moves.ts';
+import { reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
@@ -318,24 +319,6 @@ export class Boot {
       this.#refusals.has(name) || processes.find(name)?.snapshot().status === 'running';
     const moves = await reservePorts(processes.blocks(), runs, supervision.portCompanion);
     if (moves.size === 0) return;
-    const updates: Record<string, unknown> = {};
-    for (const [block, changes] of moves) {
-      for (const change of changes) this.#host.log.warn(describeMove(block.processName, change));
-      const moved = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
-      merge(updates, block.path, moved);
-    }
-    await this.#host.use('config.store').update({ updates, persist: true, actor: this.#host.name });
+    await savePortMoves(this.#host, moves, processes.blocks());
   }
-}
-
-/** Sets an object at a path and creates missing parents. */
-function merge(root: Record<string, unknown>, path: readonly string[], value: Record<string, unknown>): void {
-  const [key, ...rest] = path;
-  if (key === undefined) {
-    Object.assign(root, value);
-    return;
-  }
-  const child = (root[key] ?? {}) as Record<string, unknown>;
-  root[key] = child;
-  merge(child, rest, value);
 }

@@ -17,10 +17,6 @@ export interface PortChange {
 /** Offset from its port at which a kind of service uses a second one; undefined when it does not. */
 export type Companion = (configKey: string) => number | undefined;
 
-export function describeMove(processName: string, { key, from, to }: PortChange): string {
-  return `${processName}: ${key} ${from} is in use, ${to} is taken instead`;
-}
-
 /**
  * The changes that let all enabled entries run together; in a conflict the first in the file keeps its port. Entries
  * that run already keep theirs in any case.

@@ -9,7 +9,8 @@ import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable, withoutDescriptors } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
-import { type Companion, describeMove, resolvePorts } from './ports.ts';
+import { savePortMoves } from './port-moves.ts';
+import { type Companion, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import type { RunUsers } from './run-user.ts';
 import { checkUserExists } from './user-namespace.ts';
@@ -101,10 +102,8 @@ async function adjustPorts({ host, block, blocks, portCompanion }: Preparation):
   if (current === undefined) return;
   const changes = await resolvePorts(current, all, portCompanion);
   if (changes.length === 0) return;
-  for (const change of changes) host.log.warn(describeMove(processName, change));
-  const updates = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
   try {
-    await host.use('config.store').update({ processName, updates, persist: true, actor: host.name });
+    await savePortMoves(host, new Map([[current, changes]]), all);
   } catch (error) {
     throw new Problem(500, `${processName} was not started: its changed port could not be saved`, { cause: error });
   }

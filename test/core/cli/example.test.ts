@@ -11,6 +11,8 @@ t.test('start --example in an empty directory', { timeout: 240_000 }, async t =>
   const taken = createServer();
   // Whether it is taken by this test or by anybody else makes no difference.
   await new Promise<void>(resolve => taken.once('error', () => resolve()).listen(8_081, '127.0.0.1', resolve));
+  // Whoever else looks for an example there is let go.
+  taken.on('connection', socket => socket.destroy());
   t.teardown(() => taken.close());
   const configDir = testDir(t, {});
   const port = await freePort();

@@ -77,6 +77,51 @@ t.test('a foreign listener keeps its port, on any family; all that changed is sa
   t.match((await saved(app)).web, { port: web.port, frontend_port: web.frontend_port });
 });
 
+t.test('what waits for it on this machine goes along, and nothing else', async t => {
+  const taken = await occupy(t);
+  const atBoot = await occupy(t);
+  const both = await freePort();
+  const address = (port: number, more = '') => `http://127.0.0.1:${port}${more}`;
+  const app = await startHost({
+    config: {
+      web: sleeper('Web', { port: taken }),
+      early: sleeper('Early', { port: atBoot, enabled: true }),
+      first: sleeper('First', { port: both, enabled: true }),
+      second: sleeper('Second', { port: both, enabled: true }),
+      list: sleeper('List', {
+        wait_for_url: [
+          { url: address(taken, '/health?a=1'), process_name: 'Web', timeout: 3 },
+          { url: address(taken), process_name: 'Another' },
+          `http://localhost:${taken}`,
+          `http://example.org:${taken}/`,
+          address(atBoot, '/'),
+          address(both),
+        ],
+        wait_for_tcp: { host: '127.0.0.1', port: taken },
+      }),
+      text: sleeper('Text', { wait_for_url: address(taken, '/x') }),
+      calm: sleeper('Calm', { wait_for_url: 'http://127.0.0.1:1/' }),
+    },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Web')).status, 200);
+  const { web, early, second, list, text, calm } = await saved(app);
+  t.ok(web.port > taken);
+  t.ok(early.port > atBoot);
+  t.ok(second.port > both);
+  t.same(list.wait_for_url, [
+    { url: address(web.port, '/health?a=1'), process_name: 'Web', timeout: 3 },
+    { url: address(taken), process_name: 'Another' },
+    `http://localhost:${web.port}`,
+    `http://example.org:${taken}/`,
+    address(early.port, '/'),
+    address(both),
+  ]);
+  t.same(list.wait_for_tcp, { host: '127.0.0.1', port: web.port });
+  t.equal(text.wait_for_url, address(web.port, '/x'));
+  t.equal(calm.wait_for_url, 'http://127.0.0.1:1/');
+});
+
 t.test('of several entries the first in the file keeps a port, those of the product come before all', async t => {
   const [shared, ofProduct] = [await freePort(), await freePort()];
   const app = await startHost({
