@@ -19,8 +19,8 @@ export class JobEntry {
   resolve!: (result: unknown) => void;
   reject!: (error: unknown) => void;
   stopReason: StopReason | undefined;
-  /** The result of a job without records; otherwise it is on disk. */
-  result: unknown = null;
+  /** The result of a job that has succeeded, where it is not on disk. */
+  result: { readonly value: unknown } | undefined;
   readonly #listeners: EntryListeners;
   #job: Job;
   #notifyTimer: NodeJS.Timeout | undefined;

@@ -112,8 +112,7 @@ export class JobQueue implements Jobs {
   async result(id: string): Promise<unknown> {
     const entry = this.#entries.get(id);
     if (entry?.job.state !== 'succeeded') return null;
-    const { records } = this.#options;
-    return records === null ? entry.result : records.readResult(id);
+    return entry.result === undefined ? this.#options.records?.readResult(id) : entry.result.value;
   }
 
   async cancel(id: string): Promise<Job | undefined> {
@@ -270,8 +269,9 @@ export class JobQueue implements Jobs {
       const result = await this.#result(entry);
       if (this.#closed) return;
       const text = jsonOf(result, RESULT_BYTES, `the result of ${name}`);
-      if (records === null) entry.result = result;
-      else await records.writeResult(entry.job.id, text);
+      // The work is done, whether or not its result can be recorded.
+      const isRecorded = records !== null && (await this.#persist(() => records.writeResult(entry.job.id, text)));
+      if (!isRecorded) entry.result = { value: result };
       await this.#end(entry, { state: 'succeeded', endedAt: Date.now() }, result);
     } catch (error) {
       if (this.#closed) return;
@@ -397,12 +397,14 @@ export class JobQueue implements Jobs {
     }
   }
 
-  /** Logs a record that cannot be written. The job continues, because its work may have begun. */
-  async #persist(write: () => Promise<void>): Promise<void> {
+  /** Logs a record that cannot be written, and gives false. The job continues, because its work may have begun. */
+  async #persist(write: () => Promise<void>): Promise<boolean> {
     try {
       await write();
+      return true;
     } catch (error) {
       this.#options.owner.log.error(`records of the jobs of ${this.#options.name} cannot be written`, error);
+      return false;
     }
   }
 }

@@ -252,6 +252,21 @@ t.test('a job that cannot be recorded is not started', async t => {
   t.equal((await readdir(directory)).length, 1, 'and is when that is mended');
 });
 
+t.test('work that is done has succeeded, also where its result cannot be recorded', async t => {
+  const { desk, configDir, report } = await work(t, KEEP);
+  const { id } = await begin(desk, 'a');
+  const place = path.join(configDir, 'jobs');
+  await rm(place, { recursive: true, force: true });
+  await writeFile(place, 'in the way');
+  const ended = desk.jobs.run('a');
+  desk.finish('a', { of: 'a' });
+  t.same(await ended, { of: 'a' });
+  t.match(desk.jobs.get(id), { state: 'succeeded' });
+  t.same(await desk.jobs.result(id), { of: 'a' });
+  t.equal(report()?.errors.job, undefined, 'it is no fault of the plugin');
+  await rm(place);
+});
+
 for (const [what, spoil, reason] of [
   ['that others may write', (place: string) => chmod(place, 0o770), /may be written by others.*0700/],
   [
