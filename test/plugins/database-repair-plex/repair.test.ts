@@ -39,7 +39,7 @@ if kill -0 "$(cat server.pid 2>/dev/null)" 2>/dev/null; then echo "the server is
 echo "repairing with $* for $WHOM token=aaaabbbbccccddddeeeeffff"
 id -u > ran-as
 [ -z "$LEAVES" ] || setsid sh -c 'echo $$ > left; exec sleep 1000' &
-until [ -e go-on ]; do sleep 0.05; done
+until [ -s go-on ]; do sleep 0.05; done
 exit "$(cat go-on)"
 `;
 
