@@ -16,8 +16,8 @@ export interface NumberRange {
 }
 
 /**
- * Reads a whole number within the range; both ends belong to it. One that is too large to be told exactly is the largest
- * that is not.
+ * Reads a whole number within the range; both ends belong to it. A number of too many digits counts as the largest that
+ * a number holds exactly.
  */
 export function queryInteger(range: NumberRange = {}) {
   return z.preprocess(

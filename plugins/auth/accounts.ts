@@ -145,7 +145,10 @@ export class Accounts {
         ),
       }));
     } catch (error) {
-      this.#log.warn(`the password hash of '${username}' stays in its old form for now`, error);
+      this.#log.warn(
+        `the new hash of the password of '${username}' could not be stored; the next login tries again`,
+        error,
+      );
     }
   }
 }

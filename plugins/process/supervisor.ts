@@ -54,6 +54,8 @@ export const STATE_DIRECTORY = 'supervisor';
 /** Interval at which the end of adopted processes is noticed. */
 const EXIT_POLL_MS = 500;
 const LINEAGE_POLL_MS = 5_000;
+/** Of the budget of a shutdown: what cannot be taken over in that time leaves the rest to what runs. */
+const TAKE_OVER_SHARE = 0.25;
 /** Recorded as the requester when a caller gives no name. */
 const UNNAMED_REQUESTER = 'request';
 const NO_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
@@ -320,10 +322,11 @@ export class Supervisor implements ProcessSupervisor {
     this.#wanted.forgetAll();
     const endMs = performance.now() + budgetMs;
     const late = 'what an earlier run left behind could not be looked at before the shutdown';
-    await attempt(this.#host.log, late, () => withDeadline(() => this.#boot.takeOver(), budgetMs, 'taking it over'));
+    const limitMs = budgetMs * TAKE_OVER_SHARE;
+    await attempt(this.#host.log, late, () => withDeadline(() => this.#boot.takeOver(), limitMs, 'taking it over'));
     try {
       const tiers = await this.#tiers(this.#processes.all());
-      await shutDown({ tiers, budgetMs: Math.max(endMs - performance.now(), 0), log: this.#host.log });
+      await shutDown({ tiers, budgetMs: endMs - performance.now(), log: this.#host.log });
     } finally {
       await unmountLeftovers(
         this.#processes.all().map(({ block }) => block),

@@ -89,7 +89,9 @@ export function spawnStackwarden(
 
 /** A test that fails half-way leaves what it started. */
 async function endAll(): Promise<void> {
-  for (const { pid } of await processesWith(`${MARK_NAME}=${mark}`)) kill(pid);
+  const left = () => processesWith(`${MARK_NAME}=${mark}`);
+  for (const { pid } of await left()) kill(pid);
+  await until(async () => (await left()).length === 0, { what: 'the end of what hosts have left' });
 }
 
 /** Starts the service and waits until it answers. The configuration must give `dumb.api_service.port`. */

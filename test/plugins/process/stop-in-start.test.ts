@@ -23,7 +23,7 @@ const startup = async (base: string) =>
 async function crashed(shutdown: Record<string, unknown>) {
   const configDir = testDir(t, { open: '', plugins: { 'a-gate': { 'index.js': GATE } } });
   const port = await writeConfig(configDir, {
-    dumb: { shutdown },
+    dumb: { shutdown, startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
     one: kid('One', ['calm'], { enabled: true }),
     two: kid('Two', ['ignore-term'], { enabled: true, stop_grace_seconds: 1 }),
   });
