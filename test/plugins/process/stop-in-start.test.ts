@@ -1,7 +1,7 @@
 // A stop that comes while a host starts also ends what an earlier host has left running.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { kid, lives } from '../../support/kids.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
@@ -20,7 +20,7 @@ const startup = async (base: string) =>
   (await (await fetch(`${base}/process/startup-status`)).json()) as { phase: string };
 
 /** A configuration directory whose host was killed while its services ran, and the pids of these. */
-async function crashed(shutdown: Record<string, unknown>) {
+async function crashed(t: Test, shutdown: Record<string, unknown>) {
   const configDir = testDir(t, { open: '', plugins: { 'a-gate': { 'index.js': GATE } } });
   const port = await writeConfig(configDir, {
     dumb: { shutdown, startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
@@ -31,6 +31,10 @@ async function crashed(shutdown: Record<string, unknown>) {
   await until(async () => (await startup(first.base)).phase === 'ready', { what: 'both to run' });
   const { processes } = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
   const pids: number[] = [processes.One.pid, processes.Two.pid];
+  t.teardown(async () => {
+    for (const pid of pids.filter(lives)) process.kill(pid, 'SIGKILL');
+    await until(() => !pids.some(lives), { what: 'their end' });
+  });
   first.child.kill('SIGKILL');
   await first.exited;
   await rm(path.join(configDir, 'open'));
@@ -38,7 +42,7 @@ async function crashed(shutdown: Record<string, unknown>) {
 }
 
 t.test('while plugins are loaded', async t => {
-  const { configDir, pids } = await crashed({});
+  const { configDir, pids } = await crashed(t, {});
   const second = spawnStackwarden(configDir, { args: ['start', '--plugins', PLUGINS.join()] });
   await until(() => second.stdout().includes('the gate is reached'));
   second.child.kill('SIGTERM');
@@ -51,7 +55,7 @@ t.test('while plugins are loaded', async t => {
 });
 
 t.test('it leaves them where that is the wish', async t => {
-  const { configDir, pids } = await crashed({ keep_services: true });
+  const { configDir, pids } = await crashed(t, { keep_services: true });
   const second = spawnStackwarden(configDir, { args: ['start', '--plugins', PLUGINS.join()] });
   await until(() => second.stdout().includes('the gate is reached'));
   second.child.kill('SIGTERM');
@@ -61,7 +65,7 @@ t.test('it leaves them where that is the wish', async t => {
 });
 
 t.test('a start that fails leaves them to the next', async t => {
-  const { configDir, pids } = await crashed({});
+  const { configDir, pids } = await crashed(t, {});
   const second = spawnStackwarden(configDir, { args: ['start', '--plugins', [...PLUGINS, 'no-such'].join()] });
   await writeFile(path.join(configDir, 'open'), '');
   t.match(await second.exited, { code: 1 });
