@@ -15,11 +15,20 @@ const FIRST_WINDOW_S = 6 * HOUR_S;
 const MAX_POINTS = 600;
 /** A window may have been asked for when it began this much earlier. */
 const SLACK_S = 300;
+/** The usual time between samples: the first and the last bucket of a window may have none if they are hardly longer. */
+const SAMPLES_S = 5;
 /** Who asks for something else meanwhile waits no longer. */
 const REHEARSAL_MS = 250;
 
 /** The time of the sample with which the next block is over, in Unix seconds. */
 const dueAt = new WeakMap<SqliteDatabase, number>();
+
+interface UsualChart {
+  readonly windowS: number;
+  readonly bucketSeconds: number;
+}
+
+const chartsAt = new WeakMap<SqliteDatabase, { readonly newest: number; readonly charts: readonly UsualChart[] }>();
 
 /** After a sample was written: keeps a block that is over with it. What samples that come late change is kept later. */
 export function keepDueBlock(db: SqliteDatabase, newest: number): void {
@@ -36,8 +45,7 @@ export function keepNextBlock(db: SqliteDatabase): boolean {
   const newest = prepared(db, 'SELECT max(timestamp) FROM metrics_snapshots').pluck().get() as number | null;
   if (newest === null) return false;
   let nextEnd = Number.POSITIVE_INFINITY;
-  for (const windowS of WINDOWS_S) {
-    const bucketSeconds = usualBucket(db, newest - windowS, newest);
+  for (const { windowS, bucketSeconds } of usualCharts(db, newest)) {
     const spanS = bucketSeconds * BLOCK_BUCKETS;
     const from = Math.floor((newest - windowS - SLACK_S) / spanS) * spanS;
     const ends = keptEnds(db, bucketSeconds);
@@ -59,11 +67,35 @@ export function keepNextBlock(db: SqliteDatabase): boolean {
   return false;
 }
 
-/** The buckets that such a chart has, wherever in a bucket it begins. */
-function usualBucket(db: SqliteDatabase, from: number, until: number): number {
-  const bucketSeconds = bucketFor({ from, until, bucketSeconds: null, maxPoints: MAX_POINTS });
-  // A window that begins within a bucket reaches into one bucket more.
-  return lastOfBuckets(db, { from, until, bucketSeconds }).length < MAX_POINTS ? bucketSeconds : bucketSeconds + 1;
+/** They are the same until another sample is the newest one, as far as it matters. */
+function usualCharts(db: SqliteDatabase, newest: number): readonly UsualChart[] {
+  const known = chartsAt.get(db);
+  if (known?.newest === newest) return known.charts;
+  const charts = WINDOWS_S.flatMap(windowS =>
+    usualBuckets(db, newest - windowS, newest).map(bucketSeconds => ({ windowS, bucketSeconds })),
+  );
+  chartsAt.set(db, { newest, charts });
+  return charts;
+}
+
+/**
+ * The seconds of a bucket that such a chart can have, in order. It has one entry more or less with where its window
+ * begins and ends within a bucket, so that it takes now these, now those.
+ */
+function usualBuckets(db: SqliteDatabase, from: number, until: number): number[] {
+  const usual: number[] = [];
+  let bucketSeconds = bucketFor({ from, until, bucketSeconds: null, maxPoints: MAX_POINTS });
+  for (;;) {
+    const first = Math.floor(from / bucketSeconds);
+    const last = Math.floor(until / bucketSeconds);
+    const entries = lastOfBuckets(db, { from: first * bucketSeconds, until, bucketSeconds }).length;
+    const empty = last - first + 1 - entries;
+    const buckets = (until - from) / bucketSeconds;
+    const mayLackEnds = bucketSeconds < 2 * SAMPLES_S;
+    if (Math.floor(buckets) + (mayLackEnds ? -1 : 1) - empty <= MAX_POINTS) usual.push(bucketSeconds);
+    if (Math.ceil(buckets) + 1 - empty <= MAX_POINTS) return usual;
+    bucketSeconds += 1;
+  }
 }
 
 function isKept(db: SqliteDatabase, key: BlockKey, from: number): boolean {

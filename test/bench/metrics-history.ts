@@ -108,17 +108,18 @@ async function measure(days: number): Promise<void> {
     }
     let shortest: number[] | undefined;
     for (const hours of WINDOWS_H) {
-      const since = end - hours * 3_600;
-      // Each run asks for another second, so that none gets the answer of the one before.
+      // As a frontend, which asks for the time until now.
+      const sinceNow = (): number => Date.now() / 1_000 - hours * 3_600;
       const runs: number[] = [];
       await host.longestPauseMs();
       const first = await read(
-        `${host.base}/metrics/history_series?since=${since - 60}&max_points=600&bucket_seconds=5`,
+        `${host.base}/metrics/history_series?since=${sinceNow()}&max_points=600&bucket_seconds=5`,
       );
       printFigure({ name: name(`first chart of ${hours} h`), unit: 'ms', runs: [first.wholeMs], baseline: [0] });
       const beforeMs = await cpuMs(host.pid);
       for (let run = 0; run < RUNS; run += 1) {
-        const query = `since=${since - run * 2.5}&limit=5000&max_points=600&bucket_seconds=5`;
+        // Each run asks for other seconds, so that none gets the answer of one before.
+        const query = `since=${sinceNow() - (run + 1) * 2.5}&limit=5000&max_points=600&bucket_seconds=5`;
         runs.push((await read(`${host.base}/metrics/history_series?${query}`)).wholeMs);
       }
       const cpu = ((await cpuMs(host.pid)) - beforeMs) / RUNS;

@@ -97,6 +97,37 @@ t.test('so it is where a window has more samples than its chart', async t => {
   t.ok(chart(open(db.serialize()), 1).items.length > whole.items.length - 16);
 });
 
+t.test('so it is where a pause lets the samples of a window fit exactly', async t => {
+  const db = open();
+  const pause = { from: 3 * HOUR_S, before: 3 * HOUR_S + 36 };
+  write(
+    db,
+    every(5, 0, 7 * HOUR_S).filter(at => at < pause.from || at >= pause.before),
+  );
+  maintain(db);
+  const whole = chart(db, 6);
+  t.equal(whole.items.length, 600);
+  t.equal(whole.bucket_seconds, 36);
+  db.exec(`UPDATE metrics_snapshots SET payload = x'', item = NULL`);
+  t.ok(chart(open(db.serialize()), 6).items.length > whole.items.length - 16);
+});
+
+t.test('so it is wherever in its buckets a window begins', async t => {
+  const db = open();
+  write(db, every(60, 0, 169 * HOUR_S));
+  const sizes = new Set<number>();
+  for (let later = 0; later < 1_010; later += 120) {
+    write(db, [169 * HOUR_S + later]);
+    maintain(db);
+    const copy = open(db.serialize());
+    copy.exec(`UPDATE metrics_snapshots SET payload = x'', item = NULL`);
+    const { items, bucket_seconds } = chart(copy, 168);
+    sizes.add(bucket_seconds);
+    t.ok(items.length >= 600 - 16, `${bucket_seconds} s: ${items.length}`);
+  }
+  t.same([...sizes].sort(), [1_009, 1_010]);
+});
+
 t.test('each sample that ends a time makes its part of such a chart', async t => {
   const db = open();
   write(db, every(5, 0, HOUR_S / 2));
