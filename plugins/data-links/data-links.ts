@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Logger } from '#core';
+import { syncFileSystem } from '#kit/file-system-sync';
 import { listNames } from '#kit/fs-out-of-process';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 import { readMounts } from '#kit/mountinfo';
@@ -103,8 +104,8 @@ export class DataLinks {
   }
 
   /**
-   * Moves the content of the folder. No data is lost at any moment: the copy beside the target is complete before the
-   * folder is renamed, and the folder is renamed back when the link cannot be made.
+   * Moves the content of the folder. No data is lost at any moment, also by a loss of power: the copy is complete, on its
+   * disk and in its place before the folder is renamed, and the link is on its disk before the folder goes.
    */
   async #move({ from, folder, to, target, owner, signal }: Move, content: GuardedDirectory): Promise<void> {
     const prefix = `.incoming-${target}-`;
@@ -112,16 +113,26 @@ export class DataLinks {
     const [incoming, moved] = [`${prefix}${randomBytes(4).toString('hex')}`, `${folder}.moved`];
     try {
       const copy = await to.enter(incoming, { mode: 0o700, owner });
-      await copyContent(content, copy, owner, signal).finally(() => copy.close());
-      await from.rename(folder, moved);
       try {
-        await to.removeDirectory(target).catch(() => undefined);
-        await to.rename(incoming, target);
-        await from.link(folder, path.join(to.path, target));
+        await copyContent(content, copy, owner, signal);
+        await syncFileSystem(copy, { signal });
+      } finally {
+        copy.close();
+      }
+      await to.removeDirectory(target).catch(() => undefined);
+      await to.rename(incoming, target);
+      try {
+        await to.sync();
+        await from.rename(folder, moved);
+        await from.link(folder, path.join(to.path, target)).catch(async (error: unknown) => {
+          await from.rename(moved, folder);
+          throw error;
+        });
       } catch (error) {
-        await from.rename(moved, folder);
+        await to.rename(target, incoming);
         throw error;
       }
+      await from.sync();
       await removeTree(from, moved);
     } finally {
       await removeTree(to, incoming);

@@ -9,6 +9,7 @@ import { writeFileIn } from '#kit/atomic-write';
 import { endBuild } from '#kit/build-environment';
 import { runInDirectories } from '#kit/directory-command';
 import { errorText } from '#kit/error-text';
+import { syncFileSystem } from '#kit/file-system-sync';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { readMounts } from '#kit/mountinfo';
 import { reachOf } from '#kit/service-user';
@@ -130,6 +131,17 @@ export class ReleaseFolder {
   /** Throws a Problem 409 when a release cannot lie around what is kept. */
   async checkPlace({ part }: Draft, kept: KeptPlaces): Promise<void> {
     await this.#use(folder => planSwap(folder, path.join(part, FILES), kept));
+  }
+
+  /**
+   * Resolves when a loss of power takes nothing of the release any more. Renamed before, its files would be there
+   * without their content, and count as installed.
+   */
+  async secure({ part }: Draft, signal: AbortSignal): Promise<void> {
+    const { user } = this.record;
+    await this.#use(folder =>
+      within(folder, `${path.join(WORK, part, FILES)}/`, files => syncFileSystem(files, { user, signal })),
+    );
   }
 
   /** Puts a release in the place of the present one, which is the previous one afterwards. */

@@ -65,6 +65,7 @@ export async function prepareRelease(
   kept: KeptPlaces,
 ): Promise<ReadyRelease> {
   const { target, builds, signal } = options;
+  const report = reporter(options, 'fetching');
   await checkRuntimes(options);
   const draft = await folder.begin(options.user, target.isGiven);
   try {
@@ -84,6 +85,8 @@ export async function prepareRelease(
       );
     // Before its service is stopped for it.
     await folder.checkPlace(draft, kept);
+    report({ text: `waits until ${version} is on its disk`, percent: null });
+    await folder.secure(draft, signal);
     return { draft, version };
   } catch (error) {
     await folder.discard(draft);

@@ -71,7 +71,7 @@ export async function carryOut(
     if (await isThere(folder, place)) await move(folder, place, path.join(WORK, strayOf(outgoing, index)), owner);
     await move(folder, source, place, owner);
   }
-  await folder.sync();
+  await syncMoved(folder, { incoming, outgoing, outs, ins });
 }
 
 /** Takes a swap back, from wherever it was left. */
@@ -92,7 +92,7 @@ export async function undo(
   for (const place of outs.toReversed())
     if ((await isAside(place)) && !(await isThere(folder, place)))
       await move(folder, path.join(WORK, outgoing, place), place, owner);
-  await folder.sync();
+  await syncMoved(folder, { incoming, outgoing, outs, ins });
 }
 
 /** Whether a swap that is not complete cannot be completed any more, because what it brings is gone. */
@@ -101,6 +101,24 @@ export async function isHopeless(folder: GuardedDirectory, { incoming, outgoing,
   const aside = await Promise.all(outs.map(place => isThere(folder, path.join(WORK, outgoing, place))));
   const arrived = await Promise.all(ins.map(place => isThere(folder, place)));
   return aside.includes(false) || (ins.length > 0 && !arrived.includes(true));
+}
+
+/** Lets all that a swap may have moved survive a loss of power, before the record of the swap goes. */
+async function syncMoved(
+  folder: GuardedDirectory,
+  { incoming, outgoing, outs, ins }: Pick<Swap, 'incoming' | 'outgoing' | 'outs' | 'ins'>,
+): Promise<void> {
+  const places = [
+    ...[...outs, ...ins].map(place => path.dirname(place)),
+    ...outs.map(place => path.dirname(path.join(WORK, outgoing, place))),
+    ...ins.map(place => path.dirname(path.join(WORK, incoming, place))),
+    // In which those of the releases were made.
+    path.join(WORK, outgoing),
+    WORK,
+    '.',
+  ];
+  for (const place of new Set(places))
+    await within(folder, place === '.' ? '' : `${place}/`, directory => directory.sync()).catch(missing(undefined));
 }
 
 /** Where something lies that was in the way of a release. */

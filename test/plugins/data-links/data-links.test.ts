@@ -7,12 +7,18 @@ import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';
+import { DISK_ONLY, makeDisk } from '../../support/power-loss.ts';
 
 const skip = process.getuid?.() !== 0 || !existsSync(`${pluginsDir}/data-links`);
 const FOLDERS = ['fresh', 'bare', 'full', 'torn', 'mine', 'elsewhere', 'held'];
 
+function mountMemory(t: Test, place: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', place]);
+  t.teardown(() => execFileSync('umount', [place]));
+}
+
 /** One service for each folder, from templates that name it. `mounts`: the data directory, and folders by name. */
-async function open(t: Test, mounts: readonly string[]) {
+async function open(t: Test, mounts: readonly string[], mount: (t: Test, place: string) => void = mountMemory) {
   const dir = testDir(t, {
     folders: { bare: {}, full: { 'a.db': 'data', sub: { b: 'more' } }, torn: { 'a.db': 'old' } },
   });
@@ -21,8 +27,7 @@ async function open(t: Test, mounts: readonly string[]) {
   await mkdir(data);
   for (const place of mounts.map(name => (name === 'data' ? data : path.join(folders, name)))) {
     await mkdir(place, { recursive: true });
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', place]);
-    t.teardown(() => execFileSync('umount', [place]));
+    mount(t, place);
   }
   const configDir = path.join(dir, 'config');
   await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
@@ -81,6 +86,16 @@ t.test('where the data directory is a mount', { skip }, async t => {
   t.match(chunk, /held was not moved to .*No space left/s);
   await app.post('/process/restart-service', { process_name: 'full' });
   t.equal(await readFile(path.join(folders, 'full/a.db'), 'utf8'), 'data', 'and a restart finds it there');
+});
+
+t.test('what has moved outlives a loss of power', DISK_ONLY, async t => {
+  const disks: ReturnType<typeof makeDisk>[] = [];
+  const { app } = await open(t, ['data'], (t, place) => disks.push(makeDisk(t, place)));
+  t.equal((await start(app, 'full')).status, 200);
+  await disks[0]?.lost(async found => {
+    t.equal(await readFile(path.join(found, 'full_data/a.db'), 'utf8'), 'data');
+    t.equal(await readFile(path.join(found, 'full_data/sub/b'), 'utf8'), 'more');
+  });
 });
 
 t.test('where it is a plain directory nothing is linked', { skip }, async t => {
