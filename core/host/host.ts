@@ -15,6 +15,7 @@ import type { AccessCheck } from '../contract/route.ts';
 import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { parseLevel } from '../kit/log-level.ts';
+import { shapeWords } from '../kit/shape-words.ts';
 import { warningsOfOwners } from '../kit/trust.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { createLogging, type Logging } from '../log/own-log.ts';
@@ -45,7 +46,7 @@ import { readSettings, type Settings } from './settings.ts';
 import { version } from './version.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
-z.config({ jitless: true });
+z.config({ jitless: true, localeError: shapeWords });
 
 // What all objects inherit takes no further members, so that no text that reaches it answers for members they lack.
 Object.preventExtensions(Object.prototype);

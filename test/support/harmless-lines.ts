@@ -173,6 +173,10 @@ Authentication required
 Invalid or expired token
 Wrong user name or password
 refresh_token: Invalid input: expected string, received undefined
+body.refresh_token: it is missing
+body.password: it must be text, not a number
+api_key: it must not be empty
+token: it has none of the forms that it may have
 username: Invalid input: expected string, received undefined; password: Invalid input: expected string, received undefined
 'first' was not logged in: Wrong user name or password
 `

@@ -73,17 +73,18 @@ t.test('refusals change nothing', { skip }, async t => {
   for (const [body, code, detail] of [
     [{ process_name: 'nobody', updates: { port: 1 } }, 404, 'Process not found'],
     [{ process_name: 'Kid', updates: {} }, 400, /updates is empty/],
-    [{ process_name: 'Kid', updates: { port: 'x' } }, 400, /kid\.port/],
+    [{ process_name: 'Kid', updates: { port: 'x' } }, 400, 'kid.port: it must be a number, not text'],
     [{ process_name: 'Kid', updates: { surprise: 1 } }, 400, /'surprise'/],
     [{ process_name: 'Kid', updates: { process_name: 'New' } }, 400, /process_name/],
     [{ updates: { unknown_root: { a: 1 } } }, 400, /'unknown_root'/],
     [{ updates: { kid: { process_name: 'Other' } } }, 400, /already in use/],
     [{ updates: { puid: 0 } }, 400, /puid/],
     [{ updates: { dumb: { api_service: { port: 0 } } } }, 400, /dumb\.api_service\.port/],
-    [{ updates: [] }, 422, String],
+    [{}, 422, 'body.updates: it is missing'],
+    [{ updates: [] }, 422, 'body.updates: it must be an object, not a list'],
     [{ updates: 'x' }, 422, String],
     [{ process_name: 7, updates: { a: 1 } }, 422, String],
-    [{ updates: { tz: 'UTC' }, persist: 'yes' }, 422, String],
+    [{ updates: { tz: 'UTC' }, persist: 'yes' }, 422, 'body.persist: it must be true or false, not text'],
   ] as const) {
     t.match(await post(app, body), { status: code, body: { detail } }, JSON.stringify(body));
   }
