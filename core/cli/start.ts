@@ -9,6 +9,7 @@ import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 import type { PluginScope } from './plugins.ts';
 import { serviceManagerOf } from './service-manager.ts';
+import { holdOptimization } from './start-compiler.ts';
 import { collectStartGarbage } from './start-garbage.ts';
 import { holdYoungGeneration } from './young-generation.ts';
 
@@ -32,6 +33,7 @@ export async function start({
   onCreated,
 }: StartOptions): Promise<number> {
   const letGrow = holdYoungGeneration();
+  const letOptimize = holdOptimization();
   closeInheritedDescriptors();
   process.umask(process.umask() | WRITABLE_BY_OTHERS);
   // The next build keeps a build whose directory is open (see core/build/swap.ts).
@@ -55,6 +57,7 @@ export async function start({
     };
     const host = await createHost(options);
     limitHeapGrowth();
+    letOptimize();
     void collectStartGarbage({ signal: ended.signal, pace }).then(letGrow);
     if (host.address !== null) await lock.announce(host.address);
     if (process.pid === 1) {
