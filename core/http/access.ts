@@ -98,7 +98,7 @@ export class AccessGate {
       const { mtimeMs, ctimeMs, size, ino } = await lstat(this.#usersFile);
       const fingerprint = `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
       if (fingerprint === this.#lastFingerprint) return this.#lastResult;
-      const users: unknown = plainData(JSON.parse(await readPrivate(this.#usersFile)));
+      const users: unknown = plainData(JSON.parse((await readPrivate(this.#usersFile)).replace(/^\uFEFF/, '')));
       this.#lastResult = !(
         typeof users === 'object' &&
         users !== null &&

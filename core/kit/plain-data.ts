@@ -25,12 +25,19 @@ export function refuseLargeData(value: unknown, maxCharacters = MAX_CHARACTERS):
   forEachContainer(value, { maxNesting: MAX_NESTING, maxCharacters }, () => undefined);
 }
 
+/** Throws a Problem 400 for a value that is nested deeper than `plainData` allows, however large it is. */
+export function refuseDeepData(value: unknown): void {
+  const maxCharacters = Number.POSITIVE_INFINITY;
+  forEachContainer(value, { maxNesting: MAX_NESTING, maxCharacters, maxValues: maxCharacters }, () => undefined);
+}
+
 /** Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused. */
 function forEachContainer(
   value: unknown,
-  { maxNesting, maxCharacters }: { readonly maxNesting: number; readonly maxCharacters: number },
+  limits: { readonly maxNesting: number; readonly maxCharacters: number; readonly maxValues?: number },
   visit: (container: object) => void,
 ): void {
+  const { maxNesting, maxCharacters, maxValues = MAX_VALUES } = limits;
   let values = 0;
   let characters = 0;
   let level: object[] = isPlain(value) ? [value] : [];
@@ -41,7 +48,7 @@ function forEachContainer(
       visit(container);
       const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
       values += members.length;
-      if (values > MAX_VALUES) throw tooMany();
+      if (values > maxValues) throw tooMany();
       if (members !== container) for (const key of Object.keys(container)) characters += key.length;
       for (const member of members) {
         if (typeof member === 'string') characters += member.length;

@@ -4,6 +4,8 @@ import { open, stat } from 'node:fs/promises';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const PRIVATE_MODE = 0o600;
+/** More would stall the host for seconds. */
+const MAX_PRIVATE_BYTES = 64 * 2 ** 20;
 
 /** Why others may have written this, to follow its path in a sentence; null when only root and the host's user may. */
 export function distrustOf({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
@@ -29,7 +31,7 @@ export async function warningsOfOwners(places: readonly string[]): Promise<strin
 
 /**
  * Reads a file of the host's own state, and takes it from the sight of others. Throws an Error that says how to mend it
- * when others may have written it, or it is a link.
+ * when others may have written it, or it is a link, and one when it has more than 64 MiB.
  */
 export async function readPrivate(file: string): Promise<string> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -39,6 +41,10 @@ export async function readPrivate(file: string): Promise<string> {
     const own = process.geteuid?.() ?? entry.uid;
     if (reason !== null)
       throw new Error(`${file} ${reason}, so it is not trusted; make it user ${own}'s with mode 0600, or remove it`);
+    if (entry.size > MAX_PRIVATE_BYTES)
+      throw new Error(
+        `${file} has ${entry.size} bytes, where ${MAX_PRIVATE_BYTES} are allowed; shorten it, or restore it`,
+      );
     if (entry.uid === own && (entry.mode & 0o077) !== 0) await handle.chmod(PRIVATE_MODE);
     return await handle.readFile('utf8');
   } finally {

@@ -4,7 +4,8 @@ import { lstat } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
-import { reasonText } from '#kit/error-text';
+import { errorText, reasonText } from '#kit/error-text';
+import { refuseDeepData } from '#kit/plain-data';
 import { readPrivate } from '#kit/trust';
 import { WorkQueue } from '#kit/work-queue';
 import { isKnownHash } from './password.ts';
@@ -162,7 +163,8 @@ export class UserStore {
       return undefined;
     }
     try {
-      return JSON.parse(text);
+      // Editors put a mark of the encoding before it.
+      return JSON.parse(text.replace(/^\uFEFF/, ''));
     } catch {
       this.#log.error(`${file} cannot be used: it is no readable JSON file`);
       return undefined;
@@ -171,6 +173,12 @@ export class UserStore {
 
   /** Null, after an error in the log, when `value` is not what a user file holds. */
   #checked(file: string, value: unknown): UserFile | null {
+    try {
+      refuseDeepData(value);
+    } catch (error) {
+      this.#log.error(`${file} cannot be used: ${errorText(error)}`);
+      return null;
+    }
     const parsed = fileSchema.safeParse(value);
     if (parsed.success) return parsed.data;
     const places = parsed.error.issues.map(({ path }) => path.join('.') || 'the whole').join(', ');

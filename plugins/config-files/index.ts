@@ -81,7 +81,7 @@ export default definePlugin({
           updates,
           mode: body.mode ?? 'merge',
           revision: body.revision ?? undefined,
-          format: body.config_format ?? undefined,
+          format: body.config_format || undefined,
           guard: place => guardFile(host, place),
         });
         if (changed > 0) {

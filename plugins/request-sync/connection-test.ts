@@ -8,6 +8,7 @@ import { normalAddress } from './topology.ts';
 
 const LIMIT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
+const MAX_PORT = 65_535;
 /** What answers show in place of a key. */
 const MASK = '********';
 /** What a header can hold. */
@@ -53,6 +54,9 @@ function addressOf(url: string): string {
   if (!/^https?:\/\//i.test(url)) throw new Problem(400, 'The url must begin with http:// or https://.');
   if (URL.canParse(url) && new URL(url).username + new URL(url).password !== '')
     throw new Problem(400, 'The url must not hold a user name or a password; the key is given beside it.');
+  const port = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(url)?.[1];
+  if (Number(port) > MAX_PORT) throw new Problem(400, `The url has port ${port}; the highest is ${MAX_PORT}.`);
+  if (/^https?:\/\/[^/?#]/i.test(url)) throw new Problem(400, 'The url cannot be read; see to its host and its port.');
   throw new Problem(400, 'The url has no host.');
 }
 

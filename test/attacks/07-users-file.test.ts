@@ -1,6 +1,6 @@
 // Line 7: a users.json that lacks what it must have lets nobody in, and neither it nor its copy is overwritten.
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
@@ -20,6 +20,11 @@ const incomplete: Record<string, unknown> = {
   'users that are no list': { enabled: false, users: {} },
   'a user without a password': { enabled: false, users: [{ username: 'first' }] },
   'a user without a name': { enabled: false, users: [{ password: HASH }] },
+  'members that nest too deep': {
+    enabled: false,
+    users: [],
+    oidc: JSON.parse(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`),
+  },
   'members of its prototype': JSON.parse('{"__proto__": {"enabled": false, "users": []}}'),
 };
 
@@ -51,6 +56,18 @@ for (const [what, content] of Object.entries(incomplete)) {
     t.match(log, /copy a good .*users\.json\.bak over it, or remove it/, 'the log says how to recover');
   });
 }
+
+t.test('a file that is too large is not read, and one with a mark of its encoding is', async t => {
+  const configDir = testDir(t, { 'users.json': '' });
+  const file = path.join(configDir, 'users.json');
+  await truncate(file, 65 * 2 ** 20);
+  const app = await startHost({ plugins: ['auth', 'config', 'health'], configDir });
+  t.teardown(() => app.stop());
+  t.equal((await app.get('/config')).status, 503);
+  t.match(await logOf(app), /users\.json has 68157440 bytes, where 67108864 are allowed; shorten it/);
+  await writeFile(file, `\uFEFF${JSON.stringify({ enabled: true, users: [{ username: 'first', password: HASH }] })}`);
+  await until(async () => (await app.get('/config')).status === 401, { what: 'the store to be read again' });
+});
 
 t.test('a copy in which authentication is off does not stand in for a damaged file', async t => {
   const copy = JSON.stringify({ enabled: false, users: [] });

@@ -327,6 +327,8 @@ export class SupervisedProcess {
   }
 
   #cancelled(what: 'Start' | 'Restart', cause?: unknown): Problem {
+    // Whoever asked for it is told what every other request is told now.
+    if (this.#with.host.stopping !== null) return new Problem(503, 'The service is shutting down', { cause });
     const detail = `${what} of ${this.#block.processName} was cancelled by a stop; start it again if it is to run`;
     return new Problem(409, detail, { cause });
   }

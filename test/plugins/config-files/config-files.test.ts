@@ -86,6 +86,7 @@ t.test('read and change', async t => {
   t.match(await call({ updates: 'name: b' }), { status: 200, body: { changed: 1 } }, 'an update as text');
   t.equal((await call({ updates: { port: 1 }, revision: read.body.revision })).status, 409);
   t.equal((await call({ updates: { port: 1 }, config_format: 'json' })).status, 400);
+  t.equal((await call({ updates: { name: 'b' }, config_format: '' })).status, 200, 'an empty name is none');
   for (const updates of [[], 5, true]) t.equal((await call({ updates })).status, 422);
 
   for (let port = 100; port < 108; port += 1) await call({ updates: { port } });

@@ -64,6 +64,24 @@ t.test('it leaves them where that is the wish', async t => {
   t.same(pids.filter(lives), pids);
 });
 
+t.test('whoever waits for a start is told that the service is shutting down', async t => {
+  const configDir = testDir(t, {});
+  const wait_for_dir = path.join(configDir, 'nowhere');
+  const port = await writeConfig(configDir, { one: kid('One', ['calm'], { wait_for_dir }) });
+  const host = await startStackwarden(configDir, port, { plugins: ['process', 'waits'] });
+  const answer = fetch(`${host.base}/process/start-service`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ process_name: 'One' }),
+  });
+  const status = async () => (await fetch(`${host.base}/process/service-status?process_name=One`)).json();
+  await until(async () => ((await status()) as { status: string }).status === 'starting', { what: 'the start' });
+  host.child.kill('SIGTERM');
+  const { status: code, body } = await answer.then(async given => ({ status: given.status, body: await given.json() }));
+  t.match({ code, body }, { code: 503, body: { detail: 'The service is shutting down' } });
+  t.same(await host.exited, { code: 0, signal: null });
+});
+
 t.test('a start that fails leaves them to the next', async t => {
   const { configDir, pids } = await crashed(t, {});
   const second = spawnStackwarden(configDir, { args: ['start', '--plugins', [...PLUGINS, 'no-such'].join()] });

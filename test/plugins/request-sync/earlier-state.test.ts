@@ -28,6 +28,12 @@ t.test('before the first cycle', async t => {
 
   for (const [what, body, detail] of [
     ['no host', { url: 'http:///seerr', api_key: 'key' }, 'The url has no host.'],
+    [
+      'a port beyond the last',
+      { url: 'http://localhost:99999/seerr', api_key: 'key' },
+      /^The url has port 99999; the highest is 65535/,
+    ],
+    ['a host that is none', { url: 'http://local host/seerr', api_key: 'key' }, /^The url cannot be read/],
     ['a user', { url: 'http://me:pass@localhost/seerr', api_key: 'key' }, /^The url must not hold a user name/],
     ['a key of two lines', { url: attic.url, api_key: 'key\r\nx-more: 1' }, /^The api_key holds signs that no key has/],
     ['a key with an umlaut', { url: attic.url, api_key: 'schlüssel' }, /^The api_key holds signs that no key has/],
