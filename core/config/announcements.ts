@@ -21,18 +21,20 @@ interface Round {
 export type Cause = readonly Round[];
 
 interface ListenContext {
+  readonly of: Announcements;
   readonly cause: Cause;
   isOver: boolean;
 }
 
+/**
+ * The announcement in which the present code runs; what a listener left running keeps it after the announcement's end.
+ * One for all hosts of a process: what runs in such a storage goes into each promise that is made from then on.
+ */
+const listening = new AsyncLocalStorage<ListenContext>();
+
 export class Announcements {
   readonly #log: Logger;
   readonly #queue = new WorkQueue({ concurrency: 1 });
-  /**
-   * The announcement in which the present code runs; what a listener left running keeps it after the announcement's
-   * end.
-   */
-  readonly #context = new AsyncLocalStorage<ListenContext>();
   #listener: ((change: ConfigChange) => Promise<void>) | undefined;
 
   constructor(log: Logger) {
@@ -48,7 +50,7 @@ export class Announcements {
    * itself.
    */
   get isListening(): boolean {
-    return this.#context.getStore()?.isOver === false;
+    return this.#context?.isOver === false;
   }
 
   /**
@@ -57,7 +59,7 @@ export class Announcements {
    */
   cause(actor: string): Cause {
     const now = performance.now();
-    const rounds = (this.#context.getStore()?.cause ?? []).filter(({ atMs }) => now - atMs < ROUND_MS);
+    const rounds = (this.#context?.cause ?? []).filter(({ atMs }) => now - atMs < ROUND_MS);
     if (rounds.length < MAX_ROUNDS) return rounds;
     const answering = rounds.filter(round => round.isAnswer).map(round => round.actor);
     const actors = [...new Set([...answering, actor])].sort().join(', ');
@@ -73,10 +75,10 @@ export class Announcements {
   announce(change: ConfigChange, cause: Cause): Promise<void> {
     const { actor, paths } = change;
     const round = { actor, isAnswer: cause.length > 0, paths, atMs: performance.now() };
-    const context = { cause: [...cause, round], isOver: false };
+    const context = { of: this, cause: [...cause, round], isOver: false };
     return this.#queue.add(async () => {
       try {
-        await this.#context.run(context, async () => this.#listener?.(change));
+        await listening.run(context, async () => this.#listener?.(change));
       } catch (error) {
         this.#log.error('not everybody was told of a change of the configuration', error);
       } finally {
@@ -89,10 +91,15 @@ export class Announcements {
    * Runs `fn` so that its updates do not count as answers to the present announcement, such as the set-up of a plugin.
    */
   outside<Value>(fn: () => Value): Value {
-    return this.#context.exit(fn);
+    return listening.exit(fn);
   }
 
   onIdle(): Promise<void> {
     return this.#queue.onIdle();
+  }
+
+  get #context(): ListenContext | undefined {
+    const context = listening.getStore();
+    return context?.of === this ? context : undefined;
   }
 }

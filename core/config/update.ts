@@ -50,11 +50,17 @@ export interface UpdateParts {
   readonly readOnly: boolean;
 }
 
+interface Checking {
+  readonly of: Updates;
+  isOver: boolean;
+}
+
+/** Marks code that the check of an update runs, until that check is over. One for all hosts of a process. */
+const checking = new AsyncLocalStorage<Checking>();
+
 export class Updates {
   readonly #parts: UpdateParts;
   readonly #queue = new WorkQueue({ concurrency: 1 });
-  /** Marks code that the check of an update runs, until that check is over. */
-  readonly #checking = new AsyncLocalStorage<{ isOver: boolean }>();
   #check: Check | undefined;
 
   constructor(parts: UpdateParts) {
@@ -66,7 +72,8 @@ export class Updates {
   }
 
   async make(update: ConfigUpdate): Promise<ConfigUpdateResult> {
-    if (this.#checking.getStore()?.isOver === false) {
+    const present = checking.getStore();
+    if (present?.of === this && !present.isOver) {
       throw new Error('a tap of config.check tried to update the configuration, which waits for this very check');
     }
     const { announcements } = this.#parts;
@@ -242,9 +249,9 @@ export class Updates {
   }
 
   async #checked(candidate: ConfigCandidate): Promise<void> {
-    const context = { isOver: false };
+    const context: Checking = { of: this, isOver: false };
     try {
-      await this.#checking.run(context, async () => this.#check?.(candidate));
+      await checking.run(context, async () => this.#check?.(candidate));
     } finally {
       context.isOver = true;
     }

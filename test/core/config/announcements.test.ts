@@ -56,6 +56,30 @@ t.test('an update resolves when every tap was told, of one change after the othe
   t.equal(told[1], 'dumb.value two');
 });
 
+t.test('a tap that saves in another host of the process waits for the taps of that one', { skip }, async t => {
+  t.teardown(() => Reflect.deleteProperty(globalThis, 'saveInSecond'));
+  await startWithPlugins(t, {
+    second: `let isTold = false
+      host.tap('config.changed', async () => {
+        await new Promise(resolve => setTimeout(resolve, 50))
+        isTold = true
+      })
+      globalThis.saveInSecond = async () => {
+        await host.use('config.store').update({ updates: { dumb: { value: 'one' } }, persist: false, actor: 'second' })
+        return isTold
+      }`,
+  });
+  const first = await startWithPlugins(t, {
+    first: `let found
+      host.tap('config.changed', async ({ paths }) => {
+        if (paths.includes('tz')) found = { isTold: await globalThis.saveInSecond() }
+      })
+      host.route({ method: 'GET', path: '/found', summary: 'x', handle: () => found })`,
+  });
+  t.equal((await set(first, { tz: 'UTC' })).status, 200);
+  t.same((await first.get('/found')).body, { isTold: true });
+});
+
 const counter = (own: string, other: string, call: string) =>
   `host.tap('config.changed', async ({ paths }) => {
     if (!paths.includes('dumb.${other}')) return
