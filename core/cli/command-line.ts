@@ -31,12 +31,14 @@ export interface CommandLine {
   readonly args: readonly string[];
   readonly options: OptionValues;
   readonly configDir: string;
+  /** Whether the directory was named, and is not the one where nobody names any. */
+  readonly isNamed: boolean;
   /** Where the running host is; undefined: the configuration directory tells. */
   readonly url: string | undefined;
 }
 
 /** What every command takes has been read from the words, and taken out of them. */
-export interface Place extends Pick<CommandLine, 'configDir' | 'url'> {
+export interface Place extends Pick<CommandLine, 'configDir' | 'isNamed' | 'url'> {
   readonly common: OptionValues;
   /** Words up to the first option of a command. */
   readonly operands: readonly string[];
@@ -46,7 +48,7 @@ export interface Place extends Pick<CommandLine, 'configDir' | 'url'> {
 
 /** Throws a UsageError with a message of one line when the arguments cannot be understood. */
 export async function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandLine> {
-  const { common, operands, others, configDir, url } = placeOf(args, env);
+  const { common, operands, others, configDir, isNamed, url } = placeOf(args, env);
   const set = new CommandSet(configDir);
   const given = await commandFirst(operands, others, set);
   const [name = 'start', ...words] =
@@ -58,7 +60,7 @@ export async function parseCommandLine(args: readonly string[], env: NodeJS.Proc
   refuseSurplus(grammar.args, command);
   const { plugins } = common;
   const options = { ...grammar.opts<OptionValues>(), ...(plugins === undefined ? {} : { plugins }) };
-  return { name, command, args: grammar.args, options, configDir, url };
+  return { name, command, args: grammar.args, options, configDir, isNamed, url };
 }
 
 /** What a command takes, without what every command takes. */
@@ -109,8 +111,10 @@ export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv): Place 
   const [before, after] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end)];
   const { operands, unknown } = understood(() => grammar.parseOptions([...before]));
   const common = grammar.opts<OptionValues>();
-  const configDir = path.resolve(String(common.configDir ?? defaultConfigDir(env)));
-  return { common, operands, others: [...unknown, ...after], configDir, url: urlOf(common.url, env) };
+  const named = common.configDir ?? (env.STACKWARDEN_CONFIG_DIR || undefined);
+  const configDir = path.resolve(String(named ?? defaultConfigDir()));
+  const isNamed = named !== undefined;
+  return { common, operands, others: [...unknown, ...after], configDir, isNamed, url: urlOf(common.url, env) };
 }
 
 /** The options of a command may stand before its name. Without a name it is `start`. */
@@ -175,6 +179,6 @@ function urlOf(option: unknown, env: NodeJS.ProcessEnv): string | undefined {
   return text;
 }
 
-function defaultConfigDir(env: NodeJS.ProcessEnv): string {
-  return env.STACKWARDEN_CONFIG_DIR || (existsSync('/config') ? '/config' : '.stackwarden');
+function defaultConfigDir(): string {
+  return existsSync('/config') ? '/config' : '.stackwarden';
 }

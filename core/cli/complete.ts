@@ -18,7 +18,7 @@ export async function complete({ args, output }: CommandCall): Promise<number> {
 }
 
 async function wordsFor(before: readonly string[], typed: string): Promise<readonly string[]> {
-  const { operands, others, configDir, url } = placeOf(before, process.env);
+  const { operands, others, configDir, isNamed, url } = placeOf(before, process.env);
   const set = new CommandSet(configDir);
   const [name, ...words] = [...operands, ...others];
   if (name === undefined) return typed.startsWith('-') ? COMMON_OPTIONS.map(longFlag) : set.names();
@@ -32,7 +32,7 @@ async function wordsFor(before: readonly string[], typed: string): Promise<reado
   );
   const argument = argumentAt(given.length, command);
   if (argument === undefined) return [];
-  const host = createHostClient(async () => url ?? addressOf(configDir), process.env);
+  const host = createHostClient(async () => url ?? addressOf(configDir, { isNamed }), process.env);
   const offered = argument.choices ?? (await argument.offer?.(host)) ?? [];
   return offered.filter(word => !given.includes(word));
 }

@@ -1,10 +1,11 @@
 // `stackwarden create-plugin`: copies a template plugin in TypeScript, with its test, that this release of Node can
 // load.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PLUGIN_NAME } from '../host/discover.ts';
+import { makeDirectory } from '../kit/make-directory.ts';
 
 const templateDir = fileURLToPath(new URL('../../templates/plugin', import.meta.url));
 /** The template's name, which the new plugin's name replaces. */
@@ -24,7 +25,7 @@ export async function createPlugin(name: string, into: string): Promise<number> 
     // Where Node runs TypeScript, a copy in JavaScript would only become outdated.
     if (relative === 'index.js' && 'typescript' in process.features && process.features.typescript) continue;
     const target = path.join(folder, named(relative));
-    await mkdir(path.dirname(target), { recursive: true, mode: 0o755 });
+    await makeDirectory(path.dirname(target), { mode: 0o755 });
     await writeFile(target, named(await readFile(file, 'utf8')), { mode: 0o644, flag: 'wx' });
   }
   console.log(`${folder} was made; a host that runs on this configuration directory loads it at once`);

@@ -1,11 +1,12 @@
 // The example stack: written only where no configuration exists yet, with programs that its services' user can reach.
-import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findConfigFile } from '../config/load.ts';
 import { openConfig } from '../config/open.ts';
 import { writeFileAtomic } from '../kit/atomic-write.ts';
+import { makeDirectory } from '../kit/make-directory.ts';
 import { reachOf } from '../kit/service-user.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { isPlaceInUse, isPrivatePlace, makePlace, removeForgottenPlaces } from './example-place.ts';
@@ -32,7 +33,7 @@ export class Example {
 
   /** Does nothing where a configuration exists. */
   async write(): Promise<void> {
-    await mkdir(this.#configDir, { recursive: true });
+    await makeDirectory(this.#configDir);
     if ((await findConfigFile(this.#configDir)) !== null) return;
     await cp(templateDir, this.#directory, { recursive: true });
     // Without a package.json beside them Node would not treat the programs as modules outside this project.

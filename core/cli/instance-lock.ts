@@ -2,10 +2,11 @@
 // that share the directory, and ends with the host however that ends. Its file tells who holds it, and where that answers.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { errorText } from '../kit/error-text.ts';
+import { makeDirectory } from '../kit/make-directory.ts';
 import { PrivateDirectory } from '../kit/private-directory.ts';
 import { baseUrl } from './base-url.ts';
 import { LOCK_DIRECTORY, LOCK_FILE, MAX_HOLDER_LENGTH } from './lock-address.ts';
@@ -13,6 +14,8 @@ import { LOCK_DIRECTORY, LOCK_FILE, MAX_HOLDER_LENGTH } from './lock-address.ts'
 const LOCK_TIMEOUT_MS = 10_000;
 /** Of a directory in which this user cannot write, as of a volume that is mounted read-only. */
 const CLOSED = ['EROFS', 'EACCES', 'EPERM'];
+/** Of a place where no directory can be: in a file, or below /proc. */
+const ELSEWHERE = ['EEXIST', 'ENOENT', 'ENOTDIR'];
 
 export interface InstanceLock {
   /** Tells commands on the same directory where this host listens. */
@@ -25,7 +28,7 @@ export interface InstanceLock {
  * others may write the host's state.
  */
 export async function lockInstance(configDir: string): Promise<InstanceLock> {
-  await mkdir(configDir, { recursive: true }).catch(refuseClosed);
+  await makeDirectory(configDir).catch(refuseClosed);
   const directory = await PrivateDirectory.open(configDir, [LOCK_DIRECTORY]).catch(refuseClosed);
   const file = path.join(directory.path, LOCK_FILE);
   await directory.close();
@@ -51,7 +54,9 @@ export async function lockInstance(configDir: string): Promise<InstanceLock> {
 }
 
 function refuseClosed(error: NodeJS.ErrnoException): never {
-  if (!CLOSED.includes(error.code ?? '')) throw error;
+  const code = error.code ?? '';
+  if (ELSEWHERE.includes(code)) throw new Error(`${errorText(error)}; choose another --config-dir`, { cause: error });
+  if (!CLOSED.includes(code)) throw error;
   throw new Error(`${errorText(error)}; make the configuration directory writable, or choose another --config-dir`, {
     cause: error,
   });

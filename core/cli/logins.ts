@@ -1,8 +1,8 @@
 // The tokens of `stackwarden login`, by the address that gave them, in a file that only their user may read.
-import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { LoginTokens } from '../contract/command.ts';
+import { makeDirectory } from '../kit/make-directory.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { PrivateDirectory } from '../kit/private-directory.ts';
 
@@ -30,7 +30,7 @@ export class Logins {
 
   /** null forgets them. */
   async keep(url: string, tokens: LoginTokens | null): Promise<void> {
-    await mkdir(this.#parent, { recursive: true, mode: 0o700 });
+    await makeDirectory(this.#parent, { mode: 0o700 });
     const directory = await PrivateDirectory.open(this.#parent, [DIRECTORY]);
     try {
       const all = await this.#read(directory);

@@ -13,12 +13,15 @@ const MISUSED = 2;
 const UNREACHABLE = 3;
 
 async function main(): Promise<number> {
-  const { command, args, options, configDir, url } = await parseCommandLine(process.argv.slice(2), process.env);
+  const { command, args, options, configDir, isNamed, url } = await parseCommandLine(
+    process.argv.slice(2),
+    process.env,
+  );
   return command.run({
     args,
     options,
     configDir,
-    host: createHostClient(async () => url ?? addressOf(configDir), process.env),
+    host: createHostClient(async () => url ?? addressOf(configDir, { isNamed }), process.env),
     output,
     misuse: message => new UsageError(message),
   });

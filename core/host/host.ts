@@ -1,7 +1,6 @@
 // The host: reads the configuration, sets the plugins up in order, listens, and takes everything down in reverse.
 
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -15,6 +14,7 @@ import type { AccessCheck } from '../contract/route.ts';
 import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { parseLevel } from '../kit/log-level.ts';
+import { makeDirectory } from '../kit/make-directory.ts';
 import { shapeWords } from '../kit/shape-words.ts';
 import { warningsOfOwners } from '../kit/trust.ts';
 import { createEarlyLog } from '../log/early-log.ts';
@@ -223,7 +223,7 @@ class RunningHost implements StackwardenHost {
 
   async #openConfiguration(): Promise<void> {
     const { configDir, env = process.env, dryRun = false } = this.#options;
-    if (!dryRun) await mkdir(configDir, { recursive: true });
+    if (!dryRun) await makeDirectory(configDir);
     const early = createEarlyLog();
     this.log = early;
     this.#config = await openConfig({ configDir, log: early, env, readOnly: dryRun });

@@ -1,9 +1,10 @@
 // Opens the file of a database, and refuses one that others own, a link, or an unknown schema version.
 import type { Stats } from 'node:fs';
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Migration, SqliteDatabase } from '../contract/database.ts';
+import { makeDirectory } from './make-directory.ts';
 import { PrivateDirectory } from './private-directory.ts';
 import { faultOf, SqliteFault } from './sqlite-fault.ts';
 
@@ -148,7 +149,7 @@ export class SqliteFile {
 
   async #directory(file: string): Promise<PrivateDirectory> {
     const { root, keepModes } = this.#options;
-    await mkdir(root, { recursive: true });
+    await makeDirectory(root);
     const parts = path.relative(root, path.dirname(file)).split(path.sep);
     try {
       return await PrivateDirectory.open(root, parts, { keepModes });

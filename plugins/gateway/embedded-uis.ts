@@ -216,7 +216,7 @@ export class EmbeddedUis {
       if (!socket.destroyed) refuseSocket(socket, status, `${ui.processName} ${detail}`);
     };
     outgoing.on('error', () => fail(isTimeout ? 504 : 502, `does not answer on port ${ui.port}`));
-    outgoing.on('response', answer => fail(answer.statusCode ?? 502, 'does not take this connection'));
+    outgoing.on('response', answer => fail(refusalStatus(answer.statusCode), 'does not take this connection'));
     outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
       clearTimeout(timer);
       const lines = [`HTTP/1.1 101 ${answer.statusMessage}`];
@@ -297,4 +297,9 @@ function decodeOrKeep(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** A service that answers an upgrade as any other request has not refused it in a way that could be passed on. */
+function refusalStatus(status = 502): number {
+  return status < 400 ? 502 : status;
 }

@@ -133,6 +133,19 @@ t.test('a plugin that nobody has is an error with the names that there are', asy
   }
 });
 
+t.test('a configuration directory where none can be', async t => {
+  const configDir = testDir(t, { file: 'text' });
+  for (const place of [
+    '/proc/stackwarden/config',
+    path.join(configDir, 'file'),
+    path.join(configDir, 'file', 'below'),
+  ]) {
+    const run = spawnStackwarden(place);
+    t.equal((await run.exited).code, 1, place);
+    t.match(run.stderr(), /^stackwarden: .*; choose another --config-dir\n$/, place);
+  }
+});
+
 t.test('check names file, line, column and what was expected', async t => {
   const configDir = testDir(t, {});
   await writeConfig(configDir);

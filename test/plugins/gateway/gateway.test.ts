@@ -220,37 +220,49 @@ t.test('in a host', { skip: !isHere }, async t => {
   });
 });
 
-t.test('a service that never answers an upgrade is given up', { skip: !isHere }, async t => {
-  const { EmbeddedUis } = (await import(
-    new URL('embedded-uis.ts', folder).href
-  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
-  const listen = async (server: Server): Promise<number> => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    return (server.address() as AddressInfo).port;
-  };
-  const sockets = new Set<Socket>();
-  const silent = createServer(socket => sockets.add(socket));
-  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
-  const uis = new EmbeddedUis({
-    listUis: () => [ui as ServiceUi],
-    isOwnCredential: () => false,
-    responseTimeoutMs: 50,
-  });
-  const front = createHttpServer();
-  front.on('upgrade', (request, socket, head) => t.ok(uis.handleUpgrade(request, socket, head)));
-  const port = await listen(front);
-  t.teardown(async () => {
-    await uis.close();
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-    front.close();
-  });
-  const client = new WebSocket(`ws://127.0.0.1:${port}/ui/app/socket`);
-  client.on('error', () => undefined);
-  const [, answer] = await once(client, 'unexpected-response');
-  t.equal(answer.statusCode, 504);
-  client.terminate();
-});
+t.test(
+  'a service that never answers an upgrade is given up, and one that answers it as any request',
+  { skip: !isHere },
+  async t => {
+    const { EmbeddedUis } = (await import(
+      new URL('embedded-uis.ts', folder).href
+    )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+    const listen = async (server: Server): Promise<number> => {
+      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+      return (server.address() as AddressInfo).port;
+    };
+    const sockets = new Set<Socket>();
+    const silent = createServer(socket => sockets.add(socket));
+    const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
+    const plain = createHttpServer((_request, response) => response.end('hello'));
+    const plainUi = { ...ui, name: 'plain', processName: 'Plain', port: await listen(plain) };
+    const uis = new EmbeddedUis({
+      listUis: () => [ui as ServiceUi, plainUi as ServiceUi],
+      isOwnCredential: () => false,
+      responseTimeoutMs: 50,
+    });
+    const front = createHttpServer();
+    front.on('upgrade', (request, socket, head) => t.ok(uis.handleUpgrade(request, socket, head)));
+    const port = await listen(front);
+    t.teardown(async () => {
+      await uis.close();
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+      plain.close();
+      front.close();
+    });
+    for (const [name, status] of [
+      ['app', 504],
+      ['plain', 502],
+    ] as const) {
+      const client = new WebSocket(`ws://127.0.0.1:${port}/ui/${name}/socket`);
+      client.on('error', () => undefined);
+      const [, answer] = await once(client, 'unexpected-response');
+      t.equal(answer.statusCode, status, name);
+      client.terminate();
+    }
+  },
+);
 
 t.test('answers of services that few others give', { skip: !isHere }, async t => {
   const { EmbeddedUis } = (await import(
