@@ -162,7 +162,7 @@ export class SqliteFile {
     const { default: Database } = (await import('better-sqlite3')) as unknown as { default: SqliteConstructor };
     const db = new Database(file, { readonly, fileMustExist: readonly, timeout: this.#options.busyTimeoutMs });
     try {
-      db.pragma(`cache_size = -${CACHE_KIB}`);
+      limitCache(db);
     } catch (error) {
       db.close();
       throw error;
@@ -182,7 +182,10 @@ export class SqliteFile {
   #prepare(db: Sqlite): Sqlite {
     const { synchronous, file, pageBytes, canShrink } = this.#options;
     // Both count for a new file only, and only before anything is written to it.
-    if (pageBytes !== undefined) db.pragma(`page_size = ${pageBytes}`);
+    if (pageBytes !== undefined) {
+      db.pragma(`page_size = ${pageBytes}`);
+      limitCache(db);
+    }
     if (canShrink) db.pragma('auto_vacuum = INCREMENTAL');
     let version = db.pragma('user_version', { simple: true }) as number;
     this.#refuseNewer(version);
@@ -202,6 +205,11 @@ export class SqliteFile {
     }
     return db;
   }
+}
+
+/** SQLite makes a number of pages of the limit, by the size that they have when it is told. */
+function limitCache(db: Sqlite): void {
+  db.pragma(`cache_size = -${CACHE_KIB}`);
 }
 
 /** The fault that an error of the file system amounts to. */

@@ -13,12 +13,15 @@ export interface Notes {
   echo(db: SqliteDatabase, value: unknown): unknown;
   info(db: SqliteDatabase): { version: number; journal: string; synchronous: number; cache: number; columns: string[] };
   limit(db: SqliteDatabase, pages: number): void;
+  /** Bytes of the write-ahead log after notes of so many were added, twice with their index, but not committed. */
+  spilled(db: SqliteDatabase, bytes: number): number;
   block(db: SqliteDatabase, ms: number): void;
   die(db: SqliteDatabase): void;
   long(db: SqliteDatabase, length: number): string;
 }
 
 export const NOTES = `
+import { statSync } from 'node:fs'
 export const migrations = [
   'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)',
   db => db.exec('ALTER TABLE notes ADD COLUMN length INTEGER'),
@@ -36,6 +39,15 @@ export const info = db => ({
   columns: db.pragma('table_info(notes)').map(column => column.name),
 })
 export const limit = (db, pages) => { db.pragma('max_page_count = ' + pages) }
+export const spilled = (db, bytes) => {
+  db.exec('BEGIN')
+  try {
+    for (let number = 0; number < bytes / 1_000; number += 1) add(db, { text: String(number).padEnd(1_000) })
+    return statSync(db.name + '-wal').size
+  } finally {
+    db.exec('ROLLBACK')
+  }
+}
 export const block = (db, ms) => { const end = Date.now() + ms; while (Date.now() < end); }
 export const die = () => process.exit(3)
 export const long = (db, length) => 'x'.repeat(length)

@@ -35,6 +35,20 @@ t.test('a database is made for its owner alone, and calls run in order', async t
   await t.rejects(db.call('count', undefined), { status: 503, code: 'database.closed', message: /is closed/ });
 });
 
+t.test('no more than 2 MB of pages are kept in memory, whatever their size', async t => {
+  const configDir = testDir(t);
+  for (const [name, what] of [
+    ['first', 'a new file'],
+    ['second', 'a known file'],
+  ] as const) {
+    const { open, app } = await startDatabaseApp(t, configDir, { name });
+    const db = open({ file: path.join(configDir, 'notes', 'notes.sqlite'), pageBytes: 16_384 });
+    const before = await db.call('spilled', 1_000);
+    t.ok((await db.call('spilled', 2_000_000)) > before, `${what}: what exceeds them is written before the end`);
+    await app.host.stop();
+  }
+});
+
 t.test('values cross as they are, within limits', async t => {
   const { open } = await startDatabaseApp(t, testDir(t));
   const db = open({ maxBytes: 10_000 });
