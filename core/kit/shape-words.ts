@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 const FORMATS: Readonly<Record<string, string>> = {
   url: 'a URL',
-  email: 'an address of mail',
+  email: 'an e-mail address',
   ipv4: 'an IPv4 address',
   ipv6: 'an IPv6 address',
   datetime: 'a time such as 2026-01-31T12:00:00Z',
@@ -63,9 +63,9 @@ function least(issue: Issue & { readonly code: 'too_small' }): string {
 
 function bound(issue: Issue, relation: string, limit: unknown): string {
   const exactly = 'exact' in issue && issue.exact === true ? 'exactly' : relation;
-  return isSized(issue)
-    ? `it must have ${exactly} ${String(limit)} ${issue.origin === 'string' ? 'characters' : 'elements'}`
-    : `it must be ${exactly} ${String(limit)}`;
+  if (!isSized(issue)) return `it must be ${exactly} ${String(limit)}`;
+  const unit = issue.origin === 'string' ? 'character' : 'element';
+  return `it must have ${exactly} ${String(limit)} ${unit}${Number(limit) === 1 ? '' : 's'}`;
 }
 
 function isSized(issue: Issue): boolean {
