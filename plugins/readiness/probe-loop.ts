@@ -7,6 +7,8 @@ export type ProbeState = 'unknown' | 'passing' | 'failing';
 export interface ProbeLoopOptions {
   /** What counts until a threshold is reached. */
   readonly initially: ProbeState;
+  /** The first pause of what has never passed; each next one is twice as long, up to the interval. */
+  readonly firstPauseMs: number;
   /** Asked before each look; undefined ends the loop. */
   timing(): Timing | undefined;
   /** null when all is well, else the reason. */
@@ -18,6 +20,7 @@ export interface ProbeLoopOptions {
 export class ProbeLoop {
   readonly #options: ProbeLoopOptions;
   #timer: NodeJS.Timeout | undefined;
+  #quickPauseMs: number;
   #state: ProbeState;
   #reason: string | null = null;
   #successes = 0;
@@ -27,6 +30,7 @@ export class ProbeLoop {
   constructor(options: ProbeLoopOptions) {
     this.#options = options;
     this.#state = options.initially;
+    this.#quickPauseMs = options.firstPauseMs;
     const timing = options.timing();
     if (timing !== undefined) this.#next(timing.initialDelayMs);
   }
@@ -56,7 +60,15 @@ export class ProbeLoop {
     const reason = await this.#options.look().catch(() => undefined);
     if (this.#hasEnded) return;
     if (reason !== undefined) this.#count(reason, timing);
-    this.#next(timing.intervalMs);
+    this.#next(this.#pauseMs(timing));
+  }
+
+  /** What starts is mostly ready long before an interval is over, and others wait for it. */
+  #pauseMs({ intervalMs }: Timing): number {
+    if (this.#state !== 'unknown' || this.#successes > 0 || this.#quickPauseMs >= intervalMs) return intervalMs;
+    const pauseMs = this.#quickPauseMs;
+    this.#quickPauseMs = pauseMs * 2;
+    return pauseMs;
   }
 
   #count(reason: string | null, { successThreshold, failureThreshold }: Timing): void {

@@ -9,6 +9,9 @@ import { look } from './look.ts';
 import { ProbeLoop } from './probe-loop.ts';
 import { type LivenessKey, type ReadinessKey, timingOf } from './settings.ts';
 
+/** Between the first two looks at what starts. */
+const FIRST_PAUSE_MS = 100;
+
 type Kind = 'readiness' | 'liveness';
 
 interface RunProbes {
@@ -82,6 +85,7 @@ export class RunsProbes {
       if (run === undefined || run.loops.has(kind) || this.#keys(processName)[kind] === undefined) continue;
       const loop = new ProbeLoop({
         initially: kind === 'readiness' ? 'unknown' : 'passing',
+        firstPauseMs: this.#host.paced(FIRST_PAUSE_MS),
         timing: () => {
           const key = this.#keys(processName)[kind];
           if (key !== undefined) return timingOf(key);

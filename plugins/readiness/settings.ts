@@ -7,7 +7,9 @@ const port = z.number().int().min(1).max(65_535);
 
 const timing = {
   initial_delay_seconds: z.number().min(0).max(86_400).optional().describe('pause before the first look; default 0'),
-  interval_seconds: seconds.optional().describe('pause between two looks; default 10'),
+  interval_seconds: seconds
+    .optional()
+    .describe('pause between two looks, and the longest one before it is ready for the first time; default 10'),
   timeout_seconds: seconds.optional().describe('how long a look may take; default 5'),
   failure_threshold: z.number().int().min(1).optional().describe('failures in a row that count; default 3'),
 };

@@ -56,6 +56,10 @@ t.test('readiness and liveness', async t => {
         env: { PROBE_MARK: dir },
         readiness: { ...quick, timeout_seconds: 0.2, exec: 'sleep 599 & sleep 599' },
       }),
+      eager: block('Eager', 'sleep 600', {
+        env: { WHERE: dir },
+        readiness: { interval_seconds: 86_400, exec: '[ -e "$WHERE/eager" ]' },
+      }),
       both: block('Both', 'sleep 600', { readiness: { http: { path: '/' }, exec: 'true' } }),
     },
   });
@@ -76,6 +80,10 @@ t.test('readiness and liveness', async t => {
   await writeFile(file('ready'), '');
   await writeFile(file('say'), '');
   for (const name of ['Command', 'Web', 'Said']) await becomes(name, 'healthy');
+  t.match(await start(app, 'Eager'), { status: 200 });
+  await until(async () => /exit code 1/.test((await status(app, 'Eager')).health_reason));
+  await writeFile(file('eager'), '');
+  await becomes('Eager', 'healthy');
   await rm(file('ready'));
   await becomes('Command', 'unhealthy');
   t.match(await status(app, 'Command'), { health_reason: 'its command ended with exit code 1', status: 'running' });
