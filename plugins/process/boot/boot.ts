@@ -6,6 +6,7 @@ import { askAgain } from '#kit/ask-again';
 import { timeAt } from '#kit/boot-clock';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
+import { PRINTABLE } from '#kit/printable';
 import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { savePortMoves } from '../launch/port-moves.ts';
@@ -14,7 +15,7 @@ import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
 import { captureTargetOf } from '../supervise/capture-target.ts';
-import { bootId, processesIn, readStat, userOf } from '../supervise/proc-table.ts';
+import { bootId, processesIn, readStat, recordedIn, userOf } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
 import { NO_GROUP } from '../supervise/stop.ts';
@@ -273,18 +274,26 @@ export class Boot {
   }
 
   /**
-   * What is found is told by files that the service itself may write, so a process of anybody else is none of it. Throws a
-   * Problem 409 for one.
+   * What is found is told by files that the service itself may write, so a process of anybody else is none of it, and what
+   * another host has launched would end with both of them. Throws a Problem 409 for one.
    */
   async #findSurvivor(search: SurvivorSearch, block: NamedBlock): ReturnType<SurvivorSearch['find']> {
     const survivor = await search.find(block, processesIn);
     if (survivor === null) return null;
     const [user, own] = [userOf(survivor.pid), this.#options.supervision.users.of(block)?.uid ?? process.getuid?.()];
-    if (user === undefined || user === own) return survivor;
+    if (user !== undefined && user !== own) {
+      throw new Problem(
+        409,
+        `${block.processName} is not started beside process ${survivor.pid} of user ${user}, which uses its data; end that, or ` +
+          'choose another directory',
+      );
+    }
+    const owner = recordedIn(survivor.pid);
+    if (owner === undefined || owner === this.#options.supervision.state.directory) return survivor;
     throw new Problem(
       409,
-      `${block.processName} is not started beside process ${survivor.pid} of user ${user}, which uses its data; end that, or ` +
-        'choose another directory',
+      `${block.processName} is not started beside process ${survivor.pid}, which the Stackwarden of ` +
+        `${PRINTABLE.test(owner) ? path.dirname(owner) : 'another directory'} runs on its data; stop it there, or choose another directory`,
     );
   }
 

@@ -352,6 +352,11 @@ export async function launchedFrom(
   return found;
 }
 
+/** The directory where a host has recorded its launch; undefined for what no host has launched. */
+export function recordedIn(pid: number): string | undefined {
+  return environmentOf(pid).get(DIRECTORY_VARIABLE);
+}
+
 /** The user who runs it, whatever rights its program gives it; undefined when it is gone. */
 export function userOf(pid: number): number | undefined {
   const [, uid] = /^Uid:\s+(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '') ?? [];

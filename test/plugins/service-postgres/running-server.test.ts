@@ -16,10 +16,16 @@ const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 t.test('a database server that runs already', async t => {
   // Whatever works in the data directory and is named by its pid file is the server.
-  const dir = testDir(t, { good: {}, unclear: {} });
-  const servers = ['good', 'unclear'].map(name => {
+  const dir = testDir(t, { good: {}, unclear: {}, lent: {} });
+  const elsewhere = path.join(dir, 'another', 'supervisor');
+  const env = { STACKWARDEN_RUN_ID: 'r', STACKWARDEN_PROCESS_NAME: 'Lent', STACKWARDEN_RECORDED_IN: elsewhere };
+  const servers = ['good', 'unclear', 'lent'].map(name => {
     const cwd = path.join(dir, name);
-    const child = execFile('sleep', ['1000'], { cwd, ...user });
+    const child = execFile('sleep', ['1000'], {
+      cwd,
+      ...user,
+      ...(name === 'lent' ? { env: { ...process.env, ...env } } : {}),
+    });
     t.teardown(() => child.kill('SIGKILL'));
     return { cwd, pid: child.pid };
   });
@@ -34,7 +40,9 @@ t.test('a database server that runs already', async t => {
     plugins: ['config', 'process', 'health-probe', 'services', 'setup', 'service-postgres'],
     config: {
       dumb: { ...instantly },
-      postgres: { instances: { Good: block('Good', 'good'), Unclear: block('Unclear', 'unclear') } },
+      postgres: {
+        instances: { Good: block('Good', 'good'), Unclear: block('Unclear', 'unclear'), Lent: block('Lent', 'lent') },
+      },
     },
   });
   t.teardown(() => app.stop());
@@ -42,5 +50,8 @@ t.test('a database server that runs already', async t => {
   const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
   t.equal(state.processes.Good.pid, servers[0]?.pid, 'one server: adopted');
   t.equal((await status(app, 'Good')).status, 'running');
-  t.match((await app.get('/process/startup-status')).body.failures.Unclear, /not its one database server/);
+  const { failures } = (await app.get('/process/startup-status')).body;
+  t.match(failures.Unclear, /not its one database server/);
+  const expected = `which the Stackwarden of ${path.join(dir, 'another')} runs on its data; stop it there, or choose another`;
+  t.ok(failures.Lent.includes(expected), failures.Lent);
 });
