@@ -49,7 +49,8 @@ export class PostgresStore implements HistoryStore {
   #writtenSamples = 0;
   #mustCompare = false;
   #state: HistoryStoreStatus['sync']['state'] = 'idle';
-  #nextAttemptAt: number | null = null;
+  /** On the clock of `performance.now()`. */
+  #nextAttemptMs: number | null = null;
   #lastError: string | null = null;
   #lastSuccess: number | null = null;
   #attempts: Attempt[] = [];
@@ -69,7 +70,7 @@ export class PostgresStore implements HistoryStore {
     this.#end();
     this.#lastError = null;
     this.#state = 'idle';
-    this.#nextAttemptAt = null;
+    this.#nextAttemptMs = null;
     if (target === '') {
       this.#refuseAttempts();
       return;
@@ -147,7 +148,7 @@ export class PostgresStore implements HistoryStore {
       lastError: this.#lastError,
       lastSuccess: this.#lastSuccess,
       totals,
-      sync: { state: this.#state, pendingSamples, nextAttemptAt: this.#nextAttemptAt },
+      sync: { state: this.#state, pendingSamples, nextAttemptAt: this.#nextAttemptAt() },
     };
   }
 
@@ -189,7 +190,7 @@ export class PostgresStore implements HistoryStore {
       const attempts = this.#attempts.splice(0);
       try {
         this.#state = 'reconciling';
-        this.#nextAttemptAt = null;
+        this.#nextAttemptMs = null;
         await this.#serve(signal, attempts);
       } catch (error) {
         if (signal.aborted) {
@@ -313,10 +314,15 @@ export class PostgresStore implements HistoryStore {
   async #pause(signal: AbortSignal): Promise<void> {
     this.#state = 'backoff';
     const endsMs = performance.now() + this.#settings.retryMs;
-    this.#nextAttemptAt = (Date.now() + this.#settings.retryMs) / MS_PER_S;
+    this.#nextAttemptMs = endsMs;
     // New samples ring too; only an attempt that somebody asks for ends the pause.
     while (!signal.aborted && this.#attempts.length === 0 && performance.now() < endsMs)
       await this.#notice.wait(endsMs - performance.now(), [signal]);
+  }
+
+  /** Unix seconds, as the time of day is now: it may have been set since the attempt was planned. */
+  #nextAttemptAt(): number | null {
+    return this.#nextAttemptMs === null ? null : (Date.now() + this.#nextAttemptMs - performance.now()) / MS_PER_S;
   }
 
   /** Unix seconds. */

@@ -33,7 +33,9 @@ export class Replication {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isChanged = false;
-  #progress: Progress = { error: null, warnings: [], labels: [], nextPollMs: null };
+  #progress: Omit<Progress, 'nextPollMs'> = { error: null, warnings: [], labels: [] };
+  /** On the clock of `performance.now()`, which timers follow too: the time of day may be set meanwhile. */
+  #dueMs: number | null = null;
 
   constructor(host: Host, file: StateFile) {
     this.#host = host;
@@ -41,7 +43,8 @@ export class Replication {
   }
 
   get progress(): Progress {
-    return this.#progress;
+    const nextPollMs = this.#dueMs === null ? null : Date.now() + this.#dueMs - performance.now();
+    return { ...this.#progress, nextPollMs };
   }
 
   get settings(): SyncSettings {
@@ -98,7 +101,7 @@ export class Replication {
     clearTimeout(this.#timer);
     if (this.#stopping.signal.aborted) return;
     const ms = Math.min(pauseMs, MAX_TIMER_MS);
-    this.#progress = { ...this.#progress, nextPollMs: Date.now() + ms };
+    this.#dueMs = performance.now() + ms;
     this.#timer = setTimeout(() => {
       this.#running = this.#run().finally(() => {
         this.#running = undefined;
@@ -109,7 +112,8 @@ export class Replication {
   #rest(): void {
     clearTimeout(this.#timer);
     this.#cycles = undefined;
-    this.#progress = { error: null, warnings: [], labels: [], nextPollMs: null };
+    this.#progress = { error: null, warnings: [], labels: [] };
+    this.#dueMs = null;
   }
 
   /** Never rejects. */
@@ -174,7 +178,7 @@ export class Replication {
   }
 
   /** A condition is logged when it begins and when it ends, not at every cycle. */
-  #tell(progress: Progress): void {
+  #tell(progress: Omit<Progress, 'nextPollMs'>): void {
     const { log } = this.#host;
     const { error, warnings } = this.#progress;
     if (progress.error !== null && progress.error !== error) log.warn(`replication of requests: ${progress.error}`);

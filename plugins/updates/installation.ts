@@ -5,9 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Host, type JobRun, Problem } from '#core';
 import { errorText } from '#kit/error-text';
+import { redact } from '#kit/redact';
 import type { AvailableRelease, InstallCandidate, InstallSelector, Installs } from '../installs/contract.ts';
 import type { HeldProcess, ProcessSnapshot } from '../process/contract.ts';
 import { type Downtime, InstallationOutcome } from './installation-outcome.ts';
+import type { OwedStarts } from './owed-starts.ts';
 import { presentVersion } from './present-version.ts';
 import { untilReady } from './readiness.ts';
 import { isUpdate } from './selection.ts';
@@ -70,12 +72,18 @@ export class Installation {
   readonly #host: Host;
   readonly #run: JobRun<InstallOrder>;
   readonly #outcome: InstallationOutcome;
+  readonly #owed: OwedStarts;
   readonly #startedMs = performance.now();
   /** Of the job; once that has run out of time, what is begun is brought to its end without it. */
   #signal: AbortSignal;
 
-  constructor(host: Host, records: UpdateRecords, run: JobRun<InstallOrder>) {
+  constructor(
+    host: Host,
+    { records, owed }: { readonly records: UpdateRecords; readonly owed: OwedStarts },
+    run: JobRun<InstallOrder>,
+  ) {
     this.#host = host;
+    this.#owed = owed;
     this.#run = run;
     this.#signal = run.signal;
     this.#outcome = new InstallationOutcome(host, records, { id: run.id, processName: run.input.process_name });
@@ -192,8 +200,8 @@ export class Installation {
       const upMs = await this.#bringUp(members);
       await this.#outcome.succeed(placing, members, downtime(upMs));
     } catch (error) {
-      const { reason, upMs } = await this.#takeBack(members, placing, error);
-      await this.#outcome.fail(reason, from, { ...downtime(upMs), failed_version: candidate.version });
+      const { reason, upMs, present } = await this.#takeBack(members, placing, error);
+      await this.#outcome.fail(reason, present, { ...downtime(upMs), failed_version: candidate.version });
     }
   }
 
@@ -213,29 +221,42 @@ export class Installation {
     members: readonly Member[],
     placing: Placing,
     error: unknown,
-  ): Promise<{ readonly reason: string; readonly upMs: number | null }> {
+  ): Promise<{ readonly reason: string; readonly upMs: number | null; readonly present: string | null }> {
     refuseLost(members, placing);
     const { from, to } = placing;
     const reason = errorText(error);
     const old = from ?? 'the release before it';
     this.#tell(`takes ${to} back`);
     let told = `${reason}; ${old} is in place again`;
+    let inPlace = from;
     try {
       await Promise.all(members.map(({ held }) => held.stop()));
       const installs = await this.#untilInstalls();
       const present = await installs.installed(this.#name);
+      if (present?.version === to) inPlace = to;
       if (present === null || present.version === to) await installs.restorePrevious(this.#name);
+      inPlace = from;
     } catch (fault) {
       refuseLost(members, placing);
       told = `${reason}; and ${old} could not be brought back: ${errorText(fault)}`;
     }
     try {
       // Also the new one is better than nothing.
-      return { reason: told, upMs: await this.#bringUp(members) };
+      return { reason: told, upMs: await this.#bringUp(members), present: inPlace };
     } catch (fault) {
       refuseLost(members, placing);
-      return { reason: `${told}, but not ready: ${errorText(fault)}`, upMs: null };
+      return { reason: this.#notReady(members, told, fault), upMs: null, present: inPlace };
     }
+  }
+
+  /** What is told of an update that leaves its service without a start. */
+  #notReady(members: readonly Member[], told: string, fault: unknown): string {
+    const text = redact(`${told}, but not ready: ${errorText(fault)}`);
+    if (!this.#owed.isPassing(fault)) return text;
+    const meanwhile = `${text}; its start is tried again by itself`;
+    const names = members.filter(({ mustRun }) => mustRun).map(({ processName }) => processName);
+    this.#owed.owe(names, { updated: this.#name, told: { meanwhile, afterwards: redact(told) } });
+    return meanwhile;
   }
 
   /** Resolves when the release can be looked at, which it cannot be while what installs it is loaded anew. */
@@ -255,15 +276,19 @@ export class Installation {
       const members = found.map(member => ({ ...member, mustRun: running.includes(member.processName) }));
       if (present?.version !== to) {
         const reason = `Stackwarden ended during the update; ${from ?? 'the release before it'} is in place`;
-        const fault = await this.#bringUp(members).then(() => null, errorText);
-        refuseLost(members, placing);
-        return this.#outcome.fail(fault === null ? reason : `${reason}, but not ready: ${fault}`, from);
+        try {
+          await this.#bringUp(members);
+        } catch (fault) {
+          refuseLost(members, placing);
+          return this.#outcome.fail(this.#notReady(members, reason, fault), from);
+        }
+        return this.#outcome.fail(reason, from);
       }
       try {
         await this.#bringUp(members);
       } catch (error) {
-        const { reason } = await this.#takeBack(members, placing, error);
-        return this.#outcome.fail(reason, from, { downtime_status: 'not_observed', failed_version: to });
+        const { reason, present } = await this.#takeBack(members, placing, error);
+        return this.#outcome.fail(reason, present, { downtime_status: 'not_observed', failed_version: to });
       }
       await this.#outcome.succeed(placing, members, { downtime_status: 'not_observed' });
     });

@@ -3,6 +3,7 @@
 import { type Host, type Jobs, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { Installation, type InstallOrder, orderSchema } from './installation.ts';
+import { OwedStarts } from './owed-starts.ts';
 import type { UpdateRecords } from './update-records.ts';
 
 const KEPT = 20;
@@ -29,10 +30,11 @@ export class UpdateInstalls {
   }
 
   static async open(host: Host, records: UpdateRecords): Promise<UpdateInstalls> {
+    const owed = new OwedStarts(host, records);
     const jobs = await host.jobs('install', {
       input: orderSchema,
       run: async run => {
-        await new Installation(host, records, run).run();
+        await new Installation(host, { records, owed }, run).run();
         return null;
       },
       keep: { records: KEPT },

@@ -179,4 +179,13 @@ t.test('an interval that is longer than any timer', async t => {
   const asked = primary.manager.journal.calls().filter(({ call }) => call.path === '/status');
   t.equal(asked.length, 1, 'no cycle follows the first one at once');
   t.ok(Date.parse((await status()).next_poll) - Date.now() < 26 * 86_400_000, 'nor after more than a timer can wait');
+  const { now } = Date;
+  const before = Date.parse((await status()).next_poll);
+  t.teardown(() => {
+    Date.now = now;
+  });
+  Date.now = () => now() - 86_400_000;
+  const after = Date.parse((await status()).next_poll);
+  Date.now = now;
+  t.ok(Math.abs(before - after - 86_400_000) < 60_000, 'it follows a time of day that is set back');
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import type { JobRun } from '../../../core/contract/job.ts';
 import { Installation, type InstallOrder } from '../../../plugins/updates/installation.ts';
+import type { OwedStarts } from '../../../plugins/updates/owed-starts.ts';
 import type { UpdateRecords } from '../../../plugins/updates/update-records.ts';
 
 const NAME = 'App';
@@ -56,7 +57,7 @@ async function outcomeOf(checkpoint: JobRun['checkpoint'], onWait: () => void, s
   const run = { id: '1', key: NAME, input, checkpoint, signal, save: async () => undefined, report() {} };
   const installation = new Installation(
     host as unknown as Host,
-    records as unknown as UpdateRecords,
+    { records: records as unknown as UpdateRecords, owed: { isPassing: () => false } as unknown as OwedStarts },
     run as unknown as JobRun<InstallOrder>,
   );
   await installation.run();

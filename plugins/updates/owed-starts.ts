@@ -1,0 +1,64 @@
+// Services that an update has stopped, and that could not be started again for want of room: started once there is some.
+// Whoever starts or stops one meanwhile has decided about it.
+import { type Host, Problem } from '#core';
+import type {} from '../process/contract.ts';
+import type { UpdateRecords } from './update-records.ts';
+
+const LOOK_MS = 15_000;
+/** Statuses of starts that nothing but the state of the machine has refused. */
+const PASSING = [503, 507];
+
+interface Owed {
+  /** Whose update it was. */
+  readonly updated: string;
+  /** What is told of that update while it does not run, and afterwards. */
+  readonly told: { readonly meanwhile: string; readonly afterwards: string };
+}
+
+export class OwedStarts {
+  readonly #host: Host;
+  readonly #records: UpdateRecords;
+  readonly #owed = new Map<string, Owed>();
+
+  constructor(host: Host, records: UpdateRecords) {
+    this.#host = host;
+    this.#records = records;
+    host.every(host.paced(LOOK_MS), () => this.#look());
+  }
+
+  /** Whether starts that failed so are owed. */
+  isPassing(error: unknown): boolean {
+    return error instanceof Problem && PASSING.includes(error.status) && this.#host.stopping === null;
+  }
+
+  owe(processNames: readonly string[], owed: Owed): void {
+    for (const processName of processNames) this.#owed.set(processName, owed);
+  }
+
+  async #look(): Promise<void> {
+    for (const [processName, owed] of this.#owed) {
+      const supervisor = this.#host.find('process.supervisor');
+      const process = supervisor?.get(processName);
+      if (supervisor === undefined || process?.held != null) continue;
+      if (process?.status === 'stopped' && !process.stoppedByUser) {
+        try {
+          await supervisor.start(processName, 'install');
+          this.#host.log.info(`${processName} is started again, which its update could not do`);
+        } catch (error) {
+          if (this.isPassing(error)) continue;
+        }
+      }
+      this.#owed.delete(processName);
+      await this.#settle(owed);
+    }
+  }
+
+  /** Tells no more that it does not run. */
+  async #settle(owed: Owed): Promise<void> {
+    if ([...this.#owed.values()].includes(owed)) return;
+    const { updated, told } = owed;
+    const result = this.#records.result(updated);
+    if (result?.message === told.meanwhile)
+      await this.#records.setResult(updated, { ...result, message: told.afterwards });
+  }
+}
