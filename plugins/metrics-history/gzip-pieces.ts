@@ -41,16 +41,22 @@ export function gzipOf(pieces: readonly Piece[]): Buffer {
   return Buffer.concat([HEAD, ...pieces.map(({ bytes }) => bytes), end.bytes()]);
 }
 
-/** The same file, as pieces come; what is small goes out with what follows it. */
+/**
+ * The same file, as pieces come. What is small is joined, and what is not goes out as it came: copies of it would have
+ * the memory of the thread collected the more often, each time with a pause.
+ */
 export async function* gzipFile(pieces: AsyncIterable<Piece>): AsyncGenerator<Buffer> {
   const end = new FileEnd();
   let small: Buffer[] = [HEAD];
   for await (const piece of pieces) {
     end.add(piece);
-    small.push(piece.bytes);
-    if (piece.bytes.length < SMALL_BYTES) continue;
-    yield Buffer.concat(small);
+    if (piece.bytes.length < SMALL_BYTES) {
+      small.push(piece.bytes);
+      continue;
+    }
+    if (small.length > 0) yield Buffer.concat(small);
     small = [];
+    yield piece.bytes;
   }
   yield Buffer.concat([...small, end.bytes()]);
 }
