@@ -1,6 +1,8 @@
 // Services that an update has stopped, and that could not be started again for want of room: started once there is some.
 // Whoever starts or stops one meanwhile has decided about it.
 import { type Host, Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import { redact } from '#kit/redact';
 import type {} from '../process/contract.ts';
 import type { UpdateRecords } from './update-records.ts';
 
@@ -40,25 +42,27 @@ export class OwedStarts {
       const supervisor = this.#host.find('process.supervisor');
       const process = supervisor?.get(processName);
       if (supervisor === undefined || process?.held != null) continue;
+      let fault = '';
       if (process?.status === 'stopped' && !process.stoppedByUser) {
         try {
           await supervisor.start(processName, 'install');
           this.#host.log.info(`${processName} is started again, which its update could not do`);
         } catch (error) {
           if (this.isPassing(error)) continue;
+          fault = `, but not ready: ${errorText(error)}`;
         }
       }
       this.#owed.delete(processName);
-      await this.#settle(owed);
+      await this.#settle(owed, fault);
     }
   }
 
-  /** Tells no more that it does not run. */
-  async #settle(owed: Owed): Promise<void> {
-    if ([...this.#owed.values()].includes(owed)) return;
+  /** Tells no more that its start is tried again. */
+  async #settle(owed: Owed, fault: string): Promise<void> {
+    if (fault === '' && [...this.#owed.values()].includes(owed)) return;
     const { updated, told } = owed;
     const result = this.#records.result(updated);
     if (result?.message === told.meanwhile)
-      await this.#records.setResult(updated, { ...result, message: told.afterwards });
+      await this.#records.setResult(updated, { ...result, message: redact(told.afterwards + fault) });
   }
 }
