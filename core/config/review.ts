@@ -55,6 +55,23 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
   return { problems, notes };
 }
 
+/** The part of the path up to the key that no schema knows there; undefined when something may read the value. */
+export function unreadPart(root: Readonly<ConfigObject>, place: Place, path: ConfigPath): ConfigPath | undefined {
+  let around: unknown = root;
+  for (const [index, key] of path.entries()) {
+    if (!isObject(around)) return undefined;
+    if (place.namedKeys()?.has(key) === false) {
+      const isBlock = index === 0 && isObject(around[key]) && 'process_name' in around[key];
+      // Commands and variables of a service may use any key of its block.
+      const isFilledIn = index > 0 && JSON.stringify(around).includes(`{${key}}`);
+      return isBlock || isFilledIn ? undefined : path.slice(0, index + 1);
+    }
+    around = around[key];
+    place = place.member(key);
+  }
+  return undefined;
+}
+
 interface UnknownKeys {
   readonly path: ConfigPath;
   readonly keys: Set<string>;

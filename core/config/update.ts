@@ -34,6 +34,7 @@ import {
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
+import { unreadPart } from './review.ts';
 import type { ConfigSchema } from './schema.ts';
 import { restoredUpdate } from './secrets.ts';
 import { repeatedLists, storedEdits } from './stored.ts';
@@ -144,6 +145,7 @@ export class Updates {
     current.overlay = overlay;
 
     const { root, revision } = current.effective();
+    warnings.push(...unreadKeys(own, before, current.effective()));
     const changed = changedPaths(before, root);
     const isToldOf = changed.length > 0 || !hasSameProblems(effective, current.effective());
     const paths = changed.map(dotted);
@@ -304,6 +306,13 @@ function launchedAnew(blocks: readonly NamedBlock[]): (path: ConfigPath) => bool
 
 function pathOf({ path }: ConfigEdit): ConfigPath {
   return path;
+}
+
+/** One line for each key that the update gives a new value and nothing reads. */
+function unreadKeys(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, next: Effective): string[] {
+  const given = edits.filter(({ path, value }) => value !== undefined && !deepEqual(valueAt(before, path), value));
+  const unread = given.map(({ path }) => unreadPart(next.root, next.place, path)).filter(path => path !== undefined);
+  return [...new Set(unread.map(dotted))].map(key => `nothing reads ${key}; it is kept as it is`);
 }
 
 function dotted(path: ConfigPath): string {

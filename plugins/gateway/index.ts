@@ -8,6 +8,7 @@ import { realPlaceOf } from '#kit/system-paths';
 import type {} from '../console/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
+import { nativeUrl, tellSharedPort } from './api-address.ts';
 import type {} from './contract.ts';
 import { EmbeddedUis } from './embedded-uis.ts';
 import { createGateway, type Gateway } from './gateway.ts';
@@ -60,6 +61,7 @@ export default definePlugin({
     host.provide('service.ui-entrance', { address: () => uiListener.address() });
     if (!config.enabled) return () => uiListener.close();
 
+    tellSharedPort(host);
     const embedded = new EmbeddedUis({ ...uiOptions, entrance });
     let gateway: Promise<Gateway> | undefined;
     const port = new GatewayPort({
@@ -98,7 +100,7 @@ async function prepareGateway(
     embedded,
     staticDir: config.static_dir,
     refusal,
-    nativeUrl: buildNativeUrl(host),
+    nativeUrl: nativeUrl(host),
     awaited,
     consolePage: () => host.find('console.page'),
   });
@@ -109,11 +111,4 @@ function listServedUis(host: Host, logins: LoginDemand) {
   const uis = host.find('service.uis');
   if (uis === undefined) return [];
   return uis.enabled() || !logins.required ? uis.list() : [];
-}
-
-function buildNativeUrl(host: Host): string {
-  const store = host.find('config.store');
-  const address = String(store?.get('dumb.api_service.host') ?? '127.0.0.1');
-  const reachable = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${store?.get('dumb.api_service.port') ?? 8000}`;
 }

@@ -113,6 +113,15 @@ t.test('what a change means', { skip }, async t => {
   t.match(await post(app, { updates: { dumb: { api_service: { port: 8_123 } } } }), {
     body: { restart_required: ['dumb.api_service.port'] },
   });
+  const odd = { updates: { dumb: { log_levle: 'DEBUG', api_service: { hots: 1 } }, kid: { nope: { deep: 1 } } } };
+  t.same((await post(app, odd)).body.warnings, [
+    'nothing reads dumb.log_levle; it is kept as it is',
+    'nothing reads dumb.api_service.hots; it is kept as it is',
+    'nothing reads kid.nope; it is kept as it is',
+  ]);
+  t.same((await post(app, odd)).body.warnings, [], 'told once');
+  const read = { updates: { kid: { env: { A: '{word}' }, word: 'x', nope: null } } };
+  t.same((await post(app, read)).body.warnings, [], 'variables may use any key of the block');
   t.match(await post(app, { updates: { other: null } }), { status: 409, body: { detail: /Other is running/ } });
   t.match(await post(app, { updates: { fresh: { process_name: 'Fresh', command: ['sleep', '1'] } } }), { status: 200 });
   t.ok((await app.get('/process/processes')).body.processes.some((row: { name: string }) => row.name === 'Fresh'));

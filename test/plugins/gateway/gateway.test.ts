@@ -188,7 +188,7 @@ t.test('in a host', { skip: !isHere }, async t => {
     return texts.join('').match(pattern);
   };
   const start = async (t: Test, dumb: Record<string, unknown>) => {
-    const host = await startHost({ plugins: ['gateway'], config: { dumb } });
+    const host = await startHost({ plugins: ['config', 'gateway'], config: { dumb } });
     t.teardown(() => host.stop());
     return host;
   };
@@ -215,6 +215,14 @@ t.test('in a host', { skip: !isHere }, async t => {
       ),
     );
     t.equal((await host.get('/unknown')).status, 404);
+    const both = { persist: false, updates: { dumb: { api_service: { port }, gateway: { host: '0.0.0.0' } } } };
+    const shared = `dumb.gateway.port: ${port} is also dumb.api_service.port, so the gateway cannot listen; give it another`;
+    t.same((await host.post('/config', both)).body.warnings, [shared]);
+    t.same((await host.host.reviewConfig()).problems, [shared], 'told by a check, too');
+    await host.post('/config', {
+      persist: false,
+      updates: { dumb: { api_service: { port: 1 }, gateway: { host: '127.0.0.1' } } },
+    });
     other.close();
     await until(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null))?.ok, { what: 'its turn' });
   });

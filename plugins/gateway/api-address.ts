@@ -1,0 +1,36 @@
+// Where the API itself listens: the gateway names the place to people, and cannot have its port.
+import type { ConfigObject, Host } from '#core';
+import { isObject } from '#kit/plain-object';
+
+export function nativeUrl(host: Host): string {
+  const store = host.find('config.store');
+  const address = String(store?.get('dumb.api_service.host') ?? '127.0.0.1');
+  const reachable = isEvery(address) ? '127.0.0.1' : address;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${store?.get('dumb.api_service.port') ?? 8000}`;
+}
+
+/** Tells of a port that the configuration gives to both: when it is saved, at the start, and in a check. */
+export function tellSharedPort(host: Host): void {
+  host.tap('config.check', ({ before, after, warnings }) => {
+    const shared = sharedPort(after);
+    if (shared !== undefined && shared !== sharedPort(before)) warnings.push(shared);
+  });
+  host.tap('config.review', ({ problems }) => {
+    const shared = sharedPort(host.find('config.store')?.root() ?? {});
+    if (shared !== undefined) problems.push(shared);
+  });
+}
+
+/** One sentence; undefined when both can listen. */
+function sharedPort(root: Readonly<ConfigObject>): string | undefined {
+  const dumb = isObject(root.dumb) ? root.dumb : {};
+  const [api, gateway] = [dumb.api_service, dumb.gateway].map(value => (isObject(value) ? value : {}));
+  if (gateway?.enabled === false || gateway?.port !== api?.port || !Number(api?.port)) return undefined;
+  const hosts = [String(api?.host), String(gateway?.host)];
+  if (hosts[0] !== hosts[1] && !hosts.some(isEvery)) return undefined;
+  return `dumb.gateway.port: ${String(api?.port)} is also dumb.api_service.port, so the gateway cannot listen; give it another`;
+}
+
+function isEvery(address: string): boolean {
+  return address === '0.0.0.0' || address === '::';
+}
