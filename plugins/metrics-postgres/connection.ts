@@ -13,6 +13,8 @@ const ANSWER_MS = STATEMENT_MS + 1_000;
 /** Somebody waits for an answer, which SQLite can give too. */
 const READ_MS = 8_000;
 const CLOSE_MS = 2_000;
+/** Those that end together have ended by then. */
+const ASK_ANEW_MS = 100;
 const MAX_CONNECTIONS = 4;
 /** Pages of samples have a few. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -28,16 +30,26 @@ export class Connection {
   readonly #pool: Pool;
   readonly #sockets: ReadonlySet<BoundedSocket>;
   readonly #failure = new AbortController();
+  #asking: NodeJS.Timeout | undefined;
 
   private constructor(pool: Pool, sockets: ReadonlySet<BoundedSocket>) {
     this.#pool = pool;
     this.#sockets = sockets;
-    pool.on('error', error => this.fail(error));
-    pool.on('acquire', () => {
+    pool.on('error', () => this.#askAnew());
+    const used = new Set<PoolClient>();
+    pool.on('acquire', client => {
+      used.add(client);
       for (const socket of sockets) socket.ask();
     });
+    pool.on('release', (_error, client) => void used.delete(client));
     // Between two statements of a transaction nobody else hears that the server ends a connection.
-    pool.on('connect', client => void client.on('error', error => this.fail(error)));
+    pool.on(
+      'connect',
+      client =>
+        void client.on('error', error => {
+          if (used.has(client)) this.fail(error);
+        }),
+    );
   }
 
   /** Rejects with the error of the server or the system. */
@@ -77,6 +89,19 @@ export class Connection {
   /** Aborts when the server failed; its reason is the error. */
   get failed(): AbortSignal {
     return this.#failure.signal;
+  }
+
+  /**
+   * After the end of a connection that nobody used: a proxy, or a setting of the server, may close those on which nothing
+   * passes, and another one tells how the server is.
+   */
+  #askAnew(): void {
+    if (this.#asking !== undefined || this.#failure.signal.aborted) return;
+    this.#asking = setTimeout(() => {
+      this.#asking = undefined;
+      // A failure is that of all.
+      if (!this.#pool.ending) void this.read('SELECT 1').catch(() => undefined);
+    }, ASK_ANEW_MS).unref();
   }
 
   fail(error: unknown): void {
@@ -130,6 +155,7 @@ export class Connection {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#asking);
     const ended = this.#pool.end();
     // A server that hangs never closes its side.
     if (!this.#failure.signal.aborted)

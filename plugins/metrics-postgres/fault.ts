@@ -12,6 +12,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host of PostgreSQL is not known',
   ETIMEDOUT: 'PostgreSQL does not answer',
   ECLEARTEXT: 'PostgreSQL asks for the password in clear text; set scram-sha-256 in its pg_hba.conf',
+  '22P05': 'the database in PostgreSQL cannot hold every character; it must have the encoding UTF8',
   '28': 'PostgreSQL refused the user or the password of its block',
   '3D': 'the database does not exist in PostgreSQL',
   '42501': 'PostgreSQL does not let its user make the tables',

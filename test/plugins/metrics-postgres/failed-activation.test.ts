@@ -1,7 +1,16 @@
 // A stage that fails is named, SQLite stays in use, and nothing that is answered or logged holds a credential.
 import t, { type Test } from 'tap';
 import type { TestHost } from '../../support/host.ts';
-import { ACTIVATION, choose, query, startMetrics, storage } from '../../support/metrics-postgres.ts';
+import {
+  ACTIVATION,
+  choose,
+  directoryWith,
+  line,
+  query,
+  startMetrics,
+  storage,
+  YESTERDAY,
+} from '../../support/metrics-postgres.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { postgresBlock } from '../../support/postgres.ts';
 import { freePort } from '../../support/stackwarden.ts';
@@ -56,4 +65,16 @@ t.test('a server that refuses the user, and then the tables', async t => {
   await failsDuring(t, app, 'synchronization');
   await query(block, 'DROP TABLE metrics_snapshots');
   t.match((await app.post(ACTIVATION)).body, { status: 'active', postgres_reused: true });
+});
+
+t.test('a database that cannot hold every character', async t => {
+  const block = await postgresBlock(t);
+  const configDir = await directoryWith(t, [line(YESTERDAY).replace('"/data"', '"/mnt/Фильмы"')]);
+  const app = await startMetrics(t, { postgres: block, configDir });
+  await app.post('/process/start-service', { process_name: 'PostgreSQL' });
+  const encoding = `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
+  await query(block, `CREATE DATABASE dumb_metrics ${encoding}`, 'postgres');
+  await choose(app);
+  await failsDuring(t, app, 'synchronization');
+  t.match((await storage(app)).last_error, /it must have the encoding UTF8$/);
 });
