@@ -65,21 +65,19 @@ async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]
   const idleCores = new IdleCores();
   const isOver = (): boolean => waiting.length === 0 || signal.aborted;
   const work = async (lane: number): Promise<void> => {
-    const testProcess = new TestProcess({
-      STACKWARDEN_TEST_BUILD: builtIn,
-      TAP: '1',
-      TAP_TIMEOUT: '0',
-      TAP_JOB_ID: String(lane),
-    });
+    const env = { STACKWARDEN_TEST_BUILD: builtIn, TAP: '1', TAP_TIMEOUT: '0', TAP_JOB_ID: String(lane) };
+    const shared = new TestProcess(env);
     while (!isOver()) {
       if (lane >= jobs) await idleCores.next(isOver);
       const file = signal.aborted ? undefined : waiting.shift();
       if (file === undefined) break;
-      const outcome = await runTestFile(file, { directory, lane, isAlone: ALONE.has(file) }, testProcess, signal);
+      const isAlone = ALONE.has(file);
+      const testProcess = isAlone ? new TestProcess(env) : shared;
+      const outcome = await runTestFile(file, { directory, lane, isAlone }, testProcess, signal);
       outcomes.push(outcome);
       tell(outcome, outcomes.length, files.length);
     }
-    await testProcess.end();
+    await shared.end();
   };
   await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane)));
   return outcomes;

@@ -31,7 +31,7 @@ export interface Place {
   readonly directory: string;
   /** A number that no other file has at the same time. */
   readonly lane: number;
-  /** Whether it needs a process that begins and ends with it. */
+  /** Whether its process ends with it. */
   readonly isAlone: boolean;
 }
 
@@ -51,7 +51,6 @@ export async function runTestFile(
   const mark = `${place.directory}/${file.replace(/^test\//, '').replaceAll(/[^a-z0-9]+/gi, '-')}`;
   const outputFile = `${directory}.tap`;
   const env = { [MARK]: mark, TMPDIR: directory };
-  if (place.isAlone) await testProcess.end();
   const { exit, open, errors, cpuSeconds } = await testProcess.run(
     { file, outputFile, env, limitMs: FILE_LIMIT_MS },
     signal,
