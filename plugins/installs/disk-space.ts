@@ -1,4 +1,4 @@
-// Whether a file system has room for what is about to be written.
+// Whether a file system has room for what is about to be written, and what is told where it takes nothing.
 import { statfs } from 'node:fs/promises';
 import { Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
@@ -16,9 +16,15 @@ export async function needSpace(place: string, bytes: number): Promise<void> {
     throw new Problem(507, `the file system of ${place} lacks ${Math.ceil(lacking / MIB)} MiB for it; free some space`);
 }
 
-/** A Problem 507 for an error that says so; undefined for any other. */
-export function fullDisk(place: string, error: unknown): Problem | undefined {
+/** A Problem for an error that says that nothing more can be written there; undefined for any other. */
+export function diskFault(place: string, error: unknown): Problem | undefined {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
-  if (error instanceof Problem || (code !== 'ENOSPC' && code !== 'EDQUOT')) return undefined;
-  return new Problem(507, `the file system of ${place} is full; free some space`, { cause: error });
+  if (error instanceof Problem) return undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new Problem(507, `the file system of ${place} is full; free some space`, { cause: error });
+  if (code === 'EROFS')
+    return new Problem(409, `the file system of ${place} is read-only; mount it so that it can be written`, {
+      cause: error,
+    });
+  return undefined;
 }

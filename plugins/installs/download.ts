@@ -9,7 +9,7 @@ import { reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import { networkFault, statusFault } from '#kit/server-fault';
 import type { DownloadOptions, InstallUser, StepProgress } from './contract.ts';
-import { fullDisk } from './disk-space.ts';
+import { diskFault } from './disk-space.ts';
 import type { VendorFetch } from './vendor-fetch.ts';
 
 const GIB = 2 ** 30;
@@ -199,7 +199,7 @@ function tellUnwritten(file: string): (error: unknown) => never {
   return error => {
     if (error instanceof Problem) throw error;
     const text = `${file} cannot be written: ${reasonText(error)}; see to its disk`;
-    throw fullDisk(path.dirname(file), error) ?? new Problem(500, text, { cause: error });
+    throw diskFault(path.dirname(file), error) ?? new Problem(500, text, { cause: error });
   };
 }
 

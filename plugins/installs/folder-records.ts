@@ -5,7 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#core';
 import { isTemporary, PrivateDirectory } from '#kit/private-directory';
-import { fullDisk } from './disk-space.ts';
+import { diskFault } from './disk-space.ts';
 
 /** Below the configuration directory. */
 export const RECORDS_DIRECTORY = 'installs';
@@ -85,7 +85,7 @@ export class FolderRecords {
   /** Resolves when it is on disk. */
   async save(record: FolderRecord): Promise<void> {
     await this.#write(record).catch((error: unknown) => {
-      throw fullDisk(path.join(this.#configDir, RECORDS_DIRECTORY), error) ?? error;
+      throw diskFault(path.join(this.#configDir, RECORDS_DIRECTORY), error) ?? error;
     });
     this.#records.set(record.directory, record);
   }

@@ -15,7 +15,7 @@ import { readMounts } from '#kit/mountinfo';
 import { reachOf } from '#kit/service-user';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 import type { InstallUser } from './contract.ts';
-import { fullDisk } from './disk-space.ts';
+import { diskFault } from './disk-space.ts';
 import type { FolderRecord, FolderRecords, Release, Swap } from './folder-records.ts';
 import { carryOut, isHopeless, isThere, type KeptPlaces, planSwap, undo, WORK, within } from './swap.ts';
 
@@ -91,7 +91,7 @@ export class ReleaseFolder {
       return { part, files, downloads, caches };
     } catch (error) {
       await this.#drop(part);
-      throw fullDisk(directory, error) ?? error;
+      throw diskFault(directory, error) ?? error;
     } finally {
       folder.close();
     }
@@ -319,7 +319,7 @@ export class ReleaseFolder {
     try {
       return await work(folder);
     } catch (error) {
-      throw fullDisk(this.#options.directory, error) ?? error;
+      throw diskFault(this.#options.directory, error) ?? error;
     } finally {
       folder.close();
     }

@@ -51,4 +51,11 @@ t.test('a disk that is full at the swap', ROOT_ONLY, async t => {
   await mkdir(path.join(data, 'fill-0'));
   t.match((await install(app, NAME)).body, { status: 'updated', current_version: 'v1.1.0' });
   t.equal(await shelf.present(NAME), 'v1.1.0');
+
+  execFileSync('mount', ['-o', 'remount,ro', folder]);
+  await shelf.publish('v1.2.0');
+  const refused = (await install(app, NAME)).body;
+  t.match(refused, { status: 'error', current_version: 'v1.1.0' });
+  t.equal(refused.message, `the file system of ${folder} is read-only; mount it so that it can be written`);
+  t.equal((await status(app, NAME)).status, 'running');
 });
