@@ -30,6 +30,11 @@ const OWN_ROUTE: readonly Kind[] = [
   'hook-argument',
   'thenable',
   'query-schema',
+  'body-schema',
+  'job-input',
+  'job-watcher',
+  'job-pinned',
+  'log-subscriber',
   'job-signal',
   'lent-signal',
 ];
@@ -100,7 +105,7 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
   if (['contribution', 'instance', 'accessor', 'service', 'returned'].includes(kind))
     return post(`/call/${kind}/${name}`);
   if (kind.startsWith('stream-')) await connect(name, kind !== 'stream-open');
-  else if (kind === 'listener') await post(`/emit/${name}`);
+  else if (kind === 'listener' || kind === 'any-listener') await post(`/emit/${name}`);
   else if (kind === 'disposer' || kind === 'host-signal')
     await rm(path.join(configDir, 'plugins', name), { recursive: true });
   else await post(`/arm/${name}`);

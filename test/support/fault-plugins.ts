@@ -50,6 +50,21 @@ const KINDS = {
     handle: () => ({ then: (...both) => { Promise.resolve(fault('fine')).then(...both) } }) })`,
   'query-schema': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
     query: host.z.object({}).transform(() => fault({})), handle: () => ({}) })`,
+  'body-schema': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    body: host.z.object({}).transform(() => fault({})), handle: () => ({}) })`,
+  'job-input': `const jobs = host.jobs('cell', { input: host.z.any().transform(() => fault({})), run: () => 'fine' })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+      handle: async () => ({ answer: await (await jobs).run('the-key', {}) }) })`,
+  'job-watcher': `const jobs = host.jobs('cell', { run: () => 'fine' })
+    jobs.then(kind => kind.watch(({ state }) => (state === 'succeeded' ? fault(undefined) : undefined)))
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+      handle: async () => ({ answer: await (await jobs).run('the-key') }) })`,
+  'job-pinned': `const jobs = host.jobs('cell', { run: () => 'fine', keep: { records: 1, pinned: () => fault(true) } })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+      handle: async () => { await (await jobs).run('one'); await (await jobs).run('two'); return { answer: await (await jobs).run('three') } } })`,
+  'log-subscriber': `host.use('log.hub').subscribe(records => records.some(({ text }) => text.includes('say ' + NAME)) ? fault(undefined) : undefined)
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: () => { host.log.info('say ' + NAME); return {} } })`,
+  'any-listener': `host.on('*', ({ data }) => data.name === NAME ? fault(undefined) : undefined)`,
   'host-signal': `host.signal.addEventListener('abort', () => fault(undefined))`,
   'request-signal': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
     handle: ({ signal }) => new Promise(() => signal.addEventListener('abort', () => fault(undefined))) })`,
@@ -84,6 +99,12 @@ const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'tap-gives-function': CALLED,
   thenable: CALLED,
   'query-schema': ['throws', 'throws-later'],
+  'body-schema': ['throws', 'throws-later'],
+  'job-input': ['throws', 'throws-later'],
+  'job-watcher': HEARD,
+  'job-pinned': ['throws', 'throws-later'],
+  'log-subscriber': HEARD,
+  'any-listener': CALLED,
   'host-signal': HEARD,
   'request-signal': HEARD,
   'stream-signal': HEARD,
