@@ -164,7 +164,8 @@ function refuseSurplus(args: readonly string[], { arguments: taken = [] }: Comma
 
 async function unknownCommand(name: string, set: CommandSet): Promise<string> {
   const names = await set.names();
-  const meant = nearestWord(name, names);
+  const [begun, ...others] = names.filter(known => known.startsWith(name));
+  const meant = others.length === 0 && begun !== undefined ? begun : nearestWord(name, names);
   const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`;
   return `unknown command '${name}'; ${hint}`;
 }

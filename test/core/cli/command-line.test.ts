@@ -54,6 +54,7 @@ t.test('commands of plugins', { skip: !hasGraph }, async t => {
 t.test('what cannot be understood is one sentence', async t => {
   for (const [args, message] of [
     [['dance'], /^unknown command 'dance'; there are .*check, .*start/],
+    [['stat'], /^unknown command 'stat'; did you mean status\?/],
     [['chekc'], /^unknown command 'chekc'; did you mean check\?/],
     [['../start'], /^unknown command/],
     [['constructor'], /^unknown command/],
