@@ -39,6 +39,8 @@ const WORSE = 1.25;
 const WORTH = 16;
 /** Bytes of all remembered dictionaries. Once they are taken apart, they take fourteen times as much. */
 const MAX_REMEMBERED_BYTES = 2 * 1_024 * 1_024;
+/** One that nobody has read a sample by while so many were written is forgotten with the next that is remembered. */
+const IDLE_SAMPLES = 600;
 const FIRST_SAMPLES = 20;
 /** How much a sample counts in the running mean of sizes. */
 const WEIGHT = 0.05;
@@ -46,8 +48,10 @@ const WEIGHT = 0.05;
 /** What the thread knows of its database between calls. */
 interface Memory {
   /** By id, in the order in which they were read or made. */
-  readonly dictionaries: Map<number, Dictionary>;
+  readonly dictionaries: Map<number, Remembered>;
   rememberedBytes: number;
+  /** Samples, since the thread began. */
+  written: number;
   current: Dictionary | undefined;
   /** Of the performance clock. */
   madeAtMs: number;
@@ -57,6 +61,12 @@ interface Memory {
   meanBytes: number;
   /** By how much samples were larger than the first ones, all together. */
   excessBytes: number;
+}
+
+interface Remembered {
+  readonly dictionary: Dictionary;
+  /** How many samples were written when it was needed last. */
+  usedAt: number;
 }
 
 const memories = new WeakMap<SqliteDatabase, Memory>();
@@ -221,6 +231,7 @@ function memoryOf(db: SqliteDatabase): Memory {
   const memory: Memory = {
     dictionaries: new Map(),
     rememberedBytes: 0,
+    written: 0,
     current: undefined,
     madeAtMs: performance.now(),
     firstBytes: 0,
@@ -239,7 +250,10 @@ function dictionaryOf(db: SqliteDatabase, { codec, dict_id: id }: Row): Dictiona
   if ((codec !== WITH_DICTIONARY && codec !== DIFFERENCES) || id === null) return undefined;
   const memory = memoryOf(db);
   const known = memory.dictionaries.get(id);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    known.usedAt = memory.written;
+    return known.dictionary;
+  }
   const sql = 'SELECT id, item, whole FROM metrics_dictionaries WHERE id = ?';
   const read = prepared(db, sql).get(id) as Dictionary | undefined;
   if (read !== undefined) remember(memory, read);
@@ -247,12 +261,13 @@ function dictionaryOf(db: SqliteDatabase, { codec, dict_id: id }: Row): Dictiona
 }
 
 function remember(memory: Memory, dictionary: Dictionary): void {
-  memory.dictionaries.set(dictionary.id, dictionary);
+  memory.dictionaries.set(dictionary.id, { dictionary, usedAt: memory.written });
   memory.rememberedBytes += bytesOf(dictionary);
-  for (const [id, oldest] of memory.dictionaries) {
-    if (memory.rememberedBytes <= MAX_REMEMBERED_BYTES || id === dictionary.id) return;
+  for (const [id, { dictionary: other, usedAt }] of memory.dictionaries) {
+    const isIdle = memory.written - usedAt > IDLE_SAMPLES && id !== memory.current?.id;
+    if (id === dictionary.id || (!isIdle && memory.rememberedBytes <= MAX_REMEMBERED_BYTES)) continue;
     memory.dictionaries.delete(id);
-    memory.rememberedBytes -= bytesOf(oldest);
+    memory.rememberedBytes -= bytesOf(other);
   }
 }
 
@@ -285,6 +300,8 @@ function dictionaryFor(db: SqliteDatabase, sample: Record<string, unknown>, whol
     whole,
   );
   const made = { id: Number(lastInsertRowid), item, whole };
+  const last = current && memory.dictionaries.get(current.id);
+  if (last !== undefined) last.usedAt = memory.written;
   const anew = { firstBytes: 0, firstCount: 0, meanBytes: 0, excessBytes: 0 };
   Object.assign(memory, { current: made, madeAtMs: performance.now(), ...anew });
   remember(memory, made);
@@ -292,6 +309,7 @@ function dictionaryFor(db: SqliteDatabase, sample: Record<string, unknown>, whol
 }
 
 function noteSize(memory: Memory, bytes: number): void {
+  memory.written += 1;
   if (memory.firstCount < FIRST_SAMPLES) {
     memory.firstBytes += (bytes - memory.firstBytes) / (memory.firstCount + 1);
     memory.firstCount += 1;

@@ -495,6 +495,43 @@ t.test('a damaged row is left out, and spoils no other', async () => {
   );
 });
 
+t.test('a dictionary that nobody needs is not remembered for long', async t => {
+  let reads = 0;
+  const verbose = (sql?: unknown): void => {
+    if (/FROM metrics_dictionaries WHERE id = /.test(String(sql))) reads += 1;
+  };
+  const db = new Database(EMPTY, { verbose }) as unknown as SqliteDatabase;
+  const readsOfAll = (): number => {
+    const before = reads;
+    const texts = [...statements.pieces(db, { from: 0 })].map(textOfPiece).join();
+    t.equal((JSON.parse(`[${texts}]`) as Body[]).length, statements.storage(db).samples);
+    return reads - before;
+  };
+  let at = 0;
+  const writeEra = (era: number, count: number): void => {
+    const names = Array.from({ length: 30 }, (_, index) =>
+      createHash('sha256').update(`${era} ${index}`).digest('hex'),
+    );
+    const texts = Array.from({ length: count }, () => {
+      at += 5;
+      return JSON.stringify({ ...sample({ at }), dumb_managed: names.map((name, pid) => ({ name, pid })) });
+    });
+    statements.write(db, texts);
+  };
+  const made = () => db.prepare('SELECT count(*) FROM metrics_dictionaries').pluck().get() as number;
+  for (const era of [0, 1, 2]) writeEra(era, 200);
+  const first = made();
+  t.ok(first > 1);
+  t.equal(readsOfAll(), 0, 'those that were just made are at hand');
+  writeEra(2, 700);
+  t.equal(readsOfAll(), 0);
+  writeEra(2, 700);
+  writeEra(3, 200);
+  t.ok(made() > first);
+  t.equal(readsOfAll(), first - 1, 'they are read again, but for the last before the present one');
+  t.equal(readsOfAll(), 0, 'once');
+});
+
 t.test('a damaged dictionary takes its own samples alone', async t => {
   const before = open();
   write(before, [{ at: 0 }, { at: 5 }]);
