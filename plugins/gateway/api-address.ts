@@ -9,7 +9,7 @@ export function nativeUrl(host: Host): string {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${store?.get('dumb.api_service.port') ?? 8000}`;
 }
 
-/** Tells of a port that the configuration gives to both: when it is saved, at the start, and in a check. */
+/** Tells of a port that the configuration gives to both, when it is saved and in a check. */
 export function tellSharedPort(host: Host): void {
   host.tap('config.check', ({ before, after, warnings }) => {
     const shared = sharedPort(after);
