@@ -14,6 +14,8 @@ const run = promisify(execFile);
 const POLL_MS = 100;
 /** How often it is looked whether a write was missed, and whether there is room for spools. */
 const LOOK_MS = 1_000;
+/** The kernel loses what it has to tell only where that is much: while it tells of nothing, so many looks are one. */
+const QUIET_LOOKS = 5;
 
 export interface CaptureOptions extends SessionOptions {
   /** The directory of the spools. */
@@ -41,6 +43,8 @@ export class Capture {
   #watch: FSWatcher | undefined;
   #polling: NodeJS.Timeout | undefined;
   #looking: NodeJS.Timeout | undefined;
+  /** Looks since a write was told of, or found. */
+  #quietLooks = 0;
   #punches = true;
   #readBytes = 0;
   #readLines = 0;
@@ -73,7 +77,10 @@ export class Capture {
     this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
     if (this.#watch !== undefined || this.#polling !== undefined) return;
     try {
-      this.#watch = watch(this.#options.directory, (_event, name) => this.#sessions.get(name ?? '')?.wake());
+      this.#watch = watch(this.#options.directory, (_event, name) => {
+        this.#quietLooks = 0;
+        this.#sessions.get(name ?? '')?.wake();
+      });
       this.#watch.on('error', () => this.#poll());
     } catch {
       this.#poll();
@@ -88,11 +95,16 @@ export class Capture {
   }
 
   #wakeAll(): void {
-    for (const session of this.#sessions.values()) if (session.hasMore()) session.wake();
+    for (const session of this.#sessions.values()) {
+      if (!session.hasMore()) continue;
+      this.#quietLooks = 0;
+      session.wake();
+    }
   }
 
   #look(): void {
-    this.#wakeAll();
+    this.#quietLooks += 1;
+    if (this.#quietLooks === 1 || this.#quietLooks % QUIET_LOOKS === 0) this.#wakeAll();
     void this.#space.look();
     // What was read makes room for what comes.
     if (this.#space.isFull) for (const session of this.#sessions.values()) void session.release();

@@ -1,18 +1,16 @@
 // Captured output is read because the file system tells of it, not because a clock has come round.
+import fs from 'node:fs';
 import { appendFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { recordsOf } from '../../../core/kit/log-line.ts';
 import { Capture } from '../../../plugins/process/capture/capture.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
-t.test('lines arrive while no clock ticks, an unfinished one when it is finished', async t => {
-  const ticking = globalThis.setInterval;
-  globalThis.setInterval = (() => undefined) as unknown as typeof setInterval;
-  t.teardown(() => {
-    globalThis.setInterval = ticking;
-  });
+/** Two processes whose output is captured, and the lines that have come of it. */
+async function capturing(t: Test) {
   const directory = testDir(t, {});
   const told: string[] = [];
   const capture = new Capture({
@@ -37,6 +35,16 @@ t.test('lines arrive while no clock ticks, an unfinished one when it is finished
     await capture.open(target, file);
   }
   const [one = '', two = ''] = files;
+  return { told, one, two };
+}
+
+t.test('lines arrive while no clock ticks, an unfinished one when it is finished', async t => {
+  const ticking = globalThis.setInterval;
+  globalThis.setInterval = (() => undefined) as unknown as typeof setInterval;
+  t.teardown(() => {
+    globalThis.setInterval = ticking;
+  });
+  const { told, one, two } = await capturing(t);
   for (const count of [1, 2, 3]) {
     await appendFile(one, `line ${count}\n`);
     await until(() => told.includes(`line ${count}`), { what: `line ${count}` });
@@ -47,4 +55,44 @@ t.test('lines arrive while no clock ticks, an unfinished one when it is finished
   await appendFile(two, 'done\n');
   await until(() => told.includes('half done'), { what: 'the finished line' });
   t.same(told, ['line 1', 'line 2', 'line 3', 'line 4', 'half done'], 'each once');
+});
+
+t.test('what the file system does not tell of is looked for, seldom while there is nothing', async t => {
+  const { setInterval: ticking } = globalThis;
+  const { watch, fstatSync } = fs;
+  let look = (): void => undefined;
+  globalThis.setInterval = ((callback: () => void) => {
+    look = callback;
+  }) as unknown as typeof setInterval;
+  let sizesAsked = 0;
+  const replace = (functions: object): void => {
+    Object.assign(fs, functions);
+    syncBuiltinESMExports();
+  };
+  t.teardown(() => {
+    globalThis.setInterval = ticking;
+    replace({ watch, fstatSync });
+  });
+  replace({
+    watch: () => ({ on: () => undefined, close: () => undefined }),
+    fstatSync: (...args: Parameters<typeof fstatSync>) => {
+      sizesAsked += 1;
+      return fstatSync(...args);
+    },
+  });
+  const { told, one } = await capturing(t);
+  for (const count of [1, 2, 3]) {
+    await appendFile(one, `line ${count}\n`);
+    await until(
+      () => {
+        look();
+        return told.includes(`line ${count}`);
+      },
+      { what: `line ${count}` },
+    );
+  }
+  look();
+  sizesAsked = 0;
+  for (let count = 0; count < 50; count += 1) look();
+  t.ok(sizesAsked > 0 && sizesAsked <= 20, `${sizesAsked} looks at two files`);
 });
