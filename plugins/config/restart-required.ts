@@ -9,7 +9,8 @@ export function actingLater(
   supervisor: ProcessSupervisor | undefined,
 ): string[] {
   const stopped = blocks
-    .filter(({ isHost, processName }) => !isHost && supervisor?.get(processName)?.status !== 'running')
-    .map(({ path }) => `${path.join('.')}.`);
-  return paths.filter(path => !stopped.some(prefix => path.startsWith(prefix)));
+    .map(({ isHost, processName, path }) => ({ isHost, processName, prefix: `${path.join('.')}.` }))
+    .filter(({ prefix }) => paths.some(path => path.startsWith(prefix)))
+    .filter(({ isHost, processName }) => !isHost && supervisor?.get(processName)?.status !== 'running');
+  return paths.filter(path => !stopped.some(({ prefix }) => path.startsWith(prefix)));
 }

@@ -41,7 +41,11 @@ export class RunsProbes {
 
   /** Begins what the configuration asks for of all that runs. */
   review(): void {
-    for (const { processName, pid, status } of this.#host.find('process.supervisor')?.list() ?? []) {
+    const supervisor = this.#host.find('process.supervisor');
+    for (const { processName, block } of this.#host.use('config.store').blocks()) {
+      // To ask for each of hundreds of services takes milliseconds, at each change of the configuration.
+      if (block.readiness === undefined && block.liveness === undefined) continue;
+      const { pid = null, status } = supervisor?.get(processName) ?? {};
       if (pid === null || status !== 'running') continue;
       if (this.#runs.get(processName)?.pid !== pid) this.#enter(processName, { pid, plan: undefined, log: undefined });
       this.#begin(processName);
