@@ -1,5 +1,6 @@
 // The ordered stop of all processes: tier after tier, within a time budget, logging each second which processes still
 // run.
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#core';
 import { turnWithTime } from '#kit/turns';
@@ -62,14 +63,20 @@ function nameWithPids({ process, pids }: Living): string {
   return `${process.block.processName} (${pids.join(', ')})`;
 }
 
-/** What may hang after the end of the processes, such as a log on a dead mount, must not delay other stops. */
-async function inTime(stop: Promise<unknown>, limitMs: number, { block }: SupervisedProcess): Promise<void> {
+/**
+ * What may hang after the end of the processes, such as a log on a dead mount, must not delay other stops. Counted from
+ * the hurry on, so that a host that stood still beyond all limits still looks at what has ended meanwhile.
+ */
+async function inTime(stop: Promise<unknown>, hurry: AbortSignal, { block }: SupervisedProcess): Promise<void> {
   const timer = new AbortController();
-  const late = delay(limitMs, undefined, { signal: timer.signal }).then(() => {
+  const { signal } = timer;
+  const late = async (): Promise<never> => {
+    if (!hurry.aborted) await once(hurry, 'abort', { signal });
+    await delay(AFTER_HURRY_MS, undefined, { signal });
     throw new Error(`the stop of ${block.processName} does not end`);
-  });
+  };
   try {
-    await Promise.race([stop, late]);
+    await Promise.race([stop, late()]);
   } finally {
     timer.abort();
   }
@@ -87,7 +94,7 @@ async function stopTier(
   const timer = setTimeout(() => hurry.abort(), limitMs);
   try {
     const results = await Promise.allSettled(
-      tier.map(process => inTime(process.stop({ hurry: hurry.signal }), limitMs + AFTER_HURRY_MS, process)),
+      tier.map(process => inTime(process.stop({ hurry: hurry.signal }), hurry.signal, process)),
     );
     for (const result of results)
       if (result.status === 'rejected') log.error('a process outlived the shutdown', result.reason);
