@@ -67,16 +67,14 @@ function nameWithPids({ process, pids }: Living): string {
  * What may hang after the end of the processes, such as a log on a dead mount, must not delay other stops. Counted from
  * the hurry on, so that a host that stood still beyond all limits still looks at what has ended meanwhile.
  */
-async function inTime(stop: Promise<unknown>, hurry: AbortSignal, { block }: SupervisedProcess): Promise<void> {
+async function inTime(stop: Promise<unknown>, hurried: Promise<unknown>, { block }: SupervisedProcess): Promise<void> {
   const timer = new AbortController();
-  const { signal } = timer;
-  const late = async (): Promise<never> => {
-    if (!hurry.aborted) await once(hurry, 'abort', { signal });
-    await delay(AFTER_HURRY_MS, undefined, { signal });
+  const late = hurried.then(async () => {
+    await delay(AFTER_HURRY_MS, undefined, { signal: timer.signal });
     throw new Error(`the stop of ${block.processName} does not end`);
-  };
+  });
   try {
-    await Promise.race([stop, late()]);
+    await Promise.race([stop, late]);
   } finally {
     timer.abort();
   }
@@ -91,10 +89,12 @@ async function stopTier(
   const running = (await livingOf(tier)).map(({ process }) => process.block.processName);
   if (running.length > 0) log.info(`stopping ${running.join(', ')}`);
   const hurry = new AbortController();
+  // One listener for all: many on one signal are taken for a leak.
+  const hurried = once(hurry.signal, 'abort');
   const timer = setTimeout(() => hurry.abort(), limitMs);
   try {
     const results = await Promise.allSettled(
-      tier.map(process => inTime(process.stop({ hurry: hurry.signal }), hurry.signal, process)),
+      tier.map(process => inTime(process.stop({ hurry: hurry.signal }), hurried, process)),
     );
     for (const result of results)
       if (result.status === 'rejected') log.error('a process outlived the shutdown', result.reason);

@@ -34,3 +34,19 @@ t.test('a shutdown that stood still', async t => {
     [],
   );
 });
+
+t.test('a stop of many services is none of what Node warns of', async t => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const tier = Array.from({ length: 20 }, (_, index) => ({
+    block: { processName: `Service ${index}` },
+    livingPids: () => [],
+    stop: () => new Promise<void>(resolve => setImmediate(resolve)),
+  }));
+  const say = () => undefined;
+  await shutDown({ tiers: [tier as never], budgetMs: 60_000, log: { debug: say, info: say, warn: say, error: say } });
+  await new Promise(resolve => setImmediate(resolve));
+  t.same(warnings, []);
+});
