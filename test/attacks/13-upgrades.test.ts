@@ -136,7 +136,7 @@ t.test('a body on an upgrade is refused, and connections of upgrades are never u
   }
   t.same(service.received, [], 'nothing of it reached the service');
 
-  t.equal((await raw(port, upgrade())).status, 200, 'the answer of a service that takes no upgrade');
+  t.equal((await raw(port, upgrade())).status, 502, 'a service that answers as if nobody had asked for an upgrade');
   await raw(port, [...upgrade(), '', smuggled]);
   const plain = ['GET /ui/app/page HTTP/1.1', 'Host: nas', 'Connection: close'];
   for (let count = 0; count < 3; count += 1) t.match((await raw(port, plain)).text, /200 OK/);

@@ -69,15 +69,18 @@ t.test('a tap that saves in another host of the process waits for the taps of th
         return isTold
       }`,
   });
-  const first = await startWithPlugins(t, {
-    first: `let found
-      host.tap('config.changed', async ({ paths }) => {
-        if (paths.includes('tz')) found = { isTold: await globalThis.saveInSecond() }
-      })
-      host.route({ method: 'GET', path: '/found', summary: 'x', handle: () => found })`,
+  // Its plugins lie in a directory of their own.
+  await t.test('while the first announces', async t => {
+    const first = await startWithPlugins(t, {
+      first: `let found
+        host.tap('config.changed', async ({ paths }) => {
+          if (paths.includes('tz')) found = { isTold: await globalThis.saveInSecond() }
+        })
+        host.route({ method: 'GET', path: '/found', summary: 'x', handle: () => found })`,
+    });
+    t.equal((await set(first, { tz: 'UTC' })).status, 200);
+    t.same((await first.get('/found')).body, { isTold: true });
   });
-  t.equal((await set(first, { tz: 'UTC' })).status, 200);
-  t.same((await first.get('/found')).body, { isTold: true });
 });
 
 const counter = (own: string, other: string, call: string) =>

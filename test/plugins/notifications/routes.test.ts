@@ -196,8 +196,12 @@ t.test('the flow of the frontend', async t => {
       'stays stored',
     );
     await app.post('/config', { updates: { dumb: { notifications: { max_attempts: 4 } } } });
-    const told = (await ownLog(app)).match(/'Hook' of notifications is limited to services of which '\w+'/g);
-    t.same(told?.map(line => line.split("'")[3]).sort(), ['Alpha', 'Beta'], 'each is told once');
+    const told = async () =>
+      (await ownLog(app))
+        .match(/'Hook' of notifications is limited to services of which '\w+'/g)
+        ?.map(line => line.split("'")[3]);
+    await until(async () => ((await told())?.length ?? 0) > 1, { what: 'both to be told' });
+    t.same((await told())?.sort(), ['Alpha', 'Beta'], 'each is told once');
   });
 
   await t.test('a new id has nothing to keep', async t => {
