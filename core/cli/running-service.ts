@@ -1,5 +1,5 @@
 // Finds the address of the service that runs on a configuration directory, from outside it. It changes nothing.
-import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { baseUrl } from './base-url.ts';
 import { addressInLock } from './lock-address.ts';
 
@@ -11,8 +11,18 @@ import { addressInLock } from './lock-address.ts';
 export async function addressOf(configDir: string, { isNamed }: { readonly isNamed: boolean }): Promise<string> {
   const told = await addressInLock(configDir);
   if (told !== undefined) return told;
-  if (isNamed && !existsSync(configDir))
+  if (isNamed && (await isAbsent(configDir)))
     throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
   const { configuredSettings } = await import('./configured-settings.ts');
   return baseUrl((await configuredSettings(configDir)).api);
+}
+
+/** False also for what this user may not look at. */
+async function isAbsent(directory: string): Promise<boolean> {
+  try {
+    await stat(directory);
+    return false;
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
 }
