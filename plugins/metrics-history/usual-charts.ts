@@ -6,6 +6,7 @@ import { bucketFor } from './buckets.ts';
 import { chartText } from './chart.ts';
 import { lastOfBuckets, wholeBlock } from './chart-blocks.ts';
 import { keepBlock, keptEnds, removeKeptBlocks } from './kept-blocks.ts';
+import { counter } from './metadata.ts';
 
 const HOUR_S = 3_600;
 /** Those that a frontend offers, and a week. */
@@ -28,7 +29,13 @@ interface UsualChart {
   readonly bucketSeconds: number;
 }
 
-const chartsAt = new WeakMap<SqliteDatabase, { readonly newest: number; readonly charts: readonly UsualChart[] }>();
+interface UsualCharts {
+  readonly newest: number;
+  readonly samples: number;
+  readonly charts: readonly UsualChart[];
+}
+
+const chartsAt = new WeakMap<SqliteDatabase, UsualCharts>();
 
 /** After a sample was written: keeps a block that is over with it. What samples that come late change is kept later. */
 export function keepDueBlock(db: SqliteDatabase, newest: number): void {
@@ -67,14 +74,15 @@ export function keepNextBlock(db: SqliteDatabase): boolean {
   return false;
 }
 
-/** They are the same until another sample is the newest one, as far as it matters. */
+/** They are the same until samples are written or removed. */
 function usualCharts(db: SqliteDatabase, newest: number): readonly UsualChart[] {
   const known = chartsAt.get(db);
-  if (known?.newest === newest) return known.charts;
+  const samples = counter(db, 'samples');
+  if (known?.newest === newest && known.samples === samples) return known.charts;
   const charts = WINDOWS_S.flatMap(windowS =>
     usualBuckets(db, newest - windowS, newest).map(bucketSeconds => ({ windowS, bucketSeconds })),
   );
-  chartsAt.set(db, { newest, charts });
+  chartsAt.set(db, { newest, samples, charts });
   return charts;
 }
 

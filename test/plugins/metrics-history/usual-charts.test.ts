@@ -128,6 +128,16 @@ t.test('so it is wherever in its buckets a window begins', async t => {
   t.same([...sizes].sort(), [1_009, 1_010]);
 });
 
+t.test('so it is with earlier samples that come later, as by an import', async t => {
+  const db = open();
+  write(db, every(60, 150 * HOUR_S, 169 * HOUR_S));
+  maintain(db);
+  write(db, every(60, 0, 150 * HOUR_S));
+  maintain(db);
+  db.exec(`UPDATE metrics_snapshots SET payload = x'', item = NULL`);
+  t.ok(chart(open(db.serialize()), 168).items.length >= 600 - 16);
+});
+
 t.test('each sample that ends a time makes its part of such a chart', async t => {
   const db = open();
   write(db, every(5, 0, HOUR_S / 2));
