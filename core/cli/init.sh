@@ -6,6 +6,8 @@ child=$!
 trap 'signalled=yes; kill -TERM "$child"' TERM
 trap 'signalled=yes; kill -INT "$child"' INT
 trap 'signalled=yes; kill -HUP "$child"' HUP
+trap 'signalled=yes; kill -QUIT "$child"' QUIT
+trap 'signalled=yes; kill -PWR "$child"' PWR
 code=
 while :; do
   signalled=

@@ -30,7 +30,7 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, hos
         await run('systemd-notify', assignments, options);
       } catch (error) {
         const remedy = 'systemd-notify of the package systemd must be on PATH, or Type=exec be in the unit';
-        if (!hasWarned) host.log?.warn(`systemd cannot be told of this host: ${remedy}`, error);
+        if (!hasWarned) host.log.warn(`systemd cannot be told of this host: ${remedy}`, error);
         hasWarned = true;
       } finally {
         unsent -= 1;

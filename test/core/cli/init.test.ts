@@ -63,6 +63,18 @@ t.test('a command that is killed, and one that is not there', { skip }, async t 
   t.same(await once(missing.child, 'close'), [127, null]);
 });
 
+t.test('whatever asks for an end reaches the command', { skip }, async t => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR'] as const) {
+    const waits = `process.on('${signal}', () => process.exit(9)); setInterval(() => undefined, 1e6); console.log('up')`;
+    const { child, output } = runInit(process.execPath, '-e', waits);
+    t.teardown(() => child.kill('SIGKILL'));
+    const closed = once(child, 'close');
+    await until(() => output().includes('up'), { what: 'the command' });
+    process.kill(firstOf(child), signal);
+    t.same(await closed, [9, null], signal);
+  }
+});
+
 t.test('a host below it stops in order', { skip }, async t => {
   const configDir = testDir(t);
   const port = await writeConfig(configDir);

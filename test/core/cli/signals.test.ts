@@ -1,5 +1,5 @@
 // What signals do to a host, and what it tells of them on its standard output.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -54,6 +54,46 @@ t.test('SIGHUP reads the configuration and rotates the logs; SIGTERM stops, stag
   t.match(lines.at(-1), /:\d\d\.\d{3} - INFO - host: Stackwarden \S+ has stopped$/, 'with milliseconds by now');
   t.notMatch(host.stdout(), /\x1b\[/, 'a pipe gets no colours');
 });
+
+t.test('no signal ends the host without its services', async t => {
+  const configDir = testDir(t);
+  const port = await writeConfig(configDir, { ticker: TICKER });
+  const host = await startStackwarden(configDir, port, { plugins: ['process'] });
+  interface Status {
+    readonly status: string;
+    readonly pid: number | null;
+  }
+  const status = async () =>
+    (await (await fetch(`${host.base}/process/service-status?process_name=Ticker`)).json()) as Status;
+  await until(async () => (await status()).status === 'running');
+  const before = await status();
+  for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM', 'SIGIO', 'SIGSTKFLT', 'SIGXCPU'] as const) {
+    host.child.kill(signal);
+    await until(() => host.stdout().includes(`WARNING - host: ${signal} changes nothing`) || gone(host.child), {
+      what: `a word about ${signal}`,
+    });
+    t.notOk(gone(host.child), `${signal} does not end it`);
+  }
+  host.child.kill('SIGUSR2');
+  t.match(await status(), { status: 'running', pid: before.pid });
+  t.notMatch(host.stderr(), /Debugger/, 'nor is a port opened for a debugger');
+
+  host.child.kill('SIGQUIT');
+  t.match(await host.exited, { code: 0 });
+  t.equal(host.stdout().split('SIGUSR2 changes').length, 2, 'told once');
+  t.match(host.stdout(), /process: stopping Ticker\n/);
+});
+
+t.test('SIGPWR, by which a container that counts as a machine is switched off, stops', async t => {
+  const configDir = testDir(t);
+  const host = await startStackwarden(configDir, await writeConfig(configDir), { plugins: ['config'] });
+  host.child.kill('SIGPWR');
+  t.match(await host.exited, { code: 0 });
+});
+
+function gone({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
 
 t.test('colours are for terminals, and NO_COLOR switches them off', async t => {
   const printed = async (env: Record<string, string>): Promise<string> => {
