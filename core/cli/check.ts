@@ -1,6 +1,7 @@
 // `stackwarden check`: prints each problem of the configuration and the plugins on one line. It changes nothing.
 import { existsSync, readdirSync } from 'node:fs';
 import { createHost } from '../host/host.ts';
+import { refuseUnknownPlugins } from './known-plugins.ts';
 import type { PluginScope } from './plugins.ts';
 
 /** What a configuration directory may hold before its first start. */
@@ -19,10 +20,11 @@ const OWN_NAMES = new Set([
 /** Resolves with 1 when there is a problem. */
 export async function check({ configDir, plugins }: PluginScope): Promise<number> {
   if (!existsSync(configDir)) throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
+  await refuseUnknownPlugins(configDir, plugins);
   const host = await createHost({
     configDir,
     dryRun: true,
-    ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
+    ...(plugins === undefined ? {} : { plugins }),
   });
   const { problems, notes } = await host.reviewConfig();
   const isNew = !existsSync(host.configFile);

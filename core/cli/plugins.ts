@@ -1,5 +1,6 @@
 // `stackwarden plugins`: prints every plugin that is found, with its state. It changes nothing.
 import { createHost } from '../host/host.ts';
+import { refuseUnknownPlugins } from './known-plugins.ts';
 
 export interface PluginScope {
   readonly configDir: string;
@@ -8,10 +9,11 @@ export interface PluginScope {
 }
 
 export async function listPlugins({ configDir, plugins }: PluginScope): Promise<number> {
+  await refuseUnknownPlugins(configDir, plugins);
   const host = await createHost({
     configDir,
     dryRun: true,
-    ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
+    ...(plugins === undefined ? {} : { plugins }),
   });
   for (const { name, state, reason, folder } of host.plugins()) {
     console.log([name.padEnd(20), state.padEnd(9), reason ?? folder].join(' '));

@@ -7,6 +7,7 @@ import { Example } from './example.ts';
 import { limitHeapGrowth } from './heap-growth.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
+import { refuseUnknownPlugins } from './known-plugins.ts';
 import type { PluginScope } from './plugins.ts';
 import { serviceManagerOf } from './service-manager.ts';
 import { holdOptimization } from './start-compiler.ts';
@@ -32,6 +33,7 @@ export async function start({
   pace,
   onCreated,
 }: StartOptions): Promise<number> {
+  await refuseUnknownPlugins(configDir, plugins);
   const letGrow = holdYoungGeneration();
   const letOptimize = holdOptimization();
   closeInheritedDescriptors();
@@ -53,7 +55,7 @@ export async function start({
       stdout: true,
       onCreated,
       onPhase,
-      ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
+      ...(plugins === undefined ? {} : { plugins }),
     };
     const host = await createHost(options);
     limitHeapGrowth();

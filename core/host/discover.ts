@@ -4,8 +4,6 @@ import { access, readdir } from 'node:fs/promises';
 import { register } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import satisfies from 'semver/functions/satisfies.js';
-import validRange from 'semver/ranges/valid.js';
 import type { Plugin } from '../contract/plugin.ts';
 import { errorText } from '../kit/error-text.ts';
 import type { JoinedPlugins } from './joined-plugins.ts';
@@ -30,6 +28,11 @@ export interface PluginFolder {
   readonly indexFile: string;
   /** Why the folder may not be loaded; null when it may be. */
   readonly refusal: string | null;
+}
+
+/** Those of the product, of the configuration directory, and those that the configuration names. */
+export function pluginDirectories(configDir: string, configured: readonly string[]): string[] {
+  return [productPlugins, path.join(configDir, 'plugins'), ...configured];
 }
 
 /** The plugin folders of `directories`, in the order of the directories. A missing directory has none. */
@@ -133,21 +136,23 @@ export async function importPlugin(found: PluginFolder, generation: number, join
   return checkPlugin(module.default, found.name);
 }
 
-function refuseOtherHost(range: unknown): void {
+async function refuseOtherHost(range: unknown): Promise<void> {
+  const { default: validRange } = await import('semver/ranges/valid.js');
+  const { default: satisfies } = await import('semver/functions/satisfies.js');
   if (typeof range !== 'string' || validRange(range) === null)
     throw new Error("'host' is not a version range, for example '^1'");
   if (!satisfies(CONTRACT_VERSION, range)) throw new Error(`it needs host ${range}, this is ${CONTRACT_VERSION}`);
 }
 
-function checkPlugin(value: unknown, folderName: string): Plugin {
+async function checkPlugin(value: unknown, folderName: string): Promise<Plugin> {
   if (typeof value !== 'object' || value === null)
     throw new Error('the index file has no default export that is an object');
   const plugin = value as Partial<Record<keyof Plugin, unknown>>;
   if (plugin.name !== folderName)
     throw new Error(`its name is '${String(plugin.name)}' but its folder is '${folderName}'`);
   if (typeof plugin.setup !== 'function') throw new Error('it has no setup function');
-  // Nearly every plugin asks for the same range, and parsing one takes a while.
-  if (plugin.host !== USUAL_RANGE) refuseOtherHost(plugin.host);
+  // Nearly every plugin asks for the same range, and what parses one takes a while to load.
+  if (plugin.host !== USUAL_RANGE) await refuseOtherHost(plugin.host);
   for (const list of ['needs', 'after'] as const) {
     const names = plugin[list];
     if (names !== undefined && !(Array.isArray(names) && names.every(name => typeof name === 'string'))) {

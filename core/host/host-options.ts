@@ -13,8 +13,6 @@ export interface HostOptions {
   readonly stdout?: boolean;
   /** Loads only these plugins and ignores `dumb.plugins.enabled`. */
   readonly plugins?: readonly string[];
-  /** Whether a name in `plugins` that no folder has ends the start. Default false. */
-  readonly knownPluginsOnly?: boolean;
   /** Directories of plugin folders. Default: the product's, `{config_dir}/plugins`, then `dumb.plugins.dirs`. */
   readonly pluginDirs?: readonly string[];
   /** Overrides `dumb.api_service`; port 0 takes any free port. */

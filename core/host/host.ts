@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
 import { openConfig } from '../config/open.ts';
-import type { ConfigReview } from '../contract/config.ts';
+import type { ConfigChange, ConfigReview } from '../contract/config.ts';
 import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
@@ -23,6 +23,7 @@ import { Capabilities } from './capabilities.ts';
 import { ContributionRegistry } from './contributions.ts';
 import { type CoreHooks, declareCoreHooks, declareCorePoints } from './core-seams.ts';
 import { watchDescriptors } from './descriptor-watch.ts';
+import { pluginDirectories } from './discover.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
@@ -40,7 +41,7 @@ import { watchPluginFolders } from './plugin-watch.ts';
 import { watchProcess } from './process-watch.ts';
 import { ProgramFolder } from './program-folder.ts';
 import { Recovery } from './recovery.ts';
-import { refuseUnknown, refuseUnready, refuseWithoutRequired } from './required.ts';
+import { refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { version } from './version.ts';
@@ -76,7 +77,8 @@ export async function createHost(options: HostOptions): Promise<StackwardenHost>
 class RunningHost implements StackwardenHost {
   readonly stopped: Promise<number>;
   address: { host: string; port: number } | null = null;
-  log!: Logger;
+  readonly #early = createEarlyLog();
+  log: Logger = this.#early;
   readonly #options: HostOptions;
   readonly #hooks = new HookRegistry();
   readonly #events = new EventRegistry();
@@ -99,7 +101,7 @@ class RunningHost implements StackwardenHost {
   #stopping: 'request' | 'fault' | null = null;
   #stop: Promise<void> | undefined;
   #resolveStopped!: (code: number) => void;
-  #coreHooks: CoreHooks;
+  readonly #coreHooks: CoreHooks;
   readonly #recovery: Recovery;
   /** Resolves when the start has finished, failed or been ended by a stop. */
   #started: Promise<void> = Promise.resolve();
@@ -148,7 +150,6 @@ class RunningHost implements StackwardenHost {
     this.#openEntrance();
     const loadedFromMs = Date.now();
     await this.#loadPlugins();
-    if (this.#options.knownPluginsOnly) refuseUnknown(this.plugins(), this.#options.plugins ?? []);
     if (dryRun || this.#stopping !== null) return;
     refuseUnready(this.plugins(), this.#settings.plugins);
     await this.#listen();
@@ -224,9 +225,7 @@ class RunningHost implements StackwardenHost {
   async #openConfiguration(): Promise<void> {
     const { configDir, env = process.env, dryRun = false } = this.#options;
     if (!dryRun) await makeDirectory(configDir);
-    const early = createEarlyLog();
-    this.log = early;
-    this.#config = await openConfig({ configDir, log: early, env, readOnly: dryRun });
+    this.#config = await openConfig({ configDir, log: this.log, env, readOnly: dryRun });
     this.#disposers.push(() => this.#config.close());
     this.#settings = readSettings(this.#config.store.root());
     this.#logging = await createLogging({
@@ -252,7 +251,7 @@ class RunningHost implements StackwardenHost {
     });
     this.log = this.#logging.logger('host');
     this.log.info(`Stackwarden ${version} starts`);
-    early.replay(this.log);
+    this.#early.replay(this.log);
     for (const warning of await warningsOfOwners([rootDir, configDir])) this.log.warn(warning);
     if (this.#options.ownsProcess ?? true) {
       const watch = watchProcess(this.#logging, {
@@ -361,16 +360,14 @@ class RunningHost implements StackwardenHost {
 
   /** While the host runs, a directory that cannot be read changes nothing, nor does the end of the program's own. */
   async #refreshPlugins(changed?: ReadonlySet<string>): Promise<void> {
-    await programFolder.settled();
-    if (!programFolder.isWhole) {
-      this.#tellOnce(
-        `${path.resolve(rootDir)} was deleted or replaced while Stackwarden runs from it: the plugins stay as they are; restart Stackwarden`,
-        'warn',
-      );
-      return;
-    }
     try {
-      await this.#set?.refresh(changed);
+      await programFolder.settled();
+      if (programFolder.isWhole) await this.#set?.refresh(changed);
+      else
+        this.#tellOnce(
+          `${path.resolve(rootDir)} was deleted or replaced while Stackwarden runs from it: the plugins stay as they are; restart Stackwarden`,
+          'warn',
+        );
     } catch (error) {
       this.log.error('the plugins stay as they are', error);
     }
@@ -378,9 +375,7 @@ class RunningHost implements StackwardenHost {
 
   #pluginDirs(): readonly string[] {
     const { configDir, pluginDirs } = this.#options;
-    return (
-      pluginDirs ?? [path.join(rootDir, 'plugins'), path.join(configDir, 'plugins'), ...this.#settings.plugins.dirs]
-    );
+    return pluginDirs ?? pluginDirectories(configDir, this.#settings.plugins.dirs);
   }
 
   #createRecovery(): Recovery {
@@ -426,7 +421,7 @@ class RunningHost implements StackwardenHost {
     };
   }
 
-  async #configChanged(change: Parameters<Parameters<OpenConfig['onChanged']>[0]>[0]): Promise<void> {
+  async #configChanged(change: ConfigChange): Promise<void> {
     this.#settings = readSettings(this.#config.store.root());
     this.#logging.applySettings();
     if (change.actor === 'file') await this.#tellReview();
@@ -453,14 +448,14 @@ class RunningHost implements StackwardenHost {
   async #stopAll(cause: 'request' | 'fault'): Promise<void> {
     this.#stopping = cause;
     this.#options.onPhase?.('stopping', this);
-    this.log?.info(cause === 'request' ? 'stopping' : 'stopping because of a fault; managed processes go on');
+    this.log.info(cause === 'request' ? 'stopping' : 'stopping because of a fault; managed processes go on');
     let clean = cause === 'request';
     const step = async (what: string, run: () => unknown): Promise<void> => {
       try {
         await run();
       } catch (error) {
         clean = false;
-        this.log?.error(`${what} failed while stopping`, error);
+        this.log.error(`${what} failed while stopping`, error);
       }
     };
     this.#recovery.end();
@@ -469,7 +464,7 @@ class RunningHost implements StackwardenHost {
     if (this.#ready || (cause === 'request' && !this.#options.dryRun))
       await step('host.stopping', () => this.#coreHooks.stopping.promise());
     clean &&= this.#hooks.failuresOf('host.stopping') === 0;
-    this.log?.info('the plugins are taken down and the listener is closed');
+    this.log.info('the plugins are taken down and the listener is closed');
     await step('closing the streams', () => this.#http?.closeStreams(1001, 'the service is stopping'));
     await step('disposing of the plugins', () => this.#set?.close());
     await step('closing the listener', () => this.#http?.close(CLOSE_GRACE_MS));

@@ -1,5 +1,5 @@
-// Plugins that have to be there: the host does not start without them, and who may change the configuration over the API must not
-// switch authentication or supervision off with it.
+// Plugins that have to be there: the host does not start without them, and who may change the configuration over the API
+// must not switch authentication or supervision off with it.
 import type { PluginReport } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
 import { isChosen, type PluginChoice } from './plugin-set.ts';
@@ -37,12 +37,4 @@ export function refuseUnready(
     return report.state === 'ready' || report.state === 'disabled' ? [] : [`${name}: ${report.reason ?? report.state}`];
   });
   if (problems.length > 0) throw new StartupError(`required plugins are not ready: ${problems.join('; ')}`);
-}
-
-/** Throws a StartupError for a name that no plugin has, with those that there are. */
-export function refuseUnknown(reports: readonly PluginReport[], names: readonly string[]): void {
-  const known = reports.map(({ name }) => name).sort();
-  const unknown = names.filter(name => !known.includes(name));
-  if (unknown.length > 0)
-    throw new StartupError(`there is no plugin ${unknown.join(', ')}; the plugins are ${known.join(', ')}`);
 }

@@ -16,13 +16,27 @@ const LIMIT = 160;
 const PLUGINS = ['config', 'process', 'health', 'health-probe', 'host-plugins'];
 const NAMES = ['First', 'Second', 'Third'];
 
-/** Takes every descriptor that is left. */
+/** Takes every descriptor that is left; at /blind while its own folder changes, until the log tells of that. */
 const leak = `
-import { openSync } from 'node:fs'
+import { closeSync, openSync, utimesSync } from 'node:fs'
 const held = []
+const takeAll = taken => { try { for (;;) taken.push(openSync('/dev/null', 'r')) } catch {} }
 export default { name: 'leak', host: '^1', setup (host) {
   host.route({ method: 'POST', path: '/leak', summary: 'takes all', handle () {
     try { for (;;) held.push(openSync('/dev/null', 'r')) } catch (error) { return { code: error.code } }
+  } })
+  host.route({ method: 'POST', path: '/blind', summary: 'changes a file meanwhile', async handle () {
+    const taken = []
+    const told = new Promise(resolve => host.use('log.hub').subscribe(lines => {
+      if (lines.some(({ text }) => text.includes('the plugins stay as they are'))) resolve()
+    }))
+    const taking = setInterval(takeAll, 1, taken)
+    takeAll(taken)
+    utimesSync(new URL(import.meta.url), new Date(), new Date())
+    await told
+    clearInterval(taking)
+    for (const descriptor of taken) closeSync(descriptor)
+    return {}
   } })
 } }`;
 
@@ -131,6 +145,14 @@ t.test('a leak', { timeout: 100_000 }, async t => {
   });
   t.equal(restart.status, 503);
   t.match(await restart.text(), /Second goes on running instead of being restarted, because hardly a file descriptor/);
+  await holds(t, limited);
+});
+
+t.test('a plugin that changes while none is left', { timeout: 100_000 }, async t => {
+  const limited = await startLimited(t, false);
+  const answer = await fetch(`${limited.base}/blind`, { method: 'POST', headers: { connection: 'close' } });
+  t.equal(answer.status, 200);
+  t.match(limited.host.stdout(), /the plugins stay as they are/);
   await holds(t, limited);
 });
 

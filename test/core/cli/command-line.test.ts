@@ -1,7 +1,7 @@
 // The command line: commands, options, and one clear line for everything that is wrong.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -125,13 +125,18 @@ t.test('a plugin of the configuration directory brings a command of its own', as
 });
 
 t.test('a plugin that nobody has is an error with the names that there are', async t => {
-  const configDir = testDir(t, {});
-  await writeConfig(configDir);
-  for (const args of [['start'], ['check'], ['plugins']]) {
+  const configDir = testDir(t, { more: { greeter: { 'index.js': '' } } });
+  await writeConfig(configDir, { dumb: { plugins: { dirs: [path.join(configDir, 'more')] } } });
+  for (const args of [['start'], ['start', '--example'], ['check'], ['plugins']]) {
     const run = spawnStackwarden(configDir, { args: [...args, '--plugins', 'config,nosuch'] });
     t.equal((await run.exited).code, 1, args.join());
-    t.match(run.stderr(), /there is no plugin nosuch; the plugins are .*config/);
+    t.match(run.stderr(), /^stackwarden: there is no plugin nosuch; the plugins are .*config.* greeter/);
+    t.equal(run.stdout(), '', 'nothing was begun');
   }
+  t.same((await readdir(configDir)).sort(), ['more', 'stackwarden.json']);
+  const absent = path.join(configDir, 'absent');
+  t.match(await spawnStackwarden(absent, { args: ['start', '--plugins', 'nosuch'] }).exited, { code: 1 });
+  await t.rejects(stat(absent), { code: 'ENOENT' });
 });
 
 t.test('a configuration directory where none can be', async t => {
