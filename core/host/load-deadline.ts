@@ -1,7 +1,7 @@
 // Deadlines for loading plugins. They count the time in which this thread computed or the whole process was idle, so
 // that a loaded machine does not make a plugin late.
-import { readFileSync } from 'node:fs';
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+import { threadTimeMs } from '../kit/thread-time.ts';
 import { durationText } from './duration-text.ts';
 
 const TICK_MS = 10;
@@ -86,7 +86,7 @@ function reading(): Reading {
     atMs: performance.now(),
     loop: performance.eventLoopUtilization(),
     processMs: (user + system) / 1_000,
-    threadMs: threadTime(),
+    threadMs: threadTimeMs(process.pid),
   };
 }
 
@@ -96,14 +96,4 @@ function spentBetween(before: Reading, now: Reading): number {
   const threadMs = now.threadMs === null || before.threadMs === null ? processMs : now.threadMs - before.threadMs;
   const isWaiting = processMs - threadMs < idle * BUSY_SHARE;
   return Math.min(active, threadMs) + (isWaiting ? Math.min(idle, LONGEST_WAIT_MS) : 0);
-}
-
-/** The id of the main thread equals that of the process. */
-function threadTime(): number | null {
-  try {
-    const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
-    return Number(nanoseconds) / 1e6;
-  } catch {
-    return null;
-  }
 }

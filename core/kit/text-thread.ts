@@ -5,6 +5,7 @@ import { Problem } from '../contract/problem.ts';
 import { memoryLimitBytes } from './memory-limit.ts';
 import { plainData } from './plain-data.ts';
 import type { TextReply, TextRequest } from './text-worker.ts';
+import { threadTimeMs } from './thread-time.ts';
 import { startWorker } from './worker.ts';
 
 /** Texts above this are read in the thread. */
@@ -13,7 +14,11 @@ export const LARGE_TEXT_BYTES = 64 * 1024;
 export const LARGE_YAML_BYTES = 4 * 1024;
 
 const START_MS = 30_000;
+/** Of the processor. */
 const READ_MS = 5_000;
+/** On a machine that has no time for the thread. Whoever waits for a turn then waits longer than this. */
+const LONGEST_READ_MS = 20_000;
+const SHORTEST_LOOK_MS = 50;
 const TURN_MS = 30_000;
 const IDLE_MS = 10_000;
 /** A thread that has read more than this ends at once, because it keeps the memory that it took. */
@@ -44,8 +49,8 @@ interface Pending {
  *
  * Bytes that have a buffer of their own move to the thread: the caller has them no longer. What comes out of the thread
  * is data: objects without a prototype. Throws what `read` throws, and Problems: 413 when the result is larger than
- * `plainData` allows, or the thread needs more than 5 s or 256 MB (a quarter of the memory where that is less), 503 when
- * too many texts wait.
+ * `plainData` allows, or the thread needs more than 5 s of the processor, 20 s in all or 256 MB (a quarter of the memory
+ * where that is less), 503 when too many texts wait.
  */
 export function readText<Function extends Read>(
   moduleUrl: string,
@@ -145,18 +150,33 @@ class TextThread {
   }
 
   #receive(reply: TextReply): void {
-    if (reply.kind === 'begun') this.#allow(READ_MS);
+    if (reply.kind === 'begun') this.#allowReading(reply.thread);
     else if (reply.kind === 'result') this.#finish(undefined, plainData(reply.result, Number.POSITIVE_INFINITY));
     else if (reply.kind === 'problem') this.#finish(new Problem(reply.status, reply.detail, reply.options));
     else this.#finish(Object.assign(new Error(reply.message), { stack: reply.stack }));
   }
 
-  #allow(ms: number): void {
+  #allow(ms: number, mayGoOn = () => false): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => {
+      if (mayGoOn()) return;
       this.#end();
       this.#finish(tooMuch('time'));
     }, ms);
+  }
+
+  /** What the thread has not computed by then, because the machine has other work, it may compute later. */
+  #allowReading(thread: number | null): void {
+    const usedMs = (): number => (thread === null ? null : threadTimeMs(thread)) ?? Number.POSITIVE_INFINITY;
+    const [startedMs, beforeMs] = [performance.now(), usedMs()];
+    const goOn = (): boolean => {
+      const leftMs = READ_MS - (usedMs() - beforeMs);
+      const wallMs = performance.now() - startedMs;
+      if (!(leftMs > 0) || wallMs >= LONGEST_READ_MS) return false;
+      this.#allow(Math.max(SHORTEST_LOOK_MS, Math.min(leftMs, LONGEST_READ_MS - wallMs)), goOn);
+      return true;
+    };
+    this.#allow(READ_MS, goOn);
   }
 
   /** Ends the present call and begins the next. */

@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { Problem, type ProblemOptions } from '../contract/problem.ts';
 import { errorStack, errorText } from './error-text.ts';
 import { plainData } from './plain-data.ts';
+import { ownThread } from './thread-time.ts';
 
 export interface TextRequest {
   readonly moduleUrl: string;
@@ -12,8 +13,8 @@ export interface TextRequest {
 }
 
 export type TextReply =
-  /** The module is loaded; the time for reading begins. */
-  | { readonly kind: 'begun' }
+  /** The module is loaded; the time for reading begins. `thread` is the kernel's number, where it tells one. */
+  | { readonly kind: 'begun'; readonly thread: number | null }
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'problem'; readonly status: number; readonly detail: string; readonly options: ProblemOptions }
   | { readonly kind: 'error'; readonly message: string; readonly stack: string };
@@ -30,7 +31,7 @@ async function answer({ moduleUrl, name, args }: TextRequest): Promise<void> {
     const module = (await import(moduleUrl)) as Readonly<Record<string, unknown>>;
     const read = Object.hasOwn(module, name) ? module[name] : undefined;
     if (typeof read !== 'function') throw new Error(`${moduleUrl} exports no function '${name}'`);
-    post({ kind: 'begun' });
+    post({ kind: 'begun', thread: ownThread() });
     // Counted here, because the owner's thread would stall while it takes over too many values.
     post({ kind: 'result', result: plainData(await read(...args), Number.POSITIVE_INFINITY) });
   } catch (error) {

@@ -17,6 +17,7 @@ export const many = () => Array.from({ length: 200_000 }, () => ({}));
 export const refuse = () => { throw new Problem(422, 'line 3 is wrong', { extra: { line: 3 } }); };
 export const fail = () => { throw new TypeError('a fault of the reader'); };
 export const exit = () => process.exit(3);
+export const paused = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000);
 `;
 const large = ' '.repeat(LARGE_TEXT_BYTES + 1);
 type Reader = Readonly<Record<string, (text: string) => unknown>>;
@@ -50,6 +51,8 @@ t.test('texts', async t => {
   t.match(late, { status: 'rejected', reason: { status: 413, message: /too much time/ } });
   t.match(next, { status: 'fulfilled', value: { isMainThread: false } }, 'the next text has a thread of its own');
   t.ok(turns > 20, 'the event loop went on');
+
+  t.equal(await read('paused', large), 'timed-out', 'time in which the machine does other work is not counted');
 
   const waiting = Array.from({ length: 150 }, () => read('place', large));
   const outcomes = (await Promise.allSettled(waiting)).map(({ status }) => status);
