@@ -1,6 +1,7 @@
 // Hides secrets when the configuration is read, and restores them when an update sends back what was shown.
 import { canonicalText } from '../kit/canonical-text.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { own } from './layers.ts';
 import type { Place } from './marks.ts';
 
 const MASK = '********';
@@ -118,13 +119,24 @@ function restoredList(sent: readonly unknown[], stored: unknown, item: Place): u
 
 /**
  * Finds the stored member that corresponds to a sent one: by the member marked as identity, otherwise by what was shown
- * for it, otherwise by its index. Each stored member is looked at once, however many are sent.
+ * for it, those that are shown alike in their order, otherwise by its index. Each stored member is looked at once, however
+ * many are sent.
  */
 function counterparts(known: readonly unknown[], item: Place): (member: unknown, atSamePlace: unknown) => unknown {
   const identity = item.identityKey();
   if (identity === undefined) {
-    const byShown = firstByKey(known, other => canonicalText(shownValue(other, item, true)));
-    return (member, atSamePlace) => byShown.get(canonicalText(member)) ?? atSamePlace;
+    const byShown = new Map<string, unknown[]>();
+    for (const other of known.toReversed()) {
+      const text = canonicalText(shownValue(other, item, true));
+      const alike = byShown.get(text);
+      if (alike === undefined) byShown.set(text, [other]);
+      else alike.push(other);
+    }
+    return (member, atSamePlace) => {
+      const alike = byShown.get(canonicalText(member));
+      if (alike === undefined) return atSamePlace;
+      return alike.length > 1 ? alike.pop() : alike[0];
+    };
   }
   const byId = firstByKey(known, other => own(other, identity));
   return member => {
@@ -154,8 +166,4 @@ function isFlag(key: string, place: Place): boolean {
 function isBlank(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
-}
-
-function own(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
