@@ -32,7 +32,7 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
     const places = others.map(({ path }) => path.join('.')).join(', ');
     problems.push(`${places}: the name '${name}' is that of ${used?.path.join('.')}; give each its own process_name`);
   }
-  const parts = new Map(blocks.map(({ path, block }) => [path.join('\0'), JSON.stringify(block)]));
+  const parts = new Map(blocks.map(({ path, block }) => [path.join('\0'), block]));
   const unknown = unknownKeysAt(file, place, []);
   for (const [key, member] of membersToFollow(file, place)) {
     await turnWithTime();
@@ -40,14 +40,14 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
   }
   for (const { path, keys, known } of unknown) {
     if (path.length === 1 && path[0] === 'dumb') for (const key of unloaded) keys.delete(key);
-    const text = parts.get(path.join('\0'));
+    const filledIn = wordsInBraces(parts.get(path.join('\0')));
     const at = path.length === 0 ? 'the configuration' : path.join('.');
     const strange: string[] = [];
     for (const key of keys) {
       // Commands and variables of a service may use any key of its block.
-      if (text?.includes(`{${key}}`)) continue;
+      if (filledIn.has(key)) continue;
       const meant = nearestWord(key, known);
-      if (meant === undefined || Object.hasOwn(keys, meant)) strange.push(key);
+      if (meant === undefined) strange.push(key);
       else problems.push(`${[...path, key].join('.')}: there is no key '${key}'; '${meant}' is probably meant`);
     }
     if (strange.length > 0) notes.push(`${at}: nothing reads ${strange.map(key => `'${key}'`).join(', ')}`);
@@ -55,21 +55,41 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
   return { problems, notes };
 }
 
-/** The part of the path up to the key that no schema knows there; undefined when something may read the value. */
-export function unreadPart(root: Readonly<ConfigObject>, place: Place, path: ConfigPath): ConfigPath | undefined {
+/** Finds the part of a path up to the key that no schema knows there; undefined when something may read the value. */
+export function unreadLook(root: Readonly<ConfigObject>, place: Place): (path: ConfigPath) => ConfigPath | undefined {
+  const filledIn = new Map<object, ReadonlySet<string>>();
+  const fillsIn = (around: object, key: string): boolean => {
+    const words = filledIn.get(around) ?? wordsInBraces(around);
+    filledIn.set(around, words);
+    return words.has(key);
+  };
+  return path => unreadPart(root, place, path, fillsIn);
+}
+
+function unreadPart(
+  root: Readonly<ConfigObject>,
+  place: Place,
+  path: ConfigPath,
+  fillsIn: (around: object, key: string) => boolean,
+): ConfigPath | undefined {
   let around: unknown = root;
   for (const [index, key] of path.entries()) {
     if (!isObject(around)) return undefined;
     if (place.namedKeys()?.has(key) === false) {
       const isBlock = index === 0 && isObject(around[key]) && 'process_name' in around[key];
       // Commands and variables of a service may use any key of its block.
-      const isFilledIn = index > 0 && JSON.stringify(around).includes(`{${key}}`);
-      return isBlock || isFilledIn ? undefined : path.slice(0, index + 1);
+      return isBlock || (index > 0 && fillsIn(around, key)) ? undefined : path.slice(0, index + 1);
     }
     around = around[key];
     place = place.member(key);
   }
   return undefined;
+}
+
+/** The x of each `{x}` in its texts. */
+function wordsInBraces(value: object | undefined): ReadonlySet<string> {
+  const text = JSON.stringify(value) ?? '';
+  return new Set(Array.from(text.matchAll(/\{([^{}]*)\}/g), ([, word = '']) => word));
 }
 
 interface UnknownKeys {

@@ -34,7 +34,7 @@ import {
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
-import { unreadPart } from './review.ts';
+import { unreadLook } from './review.ts';
 import type { ConfigSchema } from './schema.ts';
 import { restoredUpdate } from './secrets.ts';
 import { repeatedLists, storedEdits } from './stored.ts';
@@ -145,7 +145,8 @@ export class Updates {
     current.overlay = overlay;
 
     const { root, revision } = current.effective();
-    warnings.push(...unreadKeys(own, before, current.effective()));
+    const unreadPart = unreadLook(root, current.effective().place);
+    warnings.push(...unreadKeys(own, before, unreadPart));
     const changed = changedPaths(before, root);
     const isToldOf = changed.length > 0 || !hasSameProblems(effective, current.effective());
     const paths = changed.map(dotted);
@@ -156,7 +157,9 @@ export class Updates {
       persisted: persist,
       changed: paths,
       overridden: written.filter(edit => overrideOf(edit) !== undefined).map(({ path }) => dotted(path)),
-      restartRequired: changed.filter(path => !(place.at(path).live ?? !isLaunched(path))).map(dotted),
+      restartRequired: changed
+        .filter(path => !(place.at(path).live ?? !isLaunched(path)) && unreadPart(path) === undefined)
+        .map(dotted),
       warnings,
       revision,
     };
@@ -309,9 +312,13 @@ function pathOf({ path }: ConfigEdit): ConfigPath {
 }
 
 /** One line for each key that the update gives a new value and nothing reads. */
-function unreadKeys(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, next: Effective): string[] {
+function unreadKeys(
+  edits: readonly ConfigEdit[],
+  before: Readonly<ConfigObject>,
+  unreadPart: ReturnType<typeof unreadLook>,
+): string[] {
   const given = edits.filter(({ path, value }) => value !== undefined && !deepEqual(valueAt(before, path), value));
-  const unread = given.map(({ path }) => unreadPart(next.root, next.place, path)).filter(path => path !== undefined);
+  const unread = given.map(({ path }) => unreadPart(path)).filter(part => part !== undefined);
   return [...new Set(unread.map(dotted))].map(key => `nothing reads ${key}; it is kept as it is`);
 }
 

@@ -37,6 +37,7 @@ export interface ReadFile {
 
 /** The text of a file that rests since, and its values once somebody asked for them. */
 interface KeptText extends Omit<ReadFile, 'config'> {
+  readonly place: string;
   readonly version: string | null;
   config: FileObject | undefined;
 }
@@ -59,14 +60,14 @@ export class ServiceFiles implements ServiceFileAccess {
   async read(block: NamedBlock, file?: string): Promise<ReadFile> {
     const text = await this.#text(block, file);
     const { format, raw, revision } = text;
-    text.config ??= await format.parse(raw);
+    text.config ??= await namingFile(text.place, () => format.parse(raw));
     return { format, config: text.config, raw, revision };
   }
 
   /** Parsed for each caller, which may change what it gets. */
   async values(block: NamedBlock, file?: string): Promise<FileObject> {
-    const { format, raw } = await this.#text(block, file);
-    return format.parse(raw);
+    const { format, raw, place } = await this.#text(block, file);
+    return namingFile(place, () => format.parse(raw));
   }
 
   async update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {
@@ -132,7 +133,7 @@ export class ServiceFiles implements ServiceFileAccess {
       const kept = this.#kept.get(place);
       if (version !== null && kept?.version === version && kept.format === format) return kept;
       const { text: raw, revision } = await held.read();
-      const text = { version, format, raw, revision, config: undefined };
+      const text = { place, version, format, raw, revision, config: undefined };
       this.#kept.delete(place);
       if (version !== null && raw.length <= MAX_KEPT_LENGTH) this.#kept.set(place, text);
       const [oldest = place] = this.#kept.keys();
@@ -171,7 +172,9 @@ export class ServiceFiles implements ServiceFileAccess {
     const edited =
       wanted?.kind === 'file'
         ? { text: wanted.text, changed: 1 }
-        : await editVerified(format, text, wanted?.values ?? (update.updates as FileObject), update.mode);
+        : await namingFile(place, () =>
+            editVerified(format, text, wanted?.values ?? (update.updates as FileObject), update.mode),
+          );
     if (edited.text === text) return { changed: 0, revision };
     return { changed: edited.changed, revision: await this.#write(block, place, held, text, edited.text) };
   }
@@ -189,6 +192,16 @@ export class ServiceFiles implements ServiceFileAccess {
   async #write(block: NamedBlock, place: string, held: HeldFile, before: string, after: string): Promise<string> {
     await this.#versions.keep(block.processName, path.basename(place), before);
     return (await held.write(after)).revision;
+  }
+}
+
+/** Text that is not valid is told with the name of its file, as a service may have several. */
+async function namingFile<Result>(place: string, read: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 422) throw error;
+    throw new Problem(422, `${path.basename(place)}: ${error.message}`, { cause: error });
   }
 }
 

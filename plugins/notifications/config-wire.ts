@@ -74,7 +74,10 @@ function shownNames(
  * the place and never a secret.
  */
 export function configFromWire(sent: unknown, store: ConfigStore): Members {
-  if (!isObject(sent)) throw new Problem(400, 'Invalid notification configuration at config: it must be an object');
+  if (!isObject(sent)) {
+    const fault = sent === undefined ? 'it is missing' : 'it must be an object';
+    throw new Problem(400, `Invalid notification configuration at config: ${fault}`);
+  }
   const { destinations, thresholds, ...others } = sent;
   const stored = readSettings(store);
   const known = knownMembers(others, notificationsSection.shape);

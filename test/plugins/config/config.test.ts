@@ -114,11 +114,14 @@ t.test('what a change means', { skip }, async t => {
     body: { restart_required: ['dumb.api_service.port'] },
   });
   const odd = { updates: { dumb: { log_levle: 'DEBUG', api_service: { hots: 1 } }, kid: { nope: { deep: 1 } } } };
-  t.same((await post(app, odd)).body.warnings, [
+  const told = (await post(app, odd)).body;
+  t.same(told.warnings, [
     'nothing reads dumb.log_levle; it is kept as it is',
     'nothing reads dumb.api_service.hots; it is kept as it is',
     'nothing reads kid.nope; it is kept as it is',
   ]);
+  const ofRunning = (await post(app, { updates: { other: { nope: 1 } } })).body;
+  t.same([...told.restart_required, ...ofRunning.restart_required], [], 'what nothing reads never counts');
   t.same((await post(app, odd)).body.warnings, [], 'told once');
   const read = { updates: { kid: { env: { A: '{word}' }, word: 'x', nope: null } } };
   t.same((await post(app, read)).body.warnings, [], 'variables may use any key of the block');

@@ -101,8 +101,8 @@ t.test('the flow of the frontend', async t => {
       t.notMatch(answer.text, /s3cr3t|t0ken/);
     };
     const one = (more: object) => ({ destinations: [{ ...known, ...more }] });
-    await refused(undefined, /config/);
     await refused([], /must be an object/);
+    await refused(undefined, /config: it is missing/);
     await refused({ monitor_interval_sec: 0 }, /^Invalid notification configuration at monitor_interval_sec: /);
     await refused({ max_attempts: null }, /at max_attempts/);
     await refused({ thresholds: { disk_percent: 101 } }, /at thresholds.disk_percent/);
