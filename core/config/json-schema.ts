@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { ConfigObject } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { type ConfigPath, valueAt, withEdit } from './layers.ts';
+import { MARKS } from './marks.ts';
 
-/** Marks that are not JSON Schema keywords themselves; `writeOnly` is one. */
-const OWN_KEYWORDS = ['secret', 'live', 'identity', 'fallback', 'needsLogin', 'masksUnknown'] as const;
+/** Marks that are not JSON Schema keywords themselves. */
+const OWN_KEYWORDS = MARKS.filter(mark => mark !== 'writeOnly');
 
 const made = new WeakMap<z.ZodType, ConfigObject>();
 

@@ -4,7 +4,18 @@ import { isSecretKey } from '../kit/redact.ts';
 import type { ConfigPath } from './layers.ts';
 
 type Schema = z.core.$ZodType;
-type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'kept' | 'fallback' | 'needsLogin' | 'masksUnknown';
+/** What `GlobalMeta` of the contract describes. */
+export const MARKS = [
+  'secret',
+  'writeOnly',
+  'live',
+  'identity',
+  'kept',
+  'fallback',
+  'needsLogin',
+  'masksUnknown',
+] as const;
+type Mark = (typeof MARKS)[number];
 type Marks = { readonly [Name in Mark]?: boolean | undefined };
 
 /** Holds schemas of objects by path, in addition to what the schemas of their parents describe. */
@@ -181,9 +192,7 @@ function describe(schema: Schema): Described {
   const layers = [...reached];
   const marks = layers.flatMap(layer => {
     const found: Marks = z.globalRegistry.get(layer) ?? {};
-    const { secret, writeOnly, live, identity, kept, fallback, needsLogin, masksUnknown } = found;
-    const all = { secret, writeOnly, live, identity, kept, fallback, needsLogin, masksUnknown };
-    return Object.values(all).some(mark => mark !== undefined) ? [all] : [];
+    return MARKS.some(mark => found[mark] !== undefined) ? [found] : [];
   });
   let writeOnlyKeys: readonly string[] | undefined;
   const described = {

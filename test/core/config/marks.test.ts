@@ -22,6 +22,7 @@ const FIXTURE = {
       headers: z.record(z.string(), z.string()).default({}).meta({ writeOnly: true }),
       passphrase: z.string().optional().meta({ secret: true }),
       title: z.string().default(''),
+      memo: z.string().optional().meta({ kept: true }),
     })
     globalThis.fixtureBlocks = {
       everywhere: z.looseObject({
@@ -210,6 +211,7 @@ t.test('keys reach the blocks that their plugin names, and no others', { skip },
   t.match(properties.dumb.properties.courier.properties.destinations.items.properties, {
     name: { 'x-identity': true },
     address: { 'x-secret': true, writeOnly: true },
+    memo: { 'x-kept': true, kept: undefined },
   });
 });
 
