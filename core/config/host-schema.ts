@@ -16,7 +16,7 @@ const id = z
   .default(1000)
   .meta({ fallback: false, ...NEEDS_LOGIN });
 /** Begins the names of files in the log directory, so it leads nowhere else. */
-export const logName = z
+const logName = z
   .string()
   .min(1)
   .max(100)

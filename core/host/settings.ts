@@ -1,39 +1,19 @@
-// The host's own settings, read leniently from the effective configuration: an unusable value falls back to its
-// default.
-import { z } from 'zod';
-import { logName } from '../config/host-schema.ts';
+// The host's own settings, as the configuration in force has them.
+import { hostSchema } from '../config/host-schema.ts';
 
-const names = z.array(z.string()).catch([]);
+export type Settings = ReturnType<typeof readSettings>;
 
-const settingsSchema = z
-  .object({
-    log_level: z.string().catch('INFO'),
-    log_name: logName.catch('DUMB'),
-    log_dir: z.string().optional().catch(undefined),
-    log_size: z.union([z.string(), z.number()]).catch('10M'),
-    log_count: z.number().int().min(0).catch(2),
-    color_log: z.boolean().catch(true),
-    log_format: z.enum(['text', 'json']).catch('text'),
-    log_milliseconds: z.boolean().catch(false),
-    api_service: z
-      .object({
-        enabled: z.boolean().catch(true),
-        log_level: z.string().catch('INFO'),
-        host: z.string().min(1).catch('127.0.0.1'),
-        port: z.number().int().min(0).max(65_535).catch(8000),
-      })
-      .catch({ enabled: true, log_level: 'INFO', host: '127.0.0.1', port: 8000 }),
-    plugins: z
-      .object({
-        enabled: names,
-        disabled: names,
-        dirs: names,
-        override: names,
-        required: z.array(z.string()).optional(),
-      })
-      .catch({ enabled: [], disabled: [], dirs: [], override: [] }),
-  })
-  .transform(dumb => ({
+const DEFAULT_REQUIRED = hostSchema.parse({}).dumb.plugins.required;
+const SIZE = /^(\d+(?:\.\d+)?)\s*([KMG]?)B?$/i;
+const UNITS: Record<string, number> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+const DEFAULT_LOG_BYTES = 10 * 1024 ** 2;
+
+/** `root` is the whole effective configuration, in which a default stands for what does not fit (core/config/fit.ts). */
+export function readSettings(root: Readonly<Record<string, unknown>>) {
+  const { dumb } = hostSchema.parse(root);
+  const { enabled, host, port, log_level: httpLogLevel } = dumb.api_service;
+  const { required } = dumb.plugins;
+  return {
     logLevel: dumb.log_level,
     logName: dumb.log_name,
     logDir: dumb.log_dir === '' ? undefined : dumb.log_dir,
@@ -42,34 +22,11 @@ const settingsSchema = z
     colorLog: dumb.color_log,
     logFormat: dumb.log_format,
     logMilliseconds: dumb.log_milliseconds,
-    httpLogLevel: dumb.api_service.log_level,
-    api: { enabled: dumb.api_service.enabled, host: dumb.api_service.host, port: dumb.api_service.port },
-    plugins: dumb.plugins,
-  }));
-
-export type Settings = Omit<z.output<typeof settingsSchema>, 'plugins'> & {
-  plugins: {
-    enabled: readonly string[];
-    disabled: readonly string[];
-    dirs: readonly string[];
-    override: readonly string[];
-    required: readonly string[];
-    /** Whether the configured list differs from the default one. */
-    requiredByUser: boolean;
+    httpLogLevel,
+    api: { enabled, host, port },
+    /** `requiredByUser`: whether the configured list differs from the default one. */
+    plugins: { ...dumb.plugins, requiredByUser: required.join() !== DEFAULT_REQUIRED.join() },
   };
-};
-
-const REQUIRED = ['auth', 'config', 'process'];
-const SIZE = /^(\d+(?:\.\d+)?)\s*([KMG]?)B?$/i;
-const UNITS: Record<string, number> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-const DEFAULT_LOG_BYTES = 10 * 1024 ** 2;
-
-/** `root` is the whole effective configuration. */
-export function readSettings(root: Readonly<Record<string, unknown>>): Settings {
-  const settings = settingsSchema.parse(root.dumb ?? {});
-  const required = settings.plugins.required ?? REQUIRED;
-  const requiredByUser = required.join() !== REQUIRED.join();
-  return { ...settings, plugins: { ...settings.plugins, required, requiredByUser } };
 }
 
 function parseSize(size: string | number): number {
