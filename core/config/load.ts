@@ -102,6 +102,6 @@ function parseYamlText(file: string, text: string): unknown {
   throw new ConfigSyntaxError(`${file}:${error.line}:${error.column}: ${error.message}`);
 }
 
-function formatOf(file: string): ConfigFormat {
+export function formatOf(file: string): ConfigFormat {
   return path.extname(file) === '.json' ? 'json' : 'yaml';
 }

@@ -8,19 +8,20 @@ import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
 import { reasonText } from '../kit/error-text.ts';
 import { BACKUPS, keepBackup } from './backups.ts';
 import { editTextAside } from './edit.ts';
+import { FILE_NAMES } from './file-names.ts';
 import type { ConfigEdit } from './layers.ts';
 import {
-  type ConfigFormat,
   type ConfigText,
   findConfigFile,
   findUnreadFiles,
+  formatOf,
   MAX_CHARACTERS,
   parseConfig,
   parseConfigAside,
   readConfigText,
 } from './load.ts';
 
-const FIRST_FILE = 'stackwarden.json';
+const [FIRST_FILE = ''] = FILE_NAMES;
 const WRITE_FAULTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -139,7 +140,7 @@ export class MainFile {
    */
   async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<void> {
     if (edits.length === 0 && !this.#isGone) return;
-    const text = await editTextAside(this.#text ?? '', this.#format, edits);
+    const text = await editTextAside(this.#text ?? '', formatOf(this.#path), edits);
     if (text.length > MAX_CHARACTERS) {
       throw new Problem(
         413,
@@ -162,13 +163,9 @@ export class MainFile {
   /** The value in memory takes the place of a text that could not be used and is gone. */
   async #forgetBroken(): Promise<void> {
     const edits = Object.entries(this.value).map(([key, value]) => ({ path: [key], value }));
-    this.#text = await editTextAside('', this.#format, edits);
+    this.#text = await editTextAside('', formatOf(this.#path), edits);
     this.state = 'valid';
     this.reason = null;
-  }
-
-  get #format(): ConfigFormat {
-    return this.#path.endsWith('.json') ? 'json' : 'yaml';
   }
 
   #use({ text }: ConfigText, value: ConfigObject): void {

@@ -55,6 +55,11 @@ t.test('configuration, state and services', { skip }, async t => {
   t.equal(refused.status, 503);
   t.match(refused.body.detail, /the disk is full/);
   t.equal(await readFile(file, 'utf8'), before, 'the file is as it was');
+  t.same(
+    (await readdir(small)).filter(name => name.endsWith('.tmp')),
+    [],
+    'and nothing lies beside it',
+  );
   t.equal((await app.get('/config')).body.dumb.note, undefined, 'so is memory');
   t.equal((await app.post('/config', { updates, persist: false })).status, 200, 'memory takes it');
 

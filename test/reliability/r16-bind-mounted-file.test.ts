@@ -36,11 +36,36 @@ t.test('saved in place, with a copy of what was there', { skip }, async t => {
     'shorter than before, and whole',
   );
   t.equal(await readFile(`${file}.bak`, 'utf8'), text);
+  const second = await readFile(outside, 'utf8');
   t.equal((await app.post('/config', { updates: { tz: 'Europe/Berlin' }, persist: true })).status, 200);
+  t.equal(await readFile(`${file}.bak`, 'utf8'), second, 'of what this save has replaced');
   t.match(await readFile(outside, 'utf8'), '"tz": "Europe/Berlin"');
   t.same(
     (await readdir(configDir)).filter(name => /\d{4,}$/.test(name)),
     [],
     'no temporary file is left',
   );
+});
+
+t.test('a disk without room for the new text keeps the old one', { skip }, async t => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  const [small, configDir] = [path.join(dir, 'small'), path.join(dir, 'config')];
+  const [outside, file] = [path.join(small, 'outside.json'), path.join(configDir, 'stackwarden.json')];
+  await Promise.all([small, configDir].map(directory => mkdir(directory)));
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=8k', 'tmpfs', small]);
+  const text = '{ "dumb": { "gateway": { "enabled": false } }, "tz": "UTC" }\n';
+  await Promise.all([writeFile(outside, text), writeFile(file, '')]);
+  await run('mount', ['--bind', outside, file]);
+  const app = await startHost({ plugins: PLUGINS, configDir });
+  t.teardown(async () => {
+    await app.stop();
+    await run('umount', ['--lazy', file]);
+    await run('umount', ['--lazy', small]);
+    await rm(dir, { recursive: true });
+  });
+  const updates = { dumb: { note: 'x'.repeat(20_000) } };
+  const refused = await app.post('/config', { updates, persist: true });
+  t.match(refused, { status: 503, body: { detail: /the disk is full/ } });
+  t.equal(await readFile(outside, 'utf8'), text);
+  t.equal((await app.get('/config')).body.dumb.note, undefined);
 });

@@ -15,6 +15,7 @@ t.test('sections, names and whole blocks stay; an instance and a member may go',
       awake: sleeper('Awake', true),
       idle: sleeper('Idle', false),
       twins: { instances: { One: sleeper('Twin One', false), Two: sleeper('Twin Two', true) } },
+      resting: { instances: { Three: sleeper('Three', false) } },
     },
   });
   t.teardown(() => app.stop());
@@ -37,6 +38,8 @@ t.test('sections, names and whole blocks stay; an instance and a member may go',
     [{ awake: null }, 409, /Awake is running/],
     [{ twins: null }, 409, /Twin Two is running/],
     [{ twins: { instances: { Two: null } } }, 409, /Twin Two is running/],
+    [{ resting: null }, 400, /Three cannot be removed here/],
+    [{ resting: { instances: null } }, 400, /Three cannot be removed here/],
   ];
   for (const [updates, status, detail] of refused) {
     t.match(await update(updates), { status, body: { detail } }, JSON.stringify(updates));
@@ -99,6 +102,21 @@ t.test('a file that vanishes is written again whole, by the next save', async t 
   await rm(file);
   t.equal((await app.post('/config', { updates: { tz: 'second' } })).status, 200);
   t.same(JSON.parse(await readFile(file, 'utf8')), { ...before, tz: 'second' }, 'also when the save changes nothing');
+});
+
+t.test('a broken file that vanishes is written again as the copy in use had it', async t => {
+  const dumb = { gateway: { enabled: false }, log_count: 4 };
+  const copy = JSON.stringify({ tz: 'first', dumb, idle: sleeper('Idle', false) });
+  const configDir = testDir(t, { 'stackwarden.json': '{ "dumb": ', 'stackwarden.json.bak': copy });
+  const app = await startHost({ plugins: ['config', 'health'], configDir });
+  t.teardown(() => app.stop());
+  const file = path.join(configDir, 'stackwarden.json');
+  const save = () => app.post('/config', { updates: { tz: 'second' } });
+  t.equal((await save()).status, 409);
+  await rm(file);
+  t.equal((await save()).status, 200);
+  t.same(JSON.parse(await readFile(file, 'utf8')), { ...JSON.parse(copy), tz: 'second' });
+  t.equal((await app.get('/health')).body.status, 'healthy', 'it is no longer called broken');
 });
 
 t.test('a broken configuration that is mended is used, and the boot goes on', async t => {
