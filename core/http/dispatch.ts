@@ -4,9 +4,9 @@ import { pipeline, Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
-import type { Via } from '../contract/route.ts';
-import { Answer, type Identity, type Route, type RouteRequest } from '../contract/route.ts';
+import { Answer, type Identity, type Route, type RouteRequest, type Via } from '../contract/route.ts';
 import type { Owner } from '../kit/owner.ts';
+import { ownTurns } from '../kit/turns.ts';
 import { type AccessGate, accessOf } from './access.ts';
 import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
 import { readAs } from './answer-source.ts';
@@ -48,6 +48,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { log, routes, origins, access, refused, requests, headers: common } = options;
   const bodies = new BodyBudget();
   const unread = new UnreadAnswers(options.unreadMs);
+  const turnWithTime = ownTurns();
 
   /** Runs the route that fits; undefined when the answer is complete already. */
   async function run(match: RouteMatch, call: Call, queryText: string): Promise<unknown> {
@@ -73,6 +74,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return withSource(match.owned, checked(route, value));
     };
     if (!mutating) return handle();
+    // Somebody may ask for the start of everything, one request for each service.
+    await turnWithTime();
     const share = bodies.open();
     try {
       const limitBytes = Math.min(route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, bodies.largestBytes);

@@ -4,6 +4,7 @@ import { type ContributionList, type Host, type NamedBlock, Problem } from '#cor
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
+import { turnWithTime } from '#kit/turns';
 import type {} from '../services/contract.ts';
 import { Boot } from './boot/boot.ts';
 import { type BootOrder, orderOf } from './boot/boot-order.ts';
@@ -210,7 +211,12 @@ export class Supervisor implements ProcessSupervisor {
     const running = this.#processes.all().filter(process => process.snapshot().status !== 'stopped');
     const faults: unknown[] = [];
     for (const tier of await this.#tiers(running)) {
-      const stops = await Promise.allSettled(tier.map(({ block }) => this.stop(block.processName, by)));
+      const stops = await Promise.allSettled(
+        tier.map(async ({ block }) => {
+          await turnWithTime();
+          await this.stop(block.processName, by);
+        }),
+      );
       faults.push(...stops.flatMap(stop => (stop.status === 'rejected' ? [stop.reason] : [])));
     }
     if (faults.length > 0) throw new AggregateError(faults, faults.map(errorText).join('; '));

@@ -94,7 +94,10 @@ async function stopTier(
   const timer = setTimeout(() => hurry.abort(), limitMs);
   try {
     const results = await Promise.allSettled(
-      tier.map(process => inTime(process.stop({ hurry: hurry.signal }), hurried, process)),
+      tier.map(async process => {
+        await turnWithTime();
+        await inTime(process.stop({ hurry: hurry.signal }), hurried, process);
+      }),
     );
     for (const result of results)
       if (result.status === 'rejected') log.error('a process outlived the shutdown', result.reason);

@@ -58,6 +58,8 @@ export async function survivorsSince(target: StopTarget, sinceMs: number): Promi
 async function withRuns(looking: Promise<ProcessTable>, { leader }: StopTarget): Promise<ProcessTable> {
   const table = await looking;
   await table.readRuns(startOf(leader));
+  // Everybody who shares a look goes on at the end of it.
+  await turnWithTime();
   return table;
 }
 
@@ -91,7 +93,9 @@ function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boo
 async function allSurvivors(target: StopTarget): Promise<ProcessStat[]> {
   const { spoolFile } = target;
   const table = await withRuns(lookAside(PROCESS_TABLE_MAX_AGE_MS), target);
-  return survivorsIn(table, target, spoolFile === null ? undefined : await table.writersOf(spoolFile));
+  const writers = spoolFile === null ? undefined : await table.writersOf(spoolFile);
+  await turnWithTime();
+  return survivorsIn(table, target, writers);
 }
 
 /**

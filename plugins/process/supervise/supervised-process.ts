@@ -6,6 +6,7 @@ import { timeAt } from '#kit/boot-clock';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
+import { turnWithTime } from '#kit/turns';
 import type {
   ExitRecord,
   LaunchPlan,
@@ -419,6 +420,8 @@ export class SupervisedProcess {
     const { state, onExited } = this.#with;
     if (!asked) await this.#ending.clearRest(run.target);
     await finishRun(run, this.#with);
+    // The output of many may have been read to its end by now.
+    await turnWithTime();
     const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
     this.#with.lineage.delete(run.target);

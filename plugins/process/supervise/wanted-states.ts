@@ -99,8 +99,9 @@ export class WantedStates {
   }
 
   #set(processName: string, record: WantedRecord): WantedRecord {
+    const before = this.#state.wanted(processName)?.shown ?? false;
     this.#state.setWanted(processName, Object.freeze(record));
-    this.#revision += 1;
+    if (record.shown !== before) this.#revision += 1;
     return record;
   }
 }
