@@ -111,6 +111,20 @@ t.test('a launch that cannot be recorded is refused, and the next host adopts wh
   t.equal((await start(app, 'Other')).status, 200, 'with space it starts');
 });
 
+t.test('so is one of which only the record cannot be written', async t => {
+  const app = await startHost({ plugins: PLUGINS, config: { first: kid('First', ['calm']) } });
+  t.teardown(() => app.stop());
+  const inTheWay = path.join(app.configDir, 'supervisor/state.json.new');
+  await mkdir(inTheWay, { recursive: true });
+  t.match(await start(app, 'First'), {
+    status: 503,
+    body: { detail: /First is not started, because its launch cannot be recorded: .*state\.json cannot be written/ },
+  });
+  t.match(await status(app, 'First'), { status: 'stopped', pid: undefined });
+  await rm(inTheWay, { recursive: true });
+  t.equal((await start(app, 'First')).status, 200);
+});
+
 const HARMS: Readonly<Record<string, (file: string) => Promise<void>>> = {
   gone: file => rm(file),
   garbled: file => writeFile(file, '{ "version": 1, "proc'),

@@ -1,5 +1,5 @@
 // Line 10: where the record of the launches is lost, a process that another user made look like a service is not taken
-// for it.
+// for it, and neither is that of another host.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -13,12 +13,14 @@ import { until } from '../support/until.ts';
 const STRANGER = 65_533;
 const skip = isRoot ? false : 'only root can act as another user';
 
-for (const [uid, isService] of [
-  [STRANGER, false],
-  [NOBODY, true],
+for (const [uid, isOurs, isService] of [
+  [STRANGER, true, false],
+  [NOBODY, true, true],
+  [NOBODY, false, false],
 ] as const)
-  t.test(`a process of user ${uid}, where services run as ${NOBODY}`, { skip }, async t => {
+  t.test(`of user ${uid}, where services run as ${NOBODY}; launched here: ${isOurs}`, { skip }, async t => {
     const configDir = testDir(t);
+    const launchedFrom = isOurs ? configDir : `${configDir}-of-another-host`;
     const pretender = spawn('sleep', ['600'], {
       cwd: '/',
       uid,
@@ -27,7 +29,7 @@ for (const [uid, isService] of [
       env: {
         STACKWARDEN_RUN_ID: 'a-run',
         STACKWARDEN_PROCESS_NAME: 'Kid',
-        STACKWARDEN_RECORDED_IN: path.join(configDir, 'supervisor'),
+        STACKWARDEN_RECORDED_IN: path.join(launchedFrom, 'supervisor'),
       },
     });
     await once(pretender, 'spawn');

@@ -2,7 +2,7 @@
 // process holds both of its ends, so that its input never ends.
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -64,7 +64,10 @@ export async function writeInput(directory: string, runId: string, text: string,
 }
 
 export async function removeInputPipe(directory: string, runId: string): Promise<void> {
-  await rm(fileOf(directory, runId), { force: true });
+  await unlink(fileOf(directory, runId)).catch((error: NodeJS.ErrnoException) => {
+    // Few programs have an input.
+    if (error.code !== 'ENOENT') throw error;
+  });
 }
 
 /** Removes the pipes of runs that are over. */

@@ -36,6 +36,8 @@ const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
 const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
 
+/** What the kernel adds to the path of a file that was removed, as a spool is once the leader of its run has ended. */
+const DELETED = / \(deleted\)$/;
 const MAX_REMEMBERED = 20_000;
 /** More than a run's id has. */
 const MAX_ID_CHARACTERS = 100;
@@ -168,7 +170,7 @@ export class ProcessTable {
     await inTurns(this.processes, ({ pid }) => {
       for (const descriptor of [1, 2] as const) {
         const file = outputFileOf(pid, descriptor);
-        if (file !== null) outputs.push([file, pid]);
+        if (file !== null) outputs.push([file.replace(DELETED, ''), pid]);
       }
     });
     return new Map([...grouped(outputs)].map(([file, pids]) => [file, new Set(pids)]));
