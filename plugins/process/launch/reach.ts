@@ -4,8 +4,8 @@ import path from 'node:path';
 import { type Logger, Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { type Reach, reachOf, type Wanted } from '#kit/service-user';
-import { wayMarks } from '#kit/way-marks';
 import type { LaunchPlan } from '../contract.ts';
+import { wayMarks } from './way-marks.ts';
 
 /** Words of a command that end like this are taken for files even without a slash. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;

@@ -2,7 +2,7 @@
 // the same modes and owners.
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { localPlaces } from './local-place.ts';
+import { localPlaces } from '#kit/local-place';
 
 /** undefined when a way leads over a mount that may not answer. An access list has no part in them. */
 export async function wayMarks(places: readonly string[]): Promise<string | undefined> {
