@@ -13,7 +13,6 @@ import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { type FaultCounts, Scope } from './scope.ts';
-import { realFolder } from './source-place.ts';
 import { isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;
@@ -329,7 +328,7 @@ export class PluginSet {
   #scopeFor({ name, found, errors }: Entry): Scope {
     const { deadlines, logger } = this.#options;
     const { disposeMs, callMs } = deadlines;
-    return new Scope({ plugin: name, folder: realFolder(found.folder), log: logger(name), disposeMs, callMs, errors });
+    return new Scope({ plugin: name, folder: found.folder, log: logger(name), disposeMs, callMs, errors });
   }
 
   /** Sets up, in order, every plugin that is pending; skipped plugins are tried again. */

@@ -9,13 +9,12 @@ import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
 import { blame, blamedFor, invoke, runAs } from './invoke.ts';
 import { intervalsLeftBy } from './plugin-timers.ts';
-import { sourcePlace } from './source-place.ts';
+import { realFolder, sourcePlace } from './source-place.ts';
 
 export type FaultCounts = Partial<Record<FaultPlace, number>>;
 
 export interface ScopeOptions {
   readonly plugin: string;
-  /** The real path of the folder, as it appears in stack traces. */
   readonly folder: string;
   readonly log: Logger;
   /** Limit in milliseconds for each disposer. */
@@ -101,7 +100,7 @@ export class Scope implements Owner {
   }
 
   #at(error: unknown): string {
-    const place = sourcePlace(this.#options.folder, error);
+    const place = sourcePlace(realFolder(this.#options.folder), error);
     return place === null ? '' : ` (${place})`;
   }
 

@@ -47,9 +47,12 @@ export class WordGroups {
     // Longer words are found by the letters of shorter ones where they hold them, so that fewer pairs are worth a look.
     const letters = new Set<string>();
     const words = [...members].sort(([one], [other]) => one.length - other.length);
-    for (const [word, of] of words) this.#add(word, of, letters);
-    for (let pair = 0; pair < this.#pairs.length; pair += 1)
-      if (this.#single[pair & 0xff] !== 0 || this.#single[pair >>> 8] !== 0) this.#pairs[pair] = 1;
+    for (const [word, of] of words) {
+      const byte = word.charCodeAt(0);
+      if (word.length === 1) this.#single[byte] = (this.#single[byte] ?? 0) | of;
+    }
+    this.#addSingles();
+    for (const [word, of] of words) if (word.length > 1) this.#add(word, of, letters);
   }
 
   /** The groups, a bit for each, of which a word stands in these bytes. */
@@ -86,12 +89,15 @@ export class WordGroups {
     };
   }
 
+  /** Every pair that holds a byte which tells something by itself is worth a look. */
+  #addSingles(): void {
+    const withOneByte = Uint8Array.from(this.#single, groups => (groups === 0 ? 0 : 1));
+    const all = new Uint8Array(256).fill(1);
+    for (const [byte, isOne] of withOneByte.entries()) this.#pairs.set(isOne === 1 ? all : withOneByte, byte << 8);
+  }
+
   #add(word: string, groups: number, letters: Set<string>): void {
     const bytes = Buffer.from(word, 'latin1');
-    if (bytes.length === 1) {
-      this.#single[bytes[0] ?? 0] = (this.#single[bytes[0] ?? 0] ?? 0) | groups;
-      return;
-    }
     const offset = rarest(word, letters);
     const [first = '', second = '', third = ''] = word.slice(offset, offset + 3);
     letters.add(first + second + third);

@@ -28,8 +28,6 @@ const ALGORITHMS = new Map<number, 'sha256' | 'sha512'>([
   [64, 'sha256'],
   [128, 'sha512'],
 ]);
-/** Numbers within the texts count as such. */
-const BY_NUMBERS = new Intl.Collator('en', { numeric: true });
 const releases = z
   .array(z.object({ version: z.string().regex(VERSION), url: z.string(), hash: z.string().nullish() }))
   .max(MAX_LISTED);
@@ -64,7 +62,9 @@ export async function releaseList(request: SourceRequest, address: string): Prom
   const read = releases.safeParse(jsonOf(answer));
   if (!read.success || read.data.length === 0)
     throw new Problem(502, `${host} did not answer with a list of releases; try again later`);
-  return read.data.sort((a, b) => BY_NUMBERS.compare(b.version, a.version));
+  // Numbers within the texts count as such.
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  return read.data.sort((a, b) => compare(b.version, a.version));
 }
 
 /** The archive of an entry in the list at `address`. */

@@ -14,7 +14,6 @@ const DAY_MS = 24 * HOUR_MS;
 const MS_PER_S = 1_000;
 /** When an update that something else has put off is tried again. */
 const DEFERRED_MS = 900_000;
-const LOCAL_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const NEVER = new Date(8.64e15);
 
 interface Plan {
@@ -41,6 +40,7 @@ export class UpdateSchedule {
   readonly #due = new Set<string>();
   /** When this host began: what was due before was missed. */
   readonly #startedAt = new Date();
+  #localZone: string | undefined;
 
   constructor(host: Host, parts: ScheduleParts) {
     this.#host = host;
@@ -149,7 +149,10 @@ export class UpdateSchedule {
 
   #timeZone(): string {
     const zone = this.#host.use('config.store').get('tz');
-    return typeof zone === 'string' && isTimeZone(zone) ? zone : LOCAL_ZONE;
+    if (typeof zone === 'string' && isTimeZone(zone)) return zone;
+    // Asked for once, and not before it is needed: the first question for it takes milliseconds.
+    this.#localZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone;
+    return this.#localZone;
   }
 }
 
