@@ -1,5 +1,5 @@
 // Opens listening sockets with the same limits for all; closing one lets running requests finish before it cuts them.
-
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -68,7 +68,8 @@ export async function openListener(options: ListenerOptions, connections: Connec
   const giveUpAtMs = performance.now() + (options.retryMs ?? 0);
   for (;;) {
     try {
-      await listen(server, options.host, options.port);
+      server.listen({ host: options.host, port: options.port });
+      await once(server, 'listening');
       // Connections that cannot be accepted for want of descriptors; the watch of descriptors tells of that.
       server.on('error', () => undefined);
       break;
@@ -103,26 +104,6 @@ export async function openListener(options: ListenerOptions, connections: Connec
       await Promise.all(closed);
     },
   };
-}
-
-function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (): void => {
-      server.off('error', onError);
-      server.off('listening', onListening);
-    };
-    const onError = (error: Error): void => {
-      settle();
-      reject(error);
-    };
-    const onListening = (): void => {
-      settle();
-      resolve();
-    };
-    server.once('error', onError);
-    server.once('listening', onListening);
-    server.listen({ host, port });
-  });
 }
 
 async function nameHolder(port: number): Promise<string> {

@@ -181,7 +181,7 @@ function isPing(text: string): boolean {
 }
 
 /** Shortens a close reason to the 123 bytes that the protocol allows. */
-function fitted(reason: string): string {
+export function fitted(reason: string): string {
   return Buffer.from(reason)
     .subarray(0, 123)
     .toString('utf8')

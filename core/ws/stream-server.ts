@@ -14,7 +14,7 @@ import { type CorsPolicy, FOREIGN_SITE } from '../http/cors-policy.ts';
 import { lastValues } from '../http/query.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
-import { Client } from './client.ts';
+import { Client, type ClientOptions, fitted } from './client.ts';
 import { UnsentBudget } from './unsent-budget.ts';
 
 export interface StreamServerOptions {
@@ -157,10 +157,7 @@ export class StreamServer {
     return { code: 1008, reason: /auth|token/i.test(error.message) ? error.message : 'Authentication required' };
   }
 
-  #open(
-    owned: OwnedStream,
-    request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone' | 'unsent' | 'runAs'>,
-  ): void {
+  #open(owned: OwnedStream, request: Omit<ClientOptions, 'pong' | 'onGone' | 'unsent' | 'runAs'>): void {
     const { stream, clients, owner } = owned;
     const leaving: Call = { place: 'stream', what: `a client that leaves ${stream.path}`, deadlineMs: CALL_MS };
     const client = new Client({
@@ -240,5 +237,5 @@ function target(url: string): { path: string; query: URLSearchParams } {
 /** The connection is accepted first, because browsers show a close code only for accepted ones. */
 function refuse(socket: WebSocket, { code, reason }: Refusal): void {
   socket.on('error', () => socket.terminate());
-  socket.close(code, Buffer.from(reason).subarray(0, 123));
+  socket.close(code, fitted(reason));
 }

@@ -17,16 +17,6 @@ import { LoginDemand } from './login-demand.ts';
 import { refusalOf } from './served-folder.ts';
 import { UiListener } from './ui-listener.ts';
 
-export interface GatewayConfig {
-  enabled: boolean;
-  host: string;
-  port: number;
-  /** Folder of a frontend to serve; when it is empty, a landing page is served instead. */
-  static_dir: string;
-  /** Loopback port at which a managed frontend asks for the web interfaces of services. */
-  ui_port: number;
-}
-
 export default definePlugin({
   name: 'gateway',
   host: '^1',
@@ -69,7 +59,7 @@ export default definePlugin({
       address: config.host,
       port: config.port,
       async open(address) {
-        gateway ??= prepareGateway(host, config, embedded, () => port.awaited());
+        gateway ??= prepareGateway(host, config.static_dir, embedded, () => port.awaited());
         const listener = await entrance.open({ host: address, port: config.port, ...logins.asked(await gateway) });
         if (!isLoopback(address) && host.find('access')?.enabled() !== true)
           host.log.warn(`listening on ${address} while authentication is off: everybody who reaches it is in control`);
@@ -84,21 +74,22 @@ export default definePlugin({
   },
 });
 
+/** Without a folder of a frontend, a page of the host's own is served instead. */
 async function prepareGateway(
   host: Host,
-  config: GatewayConfig,
+  staticDir: string,
   embedded: EmbeddedUis,
   awaited: () => string | undefined,
 ): Promise<Gateway> {
   const refusal = await refusalOf(host);
-  if (config.static_dir !== '') {
-    const reason = await realPlaceOf(path.resolve(config.static_dir)).then(refusal, errorText);
+  if (staticDir !== '') {
+    const reason = await realPlaceOf(path.resolve(staticDir)).then(refusal, errorText);
     if (reason !== null) host.log.error(`dumb.gateway.static_dir is not served: ${reason}; name the frontend's folder`);
   }
   return createGateway({
     entrance: host.use('http.entrance'),
     embedded,
-    staticDir: config.static_dir,
+    staticDir,
     refusal,
     nativeUrl: nativeUrl(host),
     awaited,
