@@ -117,7 +117,10 @@ async function bundleCommands(options: BundleOptions, folder: string, places: Pl
   });
 }
 
-/** Each by itself, with what it uses of the core. Those of one depth are bundled together, since the way to a file is the same. */
+/**
+ * Each by itself, with what it uses of the core. Those of one depth are bundled together, since the way to a file is
+ * the same.
+ */
 async function bundleThreads(options: BundleOptions, places: Places): Promise<void> {
   const found = await threadFiles(places, 'core', path.join(options.outDir, path.dirname(CORE_FILE)));
   for (const name of options.plugins) {

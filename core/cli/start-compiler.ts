@@ -2,7 +2,10 @@
 // for those that run more often costs more processor time and memory than it saves before the first answer.
 import { setFlagsFromString } from 'node:v8';
 
-/** How often code runs before V8 optimizes it, with V8's own numbers, by the releases of Node that are known to read them anew. */
+/**
+ * How often code runs before V8 optimizes it, with V8's own numbers, by the releases of Node that are known to read
+ * them anew.
+ */
 const THRESHOLDS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   20: { 'interrupt-budget': 67_584 },
   22: { 'invocation-count-for-turbofan': 3_000 },

@@ -43,8 +43,7 @@ export interface PluginReport {
   /** Whether the host ends when the plugin cannot be brought back. */
   readonly required: boolean;
   /**
-   * Faults since the host started, by place: `route`, `stream`, `tap`, `contribution`, `service`, `timer`, `uncaught`
-   * ...
+   * Faults since the host started, by place (`FaultPlace` of `#kit/owner`), such as `route`, `tap` or `timer`.
    */
   readonly errors: Readonly<Record<string, number>>;
 }

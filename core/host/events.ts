@@ -34,7 +34,7 @@ interface Emission {
 }
 
 interface ListenerCall {
-  /** The type, or every. */
+  /** A type, or `*` for every type. */
   readonly heard: string;
   readonly listener: Listener;
   readonly emission: Emission;

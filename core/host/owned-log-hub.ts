@@ -1,4 +1,5 @@
-// The log as plugins subscribe to it: each listener runs as whose it is, and ends with that plugin or with its first failure.
+// The log as plugins subscribe to it: each listener runs as its plugin's, and ends with that plugin or with its first
+// failure.
 import type { LogHub } from '../contract/log.ts';
 import type { Call } from '../kit/owner.ts';
 import { currentScope } from './invoke.ts';

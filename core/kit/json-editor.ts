@@ -25,7 +25,8 @@ export function jsonValues(text: string): Values {
 
 /**
  * Merges the wanted values into the text; `replace` also removes the members that are not wanted. A function makes them
- * of the present ones. The text is parsed once. Throws a Problem 400 when a member that would change stands twice, and 422 when the text is not valid.
+ * of the present ones. The text is parsed once. Throws a Problem 400 when a member that would change stands twice, and
+ * 422 when the text is not valid.
  */
 export function editJson(
   source: string,

@@ -32,7 +32,10 @@ interface Destination {
 export interface EmbeddedUisOptions {
   /** Asked at each request, so that a change of the configuration takes effect at once. */
   readonly listUis: () => readonly ServiceUi[];
-  /** An interface never receives an `Authorization`, a cookie or a value of a query of which this says that it is for the host. */
+  /**
+   * An interface never receives an `Authorization`, a cookie or a value of a query of which this says that it is for
+   * the host.
+   */
   readonly isOwnCredential: (authorization: string) => boolean;
   /**
    * Whether a frontend stands between this and the browser: it sets the cookie and moves redirects itself, as it does

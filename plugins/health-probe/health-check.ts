@@ -59,7 +59,10 @@ export function checksOf({ block, ports: configured, probes }: HealthQuestion): 
   return ports.length === 0 && (first ?? custom ?? address) === undefined ? undefined : checks;
 }
 
-/** Throws only when the check itself fails, as for want of descriptors; a negative or unclear answer is a report like any other. */
+/**
+ * Throws only when the check itself fails, as for want of descriptors; a negative or unclear answer is a report like
+ * any other.
+ */
 export async function checkHealth(
   { block, ports, stated, custom, address }: HealthChecks,
   fetch: Host['fetch'],

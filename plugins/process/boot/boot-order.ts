@@ -46,7 +46,10 @@ function orderByWaits(blocks: readonly NamedBlock[]): BootOrder {
   return { needs, cycles };
 }
 
-/** Processes named by `depends_on` and `wait_for_url`, and processes that listen on a local port for which a wait is configured. */
+/**
+ * Processes named by `depends_on` and `wait_for_url`, and processes that listen on a local port for which a wait is
+ * configured.
+ */
 function configuredDependencies(named: NamedBlock, blocks: readonly NamedBlock[]): string[] {
   const { processName, block } = named;
   const stated = dependenciesOf(named).flatMap(({ name }) => blocksNamed(name, blocks));

@@ -137,8 +137,8 @@ export class CaptureSession {
   }
 
   /**
-   * Whether the spool has changed since it was read. Synchronous, because the answer comes from the kernel's cache and frequent polling
-   * must be cheap.
+   * Whether the spool has changed since it was read. Synchronous, because the answer comes from the kernel's cache and
+   * frequent polling must be cheap.
    */
   hasMore(): boolean {
     return fstatSync(this.#spool.fd).size !== this.#seenBytes;

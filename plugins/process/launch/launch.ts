@@ -93,7 +93,10 @@ export async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<F
   return output;
 }
 
-/** Without `input` it has none. Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
+/**
+ * Without `input` it has none. Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left
+ * for it.
+ */
 export async function launch(plan: LaunchPlan, output: FileHandle, input?: FileHandle): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
   await ownTurn();

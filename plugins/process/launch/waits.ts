@@ -1,5 +1,5 @@
-// Waits before a start for other services, directories, mounts, TCP ports and URLs, in this order. Can be cancelled at any time, and
-// never blocks on a dead mount.
+// Waits before a start for other services, directories, mounts, TCP ports and URLs, in this order. Can be cancelled at
+// any time, and never blocks on a dead mount.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type Logger, type NamedBlock, Problem } from '#core';
 import { orAborted } from '#kit/abort';
