@@ -159,6 +159,29 @@ t.test('a stop during a restart wins', async t => {
   t.equal((await status(app, 'Stubborn')).status, 'running', 'and the last wish wins over it');
 });
 
+t.test('a start that waits for the end of a stop is cancelled by another stop', async t => {
+  const file = path.join(testDir(t, {}), 'pid');
+  await chmod(path.dirname(file), 0o777);
+  const app = await startHost({
+    config: { kid: kid('Stubborn', ['ignore-term', file], { stop_grace_seconds: 4 }) },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Stubborn');
+  await notedPid(file);
+  const wantedBy = async () => (await status(app, 'Stubborn')).restart.disabled;
+  const first = stop(app, 'Stubborn');
+  await until(async () => (await status(app, 'Stubborn')).status === 'stopping');
+  const started = start(app, 'Stubborn');
+  await until(async () => !(await wantedBy()), { what: 'the start to be heard' });
+  const second = stop(app, 'Stubborn');
+  t.match(await started, { status: 409, body: { detail: /Start of Stubborn was cancelled by a stop/ } });
+  t.same(
+    (await Promise.all([first, second])).map(answer => answer.status),
+    [200, 200],
+  );
+  t.equal((await status(app, 'Stubborn')).status, 'stopped');
+});
+
 t.test('output that cannot be cleared away does not hide the end of a process', async t => {
   const app = await startHost({ config: { kid: kid('Kid', ['calm']) } });
   t.teardown(() => app.stop());

@@ -61,22 +61,36 @@ t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
   await app.request('DELETE', '/auth/users/deleted', { headers: mine });
   await app.request('PUT', '/auth/users/disabled', { json: { disabled: true }, headers: mine });
 
-  const { jwt_secret: secret } = JSON.parse(await readFile(path.join(app.configDir, 'users.json'), 'utf8'));
+  const { jwt_secret: secret, users } = JSON.parse(await readFile(path.join(app.configDir, 'users.json'), 'utf8'));
   const key = createSecretKey(Buffer.from(secret));
-  const claims = { sub: 'first', type: 'access', provider: 'local', groups: [], ver: 0 };
+  const versionOf = (name: string): number =>
+    users.find(({ username }: { username: string }) => username === name).token_version;
+  // Each token lacks one thing alone, or it would be refused whatever that is.
+  const claims = { sub: 'first', type: 'access', provider: 'local', groups: [], ver: versionOf('first') };
+  const good = jwt.sign(claims, key, { expiresIn: 60 });
+  t.equal((await app.get('/config', { authorization: `Bearer ${good}` })).status, 200, 'which all others resemble');
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const tokens: Record<string, string> = {
     'a bad signature': `${token.slice(0, -4)}AAAA`,
+    'a signature spelled otherwise': `${token}=`,
+    'a part too many': `${token}.AAAA`,
+    'a token for later': jwt.sign(claims, key, { notBefore: 60, expiresIn: 120 }),
     'another key': jwt.sign(claims, createSecretKey(Buffer.from('x'.repeat(43))), { expiresIn: 60 }),
     'alg none': `${encode({ alg: 'none', typ: 'JWT' })}.${encode({ ...claims, exp: 9_999_999_999 })}.`,
     'another algorithm': jwt.sign(claims, key, { algorithm: 'HS512', expiresIn: 60 }),
     'another provider': jwt.sign({ ...claims, provider: 'oidc' }, key, { expiresIn: 60 }),
     'an expired token': jwt.sign(claims, key, { expiresIn: -60 }),
     'a refresh token': refresh,
-    'an older version of the credentials': jwt.sign({ ...claims, ver: 7 }, key, { expiresIn: 60 }),
+    'a token that never expires': jwt.sign(claims, key),
+    'an older version of the credentials': jwt.sign({ ...claims, ver: claims.ver - 1 }, key, { expiresIn: 60 }),
     'an unknown user': jwt.sign({ ...claims, sub: 'nobody' }, key, { expiresIn: 60 }),
     'a deleted user': deleted,
     'a disabled user': disabled,
+    'a disabled user with the present version': jwt.sign(
+      { ...claims, sub: 'disabled', ver: versionOf('disabled') },
+      key,
+      { expiresIn: 60 },
+    ),
     'no token at all': 'nonsense',
   };
   const headers: Record<string, Record<string, string>> = {

@@ -31,6 +31,8 @@ export interface FileEnding {
 const CLOSING_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 
+const { env: ownEnvironment } = process;
+
 register('./tap-hooks.mjs', import.meta.url);
 // Hosts that run from the sources bundle pages with it, and its child lives as long as this process: it is no file's own.
 await transform('');
@@ -60,7 +62,8 @@ async function runFile({ file, outputFile, env, limitMs }: FileOrder): Promise<F
   await finished(output);
   // tap lets go of it, and the process would end between two files.
   process.channel?.ref();
-  return { open: await remaining(before), residentBytes: process.memoryUsage.rss() };
+  const replaced = process.env === ownEnvironment ? [] : ['another object as process.env'];
+  return { open: [...(await remaining(before)), ...replaced], residentBytes: process.memoryUsage.rss() };
 }
 
 /** What is still open after the time that closing may need. */

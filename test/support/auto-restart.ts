@@ -32,7 +32,13 @@ export const policy = (more: object = {}) => ({
 });
 
 /** `pace` 1: where the service must end within the observation however slow the machine is. */
-export async function runWithAutoRestart(t: Test, service: object, autoRestart: object, pace = PACE) {
+export async function runWithAutoRestart(
+  t: Test,
+  service: object,
+  autoRestart: object,
+  pace = PACE,
+  others: object = {},
+) {
   const recorder = await recordEvents(t);
   const app = await startHost({
     plugins: recorder.plugins,
@@ -44,12 +50,14 @@ export async function runWithAutoRestart(t: Test, service: object, autoRestart: 
         auto_restart: autoRestart,
       },
       service,
+      ...others,
     },
   });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
-  const count = (event: string) => recorder.count(`service.${event}` as EventType, NAME);
-  return { app, events: recorder.events, count };
+  const countOf = (event: string, name: string) => recorder.count(`service.${event}` as EventType, name);
+  const count = (event: string) => countOf(event, NAME);
+  return { app, events: recorder.events, count, countOf };
 }
 
 /** A server for health checks; `word` gives the status that each request is answered with, `asked` counts requests. */

@@ -64,7 +64,7 @@ t.test('a start leaves the young generation small, and requests may let it grow'
       host.child.kill('SIGUSR2');
       return (await sizes()).some(({ afterMb }) => afterMb > SMALL_MB);
     },
-    { what: 'it to grow', intervalMs: 1_000 },
+    { what: 'it to grow', intervalMs: 1_000, timeoutMs: 240_000 },
   );
   host.child.kill('SIGTERM');
   await host.exited;

@@ -56,6 +56,19 @@ t.test('an exit before the recovery is a failure', async t => {
   t.equal(count('auto_restart.failed'), 1);
 });
 
+t.test('so is what makes it unwell before that', async t => {
+  let word = 'starting';
+  const { health } = await healthServer(t, () => word);
+  const { app, count } = await run(t, block({ health }), policy({ backoff_seconds: [0, 600] }));
+  await start(app, NAME);
+  await killService(app);
+  await untilCounters(app, ({ awaiting_recovery: awaiting }) => awaiting);
+  word = 'down';
+  const failed = await untilCounters(app, ({ restart_failures: failures }) => failures === 1);
+  t.match(failed, { restart_successes: 0, awaiting_recovery: false, pending: true });
+  t.equal(count('auto_restart.failed'), 1);
+});
+
 t.test('a service that failed at boot is tried again; a failed attempt counts and the next is planned', async t => {
   const { app, count } = await run(
     t,
@@ -116,6 +129,26 @@ t.test('a stop by hand cancels what is pending, a start by hand forgives', async
   t.match(await restart(app, NAME), { status: 200 });
   t.match(await counters(app), { pending: false, disabled: false });
   t.equal(count('auto_restart.attempt'), 0);
+});
+
+t.test('what a user has stopped stays so when its window opens again', async t => {
+  const services = [NAME, 'Other'].map(name => ({ process_name: name }));
+  const { app, count, countOf } = await run(
+    t,
+    block(),
+    policy({ services, max_restarts: 1, window_seconds: 1 }),
+    undefined,
+    { other: block({ process_name: 'Other', command: ['/nowhere/program'], enabled: true }) },
+  );
+  await start(app, NAME);
+  await app.post('/config', { process_name: NAME, updates: { command: ['/nowhere/program'] } });
+  await killService(app);
+  await until(() => count('auto_restart.suppressed') === 1);
+  await stop(app, NAME);
+  const before = { own: count('auto_restart.attempt'), other: countOf('auto_restart.attempt', 'Other') };
+  await until(() => countOf('auto_restart.attempt', 'Other') >= before.other + 3, { what: 'the window to open' });
+  t.equal(count('auto_restart.attempt'), before.own);
+  t.match(await counters(app), { pending: false, disabled: true });
 });
 
 t.test('a stop by hand during an attempt ends it without a failure', async t => {

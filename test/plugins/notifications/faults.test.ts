@@ -234,7 +234,10 @@ t.test('a database that is locked', async t => {
     receiver.received.map(({ body }) => body.title),
     ['before', 'meanwhile', 'also'],
   );
-  const log = await ownLog(app);
+  const log = await until(async () => {
+    const text = await ownLog(app);
+    return text.includes('the storage of notifications can be used again') ? text : '';
+  });
   t.equal(log.match(/the storage of notifications cannot be used/g)?.length, 1);
   t.equal(log.match(/the storage of notifications can be used again/g)?.length, 1);
 

@@ -18,6 +18,23 @@ const sleeper = (processName: string, more: object = {}) => ({
   ...more,
 });
 
+t.test('what is enabled in the file runs, also where a user had stopped it before', async t => {
+  const app = await startHost({
+    plugins: ['config', 'process'],
+    config: { hand: sleeper('Hand', { enabled: false }) },
+  });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'stackwarden.json');
+  await start(app, 'Hand');
+  await stop(app, 'Hand');
+  t.match(await status(app, 'Hand'), { status: 'stopped', restart: { disabled: true } });
+  const root = JSON.parse(await readFile(file, 'utf8'));
+  root.hand.enabled = true;
+  await writeFile(file, JSON.stringify(root));
+  await until(async () => (await status(app, 'Hand')).status === 'running');
+  t.match(await status(app, 'Hand'), { restart: { disabled: false } });
+});
+
 t.test('the file decides when its key changes, a user otherwise', { skip }, async t => {
   const app = await startHost({
     plugins: ['config', 'process', 'auto-restart', 'health'],

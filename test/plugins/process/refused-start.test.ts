@@ -25,6 +25,8 @@ t.test('a program that is missing', async t => {
   const { port } = server.address() as { port: number };
   const app = await startHost({
     plugins: ['config', 'process'],
+    // A start is watched until its program ends, however long that takes.
+    pace: 10,
     config: {
       gone: service('Gone', ['/nowhere/program'], { port }),
       empty: service('Empty', []),

@@ -62,7 +62,7 @@ t.test('the switch', { skip: !isHere }, async t => {
   await app.post('/config', { process_name: 'Traefik', updates: { command: ['sleep', '600'] } });
   t.match(await app.post('/config/service-ui', {}), { body: { enabled: true, proxy_error: null } });
   t.equal((await saved()).traefik.enabled, true);
-  await until(() => existsSync(path.join(dir, 'dynamic/services.yaml')));
+  await until(() => ['dynamic/services.yaml', 'traefik.yml'].every(name => existsSync(path.join(dir, name))));
   const fixed = parse(await readFile(path.join(dir, 'traefik.yml'), 'utf8'));
   t.match(fixed, {
     entryPoints: { web: { address: ':18080' }, extra: { address: ':1' }, traefik: { address: '127.0.0.1:18081' } },

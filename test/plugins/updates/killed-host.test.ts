@@ -3,7 +3,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { rounds } from '../../support/rounds.ts';
 import { FIRST, makeShelf } from '../../support/shelf.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
@@ -22,10 +22,11 @@ const PLUGINS = [
 const NAME = 'Gadget';
 const MINE = 'what the user has written';
 
-t.test('updates of hosts that end', { timeout: 3_600_000 }, async t => {
+/** A service with a release, and hosts one after the other that update it. */
+async function stack(t: Test, more: Record<string, unknown> = {}, program?: 'stubborn') {
   const shelf = await makeShelf(t);
   await shelf.publish(FIRST);
-  const block = await shelf.service(NAME);
+  const block = await shelf.service(NAME, more, program);
   const folder = String(block.config_dir);
   await writeFile(path.join(folder, 'data', 'mine'), MINE);
   const port = await writeConfig(shelf.configDir, {
@@ -41,11 +42,11 @@ t.test('updates of hosts that end', { timeout: 3_600_000 }, async t => {
     const json = async (place: string, init?: RequestInit): Promise<any> =>
       (await fetch(host.base + place, init)).json();
     const status = async () => (await json(`/process/update-status?process_name=${NAME}`)).update_status;
+    const process = () => json(`/process/service-status?process_name=${NAME}`);
     await until(
       async () => {
         const { terminal } = await json('/process/startup-status');
-        const process = await json(`/process/service-status?process_name=${NAME}`);
-        return terminal && process.status === 'running' && (await status())?.status !== 'installing';
+        return terminal && (await process()).status === 'running' && (await status())?.status !== 'installing';
       },
       { what: `${NAME} to run, and its update to be over` },
     );
@@ -55,9 +56,43 @@ t.test('updates of hosts that end', { timeout: 3_600_000 }, async t => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ process_name: NAME }),
       });
-    return { host, status, install };
+    return { host, process, status, install };
   };
+  return { shelf, folder, open };
+}
 
+t.test('killed once the new release runs, and before it is known to be ready', async t => {
+  const { shelf, open } = await stack(t);
+  await shelf.publish('v1.1.0');
+  const first = await open();
+  const answer = first.install().catch(() => undefined);
+  await until(async () => (await shelf.started(NAME)) === 'v1.1.0', { intervalMs: 5 });
+  first.host.child.kill('SIGKILL');
+  await Promise.all([answer, first.host.exited]);
+  const second = await open();
+  t.match(await second.status(), { status: 'updated', current_version: 'v1.1.0' });
+  t.equal(await shelf.present(NAME), 'v1.1.0');
+  second.host.child.kill('SIGTERM');
+  await second.host.exited;
+});
+
+t.test('killed before the new release is in place', async t => {
+  const { shelf, open } = await stack(t, { stop_grace_seconds: 5 }, 'stubborn');
+  await shelf.publish('v1.1.0');
+  const first = await open();
+  const answer = first.install().catch(() => undefined);
+  await until(async () => (await first.process()).status === 'stopping', { intervalMs: 5 });
+  first.host.child.kill('SIGKILL');
+  await Promise.all([answer, first.host.exited]);
+  const second = await open();
+  t.match(await second.status(), { status: 'error', message: /ended during the update; .* is in place/ });
+  t.equal(await shelf.present(NAME), FIRST);
+  second.host.child.kill('SIGTERM');
+  await second.host.exited;
+});
+
+t.test('updates of hosts that end', { timeout: 3_600_000 }, async t => {
+  const { shelf, folder, open } = await stack(t);
   let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? 1);
   t.comment(`seed ${seed}`);
   const random = (): number => {
