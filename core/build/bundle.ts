@@ -1,52 +1,24 @@
 // Bundles one build: the core, each plugin folder and each library that a start needs become a file or two, because
 // finding and reading hundreds of small ones is most of a start.
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
+import type { Plugin } from 'esbuild';
 import { bundlePage } from '../kit/page-bundle.ts';
+import { bundleCore } from './core-script.ts';
 import { joinPlugins } from './joined-plugins.ts';
-import { CORE_FILE, LIBRARIES, LIBRARY_DIR, libraryFile, Places, relative, SHARED_BY_THREADS, toJs } from './places.ts';
+import { bundleLibraries } from './libraries.ts';
+import { type Directories, run } from './output.ts';
+import { CORE_FILE, HOST_PARTS, hostPartFile, Places, relative, SHARED_BY_THREADS } from './places.ts';
 
 const MAIN = 'core/cli/main';
-/** What a command imports when it runs the host, or reads as the host does. */
-const HOST_PARTS = [
-  'core/cli/check.ts',
-  'core/cli/configured-settings.ts',
-  'core/cli/create-plugin.ts',
-  'core/cli/plugins.ts',
-  'core/cli/read-only.ts',
-  'core/cli/start.ts',
-  'core/host/plugin-trust.ts',
-];
 /** Runs in the thread of module hooks. */
 const RELOAD_HOOKS = 'core/host/reload-hooks.ts';
 
-const COMMON: BuildOptions = {
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  // A text of ASCII alone takes half of the memory, and Node keeps the text of what it has loaded.
-  charset: 'ascii',
-  legalComments: 'inline',
-  logLevel: 'silent',
-  // Of two modules of the kit that export the same name the bundle would have neither.
-  logOverride: { 'ambiguous-reexport': 'error' },
-  minifyWhitespace: true,
-  // All of it is modules, which are strict without a word, and `npm run check` has looked at the types.
-  tsconfigRaw: {},
-  write: false,
-};
-/** CommonJS inside of a bundle asks for the modules of Node. */
-const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
-/** Same for what asks for nothing else, without loading `node:module`. */
+/** CommonJS inside of a bundle asks for modules of Node. */
 const REQUIRE_OF_NODE = 'const require = process.getBuiltinModule;';
 
-export interface BundleOptions {
-  /** Directory of the sources. */
-  readonly rootDir: string;
-  readonly outDir: string;
+export interface BundleOptions extends Directories {
   readonly plugins: ReadonlySet<string>;
   /** Further entry points, relative to the root; they use the core as plugins do. */
   readonly include?: readonly string[];
@@ -66,7 +38,7 @@ export async function bundle(options: BundleOptions): Promise<ReadonlySet<string
     await bundleCommands(options, folder, places);
   }
   await bundleLibraries(options);
-  await joinPlugins(options.outDir, [...options.plugins], COMMON);
+  await joinPlugins(options.outDir, [...options.plugins]);
   return places.packages;
 }
 
@@ -152,34 +124,6 @@ async function bundlePageOf({ rootDir, outDir }: BundleOptions, folder: string):
   await writeFile(path.join(outDir, folder, 'page.css'), style);
 }
 
-async function bundleCore(options: BundleOptions, places: Places): Promise<void> {
-  const { rootDir, outDir } = options;
-  const kit = (await readdir(path.join(rootDir, 'core/kit'))).filter(name => !name.endsWith('-worker.ts'));
-  // The last but the kit is what the contract of destinations sends with.
-  const named = ['./core/contract/plugin.ts', './core/host/host.ts', './core/host/fetch.ts'];
-  const modules = [...named, ...kit.map(name => `./core/kit/${name}`)];
-  const text = modules.map(name => `export * from '${name}';\n`).join('');
-  const whole: Plugin = {
-    name: 'the whole core',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^whole$/ }, () => ({ path: 'whole', namespace: 'core' }));
-      onLoad({ filter: /^whole$/, namespace: 'core' }, () => ({ contents: text, resolveDir: rootDir }));
-    },
-  };
-  // Whatever a module becomes a part of, it lies two directories below the build.
-  const place = path.dirname(CORE_FILE);
-  await run(options, {
-    entryPoints: [
-      ...HOST_PARTS.map(file => ({ in: file, out: withoutExtension(hostPartFile(file)) })),
-      { in: 'whole', out: withoutExtension(CORE_FILE) },
-    ],
-    outdir: outDir,
-    splitting: true,
-    chunkNames: `${place}/[name]-[hash]`,
-    plugins: [whole, places.plugin({ core: 'whole', place: () => place })],
-  });
-}
-
 /** One file, because each further one is a millisecond of every command. What it shares with the host keeps no state. */
 async function bundleCommandLine(options: BundleOptions, places: Places): Promise<void> {
   const place = path.dirname(MAIN);
@@ -228,57 +172,6 @@ function commandParser({ rootDir }: BundleOptions, places: Places): Plugin {
   };
 }
 
-async function bundleLibraries(options: BundleOptions): Promise<void> {
-  const { rootDir, outDir } = options;
-  const texts = new Map<string, string>();
-  for (const library of LIBRARIES) {
-    const names = Object.keys(await import(library)).filter(name => /^\w+$/.test(name));
-    texts.set(libraryFile(library), `export { ${names.join(', ')} } from '${library}';\n`);
-  }
-  const listed: Plugin = {
-    name: 'libraries',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^core\/libraries\// }, ({ path }) => ({ path, namespace: 'library' }));
-      onLoad({ filter: /./, namespace: 'library' }, ({ path }) => ({
-        contents: texts.get(path) ?? '',
-        resolveDir: rootDir,
-      }));
-    },
-  };
-  await run(options, {
-    entryPoints: [...texts.keys()].map(file => ({ in: file, out: withoutExtension(file) })),
-    outdir: outDir,
-    splitting: true,
-    chunkNames: `${LIBRARY_DIR}/[name]-[hash]`,
-    banner: { js: REQUIRE },
-    mainFields: ['module', 'main'],
-    sourcemap: false,
-    plugins: [listed, zodLocales],
-  });
-}
-
-/** Its messages in sixty languages are more than a third of zod; one that is asked for comes from the package. */
-const zodLocales: Plugin = {
-  name: 'zod locales',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^zod\/v4\/locales$/ }, () => ({ external: true }));
-    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, async ({ path: file }) => {
-      const text = await readFile(file, 'utf8');
-      const names = [...text.matchAll(/\bdefault as (\w+)/g)].map(([, name]) => name);
-      const locales = names.map(name => `export const ${name} = () => require('zod/v4/locales').${name}();\n`);
-      return { contents: locales.join('') };
-    });
-  },
-};
-
-function hostPartFile(source: string): string {
-  return `${path.dirname(CORE_FILE)}/${path.basename(toJs(source))}`;
-}
-
-function withoutExtension(file: string): string {
-  return file.replace(/\.js$/, '');
-}
-
 /** Modules that a thread or a program of its own imports by their place. `bundled` is where the folder's bundle lies. */
 async function threadFiles(places: Places, folder: string, bundled: string): Promise<string[]> {
   const found = new Set(folder === 'core' ? [SHARED_BY_THREADS, RELOAD_HOOKS] : []);
@@ -304,24 +197,4 @@ async function refuseTwice(text: string, bundled: string): Promise<void> {
     if (called.has(`${name}2`))
       throw new Error(`${name} is read in a thread by its name; let no other function of ${bundled} be called so`);
   }
-}
-
-async function run({ rootDir, outDir }: BundleOptions, options: BuildOptions): Promise<void> {
-  const shared = { ...COMMON, absWorkingDir: rootDir, sourcemap: true, sourcesContent: false } as const;
-  const { outputFiles = [] } = await build({ ...shared, ...options });
-  for (const file of outputFiles) {
-    await mkdir(path.dirname(file.path), { recursive: true });
-    await writeFile(file.path, file.path.endsWith('.map') ? placedMap(file, rootDir, outDir) : file.contents);
-  }
-}
-
-/** Names the sources as if they lay in the build, at the same places as in the project. */
-function placedMap({ path: file, text }: OutputFile, rootDir: string, outDir: string): string {
-  const directory = path.dirname(file);
-  const map = JSON.parse(text) as { sources: string[] };
-  const sources = map.sources.map(source => {
-    const inProject = path.relative(rootDir, path.resolve(directory, source));
-    return path.relative(directory, path.join(outDir, inProject));
-  });
-  return JSON.stringify({ ...map, sources });
 }

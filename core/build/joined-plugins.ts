@@ -1,13 +1,18 @@
 // Joins the bundles of plugin folders in one file of the build, because finding, reading and linking a module takes
 // longer than running it. The folders stay what they are: a host takes from this file only what is the same there.
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
+import { exportsOf, moduleText } from './module-text.ts';
+import { importedOnDemand, ON_DEMAND } from './on-demand.ts';
+import { COMMON } from './output.ts';
 
 /** Lies two directories below the build, as plugins do not, so that their own places are handed to them. */
-const JOINED_FILE = 'core/bundle/joined-plugins.js';
+const JOINED_FILE = 'core/bundle/joined-plugins.cjs';
 const OWN_URL = 'urlOfThisIndexFile';
+const RESOLVE = 'resolveForPlugins';
+const MODULES = 'modulesOfPlugins';
 const TAKEN = 'takenFromModule';
 /** With what is imported, in the words that esbuild writes. */
 const IMPORTED = /\bfrom"([^"\n]+)"/g;
@@ -21,18 +26,15 @@ interface Joined {
   readonly map: unknown;
 }
 
-/**
- * Writes the file and its source map. A folder whose index file shares modules with another file of the folder, or
- * imports a package at once, is left out and loaded by itself.
- */
-export async function joinPlugins(outDir: string, names: readonly string[], common: BuildOptions): Promise<void> {
+/** Writes the script and its source map. A folder that imports a package at once is left out and loaded by itself. */
+export async function joinPlugins(outDir: string, names: readonly string[]): Promise<void> {
   const sorted = [...names].sort();
   const indexOf = (name: string) => path.join(outDir, 'plugins', name, 'index.js');
   const originals = new Map<string, string>();
   for (const name of sorted) originals.set(name, await readFile(indexOf(name), 'utf8'));
-  const modules = new Modules(outDir, [...originals.values()]);
+  const modules = new Modules(outDir, await textsIn(sorted.map(name => path.dirname(indexOf(name)))));
   const apart = new Set<string>();
-  const outputs = await bundleEach(outDir, new Map(sorted.map(name => [name, indexOf(name)])), modules, apart, common);
+  const outputs = await bundleEach(outDir, new Map(sorted.map(name => [name, indexOf(name)])), modules, apart);
   const joined: Joined[] = [];
   for (const [name, original] of originals)
     if (!apart.has(name)) joined.push(joinedPlugin(name, original, outputs(`${name}.js`), outputs(`${name}.js.map`)));
@@ -44,8 +46,19 @@ export async function joinPlugins(outDir: string, names: readonly string[], comm
     text += `${body}})},\n`;
   }
   // The bundles of the core lie beside it.
-  await writeFile(path.join(outDir, JOINED_FILE), `${text}};\n`, { flag: 'wx' });
+  await writeFile(path.join(outDir, JOINED_FILE), importedOnDemand(`${text}}}})\n`), { flag: 'wx' });
   await writeFile(path.join(outDir, `${JOINED_FILE}.map`), JSON.stringify({ version: 3, sections }));
+}
+
+/** Of index files, and of what they import on demand. */
+async function textsIn(folders: readonly string[]): Promise<string[]> {
+  const files = await Promise.all(
+    folders.map(async folder => {
+      const names = (await readdir(folder)).filter(name => name.endsWith('.js'));
+      return Promise.all(names.map(name => readFile(path.join(folder, name), 'utf8')));
+    }),
+  );
+  return files.flat();
 }
 
 /** Gives the texts by the names of their files. What cannot be joined comes to be `apart`. */
@@ -54,7 +67,6 @@ async function bundleEach(
   indexFiles: ReadonlyMap<string, string>,
   modules: Modules,
   apart: Set<string>,
-  common: BuildOptions,
 ): Promise<(file: string) => string> {
   const directory = path.join(outDir, path.dirname(JOINED_FILE));
   const imports: Plugin = {
@@ -63,10 +75,9 @@ async function bundleEach(
       onResolve({ filter: /./ }, ({ path: specifier, kind, resolveDir, importer }) => {
         if (kind === 'entry-point') return undefined;
         const file = specifier.startsWith('.') ? path.resolve(resolveDir, specifier) : specifier;
-        if (kind === 'dynamic-import') {
-          const place = path.relative(directory, file);
-          return { path: specifier.startsWith('.') ? place : specifier, external: true };
-        }
+        // What a folder loads when it is asked for is compiled then, here as there.
+        if (specifier.startsWith('.') && path.dirname(file) === resolveDir) return undefined;
+        if (kind === 'dynamic-import') return { path: file, external: true };
         if (file.startsWith('node:') || file.startsWith(path.join(outDir, 'core', path.sep)))
           return { path: file, namespace: 'module' };
         apart.add(path.basename(path.dirname(importer)));
@@ -78,11 +89,11 @@ async function bundleEach(
     },
   };
   const { outputFiles = [] } = await build({
-    ...common,
+    ...COMMON,
     absWorkingDir: outDir,
     entryPoints: [...indexFiles].map(([name, file]) => ({ in: file, out: name })),
     outdir: directory,
-    define: { 'import.meta.url': OWN_URL },
+    define: { 'import.meta.url': OWN_URL, 'import.meta.resolve': RESOLVE },
     sourcemap: 'external',
     sourcesContent: false,
     plugins: [imports],
@@ -119,11 +130,11 @@ class Modules {
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #contents = new Map<string, Promise<string>>();
 
-  /** `texts` are the index files. */
+  /** `texts` are those that are joined. */
   constructor(outDir: string, texts: readonly string[]) {
     this.#outDir = outDir;
     const specifiers = texts.flatMap(text => [...text.matchAll(IMPORTED)].map(([, specifier = '']) => specifier));
-    // Each index file lies as deep as any other.
+    // Each of them lies as deep as any other.
     const found = specifiers.map(specifier =>
       specifier.startsWith('.') ? path.resolve(outDir, 'plugins', '_', specifier) : specifier,
     );
@@ -137,31 +148,28 @@ class Modules {
     return known;
   }
 
+  /** The script is an object: what it imports, and what makes the plugins of these modules. */
   header(): string {
     const directory = path.join(this.#outDir, path.dirname(JOINED_FILE));
     const used = [...this.#numbers].filter(([file]) => this.#contents.has(file));
-    const imports = used.map(([file, number]) => {
+    const imports = used.map(([file]) => {
       const place = path.relative(directory, file);
-      const specifier = file.startsWith('node:') ? file : place.startsWith('.') ? place : `./${place}`;
-      return `import*as m${number} from${JSON.stringify(specifier)};\n`;
+      return JSON.stringify(file.startsWith('node:') ? file : place.startsWith('.') ? place : `./${place}`);
     });
-    const list = used.map(([, number]) => `${number}:m${number}`).join();
-    return `${imports.join('')}const modules={${list}};\nfunction ${TAKEN}(number,name){return modules[number][name]}\nexport const plugins={\n`;
+    const places = used.map(([, number], index) => `${number}:${MODULES}[${index}]`);
+    const start = `({imports:[${imports}],load(${MODULES},${ON_DEMAND},${RESOLVE}){"use strict";const modules={${places}};`;
+    return `${start}\nfunction ${TAKEN}(number,name){return modules[number][name]}\nreturn{\n`;
   }
 
   async #make(file: string): Promise<string> {
     const number = this.#numbers.get(file);
     if (number === undefined) throw new Error(`${file} is imported in a way that is not looked for`);
-    const lines = (await this.#exportsOf(file)).map(name => {
-      const value = `/* @__PURE__ */ ${TAKEN}(${number},${JSON.stringify(name)})`;
-      // Some names are words of the language.
-      return `const $${name} = ${value};\nexport { $${name} as ${name} };\n`;
-    });
-    return lines.join('');
+    const taken = (name: string) => `/* @__PURE__ */ ${TAKEN}(${number},${JSON.stringify(name)})`;
+    return moduleText(await this.#exportsOf(file), taken);
   }
 
   async #exportsOf(file: string): Promise<string[]> {
-    if (file.startsWith('node:')) return Object.keys(await import(file)).filter(name => /^\w+$/.test(name));
+    if (file.startsWith('node:')) return exportsOf(file);
     const { metafile } = await build({ entryPoints: [file], metafile: true, write: false, format: 'esm' });
     return Object.values(metafile.outputs).flatMap(output => output.exports);
   }

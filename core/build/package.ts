@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorText } from '../kit/error-text.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
+import { keepCompiled } from './keep-compiled.ts';
 import { CORE_FILE } from './places.ts';
 import { stageFor, swapDirectory } from './swap.ts';
 
@@ -52,6 +53,7 @@ async function build(): Promise<void> {
       peerDependenciesMeta: { 'fast-check': { optional: true }, tap: { optional: true } },
     };
     await writeFile(path.join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    await keepCompiled(stage);
     for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
       await cp(path.join(rootDir, file), path.join(stage, file));
   } catch (error) {

@@ -22,8 +22,21 @@ export const LIBRARIES = [
 ];
 export const LIBRARY_DIR = 'core/libraries';
 
+/** Where the core lies, two directories below the build. */
+export const CORE_DIR = 'core/bundle';
 /** What the main thread uses of the core, whoever imports it: a second instance would not know the first. */
-export const CORE_FILE = 'core/bundle/core.js';
+export const CORE_FILE = `${CORE_DIR}/core.js`;
+/** What a command imports when it runs the host or reads as the host does, and what keeps the plugins compiled. */
+export const HOST_PARTS = [
+  'core/cli/check.ts',
+  'core/cli/configured-settings.ts',
+  'core/cli/create-plugin.ts',
+  'core/cli/plugins.ts',
+  'core/cli/read-only.ts',
+  'core/cli/start.ts',
+  'core/host/joined-plugins.ts',
+  'core/host/plugin-trust.ts',
+];
 /** A thread's file and what it imports on demand are bundled each by itself, but for this. */
 export const SHARED_BY_THREADS = 'core/contract/problem.ts';
 
@@ -89,10 +102,13 @@ export class Places {
             return { path: path.join(this.#rootDir, source) };
           },
         );
-        onResolve({ filter: PACKAGE }, ({ path: specifier, importer, kind }) => {
+        onResolve({ filter: PACKAGE }, ({ path: specifier, resolveDir, importer, kind }) => {
           if (kind === 'entry-point') return undefined;
+          if (resolveDir.includes('/node_modules/')) return undefined;
           this.packages.add(specifier);
-          return LIBRARIES.includes(specifier) ? elsewhere(importer, libraryFile(specifier)) : { external: true };
+          if (!LIBRARIES.includes(specifier)) return { external: true };
+          if (core === 'whole') return undefined;
+          return elsewhere(importer, core === 'own' ? libraryFile(specifier) : sharedLibraryFile(specifier));
         });
         if (placed.length === 0) return;
         onLoad({ filter: new RegExp(`/(?:${placed.join('|').replaceAll('.', '\\.')})$`) }, ({ path: file }) => {
@@ -112,8 +128,26 @@ function aliased(specifier: string): string {
   return specifier === '#core' ? 'core/contract/plugin.ts' : `core/kit/${specifier.slice('#kit/'.length)}.ts`;
 }
 
+/** Where threads and commands find it. */
 export function libraryFile(library: string): string {
-  return `${LIBRARY_DIR}/${library.replaceAll('/', '-').replace(/\.js$/, '')}.js`;
+  return `${LIBRARY_DIR}/${libraryName(library)}`;
+}
+
+/** Where the main thread does. */
+export function sharedLibraryFile(library: string): string {
+  return `${CORE_DIR}/${libraryName(library)}`;
+}
+
+function libraryName(library: string): string {
+  return `${withoutExtension(library.replaceAll('/', '-'))}.js`;
+}
+
+export function withoutExtension(file: string): string {
+  return file.replace(/\.c?js$/, '');
+}
+
+export function hostPartFile(source: string): string {
+  return `${CORE_DIR}/${path.basename(toJs(source))}`;
 }
 
 export function toJs(source: string): string {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorText } from '../kit/error-text.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
+import { keepCompiled } from './keep-compiled.ts';
 import { stageFor, swapDirectory, swapLink } from './swap.ts';
 
 const BUILT = ['core', 'node_modules', 'package-lock.json', 'package.json', 'plugins', 'templates'];
@@ -49,6 +50,7 @@ async function build(): Promise<void> {
     dependencies = await compileTo({ outDir: stage, plugins: chosen });
     const manifest = await builtManifest(dependencies);
     await writeFile(path.join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    await keepCompiled(stage);
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     throw error;

@@ -3,6 +3,7 @@ import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createHost } from '../host/host.ts';
 import type { StackwardenHost } from '../host/host-options.ts';
+import { readJoinedPlugins } from '../host/joined-plugins.ts';
 import { Example } from './example.ts';
 import { limitHeapGrowth } from './heap-growth.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
@@ -34,6 +35,7 @@ export async function start({
   onCreated,
 }: StartOptions): Promise<number> {
   await refuseUnknownPlugins(configDir, plugins);
+  if (plugins === undefined) readJoinedPlugins();
   const letGrow = holdYoungGeneration();
   const letOptimize = holdOptimization();
   closeInheritedDescriptors();

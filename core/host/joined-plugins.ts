@@ -1,13 +1,14 @@
-// The index files of the product's plugins as one file of a build (see core/build/joined-plugins.ts). A plugin is taken
+// The index files of the product's plugins as one script of a build (see core/build/joined-plugins.ts). A plugin is taken
 // from there only while its folder holds the same index file.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { CompiledScript } from './compiled-script.ts';
 
-const FILE = new URL('../bundle/joined-plugins.js', import.meta.url);
+const FILE = new URL('../bundle/joined-plugins.cjs', import.meta.url);
 const FOLDERS = fileURLToPath(new URL('../../plugins', import.meta.url));
-/** The file is read as a whole, which costs more than a few folders. */
+/** The script is read as a whole, which costs more than a few folders. */
 const MIN_PLUGINS = 40;
 
 interface JoinedPlugin {
@@ -16,18 +17,43 @@ interface JoinedPlugin {
   load(url: string): unknown;
 }
 
-export class JoinedPlugins {
-  readonly #plugins: Readonly<Record<string, JoinedPlugin>>;
+type Plugins = Readonly<Record<string, JoinedPlugin>>;
 
-  private constructor(plugins: Readonly<Record<string, JoinedPlugin>>) {
+interface Joined {
+  readonly imports: readonly string[];
+  load(
+    modules: readonly unknown[],
+    onDemand: (specifier: string) => Promise<unknown>,
+    resolve: (specifier: string) => string,
+  ): Plugins;
+}
+
+let script: CompiledScript | undefined;
+
+/**
+ * Reads the script, where the host runs from a build. What V8 has compiled of it counts only with the flags that V8 had
+ * then, so this comes before any of them changes.
+ */
+export function readJoinedPlugins(): CompiledScript | undefined {
+  if (existsSync(FILE)) script ??= new CompiledScript(FILE);
+  return script;
+}
+
+export class JoinedPlugins {
+  readonly #plugins: Plugins;
+
+  private constructor(plugins: Plugins) {
     this.#plugins = plugins;
   }
 
   /** Has none where the host runs from its sources, or loads only some `count` of its plugins. */
   static async forLoading(count: number): Promise<JoinedPlugins> {
-    if (count < MIN_PLUGINS || !existsSync(FILE)) return new JoinedPlugins({});
-    const { plugins } = (await import(FILE.href)) as { plugins: Record<string, JoinedPlugin> };
-    return new JoinedPlugins(plugins);
+    const joined = count < MIN_PLUGINS ? undefined : (readJoinedPlugins()?.run() as Joined | undefined);
+    if (joined === undefined) return new JoinedPlugins({});
+    // In a build this module is a part of what lies beside the script.
+    const onDemand = (specifier: string): Promise<unknown> => import(specifier);
+    const modules = await Promise.all(joined.imports.map(onDemand));
+    return new JoinedPlugins(joined.load(modules, onDemand, specifier => import.meta.resolve(specifier)));
   }
 
   /** What loads the plugin of this index file; undefined when the file has to be imported. */

@@ -148,7 +148,7 @@ t.test('a build of many plugins', async t => {
   };
   await rm(path.dirname(script('waittcp')), { recursive: true });
   // As long as what stands there, so that everything keeps its place in the source map.
-  const joined = path.join(outDir, 'core/bundle/joined-plugins.js');
+  const joined = path.join(outDir, 'core/bundle/joined-plugins.cjs');
   await change(joined, 'host.use("http.requests")', 'null.use("http.requests")');
   await change(script('logs'), 'host.use("log.hub")', 'null.use("log.hub")');
   const configDir = path.join(dir, 'config');
@@ -197,7 +197,7 @@ t.test('two modules of the kit that export the same name are refused', async t =
     core: {
       cli: Object.fromEntries(commands.map(name => [`${name}.ts`, module])),
       contract: { 'plugin.ts': '' },
-      host: { 'host.ts': '', 'fetch.ts': '', 'plugin-trust.ts': '' },
+      host: { 'fetch.ts': '', 'host.ts': '', 'joined-plugins.ts': '', 'plugin-trust.ts': '' },
       kit: { 'one.ts': module, 'two.ts': module },
     },
   });

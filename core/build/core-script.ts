@@ -1,0 +1,132 @@
+// Bundles what the main thread has of the core and of libraries as one script, because V8 keeps what it has compiled of
+// scripts alone. Beside it lies a module for each part, which whoever runs in the main thread imports.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { zodLocales } from './libraries.ts';
+import { exportsOf, madeUp, moduleText } from './module-text.ts';
+import { importedOnDemand, ON_DEMAND } from './on-demand.ts';
+import { COMMON, type Directories, run } from './output.ts';
+import {
+  CORE_DIR,
+  CORE_FILE,
+  HOST_PARTS,
+  hostPartFile,
+  LIBRARIES,
+  type Places,
+  sharedLibraryFile,
+  withoutExtension,
+} from './places.ts';
+
+const SCRIPT_FILE = `${CORE_DIR}/core-script.cjs`;
+const LOADER_SOURCE = 'core/host/core-script.ts';
+const LOADER_FILE = `${CORE_DIR}/core-script.js`;
+const META = 'metaOfThisScript';
+const WHOLE = 'whole core';
+
+/** Writes the script with its source map, the module that runs it, and one for each part and each library. */
+export async function bundleCore(directories: Directories, places: Places): Promise<void> {
+  const { rootDir, outDir } = directories;
+  const texts = await partTexts(rootDir);
+  const options: BuildOptions = {
+    outdir: outDir,
+    mainFields: ['module', 'main'],
+    plugins: [
+      madeUp(new Map([...texts, [WHOLE, wholeText([...texts.keys()])]]), rootDir),
+      nodeModules,
+      zodLocales,
+      places.plugin({ core: 'whole', place: () => CORE_DIR }),
+    ],
+  };
+  await run(directories, {
+    ...options,
+    entryPoints: [{ in: WHOLE, out: withoutExtension(SCRIPT_FILE) }],
+    outExtension: { '.js': path.extname(SCRIPT_FILE) },
+    format: 'cjs',
+    define: { 'import.meta': META },
+  });
+  await wrapScript(path.join(outDir, SCRIPT_FILE));
+  await run(directories, {
+    entryPoints: [{ in: LOADER_SOURCE, out: withoutExtension(LOADER_FILE) }],
+    outdir: outDir,
+    plugins: [places.plugin({ core: 'whole', place: () => CORE_DIR })],
+  });
+  for (const [file, names] of await exportedNames(texts, { ...options, absWorkingDir: rootDir }))
+    await writePart(outDir, file, `parts[${JSON.stringify(file)}]`, names);
+  for (const library of LIBRARIES)
+    await writePart(
+      outDir,
+      sharedLibraryFile(library),
+      `await libraries[${JSON.stringify(library)}]()`,
+      await exportsOf(library),
+    );
+}
+
+/** The texts of what the parts are made of, by the files from which they are imported. */
+async function partTexts(rootDir: string): Promise<Map<string, string>> {
+  const kit = (await readdir(path.join(rootDir, 'core/kit'))).filter(name => !name.endsWith('-worker.ts'));
+  // The last but the kit is what the contract of destinations sends with.
+  const core = [
+    'core/contract/plugin.ts',
+    'core/host/host.ts',
+    'core/host/fetch.ts',
+    ...kit.map(name => `core/kit/${name}`),
+  ];
+  const texts = new Map(HOST_PARTS.map(source => [hostPartFile(source), `export * from './${source}';\n`]));
+  return texts.set(CORE_FILE, core.map(source => `export * from './${source}';\n`).join(''));
+}
+
+function wholeText(files: readonly string[]): string {
+  const imports = files.map((file, index) => `import * as part${index} from '${file}';\n`).join('');
+  const parts = files.map((file, index) => `'${file}': part${index}`).join();
+  const libraries = LIBRARIES.map(library => `'${library}': () => import('${library}')`).join();
+  return `${imports}export const parts = { ${parts} };\nexport const libraries = { ${libraries} };\n`;
+}
+
+/** Makes a function of the script, which is given what modules have and scripts do not. */
+async function wrapScript(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  const head = `(function(require,${ON_DEMAND},${META}){"use strict";const module={};\n`;
+  const tail = '\nreturn module.exports})\n';
+  const [code = '', mapped = ''] = text.split(/^(?=\/\/# sourceMappingURL=)/m);
+  await writeFile(file, importedOnDemand(head + code + tail) + mapped);
+  const map = JSON.parse(await readFile(`${file}.map`, 'utf8'));
+  await writeFile(`${file}.map`, JSON.stringify({ version: 3, sections: [{ offset: { line: 1, column: 0 }, map }] }));
+}
+
+async function exportedNames(
+  texts: ReadonlyMap<string, string>,
+  options: BuildOptions,
+): Promise<[file: string, names: string[]][]> {
+  const files = [...texts.keys()];
+  const { metafile } = await build({
+    ...COMMON,
+    ...options,
+    entryPoints: files.map(file => ({ in: file, out: withoutExtension(file) })),
+    splitting: true,
+    metafile: true,
+  });
+  const outputs = Object.entries(metafile.outputs);
+  return files.map(file => [file, outputs.find(([name]) => name.endsWith(`/${file}`))?.[1].exports ?? []]);
+}
+
+async function writePart(outDir: string, file: string, part: string, names: readonly string[]): Promise<void> {
+  const head = `import{parts,libraries}from"./${path.basename(LOADER_FILE)}";\nconst part=${part};\n`;
+  await writeFile(path.join(outDir, file), head + moduleText(names, name => `part.${name}`));
+}
+
+/** A copy of all that a module of Node has, for each source that imports it, takes longer than what is used of it. */
+const nodeModules: Plugin = {
+  name: 'modules of Node',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path: specifier, kind }) =>
+      kind === 'import-statement' ? { path: specifier, namespace: 'module of Node' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'module of Node' }, async ({ path: specifier }) => {
+      const head = `const all=require(${JSON.stringify(specifier)});function taken(name){return all[name]}\n`;
+      const names = (await exportsOf(specifier)).filter(name => name !== 'default');
+      const text = moduleText(names, name => `/* @__PURE__ */ taken("${name}")`);
+      return { contents: `${head}export default all;\n${text}` };
+    });
+  },
+};

@@ -1,0 +1,20 @@
+// Has a build started once, so that V8 need not compile it at every start.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const PROGRAM = fileURLToPath(new URL('./warm-start.ts', import.meta.url));
+const LIMIT_MS = 120_000;
+
+/** Says so where that does not succeed, because the build works without, and starts more slowly. */
+export async function keepCompiled(outDir: string): Promise<void> {
+  try {
+    await run(process.execPath, ['--import=tsx', PROGRAM, outDir], { timeout: LIMIT_MS, killSignal: 'SIGKILL' });
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    console.error(
+      `the build cannot be started here, so each start compiles it anew: ${stderr.trim() || String(error)}`,
+    );
+  }
+}

@@ -1,0 +1,25 @@
+// Modules that a build makes up: they hand on what others export.
+import type { Plugin } from 'esbuild';
+
+/** What a package or a module of Node exports by names that are words. */
+export async function exportsOf(specifier: string): Promise<string[]> {
+  return Object.keys(await import(specifier)).filter(name => /^\w+$/.test(name));
+}
+
+/** The text of a module that exports each of these names with the value of its expression. */
+export function moduleText(names: readonly string[], expression: (name: string) => string): string {
+  // Some names are words of the language.
+  return names.map(name => `const $${name}=${expression(name)};\nexport{$${name} as ${name}};\n`).join('');
+}
+
+/** Finds modules by their specifiers among `texts`. What they import is looked for from `resolveDir`. */
+export function madeUp(texts: ReadonlyMap<string, string>, resolveDir: string): Plugin {
+  const filter = new RegExp(`^(?:${[...texts.keys()].map(name => name.replaceAll('.', '\\.')).join('|')})$`);
+  return {
+    name: 'made-up modules',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter }, ({ path }) => ({ path, namespace: 'made up' }));
+      onLoad({ filter, namespace: 'made up' }, ({ path }) => ({ contents: texts.get(path) ?? '', resolveDir }));
+    },
+  };
+}
