@@ -37,7 +37,7 @@ export class CompiledScript {
   /** Writes what has been compiled of it so far. */
   async keep(): Promise<void> {
     const data = this.#script.createCachedData();
-    await writeFile(keptFile(this.#url), Buffer.concat([sumOf(this.#textSum, data), data]));
+    await writeFile(keptFile(this.#url), Buffer.concat([data, sumOf(this.#textSum, data)]));
   }
 }
 
@@ -53,8 +53,9 @@ function keptOf(url: URL, textSum: number): Buffer | undefined {
     // A build runs as well without.
     return undefined;
   }
-  const data = kept.subarray(SUM_BYTES);
-  return kept.subarray(0, SUM_BYTES).equals(sumOf(textSum, data)) ? data : undefined;
+  // It comes first, because V8 makes a copy of what does not begin at an even place of the memory.
+  const data = kept.subarray(0, -SUM_BYTES);
+  return kept.subarray(-SUM_BYTES).equals(sumOf(textSum, data)) ? data : undefined;
 }
 
 function keptFile(url: URL): URL {
