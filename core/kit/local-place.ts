@@ -53,7 +53,8 @@ async function isOutside(file: string, others: ReadonlySet<string>): Promise<boo
     }
     links += 1;
     const target = await readlink(inside).catch(() => undefined);
-    if (target === undefined) return false;
+    // Somebody has just put something else there.
+    if (target === undefined) continue;
     rest = [...partsOf(target), ...next];
     if (path.isAbsolute(target)) place = '/';
   }

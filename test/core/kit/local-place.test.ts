@@ -1,8 +1,10 @@
 // A path is local when no part of its way, links included, lies on a file system that others answer for.
+import { chmod, chown, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { localPlaces } from '../../../core/kit/local-place.ts';
 import { testDir } from '../../support/directory.ts';
+import { NOBODY, ROOT_ONLY, race } from '../../support/race.ts';
 
 t.test('what lies on a mount that others answer for, or leads there, is not local', async t => {
   const link = (target: string) => t.fixture('symlink', target);
@@ -40,4 +42,19 @@ t.test('what lies on a mount that others answer for, or leads there, is not loca
   t.equal(await isCovered(`${root}/far/film`), true, 'the newest mount counts');
   const isOnNetwork = await localPlaces([{ directory: '/', type: 'nfs4' }]);
   t.equal(await isOnNetwork(`${root}/own/file.json`), false);
+});
+
+t.test('what is exchanged while it is looked at is looked at again', ROOT_ONLY, async t => {
+  const dir = testDir(t, { own: { real: {} } });
+  const own = path.join(dir, 'own');
+  await symlink(path.join(own, 'real'), path.join(own, 'link'));
+  await mkdir(path.join(own, 'other'));
+  await chmod(dir, 0o755);
+  await chown(own, NOBODY, NOBODY);
+  const isLocal = await localPlaces([{ directory: path.join(dir, 'far'), type: 'fuse.rclone' }]);
+  const place = path.join(own, 'place');
+  const told = new Set<boolean>();
+  const work = async () => told.add(await isLocal(path.join(place, 'file')));
+  await race({ place, others: [path.join(own, 'other'), path.join(own, 'link')], work });
+  t.same([...told], [true]);
 });
