@@ -8,8 +8,8 @@ import { CompiledScript } from './compiled-script.ts';
 
 const FILE = new URL('../bundle/joined-plugins.cjs', import.meta.url);
 const FOLDERS = fileURLToPath(new URL('../../plugins', import.meta.url));
-/** The script is read as a whole, which costs more than a few folders. */
-const MIN_PLUGINS = 40;
+/** Of the folders that are there. The script is run as a whole, which costs more than a few of them. */
+const MIN_SHARE = 1 / 3;
 
 interface JoinedPlugin {
   readonly sha256: string;
@@ -31,8 +31,8 @@ interface Joined {
 let script: CompiledScript | undefined;
 
 /**
- * Reads the script, where the host runs from a build. What V8 has compiled of it counts only with the flags that V8 had
- * then, so this comes before any of them changes.
+ * Reads the script, where the host runs from a build; without it all folders are loaded by themselves. What V8 has
+ * compiled of it counts only with the flags that V8 had then, so this comes before any of them changes.
  */
 export function readJoinedPlugins(): CompiledScript | undefined {
   if (existsSync(FILE)) script ??= new CompiledScript(FILE);
@@ -46,10 +46,10 @@ export class JoinedPlugins {
     this.#plugins = plugins;
   }
 
-  /** Has none where the host runs from its sources, or loads only some `count` of its plugins. */
-  static async forLoading(count: number): Promise<JoinedPlugins> {
-    const joined = count < MIN_PLUGINS ? undefined : (readJoinedPlugins()?.run() as Joined | undefined);
-    if (joined === undefined) return new JoinedPlugins({});
+  /** Has none where the script was not read, or where only `chosen` of the `found` folders are loaded. */
+  static async forLoading(chosen: number, found: number): Promise<JoinedPlugins> {
+    if (script === undefined || chosen < found * MIN_SHARE) return new JoinedPlugins({});
+    const joined = script.run() as Joined;
     // In a build this module is a part of what lies beside the script.
     const onDemand = (specifier: string): Promise<unknown> => import(specifier);
     const modules = await Promise.all(joined.imports.map(onDemand));

@@ -263,7 +263,8 @@ export class PluginSet {
    */
   async #load(folders: readonly PluginFolder[], choice: PluginChoice): Promise<void> {
     const late: Loading[] = [];
-    const joined = await JoinedPlugins.forLoading(folders.filter(({ name }) => isChosen(name, choice)).length);
+    const chosen = folders.filter(({ name }) => isChosen(name, choice));
+    const joined = await JoinedPlugins.forLoading(chosen.length, folders.length);
     const queue = new WorkQueue({ concurrency: IMPORTS_AT_ONCE });
     await queue.addAll(
       folders.map(found => async () => {

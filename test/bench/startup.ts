@@ -1,6 +1,11 @@
-// From the start of the process to its first answer, and its memory then, full and trimmed, against bare Node.
+// From the start of the process to its first answer, and its memory then, of the whole build and of a trimmed one, against
+// bare Node.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { buildInto } from '../support/build.ts';
 import { makePlace, residentMegabytes, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
@@ -22,9 +27,9 @@ async function bareNode(): Promise<Sample> {
   return { ms, megabytes };
 }
 
-async function stackwarden(args: readonly string[]): Promise<Sample> {
+async function stackwarden(buildDir?: string): Promise<Sample> {
   const place = await makePlace();
-  const host = await startBuilt(place, args);
+  const host = await startBuilt(place, [], false, buildDir);
   const megabytes = await residentMegabytes(host.pid);
   await host.end('SIGTERM');
   await place.remove();
@@ -39,11 +44,15 @@ async function measure(run: () => Promise<Sample>): Promise<Sample[]> {
   return samples;
 }
 
+const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-bench-startup-'));
+const trimmed = path.join(directory, 'build');
+await buildInto(trimmed, ['process', 'config', 'auth', 'logs']);
 const bare = await measure(bareNode);
 const subjects = {
-  'startup-full': await measure(() => stackwarden([])),
-  'startup-trimmed': await measure(() => stackwarden(['--plugins', 'process,config,logs'])),
+  'startup-full': await measure(() => stackwarden()),
+  'startup-trimmed': await measure(() => stackwarden(trimmed)),
 };
+await rm(directory, { recursive: true });
 for (const [name, samples] of Object.entries(subjects)) {
   for (const [unit, pick] of [
     ['ms to the first answer', (sample: Sample) => sample.ms],

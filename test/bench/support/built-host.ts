@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../../support/host-config.ts';
 import { until } from '../../support/until.ts';
 
-const mainFile = fileURLToPath(new URL('../../../dist/core/cli/main.js', import.meta.url));
+const distDir = fileURLToPath(new URL('../../../dist', import.meta.url));
 const meterFile = fileURLToPath(new URL('./pause-meter.mjs', import.meta.url));
 const NS_PER_MS = 1_000_000;
 
@@ -56,7 +56,9 @@ export async function startBuilt(
   { configDir, port }: Place,
   args: readonly string[] = [],
   isMetered = false,
+  buildDir = distDir,
 ): Promise<BuiltHost> {
+  const mainFile = path.join(buildDir, 'core/cli/main.js');
   const base = `http://127.0.0.1:${port}`;
   const startedMs = performance.now();
   const meter = isMetered ? [`--import=${meterFile}`] : [];
