@@ -8,7 +8,8 @@ import { healthToWire, statusToWire } from './status-wire.ts';
 const DEFAULT_INTERVAL_S = 2;
 const MIN_INTERVAL_S = 0.5;
 const MAX_INTERVAL_S = 10;
-const COALESCE_MS = 50;
+/** Between two messages about changes: the first where they cost little, as with few clients. */
+const [LEAST_PAUSE_MS, PAUSE_MS] = [5, 50];
 /** A client with more unsent data skips messages, because each message contains the whole state. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
@@ -32,7 +33,7 @@ export class StatusStream {
   #known = new Set<string>();
   /** Processes that have left the configuration and are included in one more message. */
   readonly #departed = new Set<string>();
-  readonly #push = new Throttle(() => this.#sendAll(), COALESCE_MS);
+  readonly #push = new Throttle(() => this.#sendAll(), PAUSE_MS, LEAST_PAUSE_MS);
 
   constructor(host: Host, supervisor: ProcessSupervisor) {
     this.#host = host;
