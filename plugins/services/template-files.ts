@@ -1,4 +1,5 @@
 // Reads the template files: first the product's, then the user's, which may replace those of the product.
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,8 +14,9 @@ export interface Places {
 }
 
 /**
- * Templates sorted by key; the first directory is the product's own. A file that does not fit is left out, with a line
- * in the log that says why.
+ * Templates sorted by key. The first directory is the product's own, which are a part of it as its code is: they are read
+ * at once and not held against their schema, as its tests have done that. Of the others, a file that does not fit is left
+ * out, with a line in the log that says why.
  */
 export async function readTemplates(
   directories: readonly string[],
@@ -23,14 +25,18 @@ export async function readTemplates(
 ): Promise<ReadonlyMap<string, ServiceTemplate>> {
   const templates = new Map<string, ServiceTemplate>();
   for (const directory of directories) {
+    const isOwn = directory === directories[0];
     const names = (await listOf(directory)).filter(candidate => candidate.endsWith('.json')).sort();
-    const texts = await Promise.allSettled(names.map(name => readFile(path.join(directory, name), 'utf8')));
+    const read = async (file: string): Promise<string> =>
+      isOwn ? readFileSync(file, 'utf8') : await readFile(file, 'utf8');
+    const texts = await Promise.allSettled(names.map(name => read(path.join(directory, name))));
     for (const [index, name] of names.entries()) {
       const file = path.join(directory, name);
       try {
-        const template = parse(serviceTemplate, relocate(JSON.parse(textOf(texts[index])), places));
+        const value = relocate(JSON.parse(textOf(texts[index])), places);
+        const template = isOwn ? (value as ServiceTemplate) : parse(serviceTemplate, value);
         if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
-        const mayControl = directory === directories[0] || hasSameLaunch(template, templates.get(template.key));
+        const mayControl = isOwn || hasSameLaunch(template, templates.get(template.key));
         if (template.launch?.asController === true && !mayControl)
           throw new Error(
             'only the product itself gives a program the rights of the host, and only for its own command; leave out asController, or the changes of block.command, block.env and launch',

@@ -4,6 +4,7 @@ import { findPatterns, findSlowInput } from './patterns.ts';
 
 /** Files that make patterns of texts, and why these are linear all the same. */
 const KNOWN_MAKERS: Readonly<Record<string, string>> = {
+  'core/build/module-text.ts': 'the names of modules of a build',
   'core/build/places.ts': 'the names of sources of the product, when it is built',
   'core/build/seams.ts': 'reads the sources of the product alone, when its documentation is made',
   'core/kit/redact.ts': 'a list of words; test/attacks/17-redaction.test.ts gives it its near matches',

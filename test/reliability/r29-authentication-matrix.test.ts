@@ -74,7 +74,7 @@ t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
     'a bad signature': `${token.slice(0, -4)}AAAA`,
     'a signature spelled otherwise': `${token}=`,
     'a part too many': `${token}.AAAA`,
-    'a token for later': jwt.sign(claims, key, { notBefore: 60, expiresIn: 120 }),
+    'a token for later': jwt.sign(claims, key, { notBefore: 3_600, expiresIn: 7_200 }),
     'another key': jwt.sign(claims, createSecretKey(Buffer.from('x'.repeat(43))), { expiresIn: 60 }),
     'alg none': `${encode({ alg: 'none', typ: 'JWT' })}.${encode({ ...claims, exp: 9_999_999_999 })}.`,
     'another algorithm': jwt.sign(claims, key, { algorithm: 'HS512', expiresIn: 60 }),

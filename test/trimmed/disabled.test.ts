@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { startHost, type TestHost } from '../support/host.ts';
 import { answersEverything, surface, trimmings, untilOffers } from '../support/surface.ts';
+import { until } from '../support/until.ts';
 
 /** Through the file: the route that changes the configuration is a plugin's too. */
 async function disable(app: TestHost, names: readonly string[]): Promise<void> {
@@ -21,7 +22,8 @@ t.test('a few after the other', async t => {
     await disable(app, names);
     await untilOffers(app, expected);
     const stateOf = (name: string) => app.host.plugins().find(plugin => plugin.name === name)?.state;
-    for (const name of names) t.equal(stateOf(name), 'disabled', name);
+    // What it offered goes before it is told as disabled.
+    await until(() => names.every(name => stateOf(name) === 'disabled'), { what: `${names.join()} to be disabled` });
     await answersEverything(t, app, expected, gone);
   }
   await disable(app, []);

@@ -13,6 +13,14 @@ const folder = fileURLToPath(new URL('../../../templates/services', import.meta.
 
 const PROBES = ['config', 'process', 'services', 'wizard'];
 
+t.test('every template fits its schema, which a start does not look at', { skip: !isHere }, async t => {
+  const { serviceTemplate } = await import('../../../plugins/services/template.ts');
+  for (const file of await readdir(folder)) {
+    const template = JSON.parse(await readFile(path.join(folder, file), 'utf8'));
+    t.same(serviceTemplate.parse(template), template, file);
+  }
+});
+
 t.test('every template is used, and makes a valid block', { skip: !isHere }, async t => {
   const app = await startHost({ plugins: ['config', 'process', 'services'] });
   t.teardown(() => app.stop());
