@@ -1,11 +1,16 @@
 // How full the file systems of the configured paths are, which ones there are, and what the directories of services use.
 import { type Mount, mountOf, readMounts } from '#kit/mountinfo';
 import type { FileSystemUsage, PlaceUsage, Space } from './contract.ts';
-import { type PathAnswer, PathProbe } from './path-probe.ts';
+import { PathProbe } from './path-probe.ts';
+import type { PathAnswer } from './path-shell.ts';
 import { percentOf } from './proc-text.ts';
 
 /** A sample does not wait longer for paths that are slow now; it has what was known of them before. */
 const PATIENCE_MS = 250;
+/** Of a path of which nothing is known yet: longer than a look at a dead mount takes. */
+const FIRST_PATIENCE_MS = 3_500;
+/** Somebody waits for the list of all, of which many may be dead. */
+const CANDIDATES_PATIENCE_MS = 5_000;
 /** So long what is known of a configured path counts: a look at it starts a program. */
 const SPACE_KEPT_MS = 4_000;
 const CANDIDATES_KEPT_MS = 10_000;
@@ -41,16 +46,19 @@ export class FileSystems {
 
   /** The children that look. */
   pids(): number[] {
-    return [this.#probe.pid, this.#slowProbe.pid].filter(pid => pid !== undefined);
+    return [...this.#probe.pids, ...this.#slowProbe.pids];
   }
 
   async read(paths: readonly string[]): Promise<FileSystemUsage[]> {
     const nowMs = performance.now();
+    for (const path of this.#known.keys()) if (!paths.includes(path)) this.#known.delete(path);
     const due = paths.filter(path => nowMs - (this.#known.get(path)?.atMs ?? Number.NEGATIVE_INFINITY) > SPACE_KEPT_MS);
     if (due.length > 0) {
-      const looks = Promise.all(due.map(path => this.#look(path)));
-      if (due.some(path => !this.#known.has(path))) await looks;
-      else await beforePatienceEnds(looks);
+      const isNew = due.some(path => !this.#known.has(path));
+      await beforePatienceEnds(
+        due.map(path => this.#look(path)),
+        isNew ? FIRST_PATIENCE_MS : PATIENCE_MS,
+      );
     }
     return paths.map(path => this.#known.get(path)?.usage ?? unavailable(path, true));
   }
@@ -99,13 +107,15 @@ export class FileSystems {
     const mounts = await readMounts();
     const directories = mounts.filter(isShown).map(({ directory }) => directory);
     const unique = [...new Set(directories)].sort((a, b) => Number(b === '/') - Number(a === '/') || (a < b ? -1 : 1));
-    const found = await Promise.all(
-      unique.map(async directory => {
-        const answer = await this.#slowProbe.look(directory, 'space');
-        return answer !== null && !answer.isDirectory ? [] : [usageOf(directory, answer, mounts)];
-      }),
-    );
-    return found.flat().filter(({ available, stalled }) => available || stalled);
+    const answers = new Map<string, PathAnswer | null>();
+    const looks = unique.map(async directory => {
+      answers.set(directory, await this.#slowProbe.look(directory, 'space'));
+    });
+    await beforePatienceEnds(looks, CANDIDATES_PATIENCE_MS);
+    return unique
+      .filter(directory => answers.get(directory)?.isDirectory !== false)
+      .map(directory => usageOf(directory, answers.get(directory) ?? null, mounts))
+      .filter(({ available, stalled }) => available || stalled);
   }
 
   async #refreshPlaces(key: string, paths: readonly string[]): Promise<void> {
@@ -131,12 +141,12 @@ export class FileSystems {
   }
 }
 
-async function beforePatienceEnds(looks: Promise<unknown>): Promise<void> {
+async function beforePatienceEnds(looks: readonly Promise<unknown>[], patienceMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise(resolve => {
-    timer = setTimeout(resolve, PATIENCE_MS);
+    timer = setTimeout(resolve, patienceMs);
   });
-  await Promise.race([looks, patience]);
+  await Promise.race([Promise.all(looks), patience]);
   clearTimeout(timer);
 }
 

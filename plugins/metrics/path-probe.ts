@@ -1,162 +1,121 @@
-// Looks at paths from a child that can be abandoned, because whoever touches a dead mount hangs unkillably. The child is
-// a shell, which costs a megabyte, and answers one path after the other.
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
-import { publicEnvironment } from '#kit/public-environment';
+// Looks at paths from children that can be abandoned, because a dead mount never answers. One child answers everybody;
+// others begin only beside those that wait for such a mount, so that it does not delay what lies elsewhere.
+import { mountOf, readMounts } from '#kit/mountinfo';
 import { turnWithTime } from '#kit/turns';
+import { type PathAnswer, PathShell } from './path-shell.ts';
 
-const ANSWER_MS = 3_000;
 /** A path that did not answer is not asked for again before this time has passed. */
 const STALLED_MS = 60_000;
+/** So long the children before it wait until the next one begins. */
+const PATIENCE_MS = 250;
+const MAX_CHILDREN = 8;
 
-/**
- * Reads lines `<id> <kind> <path>` and answers `<id> <d or f or -> <numbers or -> <real path>`. The numbers are those of
- * stat -f: size of a block, blocks in all, free, and free for everybody, then inodes in all and free.
- */
-const SCRIPT = `
-while IFS= read -r line; do
-  path=/\${line#*/}
-  set -- \${line%%/*}
-  what=d numbers=-
-  if cd -P "$path" 2>/dev/null; then real=$PWD; cd /
-  elif [ -e "$path" ]; then what=f real=$path
-  else printf '%s - - /\\n' "$1"; continue
-  fi
-  if [ "$2" = space ]; then numbers=$(stat -f -c %S,%b,%f,%a,%c,%d -- "$real" 2>/dev/null) || numbers=-; fi
-  printf '%s %s %s %s\\n' "$1" "$what" "$numbers" "$real"
-done
-`;
-
-export interface PathAnswer {
-  readonly exists: boolean;
-  readonly isDirectory: boolean;
-  /** The path without links; the path itself when it does not exist. */
-  readonly real: string;
-  /** null when it was not asked for, or the file system does not tell. */
-  readonly space: FileSystemNumbers | null;
+interface Question {
+  readonly path: string;
+  readonly kind: 'space' | 'existence';
+  readonly resolve: (answer: PathAnswer | null) => void;
 }
 
-/** Of statfs(2); blocks are in bytes. */
-interface FileSystemNumbers {
-  readonly blockBytes: number;
-  readonly blocks: number;
-  readonly freeBlocks: number;
-  /** Without what is reserved for root. */
-  readonly availableBlocks: number;
-  readonly inodes: number;
-  readonly freeInodes: number;
+interface Lane {
+  shell: PathShell | undefined;
+  /** When its present question was asked; null while it has none. */
+  askedMs: number | null;
 }
 
-type Shell = ChildProcessByStdio<Writable, Readable, null>;
+/** A path that did not answer. */
+interface Stall {
+  readonly sinceMs: number;
+  /** The child that was abandoned. */
+  readonly shell: PathShell;
+  /** What was mounted there. */
+  readonly mount: string;
+}
 
 export class PathProbe {
-  readonly #stalledSince = new Map<string, number>();
-  #shell: Shell | undefined;
-  #queue: Promise<unknown> = Promise.resolve();
-  #lastId = 0;
-  #answered: ((line: string) => void) | undefined;
-  /** Ends the present question when its child has ended, which says nothing about the path. */
-  #lost: (() => void) | undefined;
+  readonly #lanes: readonly Lane[] = Array.from({ length: MAX_CHILDREN }, () => ({ shell: undefined, askedMs: null }));
+  readonly #questions: Question[] = [];
+  readonly #stalls = new Map<string, Stall>();
+  #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** The pid of the child, for whoever lists processes. */
-  get pid(): number | undefined {
-    return this.#shell?.pid;
+  /** The children, for whoever lists processes. */
+  get pids(): number[] {
+    const left = [...this.#stalls.values()].map(({ shell }) => (shell.isAlive ? shell.pid : undefined));
+    return [...this.#lanes.map(({ shell }) => shell?.pid), ...left].filter(pid => pid !== undefined);
   }
 
-  /** null when the path does not answer. The path is absolute and one line. Calls are answered one after the other. */
-  look(path: string, kind: 'space' | 'existence'): Promise<PathAnswer | null> {
-    // To start a child holds the event loop for some milliseconds.
-    const ready = this.#queue.then(() => (this.#shell === undefined ? turnWithTime() : undefined));
-    const answer = ready.then(() => this.#ask(path, kind));
-    this.#queue = answer.catch(() => undefined);
-    return answer;
+  /** null when the path does not answer. The path is absolute and one line. */
+  look(path: string, kind: Question['kind']): Promise<PathAnswer | null> {
+    return new Promise(resolve => {
+      this.#questions.push({ path, kind, resolve });
+      this.#next();
+    });
   }
 
   close(): void {
     this.#closed = true;
-    this.#abandon();
+    clearTimeout(this.#timer);
+    for (const { shell } of this.#lanes) shell?.abandon();
+    for (const { resolve } of this.#questions.splice(0)) resolve(null);
   }
 
-  #ask(path: string, kind: string): Promise<PathAnswer | null> {
-    const since = this.#stalledSince.get(path);
-    if (this.#closed || (since !== undefined && performance.now() - since < STALLED_MS)) return Promise.resolve(null);
-    this.#lastId += 1;
-    const id = String(this.#lastId);
-    const shell = this.#shell ?? this.#start();
-    return new Promise(resolve => {
-      const end = (answer: PathAnswer | null): void => {
-        clearTimeout(timer);
-        this.#answered = undefined;
-        this.#lost = undefined;
-        if (answer !== null) this.#stalledSince.delete(path);
-        resolve(answer);
-      };
-      const timer = setTimeout(() => {
-        this.#abandon();
-        this.#stalledSince.set(path, performance.now());
-        end(null);
-      }, ANSWER_MS);
-      this.#lost = () => end(null);
-      this.#answered = line => {
-        const answer = answerOf(line, id, path);
-        if (answer !== undefined) end(answer);
-      };
-      if (shell === undefined) end(null);
-      else shell.stdin.write(`${id} ${kind} ${path}\n`);
-    });
+  /** Gives questions to children that have none. */
+  #next(): void {
+    clearTimeout(this.#timer);
+    for (const lane of this.#lanes) {
+      if (lane.askedMs === null) {
+        const question = this.#questions.shift();
+        if (question === undefined) return;
+        lane.askedMs = performance.now();
+        void this.#ask(lane, question);
+      }
+      const leftMs = lane.askedMs + PATIENCE_MS - performance.now();
+      if (leftMs <= 0) continue;
+      if (this.#questions.length > 0) this.#timer = setTimeout(() => this.#next(), leftMs);
+      return;
+    }
   }
 
-  /** undefined when there are no descriptors for another child. */
-  #start(): Shell | undefined {
-    const shell: ChildProcess = spawn('/bin/sh', ['-c', SCRIPT], {
-      cwd: '/',
-      env: publicEnvironment(process.env),
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    const gone = (): void => {
-      if (this.#shell !== shell) return;
-      this.#shell = undefined;
-      this.#lost?.();
-    };
-    shell.on('error', gone).on('exit', gone);
-    if (!isWhole(shell)) return undefined;
-    this.#shell = shell;
-    shell.stdin.on('error', gone);
-    createInterface({ input: shell.stdout }).on('line', line => this.#answered?.(line));
-    return shell;
+  /** Never rejects. */
+  async #ask(lane: Lane, { path, kind, resolve }: Question): Promise<void> {
+    resolve((await this.#isStalled(path)) ? null : await this.#answer(lane, path, kind));
+    lane.askedMs = null;
+    this.#next();
+    // The first one goes on waiting for questions.
+    if (lane.askedMs !== null || lane === this.#lanes[0]) return;
+    lane.shell?.abandon();
+    lane.shell = undefined;
   }
 
-  /** A child that hangs in the kernel is left behind; it ends when the mount does. */
-  #abandon(): void {
-    const shell = this.#shell;
-    this.#shell = undefined;
-    if (shell === undefined) return;
-    shell.kill('SIGKILL');
-    shell.stdin.destroy();
-    shell.stdout.destroy();
-    shell.unref();
+  async #answer(lane: Lane, path: string, kind: Question['kind']): Promise<PathAnswer | null> {
+    if (lane.shell?.isAlive === false) lane.shell = undefined;
+    // To start a child holds the event loop for some milliseconds.
+    if (lane.shell === undefined) await turnWithTime();
+    if (this.#closed) return null;
+    lane.shell ??= PathShell.start();
+    const { shell } = lane;
+    if (shell === undefined) return null;
+    const answer = await shell.look(path, kind);
+    if (typeof answer === 'object') return answer;
+    lane.shell = undefined;
+    shell.abandon();
+    if (answer === 'late') this.#stalls.set(path, { sinceMs: performance.now(), shell, mount: await mountAt(path) });
+    return null;
+  }
+
+  /**
+   * A second child would hang as the first one does: one is left behind for each path, unless something else was mounted
+   * there since. What has answered, or may be asked again, is forgotten.
+   */
+  async #isStalled(path: string): Promise<boolean> {
+    for (const [other, { sinceMs, shell, mount }] of this.#stalls)
+      if (performance.now() - sinceMs >= STALLED_MS && !(shell.isAlive && mount === (await mountAt(other))))
+        this.#stalls.delete(other);
+    return this.#closed || this.#stalls.has(path);
   }
 }
 
-/** A child for which there were no descriptors has no streams. */
-function isWhole(child: ChildProcess): child is Shell {
-  return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
-}
-
-/** undefined for a line that does not answer this question, as the second line of a path that has a line break in it. */
-function answerOf(line: string, id: string, path: string): PathAnswer | undefined {
-  const found = /^(\d+) ([df-]) (\S+) (\/.*)$/.exec(line);
-  if (found === null || found[1] !== id) return undefined;
-  const [, , what, numbers = '', real = path] = found;
-  if (what === '-') return { exists: false, isDirectory: false, real: path, space: null };
-  return { exists: true, isDirectory: what === 'd', real, space: numbersOf(numbers) };
-}
-
-function numbersOf(text: string): FileSystemNumbers | null {
-  const [blockBytes, blocks, freeBlocks, availableBlocks, inodes, freeInodes] = text.split(',').map(Number);
-  if (blockBytes === undefined || blocks === undefined || freeBlocks === undefined) return null;
-  if (availableBlocks === undefined || inodes === undefined || freeInodes === undefined) return null;
-  return { blockBytes, blocks, freeBlocks, availableBlocks, inodes, freeInodes };
+async function mountAt(path: string): Promise<string> {
+  const mount = mountOf(path, await readMounts());
+  return `${mount?.id} ${mount?.device}`;
 }

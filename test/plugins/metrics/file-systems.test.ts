@@ -1,7 +1,21 @@
-// How full a file system is counts for some seconds, because a look at it starts a program.
+// How full a file system is counts for some seconds, because a look at it starts a program; and a dead mount costs neither
+// the others their numbers nor the machine more than one process for each path.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { FileSystems } from '../../../plugins/metrics/file-systems.ts';
+import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
+
+const run = promisify(execFile);
+const isRoot = process.getuid?.() === 0;
+const linkMount = fileURLToPath(new URL('../../support/link-mount.cjs', import.meta.url));
+/** More than a path that did not answer is left alone. */
+const LATER_MS = 61_000;
 
 t.test('what is known of a path is kept for a while, and looked at again then', async t => {
   const fileSystems = new FileSystems();
@@ -12,4 +26,61 @@ t.test('what is known of a path is kept for a while, and looked at again then', 
   t.equal(again, first);
   t.match(other, { path: '/proc', available: true }, 'a path that is new is looked at at once');
   await until(async () => (await fileSystems.read(['/']))[0] !== first);
+});
+
+t.test('a child that was killed is replaced', async t => {
+  const fileSystems = new FileSystems();
+  t.teardown(() => fileSystems.close());
+  await fileSystems.read(['/']);
+  const [pid = 0] = fileSystems.pids();
+  process.kill(pid, 'SIGKILL');
+  await until(async () => (await run('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => null)) === null);
+  t.match(await fileSystems.read(['/proc']), [{ path: '/proc', available: true }]);
+});
+
+t.test('many paths on a mount that never answers', { skip: isRoot ? false : 'only root may mount' }, async t => {
+  const place = path.join(testDir(t), 'dead');
+  await mkdir(place);
+  await chmod(place, 0o755);
+  const server = spawn(process.execPath, [linkMount, place, '0', '0', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const over = () => run('umount', ['--lazy', place]);
+  const { now } = performance;
+  t.teardown(async () => {
+    performance.now = now;
+    server.kill('SIGKILL');
+    await over();
+  });
+  await once(server.stdout, 'data');
+  const dead = Array.from({ length: 6 }, (_, index) => path.join(place, 'hang', String(index)));
+  const fileSystems = new FileSystems();
+  t.teardown(() => fileSystems.close());
+  const children = async () =>
+    (await run('pgrep', ['-P', String(process.pid), '-f', 'while IFS'])).stdout.split('\n').filter(Boolean);
+
+  const beganMs = now.call(performance);
+  const usages = await fileSystems.read([...dead, '/']);
+  t.ok(now.call(performance) - beganMs < 9_000, 'they are waited for together');
+  t.match(usages.at(-1), { path: '/', available: true }, 'what lies elsewhere is told');
+  for (const usage of usages.slice(0, -1)) t.match(usage, { available: false, stalled: true });
+
+  const hanging = () => until(async () => (await children()).length === dead.length, { what: 'one child on each' });
+  await hanging();
+  for (const round of [1, 2]) {
+    performance.now = () => now.call(performance) + round * LATER_MS;
+    for (const usage of await fileSystems.read(dead)) t.match(usage, { stalled: true });
+    t.match(await fileSystems.read(['/']), [{ available: true }], 'the questions before it are answered');
+    t.equal((await children()).length, dead.length + 1, 'no second one hangs');
+  }
+  t.same(new Set(fileSystems.pids().map(String)), new Set(await children()), 'they are told as those of the host');
+
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place]);
+  t.match(await fileSystems.read([dead[0] ?? '']), [{ available: false, stalled: false }], 'another mount is asked');
+  await run('umount', [place]);
+  server.kill('SIGKILL');
+  await until(async () => (await children()).length === 1, { what: 'the children to end with the mount' });
+  t.match(
+    await fileSystems.read(dead.slice(1, 2)),
+    [{ available: false, stalled: false }],
+    'and so is one that is over',
+  );
 });

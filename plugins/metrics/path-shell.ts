@@ -1,0 +1,140 @@
+// A child that looks at paths, one after the other: a shell, which costs a megabyte. Whoever touches a dead mount hangs
+// unkillably, so that the child may have to be left behind.
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { publicEnvironment } from '#kit/public-environment';
+
+const ANSWER_MS = 3_000;
+
+/**
+ * Reads lines `<id> <kind> <path>` and answers `<id> <d or f or -> <numbers or -> <real path>`. The numbers are those of
+ * stat -f: size of a block, blocks in all, free, and free for everybody, then inodes in all and free.
+ */
+const SCRIPT = `
+while IFS= read -r line; do
+  path=/\${line#*/}
+  set -- \${line%%/*}
+  what=d numbers=-
+  if cd -P "$path" 2>/dev/null; then real=$PWD; cd /
+  elif [ -e "$path" ]; then what=f real=$path
+  else printf '%s - - /\\n' "$1"; continue
+  fi
+  if [ "$2" = space ]; then numbers=$(stat -f -c %S,%b,%f,%a,%c,%d -- "$real" 2>/dev/null) || numbers=-; fi
+  printf '%s %s %s %s\\n' "$1" "$what" "$numbers" "$real"
+done
+`;
+
+export interface PathAnswer {
+  readonly exists: boolean;
+  readonly isDirectory: boolean;
+  /** The path without links; the path itself when it does not exist. */
+  readonly real: string;
+  /** null when it was not asked for, or the file system does not tell. */
+  readonly space: FileSystemNumbers | null;
+}
+
+/** Of statfs(2); blocks are in bytes. */
+interface FileSystemNumbers {
+  readonly blockBytes: number;
+  readonly blocks: number;
+  readonly freeBlocks: number;
+  /** Without what is reserved for root. */
+  readonly availableBlocks: number;
+  readonly inodes: number;
+  readonly freeInodes: number;
+}
+
+type Shell = ChildProcessByStdio<Writable, Readable, null>;
+
+export class PathShell {
+  readonly #child: Shell;
+  #lastId = 0;
+  #answered: ((line: string) => void) | undefined;
+  /** Ends the present question when the child has ended, which says nothing about the path. */
+  #lost: (() => void) | undefined;
+
+  private constructor(child: Shell) {
+    this.#child = child;
+    const gone = (): void => this.#lost?.();
+    child.on('error', gone).on('exit', gone);
+    child.stdin.on('error', gone);
+    createInterface({ input: child.stdout }).on('line', line => this.#answered?.(line));
+  }
+
+  /** undefined when there are no descriptors for another child. */
+  static start(): PathShell | undefined {
+    const child: ChildProcess = spawn('/bin/sh', ['-c', SCRIPT], {
+      cwd: '/',
+      env: publicEnvironment(process.env),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    if (isWhole(child)) return new PathShell(child);
+    child.on('error', () => undefined);
+    return undefined;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Also of one that hangs in the kernel after its end was asked for. */
+  get isAlive(): boolean {
+    return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /**
+   * `lost` when the child has ended meanwhile, `late` when the path does not answer; then it is to be abandoned. The path
+   * is absolute and one line. One question at a time.
+   */
+  look(path: string, kind: 'space' | 'existence'): Promise<PathAnswer | 'late' | 'lost'> {
+    this.#lastId += 1;
+    const id = String(this.#lastId);
+    return new Promise(resolve => {
+      const end = (answer: PathAnswer | 'late' | 'lost'): void => {
+        clearTimeout(timer);
+        this.#answered = undefined;
+        this.#lost = undefined;
+        resolve(answer);
+      };
+      const timer = setTimeout(() => end('late'), ANSWER_MS);
+      this.#lost = () => end('lost');
+      this.#answered = line => {
+        const answer = answerOf(line, id, path);
+        if (answer !== undefined) end(answer);
+      };
+      if (this.isAlive) this.#child.stdin.write(`${id} ${kind} ${path}\n`);
+      else end('lost');
+    });
+  }
+
+  /** One that hangs in the kernel is left behind; it ends when the mount does. */
+  abandon(): void {
+    this.#child.kill('SIGKILL');
+    this.#child.stdin.destroy();
+    this.#child.stdout.destroy();
+    this.#child.unref();
+    this.#lost?.();
+  }
+}
+
+/** A child for which there were no descriptors has no streams. */
+function isWhole(child: ChildProcess): child is Shell {
+  return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
+}
+
+/** undefined for a line that does not answer this question, as the second line of a path that has a line break in it. */
+function answerOf(line: string, id: string, path: string): PathAnswer | undefined {
+  const found = /^(\d+) ([df-]) (\S+) (\/.*)$/.exec(line);
+  if (found === null || found[1] !== id) return undefined;
+  const [, , what, numbers = '', real = path] = found;
+  if (what === '-') return { exists: false, isDirectory: false, real: path, space: null };
+  return { exists: true, isDirectory: what === 'd', real, space: numbersOf(numbers) };
+}
+
+function numbersOf(text: string): FileSystemNumbers | null {
+  const [blockBytes, blocks, freeBlocks, availableBlocks, inodes, freeInodes] = text.split(',').map(Number);
+  if (blockBytes === undefined || blocks === undefined || freeBlocks === undefined) return null;
+  if (availableBlocks === undefined || inodes === undefined || freeInodes === undefined) return null;
+  return { blockBytes, blocks, freeBlocks, availableBlocks, inodes, freeInodes };
+}
