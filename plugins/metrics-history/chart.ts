@@ -2,7 +2,7 @@
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import type { Block } from './block-memory.ts';
-import { bucketFor } from './buckets.ts';
+import { bucketFor, bucketsFrom } from './buckets.ts';
 import { blockOf, blocksOf, type Entry } from './chart-blocks.ts';
 import type { StoredItem } from './contract.ts';
 import { gzipOf, type Piece, pieceOf } from './gzip-pieces.ts';
@@ -51,16 +51,16 @@ export function chartText(
   const from = since ?? extreme(db, 'min');
   const until = since === null ? (extreme(db, 'max') ?? now) : now;
   if (from === null) return textOf({ blocks: [], ranges: null, truncated: false, bucketSeconds: null });
-  let bucket = bucketFor({ from, until, bucketSeconds, maxPoints });
   const limits = { maxEntries: maxPoints, endsMs };
-  let blocks = blocksOf(db, { from, until, bucketSeconds: bucket }, limits);
-  while (blocks === undefined) {
-    bucket += 1;
+  let bucket = 0;
+  let blocks: readonly Block[] | undefined;
+  for (bucket of bucketsFrom(bucketFor({ from, until, bucketSeconds, maxPoints }))) {
     blocks = blocksOf(db, { from, until, bucketSeconds: bucket }, limits);
+    if (blocks !== undefined) break;
   }
   const ranges = rangesBetween(db, Math.round(from * MS_PER_S), Math.round(until * MS_PER_S) + 1);
   const truncated = performance.now() > endsMs;
-  return textOf({ blocks, ranges, truncated, bucketSeconds: bucket });
+  return textOf({ blocks: blocks ?? [], ranges, truncated, bucketSeconds: bucket });
 }
 
 /** null when there are more entries than fit, so that it is asked for again with larger buckets. */

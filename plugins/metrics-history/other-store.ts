@@ -1,7 +1,7 @@
 // Reads from the other store of the history, to which the own file adds what is not there yet. Whatever fails is left to
 // the own file.
 import type { Database, Host } from '#core';
-import { bucketFor, justBefore } from './buckets.ts';
+import { bucketFor, bucketsFrom, justBefore } from './buckets.ts';
 import type { ChartRequest } from './chart.ts';
 import type { HistoryStore } from './contract.ts';
 import type { Piece } from './gzip-pieces.ts';
@@ -48,12 +48,13 @@ export class OtherStore {
       if (from > until && since === null) return undefined;
       const span = { from, before: Math.min(before, until + 1e-6) };
       const { ranges, isWhole } = await store.ranges(span);
-      for (let bucket = bucketFor({ from, until, bucketSeconds, maxPoints }); ; bucket += 1) {
+      for (const bucket of bucketsFrom(bucketFor({ from, until, bucketSeconds, maxPoints }))) {
         const rows = await store.lastOfBuckets({ ...span, bucketSeconds: bucket });
         const request = { from, until, bucketSeconds: bucket, maxPoints, before, rows, ranges, isWhole };
         const text = await database.call('joinedChart', request, { timeoutMs: READ_MS });
         if (text !== null) return text;
       }
+      return undefined;
     });
   }
 

@@ -162,6 +162,24 @@ const samples = fc.uniqueArray(
   { selector: ({ at }) => at, maxLength: 60 },
 );
 
+t.test('few entries for a long time are found with few looks', async t => {
+  let looks = 0;
+  const db = new Database(EMPTY, { verbose: () => (looks += 1) }) as unknown as SqliteDatabase;
+  const week = 604_800;
+  write(
+    db,
+    Array.from({ length: 169 }, (_, index) => ({ at: index * 3_600 })),
+  );
+  const now = START + week;
+  for (const maxPoints of [1, 2, 7])
+    for (const since of [week / 2, now / 2 + 100_000, START]) {
+      looks = 0;
+      const answer = chart(db, { since, now, maxPoints });
+      t.ok(answer.items.length >= 1 && answer.items.length <= maxPoints);
+      t.ok(looks < 3_000, `${looks} looks for ${maxPoints} since ${since}`);
+    }
+});
+
 t.test('laws of a chart', async () => {
   fc.assert(
     fc.property(
