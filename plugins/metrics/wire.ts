@@ -21,6 +21,8 @@ const totalSchema = z.object({ total: number, used: number, percent: number });
 const diskSchema = z
   .object({ read_bytes: z.int(), write_bytes: z.int(), read_count: z.int(), write_count: z.int() })
   .nullable();
+/** Of the machine or the container it is told also where the kernel does not tell it. */
+const allDisksSchema = z.object({ read_bytes: number, write_bytes: number, read_count: number, write_count: number });
 
 const fileSystemSchema = spaceSchema.extend({
   path: z.string(),
@@ -89,7 +91,7 @@ export const sampleSchema = z.looseObject({
     disk: fileSystemSchema.omit({ inode: true }).partial(),
     inode: fileSystemSchema.shape.inode.optional(),
     filesystems: z.array(fileSystemSchema),
-    disk_io: diskSchema,
+    disk_io: allDisksSchema,
     net_io: z.object(countersSchema),
     network_interfaces: z.array(interfaceSchema),
     boot_time: z.number(),
@@ -159,7 +161,7 @@ function toWire<Managed>(
       disk,
       inode,
       filesystems: fileSystems,
-      disk_io: diskToWire(system.disk),
+      disk_io: diskToWire(system.disk) ?? NO_DISKS,
       net_io: countersToWire(system.network),
       network_interfaces: system.interfaces.map(interfaceToWire),
       boot_time: system.bootedAt,
@@ -204,6 +206,8 @@ function countersToWire(counters: NetworkCounters | null) {
     drops_out: counters?.sendDrops ?? null,
   };
 }
+
+const NO_DISKS = { read_bytes: null, write_bytes: null, read_count: null, write_count: null };
 
 function diskToWire(disk: DiskCounters | null) {
   if (disk === null) return null;

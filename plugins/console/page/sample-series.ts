@@ -44,8 +44,8 @@ export class SampleSeries {
     const now: Record<Curve, number | null> = {
       cpu: system.cpu_percent,
       mem: system.mem.percent,
-      disk_read_rate: rate(disk?.read_bytes, system.disk_io?.read_bytes, spanS),
-      disk_write_rate: rate(disk?.write_bytes, system.disk_io?.write_bytes, spanS),
+      disk_read_rate: rate(disk?.read_bytes, system.disk_io.read_bytes, spanS),
+      disk_write_rate: rate(disk?.write_bytes, system.disk_io.write_bytes, spanS),
       net_recv_rate: rate(net?.recv_bytes, system.net_io.recv_bytes, spanS),
       net_sent_rate: rate(net?.sent_bytes, system.net_io.sent_bytes, spanS),
     };

@@ -50,7 +50,7 @@ export interface Sample {
     readonly cpu_percent: number | null;
     readonly mem: Space;
     readonly filesystems: readonly (Space & { readonly path: string })[];
-    readonly disk_io: { readonly read_bytes: number; readonly write_bytes: number } | null;
+    readonly disk_io: { readonly read_bytes: number | null; readonly write_bytes: number | null };
     readonly net_io: { readonly sent_bytes: number | null; readonly recv_bytes: number | null };
   };
   readonly dumb_managed: readonly {
