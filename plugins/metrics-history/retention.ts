@@ -7,6 +7,7 @@ import { forgetBlocks } from './block-memory.ts';
 import { forgetKeptBlocks } from './kept-blocks.ts';
 import { count, counter, setMetadata } from './metadata.ts';
 import { forgetRollupsBefore, keepNextHour } from './rollups.ts';
+import { removeNames } from './sample-points.ts';
 import { removeDictionaries } from './samples.ts';
 import { keepNextBlock } from './usual-charts.ts';
 
@@ -40,6 +41,7 @@ export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limi
   }
   if (keepNextHour(db) || keepNextBlock(db)) return true;
   removeDictionaries(db);
+  removeNames(db);
   const free = freePages(db);
   db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
   // The pages of an earlier program's file cannot be given back.

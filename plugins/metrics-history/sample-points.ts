@@ -26,18 +26,28 @@ type Parts = readonly [fileSystems: readonly Part[], interfaces: readonly Part[]
 type Part = readonly [nameId: number, first: number | null, second: number | null];
 
 const TENTHS = 10;
+/** A name that is in use is noted as such so much in advance, so that few samples write it. */
+const AHEAD_MS = 3_600_000;
+
+interface Name {
+  readonly id: number;
+  /** No point has it at a later time. */
+  readonly until_ms: number;
+}
 
 interface Names {
-  readonly ids: Map<string, number>;
+  readonly known: Map<string, Name>;
   readonly names: Map<number, string>;
 }
 
-const known = new WeakMap<SqliteDatabase, Names>();
+const memories = new WeakMap<SqliteDatabase, Names>();
 
 export function writePoint(db: SqliteDatabase, atMs: number, point: Point): void {
   const parts: Parts = [
-    [...point.fileSystems].map(([name, [space, inodes]]): Part => [idOf(db, name), tenths(space), tenths(inodes)]),
-    [...point.interfaces].map(([name, [sent, received]]): Part => [idOf(db, name), sent, received]),
+    [...point.fileSystems].map(
+      ([name, [space, inodes]]): Part => [idOf(db, name, atMs), tenths(space), tenths(inodes)],
+    ),
+    [...point.interfaces].map(([name, [sent, received]]): Part => [idOf(db, name, atMs), sent, received]),
   ];
   prepared(db, 'INSERT OR REPLACE INTO metrics_points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(
     atMs,
@@ -90,34 +100,42 @@ function pointOfRow(db: SqliteDatabase, row: PointRow): TimedPoint {
 
 /** Names that were written in a transaction that was taken back are not known. */
 export function forgetNames(db: SqliteDatabase): void {
-  known.delete(db);
+  memories.delete(db);
 }
 
-function idOf(db: SqliteDatabase, name: string): number {
-  const { ids, names } = namesOf(db);
-  const id = ids.get(name);
-  if (id !== undefined) return id;
-  prepared(db, 'INSERT OR IGNORE INTO metrics_names (name) VALUES (?)').run(name);
-  const made = prepared(db, 'SELECT id FROM metrics_names WHERE name = ?').pluck().get(name) as number;
-  ids.set(name, made);
-  names.set(made, name);
-  return made;
+/** Removes the names that no point has any more. */
+export function removeNames(db: SqliteDatabase): void {
+  const sql = 'DELETE FROM metrics_names WHERE until_ms < (SELECT min(at_ms) FROM metrics_points)';
+  if (prepared(db, sql).run().changes > 0) forgetNames(db);
+}
+
+function idOf(db: SqliteDatabase, name: string, atMs: number): number {
+  const { known, names } = namesOf(db);
+  const noted = known.get(name);
+  if (noted !== undefined && atMs <= noted.until_ms) return noted.id;
+  const made = prepared(
+    db,
+    `INSERT INTO metrics_names (name, until_ms) VALUES (?, ?)
+     ON CONFLICT (name) DO UPDATE SET until_ms = max(until_ms, excluded.until_ms) RETURNING id, until_ms`,
+  ).get(name, atMs + AHEAD_MS) as Name;
+  known.set(name, made);
+  names.set(made.id, name);
+  return made.id;
 }
 
 function nameOf(db: SqliteDatabase, id: number): string {
-  const { ids, names } = namesOf(db);
+  const { names } = namesOf(db);
   const name = names.get(id);
   if (name !== undefined) return name;
   const found = prepared(db, 'SELECT name FROM metrics_names WHERE id = ?').pluck().get(id) as string;
-  ids.set(found, id);
   names.set(id, found);
   return found;
 }
 
 function namesOf(db: SqliteDatabase): Names {
-  const names = known.get(db) ?? { ids: new Map(), names: new Map() };
-  known.set(db, names);
-  return names;
+  const remembered = memories.get(db) ?? { known: new Map(), names: new Map() };
+  memories.set(db, remembered);
+  return remembered;
 }
 
 function tenths(value: number | null): number | null {

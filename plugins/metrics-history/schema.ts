@@ -39,4 +39,7 @@ export const migrations: readonly Migration[] = [
    CREATE TABLE metrics_blocks (
      before_s INTEGER NOT NULL, bucket_s INTEGER NOT NULL, head TEXT NOT NULL, piece BLOB NOT NULL,
      checksum INTEGER NOT NULL, PRIMARY KEY (before_s, bucket_s));`,
+  // Interfaces of containers come and go. No point has a name at a later time than this one.
+  `ALTER TABLE metrics_names ADD COLUMN until_ms INTEGER NOT NULL DEFAULT 0;
+   UPDATE metrics_names SET until_ms = (SELECT coalesce(max(at_ms), 0) FROM metrics_points);`,
 ];

@@ -362,6 +362,32 @@ t.test('dictionaries take little room, and go with the samples that need them', 
   t.equal((JSON.parse(`[${left}]`) as Body[]).length, statements.storage(db).samples, 'and every sample can be read');
 });
 
+t.test('names of interfaces go with the last sample that has them', async t => {
+  const db = open();
+  const hour = 3_600;
+  const named = (at: number, name: string) => {
+    const { system, ...others } = sample({ at });
+    const network_interfaces = [...system.network_interfaces, { name, sent_bytes: at, recv_bytes: 0 }];
+    return JSON.stringify({ ...others, system: { ...system, network_interfaces } });
+  };
+  const keep = (now: number) => {
+    while (statements.maintain(db, { now: START + now, maxAgeDays: 10 / 24, maxBytes: null }));
+    return db.prepare('SELECT count(*) FROM metrics_names').pluck().get() as number;
+  };
+  const told = () => Object.keys(chart(db, { bucketSeconds: hour }).series.network_interfaces).sort();
+  for (let at = 0; at < 200; at += 1) statements.write(db, [named(at * hour, `veth${at}`)]);
+  t.equal(keep(0), 202, 'each, the path and the one that stays');
+  t.ok(keep(200 * hour) <= 13, 'only those that may be asked for');
+  t.same(
+    told(),
+    ['eth0', ...Array.from({ length: 10 }, (_, index) => `veth${190 + index}`)],
+    'and each of these is told',
+  );
+  statements.write(db, [named(200 * hour, 'veth0'), named(199 * hour + 1, 'veth1')]);
+  keep(204 * hour);
+  t.same(told(), ['eth0', 'veth0', 'veth1', ...[4, 5, 6, 7, 8].map(index => `veth${190 + index}`)], 'also anew');
+});
+
 t.test('what comes after a clock was set back is thinned out too', async t => {
   const db = open();
   const day = 86_400;
