@@ -1,6 +1,7 @@
 // How full the file systems of the configured paths are, which ones there are, and what the directories of services use.
-import { type Mount, mountOf, readMounts } from '#kit/mountinfo';
+import { type Mount, mountOf } from '#kit/mountinfo';
 import type { FileSystemUsage, PlaceUsage, Space } from './contract.ts';
+import { mountsNow } from './mounts-now.ts';
 import { PathProbe } from './path-probe.ts';
 import type { PathAnswer } from './path-shell.ts';
 import { percentOf } from './proc-text.ts';
@@ -97,14 +98,14 @@ export class FileSystems {
     if (running !== undefined) return running;
     const look = (async () => {
       const answer = await this.#probe.look(path, 'space');
-      this.#known.set(path, { usage: usageOf(path, answer, await readMounts()), atMs: performance.now() });
+      this.#known.set(path, { usage: usageOf(path, answer, await mountsNow()), atMs: performance.now() });
     })().finally(() => this.#looking.delete(path));
     this.#looking.set(path, look);
     return look;
   }
 
   async #findCandidates(): Promise<FileSystemUsage[]> {
-    const mounts = await readMounts();
+    const mounts = await mountsNow();
     const directories = mounts.filter(isShown).map(({ directory }) => directory);
     const unique = [...new Set(directories)].sort((a, b) => Number(b === '/') - Number(a === '/') || (a < b ? -1 : 1));
     const answers = new Map<string, PathAnswer | null>();
@@ -121,7 +122,7 @@ export class FileSystems {
   async #refreshPlaces(key: string, paths: readonly string[]): Promise<void> {
     this.#refreshing.add(key);
     try {
-      const mounts = await readMounts();
+      const mounts = await mountsNow();
       const spaces = new Map<string, Space | null>();
       const usages: PlaceUsage[] = [];
       for (const path of paths) {

@@ -59,10 +59,15 @@ export class MetricsStream {
     return group;
   }
 
+  /** Without a sample there is no first frame. */
   async #introduce(client: StreamClient): Promise<void> {
     const query = Object.fromEntries(client.query);
     if (isTrue(client.query.get('bootstrap'))) {
-      const [sample, members] = await Promise.all([this.#sampler.sample(), this.#members('bootstrap', query)]);
+      const [sample, members] = await Promise.all([
+        this.#sampler.sample().catch(() => undefined),
+        this.#members('bootstrap', query),
+      ]);
+      if (sample === undefined) return;
       client.send(`{"type":"bootstrap","snapshot":${this.#sampler.text(sample)},${members}}`, LONG);
     } else if (isTrue(client.query.get('history'))) {
       client.send(`{"type":"history",${await this.#members('history', query)}}`, LONG);

@@ -1,7 +1,8 @@
 // Looks at paths from children that can be abandoned, because a dead mount never answers. One child answers everybody;
 // others begin only beside those that wait for such a mount, so that it does not delay what lies elsewhere.
-import { mountOf, readMounts } from '#kit/mountinfo';
+import { mountOf } from '#kit/mountinfo';
 import { turnWithTime } from '#kit/turns';
+import { mountsNow } from './mounts-now.ts';
 import { type PathAnswer, PathShell } from './path-shell.ts';
 
 /** A path that did not answer is not asked for again before this time has passed. */
@@ -27,8 +28,8 @@ interface Stall {
   readonly sinceMs: number;
   /** The child that was abandoned. */
   readonly shell: PathShell;
-  /** What was mounted there. */
-  readonly mount: string;
+  /** What was mounted there; null where that could not be read. */
+  readonly mount: string | null;
 }
 
 export class PathProbe {
@@ -78,7 +79,9 @@ export class PathProbe {
 
   /** Never rejects. */
   async #ask(lane: Lane, { path, kind, resolve }: Question): Promise<void> {
-    resolve((await this.#isStalled(path)) ? null : await this.#answer(lane, path, kind));
+    const isStalled = await this.#isStalled(path);
+    // A child that cannot be started at all says nothing of the path.
+    resolve(isStalled ? null : await this.#answer(lane, path, kind).catch(() => null));
     lane.askedMs = null;
     this.#next();
     // The first one goes on waiting for questions.
@@ -115,7 +118,7 @@ export class PathProbe {
   }
 }
 
-async function mountAt(path: string): Promise<string> {
-  const mount = mountOf(path, await readMounts());
-  return `${mount?.id} ${mount?.device}`;
+async function mountAt(path: string): Promise<string | null> {
+  const mount = mountOf(path, await mountsNow());
+  return mount === undefined ? null : `${mount.id} ${mount.device}`;
 }

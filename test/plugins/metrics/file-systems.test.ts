@@ -2,7 +2,9 @@
 // the others their numbers nor the machine more than one process for each path.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -36,6 +38,26 @@ t.test('a child that was killed is replaced', async t => {
   process.kill(pid, 'SIGKILL');
   await until(async () => (await run('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => null)) === null);
   t.match(await fileSystems.read(['/proc']), [{ path: '/proc', available: true }]);
+});
+
+t.test('without a descriptor for the table of mounts', async t => {
+  const { readFileSync } = fs;
+  const put = (read: typeof readFileSync) => {
+    fs.readFileSync = read;
+    syncBuiltinESMExports();
+  };
+  t.teardown(() => put(readFileSync));
+  const fileSystems = new FileSystems();
+  t.teardown(() => fileSystems.close());
+  await fileSystems.read(['/proc']);
+  put(((...given: Parameters<typeof readFileSync>) => {
+    if (given[0] === '/proc/self/mountinfo') throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+    return readFileSync(...given);
+  }) as typeof readFileSync);
+  const [usage] = await fileSystems.read(['/']);
+  t.match(usage, { path: '/', available: true, mountPoint: null, type: null }, 'what can be told is');
+  t.ok((usage?.space.total ?? 0) > 0);
+  t.same(await fileSystems.candidates(), []);
 });
 
 t.test('many paths on a mount that never answers', { skip: isRoot ? false : 'only root may mount' }, async t => {

@@ -90,3 +90,20 @@ t.test('members that plugins add', async t => {
   const errors = app.host.plugins().find(({ name }) => name === 'columns')?.errors;
   t.ok((errors?.contribution ?? 0) >= 3, 'each fault is counted with its plugin');
 });
+
+t.test('a sample that cannot be taken closes no client', async t => {
+  const setup = `
+    let isBroken = true
+    host.provide('process.supervisor', { list () { if (isBroken) throw new Error('no list'); return [] } })
+    host.route({ method: 'POST', path: '/mend', summary: 'Mends it', access: 'public', handle () { isBroken = false; return {} } })`;
+  const app = await startWithPlugins(t, { broken: { setup } }, { shipped: ['config', 'metrics'] });
+  const { status, body } = await app.get('/metrics');
+  t.same([status, body], [503, { detail: 'Metrics are not available yet.' }]);
+  const clients = ['?interval=0.5&bootstrap=true', '?interval=0.5'].map(query => listen(app, query));
+  await until(() => clients.every(({ socket }) => socket.readyState === socket.OPEN));
+  await app.post('/mend');
+  await until(() => clients.every(({ frames }) => frames.some(({ type }) => type === 'snapshot')), {
+    what: 'a sample for each',
+  });
+  for (const { socket } of clients) socket.close();
+});
