@@ -41,6 +41,7 @@ export class PostgresStore implements HistoryStore {
   #settings: StoreSettings;
   /** As JSON. */
   #target = '';
+  #isClosed = false;
   #run: AbortController | undefined;
   #connection: Connection | undefined;
   #held: HistoryMark | null = null;
@@ -62,6 +63,7 @@ export class PostgresStore implements HistoryStore {
 
   /** Begins, or begins anew where what it depends on has changed. */
   follow(): void {
+    if (this.#isClosed) return;
     this.#settings = this.#read();
     const file: unknown = this.#host.use('config.store').get('dumb.metrics.storage.sqlite_path');
     const target = this.#settings.isChosen ? JSON.stringify([this.#aim(), file]) : '';
@@ -91,6 +93,7 @@ export class PostgresStore implements HistoryStore {
 
   /** For good. */
   close(): void {
+    this.#isClosed = true;
     this.#end();
     this.#refuseAttempts();
   }
@@ -104,8 +107,13 @@ export class PostgresStore implements HistoryStore {
     return this.#writtenSamples;
   }
 
-  /** Resolves when everything is there, after an attempt that begins now at the latest. Rejects with its error. */
-  attempt(): Promise<void> {
+  /**
+   * Resolves when everything is there, after an attempt that begins now at the latest. Rejects with its error, and at once
+   * when PostgreSQL is no longer chosen.
+   */
+  async attempt(): Promise<void> {
+    this.follow();
+    if (this.#run === undefined) throw new StoreFault('PostgreSQL is not in use');
     const done = new Promise<void>((resolve, reject) => this.#attempts.push({ resolve, reject }));
     this.#notice.ring();
     return done;

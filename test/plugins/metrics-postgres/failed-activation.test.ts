@@ -14,6 +14,7 @@ import {
 import { ownLog } from '../../support/own-log.ts';
 import { postgresBlock } from '../../support/postgres.ts';
 import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
 
 const SECRETS = /hunter2|secret_stranger|127\.0\.0\.1|keeper|SELECT|CREATE|INSERT/;
 
@@ -52,6 +53,22 @@ t.test('a server that is never ready', async t => {
   await choose(app);
   await failsDuring(t, app, 'startup');
   t.match((await ownLog(app)).join('\n'), 'PostgreSQL was not activated: startup failed: PostgreSQL does not answer');
+});
+
+t.test('another provider is saved while the server starts', async t => {
+  const block = await postgresBlock(t);
+  const late = { ...block, command: ['sh', '-c', 'sleep 2; exec "$@"', 'sh', ...block.command] };
+  const app = await startMetrics(t, { postgres: late });
+  await choose(app);
+  const activation = app.post(ACTIVATION);
+  const status = async () => (await app.get('/process/processes')).body.processes[0].status;
+  await until(async () => (await status()) !== 'stopped', { what: 'the start of the server' });
+  await choose(app, 'sqlite');
+  const { status: code, body } = await activation;
+  t.equal(code, 503);
+  t.match(body.detail, 'failed during synchronization');
+  t.match((await ownLog(app)).join('\n'), 'synchronization failed: PostgreSQL is not in use');
+  t.equal((await app.post(ACTIVATION)).status, 400, 'it is over');
 });
 
 t.test('a server that refuses the user, and then the tables', async t => {
