@@ -43,7 +43,11 @@ export async function writeNew(replication: Replication, mark: HistoryMark): Pro
 /** Compares the hours from a time on, and writes what is in the own file alone. */
 export async function writeMissing(replication: Replication, mark: HistoryMark, since: number): Promise<void> {
   const { connection, history, signal } = replication;
-  const [own, there] = await Promise.all([history.hoursSince(since), samplesByHour(connection, since - HOUR_S)]);
+  const own = await history.hoursSince(since);
+  const [first] = own;
+  if (first === undefined) return;
+  // Of a history of years, the own file has the end alone.
+  const there = await samplesByHour(connection, first[0] * HOUR_S);
   let times: number[] = [];
   const write = async (): Promise<void> => {
     const samples: KeptSample[] = times.length === 0 ? [] : await history.samplesAt(times);

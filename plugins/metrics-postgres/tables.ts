@@ -6,6 +6,7 @@ import type { Connection, Statement } from './connection.ts';
 /** What one statement carries: more would hold the event loop while it is put into words. */
 const STATEMENT_ROWS = 100;
 const CHUNK_ROWS = 1_000;
+const TOTALS_MS = 5_000;
 const HOUR_S = 3_600;
 const FILE_SYSTEM = 0;
 const INTERFACE = 1;
@@ -24,7 +25,9 @@ const TABLES = `
     timestamp DOUBLE PRECISION, kind SMALLINT, name TEXT, first DOUBLE PRECISION, second DOUBLE PRECISION,
     PRIMARY KEY (timestamp, kind, name));
   -- What charts need of a sample, where it was written since there is this column.
-  ALTER TABLE metrics_points ADD COLUMN IF NOT EXISTS item BYTEA;
+  ALTER TABLE metrics_points ADD COLUMN IF NOT EXISTS item BYTEA`;
+
+const TOTALS = `
   INSERT INTO metrics_metadata
     SELECT counted.key, counted.value::text
     FROM (SELECT count(*)::bigint AS samples, coalesce(sum(raw_size), 0)::bigint AS raw_bytes,
@@ -33,10 +36,14 @@ const TABLES = `
       AS counted (key, value)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** Counts what is in them anew, because others may have written or removed samples. */
+/**
+ * Counts what is in them anew, because others may have written or removed samples. The totals of a history of years, which
+ * would take too long, stay as they were kept.
+ */
 export async function createTables(connection: Connection, schema: string): Promise<void> {
   await connection.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   await connection.query(TABLES);
+  await connection.within(TOTALS_MS, statement => statement(TOTALS));
 }
 
 /** Up to where the samples of a file were written here. */
