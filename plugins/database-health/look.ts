@@ -4,6 +4,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { helperEnvironment } from '#kit/helper-environment';
+import { mountOf, readMounts } from '#kit/mountinfo';
 import { moduleArguments } from '#kit/worker';
 import type { DatabaseFacts } from './contract.ts';
 import type { LogToLook } from './log-search.ts';
@@ -28,8 +29,8 @@ interface Looked {
 export type FileUser = LookRights['user'];
 
 export class FileLook {
-  /** Programs that were given up but still hang, by what they looked at. */
-  readonly #hanging = new Map<string, LookProgram>();
+  /** Programs that were given up but still hang, by what they looked at, and what was mounted there. */
+  readonly #hanging = new Map<string, { readonly program: LookProgram; readonly mount: string }>();
   readonly #programs = new Set<LookProgram>();
 
   async log(processName: string, log: LogToLook): Promise<LogLook> {
@@ -56,9 +57,14 @@ export class FileLook {
     for (const program of this.#programs) program.abandon();
   }
 
-  /** Everything that was told in time. Nothing is begun while an earlier program hangs on the same. */
+  /**
+   * Everything that was told in time. Nothing is begun while an earlier program hangs on the same, unless something else
+   * was mounted there since.
+   */
   async #look(what: string, rights: LookRights, request: LookRequest): Promise<Looked> {
-    if (this.#hanging.get(what)?.isAlive === true) return { results: [], failure: LATE };
+    const mount = await mountsOf(request);
+    const hanging = this.#hanging.get(what);
+    if (hanging?.program.isAlive === true && hanging.mount === mount) return { results: [], failure: LATE };
     this.#hanging.delete(what);
     const key = JSON.stringify(rights);
     const idle = [...this.#programs].find(program => program.rights === key && program.isIdle);
@@ -67,10 +73,19 @@ export class FileLook {
     const { results, end } = await program.ask(request);
     if (end === 'late') {
       program.abandon();
-      this.#hanging.set(what, program);
+      for (const [other, { program: left }] of this.#hanging) if (!left.isAlive) this.#hanging.delete(other);
+      this.#hanging.set(what, { program, mount });
     }
     return { results, failure: end === 'late' ? LATE : BROKEN };
   }
+}
+
+/** Names the mounts on which the files lie. */
+async function mountsOf(request: LookRequest): Promise<string> {
+  const stores = 'log' in request ? [] : request.stores;
+  const places = 'log' in request ? [request.log.file] : stores.flatMap(({ files, below }) => below ?? files);
+  const mounts = await readMounts();
+  return [...new Set(places.map(place => mountOf(place, mounts)))].map(mount => `${mount?.id} ${mount?.device}`).join();
 }
 
 /** One program, which answers one request at a time. */

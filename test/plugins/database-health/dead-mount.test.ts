@@ -1,15 +1,18 @@
 // A service whose databases and log lie on a mount that never answers delays nobody else.
-import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { freshHealth, isRoot } from '../../support/database-health.ts';
+import { freshHealth, give, isRoot, makeDatabase, startHealth } from '../../support/database-health.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
+const linkMount = fileURLToPath(new URL('../../support/link-mount.cjs', import.meta.url));
 
 t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const dir = testDir(t, { near: {} });
@@ -65,4 +68,29 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
     { role: 'main', path: path.join(dead, 'radarr.db'), exists: null, error: /(did|does) not answer/ },
     { role: 'logs', exists: null },
   ]);
+});
+
+t.test('what is mounted in its place is looked at', { skip: isRoot ? false : 'only root may mount' }, async t => {
+  const place = path.join(testDir(t), 'place');
+  await mkdir(place);
+  // Whoever looks into it hangs, also after a kill, until this program ends.
+  const server = spawn(process.execPath, [linkMount, place, '0', '0', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(server.stdout, 'data');
+  const own = path.join(place, 'hang');
+  const log = path.join(own, 'radarr.txt');
+  const block = { enabled: true, process_name: 'Films', config_dir: own, log_file: log, command: ['true'] };
+  const app = await startHealth(t, block);
+  t.teardown(async () => {
+    server.kill('SIGKILL');
+    await run('umount', [place]).catch(() => undefined);
+    await run('umount', ['--lazy', place]);
+  });
+  t.match(await freshHealth(app), { databases: [{ exists: null, error: /did not answer/ }] });
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=755', 'tmpfs', place]);
+  await mkdir(own);
+  makeDatabase(path.join(own, 'radarr.db'), 'delete').close();
+  await appendFile(log, 'database is locked\n');
+  await give(own, path.join(own, 'radarr.db'), log);
+  const films = await freshHealth(app);
+  t.match(films, { databases: [{ role: 'main', exists: true, journal_mode: 'delete' }], log_signals: { locked: 1 } });
 });
