@@ -177,6 +177,33 @@ t.test('samples wait in memory for a file that is locked, and reads do not wait'
   t.notMatch(await ownLog(app), /not kept yet/, 'which is no fault');
 });
 
+t.test('a lock that lasts longer than a write is tried for is told, and costs no sample', async t => {
+  const app = await startWith(t, { history_interval_sec: 0.5 });
+  await enough(app, 1);
+  const other = new Database((await storage(app)).sqlite.path);
+  t.teardown(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const locked = Date.now() / 1_000;
+  const { error } = await until(
+    async () => {
+      const { sqlite } = await storage(app);
+      return sqlite.error !== null && sqlite;
+    },
+    { what: 'the lock to be told' },
+  );
+  t.match(error, /is locked by another process; end what uses it/);
+  t.match(await ownLog(app), /a sample is not kept yet; \d+ wait in memory/);
+  t.equal((await app.get('/metrics/history')).status, 200, 'what is there can be read');
+  const over = Date.now() / 1_000;
+  t.ok(over - locked > 10);
+  other.exec('COMMIT');
+  await until(async () => (await storage(app)).sqlite.error === null, { what: 'the samples to be written' });
+  const times: number[] = (await history(app)).items.map(({ timestamp }: Body) => timestamp);
+  const during = times.filter(time => time > locked && time < over);
+  const gaps = during.map((time, index) => time - (during[index - 1] ?? locked));
+  t.ok(Math.max(...gaps, over - (during.at(-1) ?? locked)) < 5, 'all that were taken meanwhile are there');
+});
+
 t.test('what waits is written before the host ends', async t => {
   const app = await startWith(t, { history_interval_sec: 0.5 });
   await enough(app, 1);
