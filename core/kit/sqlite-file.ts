@@ -4,6 +4,7 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Migration, SqliteDatabase } from '../contract/database.ts';
+import { requireAnswer } from './answering.ts';
 import { makeDirectory } from './make-directory.ts';
 import { PrivateDirectory } from './private-directory.ts';
 import { faultOf, SqliteFault } from './sqlite-fault.ts';
@@ -115,6 +116,10 @@ export class SqliteFile {
       if (!entry.isFile()) throw new SqliteFault('database.unusable', `${file} is no regular file`);
       return this.#connect(file, true);
     }
+    // A thread that hangs here is one of the few that all files share, and so is that of each further try.
+    await requireAnswer([file]).catch((error: Error) => {
+      throw new SqliteFault('database.unusable', error.message, error);
+    });
     const directory = await this.#directory(file);
     try {
       const made = await this.#ensureDatabase(directory, file).catch(error => Promise.reject(asFault(error, file)));

@@ -1,8 +1,8 @@
 // The history of samples: takes one at each interval, writes it, removes what is too old, and reads what is asked for.
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Database, type Host, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
+import { entryIn, fileVersions } from '#kit/fs-out-of-process';
 import { provenNowMs } from '#kit/proven-time';
 import type {} from '../metrics/contract.ts';
 import type { ChartRequest } from './chart.ts';
@@ -134,15 +134,9 @@ export class History implements MetricsHistory {
 
   async storage(): Promise<Storage> {
     const { file } = this.#settings;
-    const sizes = await Promise.all(
-      ['', '-wal', '-shm'].map(end =>
-        stat(`${file}${end}`).then(
-          ({ size }) => size,
-          () => 0,
-        ),
-      ),
-    );
-    const fileBytes = sizes.reduce((sum, size) => sum + size, 0);
+    const files = ['', '-wal', '-shm'].map(end => `${file}${end}`);
+    const versions = await fileVersions(files).catch(() => new Map<string, string>());
+    const fileBytes = [...versions.values()].reduce((sum, version) => sum + entryIn(version).bytes, 0);
     try {
       return {
         path: file,

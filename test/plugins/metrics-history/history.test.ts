@@ -1,7 +1,9 @@
 // The routes of the history on a running host: what is kept, imported and told, and what a broken file costs.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
@@ -13,6 +15,7 @@ import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
+const linkMount = fileURLToPath(new URL('../../support/link-mount.cjs', import.meta.url));
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
 type Body = any;
@@ -277,3 +280,30 @@ t.test('another place begins a new file, and the old one stays', async t => {
     last_error: /SQLite/,
   });
 });
+
+t.test(
+  'a file on a mount that never answers keeps no thread of the host',
+  { skip: !isRoot && 'only root may mount' },
+  async t => {
+    const place = path.join(testDir(t), 'dead');
+    await mkdir(place);
+    const server = spawn(process.execPath, [linkMount, place, '0', '0', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.teardown(async () => {
+      server.kill('SIGKILL');
+      await run('umount', ['--lazy', place]);
+    });
+    await once(server.stdout, 'data');
+    const file = path.join(place, 'hang', 'm.sqlite');
+    const app = await startWith(t, { history_interval_sec: 0.5, storage: { sqlite_path: file } });
+    // There are four.
+    for (let round = 0; round < 3; round += 1)
+      t.match((await storage(app)).sqlite, {
+        path: file,
+        file_bytes: 0,
+        error: /m\.sqlite does not answer; look after/,
+      });
+    t.equal((await app.get('/metrics/history')).status, 503);
+    t.equal((await app.get('/metrics')).status, 200);
+    t.ok((await readdir(app.configDir)).length > 0, 'files elsewhere can be read');
+  },
+);
