@@ -145,8 +145,12 @@ const RULES: readonly Rule[] = [
       /([?&](?:[\w.-]{0,64}(?:token|key|password|passwd|passphrase|secret|signature|credential|session)|pass|pwd|auth|sig|sid|code)=)[^&#\s"'<>]+/gi,
     replacement: `$1${MASK}`,
   },
-  // The user name and password in a URL.
-  { words: ['@'], pattern: /:\/\/(?:[^\s/@:]*:[^\s/]+|[^\s/@:]{16,})@/g, replacement: `://${MASK}@` },
+  // The user name and password in a URL, other than one that shows where they stand.
+  {
+    words: ['@'],
+    pattern: /:\/\/(?!user(?:_id)?:(?:password|token)@)(?:[^\s/@:]*:[^\s/]+|[^\s/@:]{16,})@/g,
+    replacement: `://${MASK}@`,
+  },
   // Tokens of known shape, wherever they stand.
   {
     words: [

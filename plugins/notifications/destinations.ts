@@ -3,7 +3,7 @@ import { type ContributionList, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import type { DestinationUrl, NotificationDestination } from './contract.ts';
 import { holdsTwoUrls, readUrl, schemeOf } from './destination-url.ts';
-import { scrubber } from './scrub.ts';
+import { scrubRefusal } from './scrub.ts';
 import type { Provider } from './settings.ts';
 
 export interface FoundDestination {
@@ -44,7 +44,7 @@ export function findDestination(
     destination.parse(url);
   } catch (error) {
     const isTold = error instanceof Problem;
-    throw new Problem(400, isTold ? scrubber(url)(errorText(error)) : 'The URL of the destination cannot be read.');
+    throw new Problem(400, isTold ? scrubRefusal(url, errorText(error)) : 'The URL of the destination cannot be read.');
   }
   return { destination, url };
 }

@@ -22,6 +22,11 @@ export function scrubber(url: Scrubbed): (text: string) => string {
   };
 }
 
+/** The sentence in which a destination refuses the URL. Other URLs in it stay, because they show what one looks like. */
+export function scrubRefusal(url: Scrubbed, sentence: string): string {
+  return redact(secretsOf(url).reduce(without, sentence));
+}
+
 function scrubUrls(text: string): string {
   return redact(text).replaceAll(ANY_URL, `$1://${MASK}`);
 }

@@ -22,7 +22,7 @@ const matrix: NotificationDestination<MatrixConfig> = {
     if (user === '') {
       throw new Problem(
         400,
-        'The URL needs a user and password, or an access token: matrixs://user:password@host/#room',
+        'The URL needs a user and password, as in matrixs://user:password@host/#room, or an access token',
       );
     }
     if (segments.length === 0) throw new Problem(400, 'The URL needs a room after the host, such as #room');

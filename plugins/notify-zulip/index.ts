@@ -27,7 +27,7 @@ const zulip: NotificationDestination<ZulipConfig> = {
     if (bot === undefined || organisation === undefined || key === undefined) {
       throw new Problem(
         400,
-        'The URL needs a bot, an organisation and an API key: zulip://bot@organisation/api_key/stream',
+        'The URL needs a bot, an organisation and an API key, as in zulip://bot@organisation/api_key/stream',
       );
     }
     const place = organisation + domain;

@@ -22,6 +22,7 @@ password: must have 8 to 256 characters
 passwordless: yes
 password_file=/run/secrets/db
 password reset mail sent
+matrixs://user:password@host/#room, or rockets://user_id:token@host/#channel
 wrong user name or password
 A password has 8 to 256 characters
 passed: 12 failed: 0

@@ -5,10 +5,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
+import type { ContributionList } from '../../../core/contract/host.ts';
 import { createFetcher } from '../../../core/host/fetch.ts';
+import { errorText } from '../../../core/kit/error-text.ts';
+import { redact } from '../../../core/kit/redact.ts';
 import { attempt } from '../../../plugins/notifications/attempt.ts';
 import type { NotificationDestination } from '../../../plugins/notifications/contract.ts';
 import { readOptions, readUrl } from '../../../plugins/notifications/destination-url.ts';
+import { findDestination } from '../../../plugins/notifications/destinations.ts';
 import { messagesFor } from '../../../plugins/notifications/message-text.ts';
 import { scrubber } from '../../../plugins/notifications/scrub.ts';
 import { pluginNames } from '../../support/host.ts';
@@ -252,6 +256,24 @@ t.test('the README shows the URL of each destination', async t => {
   for (const folder of (await pluginNames()).filter(name => name.startsWith('notify-'))) {
     const { example } = await contributionOf<NotificationDestination>(folder, 'notifications.destination');
     t.ok(readme.includes(`\`${example}\``), `${folder}: ${example}`);
+  }
+});
+
+t.test('a refused URL is answered with the form that it should have', async t => {
+  const destinations = new Map<string, NotificationDestination>();
+  for (const folder of (await pluginNames()).filter(name => name.startsWith('notify-')))
+    destinations.set(folder, await contributionOf(folder, 'notifications.destination'));
+  const list = destinations as unknown as ContributionList<NotificationDestination>;
+  for (const scheme of [...destinations.values()].flatMap(({ schemes }) => schemes)) {
+    const provider = scheme.startsWith('http') ? 'webhook' : 'apprise';
+    let sentence = '';
+    try {
+      findDestination(list, { provider, text: `${scheme}://q7` });
+    } catch (error) {
+      sentence = errorText(error);
+    }
+    t.equal(redact(sentence), sentence, scheme);
+    t.notMatch(sentence, /redacted/, scheme);
   }
 });
 
