@@ -124,6 +124,13 @@ export interface StartOutcome {
 
 export type StopOutcome = 'stopped' | 'not-running' | 'already-stopping';
 
+/** A program with these is ended with the run, also by a host that has adopted it. */
+export interface RunShare {
+  readonly variables: Readonly<Record<string, string>>;
+  /** What is appended to it is output of the process. */
+  readonly outputFile: string;
+}
+
 /** What the work of a hold can do with its process. Throws a Problem 409 once the hold has ended. */
 export interface HeldProcess {
   /** Aborts when the hold ends before its work: at its deadline, or with the signal of its holder. */
@@ -155,6 +162,8 @@ export interface ProcessSupervisor {
   restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
   /** Stops all that runs, each before what it needs. Throws an Error when something could not be stopped. */
   stopAll(by: string): Promise<void>;
+  /** How another program becomes a part of the run of a process; undefined while that does not run. */
+  share(processName: string): RunShare | undefined;
   /** Writes to the standard input of a process with `stdin: true`. Throws a Problem 409 when it takes none. */
   input(processName: string, text: string): Promise<void>;
   /**

@@ -24,6 +24,7 @@ import type {
   LaunchPolicy,
   ProcessSnapshot,
   ProcessSupervisor,
+  RunShare,
   StartOutcome,
   StartTrigger,
   StartupReport,
@@ -220,6 +221,10 @@ export class Supervisor implements ProcessSupervisor {
       faults.push(...stops.flatMap(stop => (stop.status === 'rejected' ? [stop.reason] : [])));
     }
     if (faults.length > 0) throw new AggregateError(faults, faults.map(errorText).join('; '));
+  }
+
+  share(processName: string): RunShare | undefined {
+    return this.#processes.find(processName)?.share();
   }
 
   input(processName: string, text: string): Promise<void> {

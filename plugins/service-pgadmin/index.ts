@@ -35,11 +35,9 @@ export default definePlugin({
         launch = { command: facts.command.map(fill), env: { ...env, [variable]: fill(value) }, user };
       },
     });
-    host.tap('process.started', ({ configKey }) => {
-      if (configKey === KEY && launch !== undefined) companion.start(launch);
+    host.tap('process.started', async ({ configKey, processName }) => {
+      const run = host.find('process.supervisor')?.share(processName);
+      if (configKey === KEY && launch !== undefined && run !== undefined) await companion.start(launch, run);
     });
-    host.tap('process.exited', ({ configKey }) => (configKey === KEY ? companion.stop() : undefined));
-    host.tap('host.stopping', () => companion.stop());
-    return () => companion.stop();
   },
 });

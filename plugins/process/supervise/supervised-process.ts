@@ -12,6 +12,7 @@ import type {
   LaunchPlan,
   ProcessSnapshot,
   ProcessStatus,
+  RunShare,
   StartOutcome,
   StartTrigger,
   StopOutcome,
@@ -26,6 +27,7 @@ import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import { writeInput } from './input-pipe.ts';
 import { observe } from './observation.ts';
+import { marksOf } from './proc-table.ts';
 import { adoptRun, launchRun, type Run } from './run.ts';
 import { STARTED_BY } from './start-trigger.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
@@ -105,6 +107,18 @@ export class SupervisedProcess {
 
   get #completed(): boolean | null {
     return this.#isOneshot ? this.#lastExit?.code === 0 : null;
+  }
+
+  /** undefined while it does not run. */
+  share(): RunShare | undefined {
+    const run = this.#run;
+    if (run === undefined) return undefined;
+    const { processName } = this.#block;
+    const { directory } = this.#with.state;
+    return {
+      variables: marksOf({ runId: run.target.runId, processName, directory }),
+      outputFile: run.output.spoolFile,
+    };
   }
 
   /** Throws a Problem 409 when it does not run, or takes no input. */
