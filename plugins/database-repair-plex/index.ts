@@ -34,8 +34,10 @@ export default definePlugin({
       'process.prepare',
       async plan => {
         const named = host.use('config.store').findBlock(plan.processName);
+        if (named?.configKey !== KEY) return plan;
+        await repairs.endLeftOver(named.processName);
         // Whoever holds the server has its own reason to start it, and a crash is no time for a repair.
-        if (named?.configKey !== KEY || plan.trigger === 'hold' || plan.trigger === 'auto-restart') return plan;
+        if (plan.trigger === 'hold' || plan.trigger === 'auto-restart') return plan;
         const settings = settingsOf(named.block);
         if (settings.enabled && settings.beforeStart) await repairs.beforeStart(plan, named, settings);
         return plan;

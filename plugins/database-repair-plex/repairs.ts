@@ -1,11 +1,12 @@
 // The repairs of all servers: which is due, and each run with its server stopped or not yet started.
-import type { Host, Jobs, NamedBlock } from '#core';
+import { type Host, type Jobs, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import type { LaunchPlan } from '../process/contract.ts';
 import { isIdle } from './idle.ts';
+import { endLeftOver } from './left-over.ts';
 import { RepairSchedule } from './schedule.ts';
 import { type RepairSettings, settingsOf } from './settings.ts';
-import { obstacleOf, runTool } from './tool.ts';
+import { obstacleOf, repairedBy, runTool } from './tool.ts';
 import { TOOL } from './tool-log.ts';
 
 /** Large libraries take most of an hour on a slow disk. */
@@ -41,6 +42,17 @@ export class Repairs {
       await jobs.start(processName);
     } else if (!this.#schedule.putOff(processName, settings, Date.now()))
       this.#tell(processName, 'the server was in use all the time, so it is tried again after another interval');
+  }
+
+  /** Before the server, or the tool, is started. Throws a Problem 409 when what is left of a repair cannot be ended. */
+  async endLeftOver(processName: string): Promise<void> {
+    const { log } = this.#host;
+    try {
+      if (await endLeftOver(repairedBy(this.#host, processName)))
+        log.warn(`an earlier repair of the database of ${processName} had not ended, and was ended`);
+    } catch (error) {
+      throw new Problem(409, `${processName} cannot start: ${errorText(error)}; end that first`, { cause: error });
+    }
   }
 
   /** Before a start, which goes on whatever becomes of the repair. */
@@ -84,6 +96,7 @@ export class Repairs {
   }
 
   async #run(named: NamedBlock, settings: RepairSettings, signal: AbortSignal): Promise<void> {
+    await this.endLeftOver(named.processName);
     await runTool(this.#host, named, settings, signal);
     this.#host.log.info(`${TOOL} has looked after the database of ${named.processName}`);
   }

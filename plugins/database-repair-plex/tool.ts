@@ -5,6 +5,7 @@ import type { Host, NamedBlock } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { publicEnvironment } from '#kit/public-environment';
 import { logFileOf } from '#kit/service-log';
+import { marks } from './left-over.ts';
 import type { RepairSettings } from './settings.ts';
 import { ToolLog } from './tool-log.ts';
 
@@ -22,6 +23,11 @@ export async function obstacleOf({ command: [program = ''], workDir }: RepairSet
   return undefined;
 }
 
+/** The database as one host knows it. */
+export function repairedBy({ paths }: Host, processName: string): string {
+  return `${paths.configDir}/${processName}`;
+}
+
 /** Ends what it has started in any case. Throws an Error with its last line when it fails or is aborted. */
 export async function runTool(host: Host, named: NamedBlock, settings: RepairSettings, signal: AbortSignal) {
   signal.throwIfAborted();
@@ -37,7 +43,7 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
   const child = spawn(program, args, {
     ...user,
     cwd: settings.workDir,
-    env: { ...publicEnvironment(process.env), ...settings.env },
+    env: { ...publicEnvironment(process.env), ...settings.env, ...marks(repairedBy(host, named.processName)) },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

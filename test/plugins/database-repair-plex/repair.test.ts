@@ -5,9 +5,9 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
-import { pidOf, start, status } from '../../support/kids.ts';
+import { lives, pidOf, start, status } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
-import { freePort } from '../../support/stackwarden.ts';
+import { freePort, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = [
@@ -38,12 +38,13 @@ const TOOL = `#!/bin/sh
 if kill -0 "$(cat server.pid 2>/dev/null)" 2>/dev/null; then echo "the server is running"; exit 2; fi
 echo "repairing with $* for $WHOM token=aaaabbbbccccddddeeeeffff"
 id -u > ran-as
+echo $$ > tool.pid
 [ -z "$LEAVES" ] || setsid sh -c 'echo $$ > left; exec sleep 1000' &
 until [ -s go-on ]; do sleep 0.05; done
 exit "$(cat go-on)"
 `;
 
-async function open(t: Test, dbrepair: Record<string, unknown>): Promise<{ app: TestHost; home: string }> {
+async function prepare(t: Test, dbrepair: Record<string, unknown>) {
   const dir = testDir(t, {
     home: { watching: '2', 'server.cjs': SERVER, 'Preferences.xml': '<Preferences/>' },
     host: {},
@@ -55,32 +56,34 @@ async function open(t: Test, dbrepair: Record<string, unknown>): Promise<{ app: 
   await writeFile(path.join(home, 'DBRepair.sh'), TOOL);
   await chmod(path.join(home, 'DBRepair.sh'), 0o755);
   const port = await freePort();
-  const app = await startHost({
-    configDir: path.join(dir, 'host'),
-    plugins: PLUGINS,
-    config: {
-      dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
-      plex: {
+  const config = {
+    dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+    plex: {
+      enabled: true,
+      process_name: NAME,
+      port,
+      config_dir: home,
+      config_file: path.join(home, 'Preferences.xml'),
+      command: ['sh', '-c', `echo $$ > server.pid; exec ${process.execPath} server.cjs ${port}`],
+      stop_grace_seconds: 2,
+      dbrepair: {
         enabled: true,
-        process_name: NAME,
-        port,
-        config_dir: home,
-        config_file: path.join(home, 'Preferences.xml'),
-        command: ['sh', '-c', `echo $$ > server.pid; exec ${process.execPath} server.cjs ${port}`],
-        stop_grace_seconds: 2,
-        dbrepair: {
-          enabled: true,
-          install_dir: home,
-          sqlite_path: '/usr/lib/Plex SQLite',
-          databases_path: home,
-          log_file: 'plex_dbrepair.log',
-          env: { WHOM: 'the library' },
-          idle_check_minutes: 0.001,
-          ...dbrepair,
-        },
+        install_dir: home,
+        sqlite_path: '/usr/lib/Plex SQLite',
+        databases_path: home,
+        log_file: 'plex_dbrepair.log',
+        env: { WHOM: 'the library' },
+        idle_check_minutes: 0.001,
+        ...dbrepair,
       },
     },
-  });
+  };
+  return { configDir: path.join(dir, 'host'), home, config };
+}
+
+async function open(t: Test, dbrepair: Record<string, unknown>): Promise<{ app: TestHost; home: string }> {
+  const { configDir, home, config } = await prepare(t, dbrepair);
+  const app = await startHost({ configDir, plugins: PLUGINS, config });
   t.teardown(() => app.stop());
   return { app, home };
 }
@@ -115,7 +118,6 @@ t.test('a server in use is left alone; an idle one is stopped, repaired and star
 t.test('before a start, which goes on when the tool fails; a tool that is missing is told once', { skip }, async t => {
   const { app, home } = await open(t, { run_before_start: true, env: { LEAVES: '1' } });
   const left = await until(async () => Number(await readFile(path.join(home, 'left'), 'utf8').catch(() => '')));
-  t.teardown(() => process.kill(left, 'SIGKILL'));
   t.equal((await status(app, NAME)).status, 'starting');
   await writeFile(path.join(home, 'go-on'), '3');
   await until(async () => (await status(app, NAME)).status === 'running', { what: 'the server all the same' });
@@ -125,8 +127,29 @@ t.test('before a start, which goes on when the tool fails; a tool that is missin
     process_name: NAME,
     updates: { dbrepair: { enabled: true, run_before_start: true, install_dir: path.join(home, 'nowhere') } },
   });
+  t.ok(lives(left));
   t.equal((await app.post('/process/restart-service', { process_name: NAME })).status, 200);
+  t.notOk(lives(left), 'what the tool has left behind is ended before the next start');
   t.ok(
     await told(app, /the database of Server is not repaired: .*nowhere\/DBRepair\.sh is not installed; get it from/),
   );
+});
+
+t.test('a repair whose host was killed is ended before the server is started', { skip }, async t => {
+  const { configDir, home, config } = await prepare(t, { run_before_start: true });
+  const port = await writeConfig(configDir, config);
+  const toolPid = () => until(async () => Number(await readFile(path.join(home, 'tool.pid'), 'utf8')));
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  const pid = await toolPid();
+  first.child.kill('SIGKILL');
+  await first.exited;
+  t.ok(lives(pid));
+  await writeFile(path.join(home, 'tool.pid'), '');
+  const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  t.ok(await toolPid());
+  t.notOk(lives(pid), 'one at a time');
+  await writeFile(path.join(home, 'go-on'), '0');
+  await until(() => existsSync(path.join(home, 'server.pid')), { what: 'the server' });
+  second.child.kill('SIGTERM');
+  await second.exited;
 });
