@@ -17,6 +17,10 @@ const VARIABLE = /^RIVEN_/;
 
 const factsSchema = z.object({
   mountVariables: z.array(z.string()).default([]).describe('each holds the place where its files are mounted'),
+  ownMount: z
+    .object({ path: z.string(), variables: z.array(z.string()) })
+    .optional()
+    .describe('of releases that mount their files themselves, which need no component for it'),
 });
 
 export default definePlugin({
@@ -30,10 +34,10 @@ export default definePlugin({
 
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure({ plan, owner }) {
+      async configure({ plan, owner, block: backend, template }) {
         const templates = host.use('service.templates');
         const target = templates.get(KEY)?.onboarding?.debridKey;
-        const { mountVariables } = factsSchema.parse(templates.get(KEY)?.facts ?? {});
+        const { mountVariables, ownMount } = factsSchema.parse(templates.get(KEY)?.facts ?? {});
         const variables = target !== undefined && 'variables' in target ? (target.variables ?? {}) : {};
         const blocks = host.find('process.supervisor')?.blocks() ?? [];
         const attached = blocks.filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(KEY));
@@ -46,6 +50,12 @@ export default definePlugin({
             plan.env[variable] ??= block.api_key;
         }
         const [mount] = attached.flatMap(component => templates.mountOf(component) ?? []);
+        const needed = templates.coreNeeds(template, backend.block);
+        const mountsItself = template.relations?.core?.dropped?.every(key => !needed.includes(key)) === true;
+        if (ownMount !== undefined && mountsItself) {
+          const own = (backend.block.env ?? {}) as Readonly<Record<string, unknown>>;
+          for (const name of ownMount.variables) if (!Object.hasOwn(own, name)) plan.env[name] = ownMount.path;
+        }
         if (mount !== undefined) for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
         const told = Object.entries(plan.env).filter(([name]) => VARIABLE.test(name));
         prepared.set(plan.processName, { variables: Object.fromEntries(told), owner });

@@ -7,6 +7,9 @@ type Values = Readonly<Record<string, unknown>>;
 
 const PREFIX = 'RIVEN_';
 const LIMIT_MS = 15_000;
+/** As the application reads variables. */
+const TRUE = ['true', '1', 'yes', 'on'];
+const FALSE = ['false', '0', 'no', 'off'];
 /** What releases answer that do not know a form of the API. */
 const UNKNOWN_FORM = [404, 405, 422];
 
@@ -35,7 +38,10 @@ export async function pushSettings(
   if (!isObject(settings)) throw new Error('Riven shows no settings');
   const changes = Object.entries(variables).flatMap(([name, value]) => {
     const place = name.startsWith(PREFIX) ? placeOf(settings, name.slice(PREFIX.length)) : undefined;
-    return place === undefined || valueAt(settings, place) === value ? [] : [{ place, value }];
+    if (place === undefined) return [];
+    const present = valueAt(settings, place);
+    const wanted = sameKind(present, value);
+    return wanted === undefined || wanted === present ? [] : [{ place, value: wanted }];
   });
   if (changes.length === 0) return [];
   const whole = changes.reduce<Values>((tree, { place, value }) => withValue(tree, place, value), settings);
@@ -49,11 +55,19 @@ export async function pushSettings(
   return changes.map(({ place }) => place.join('.'));
 }
 
-/** The place of a text that a variable such as `UPDATERS_LIBRARY_PATH` names: underscores divide names and are parts of them. */
+/** The text of a variable as a value of the kind that is there; undefined when it is none. */
+function sameKind(present: unknown, text: string): unknown {
+  const word = text.trim().toLowerCase();
+  if (typeof present === 'boolean') return TRUE.includes(word) ? true : FALSE.includes(word) ? false : undefined;
+  if (typeof present === 'number') return word !== '' && Number.isFinite(Number(word)) ? Number(word) : undefined;
+  return text;
+}
+
+/** The place of a value that a variable such as `UPDATERS_LIBRARY_PATH` names: underscores divide names and are parts of them. */
 function placeOf(tree: Values, name: string): string[] | undefined {
   for (const [key, value] of Object.entries(tree)) {
     const word = key.toUpperCase();
-    if (word === name) return typeof value === 'string' || value === null ? [key] : undefined;
+    if (word === name) return typeof value === 'object' && value !== null ? undefined : [key];
     if (!name.startsWith(`${word}_`) || !isObject(value)) continue;
     const rest = placeOf(value, name.slice(word.length + 1));
     if (rest !== undefined) return [key, ...rest];

@@ -53,3 +53,28 @@ t.test('what follows from the components that are attached', { skip }, async t =
   ])
     t.ok(lines.includes(line), line);
 });
+
+t.test('a release that is built from its sources mounts its files itself', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const seen = path.join(dir, 'seen');
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'service-riven'],
+    config: {
+      riven_backend: {
+        process_name: 'Riven',
+        config_dir: dir,
+        log_file: path.join(dir, 'riven.log'),
+        symlink_library_path: path.join(dir, 'library'),
+        branch_enabled: true,
+        command: ['sh', '-c', `env > ${seen}; exec sleep 600`],
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Riven');
+  t.equal(answer.status, 200, answer.text);
+  const lines = await until(async () => (await readFile(seen, 'utf8')).split('\n'));
+  for (const name of ['RIVEN_FILESYSTEM_MOUNT_PATH', 'RIVEN_UPDATERS_LIBRARY_PATH'])
+    t.ok(lines.includes(`${name}=/mnt/debrid/riven`), name);
+});

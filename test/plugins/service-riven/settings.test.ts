@@ -18,7 +18,7 @@ const APP = `
 const { createServer } = require('http'), { writeFileSync } = require('fs')
 const [port, key, file, age] = process.argv.slice(2)
 let settings = { version: '0.20', updaters: { plex: { enabled: true, url: 'http://kept' } },
-  downloaders: { real_debrid: { enabled: false, api_key: '' } }, symlink: { rclone_path: '/mnt/old' } }
+  downloaders: { real_debrid: { enabled: false, api_key: '' } }, filesystem: { cache_mb: 10, kept_gb: 5 }, symlink: { rclone_path: '/mnt/old' } }
 createServer((request, answer) => {
   let body = ''
   request.on('data', part => { body += part }).on('end', () => {
@@ -73,7 +73,14 @@ for (const age of ['new', 'old'] as const) {
           symlink_library_path: path.join(dir, 'library'),
           wait_for_dir: '',
           command: [process.execPath, path.join(dir, 'app.cjs'), String(port), 'the-key', told, age],
-          env: { RIVEN_DOWNLOADERS_REAL_DEBRID_API_KEY: 'debrid', RIVEN_NO_SUCH: 'x' },
+          env: {
+            RIVEN_DOWNLOADERS_REAL_DEBRID_API_KEY: 'debrid',
+            RIVEN_DOWNLOADERS_REAL_DEBRID_ENABLED: 'True',
+            RIVEN_UPDATERS_PLEX_ENABLED: 'perhaps',
+            RIVEN_FILESYSTEM_CACHE_MB: '64',
+            RIVEN_FILESYSTEM_KEPT_GB: 'many',
+            RIVEN_NO_SUCH: 'x',
+          },
         },
         riven_frontend: {
           process_name: 'Front',
@@ -93,7 +100,8 @@ for (const age of ['new', 'old'] as const) {
     t.same(settings, {
       version: '0.20',
       updaters: { plex: { enabled: true, url: 'http://plex:1' } },
-      downloaders: { real_debrid: { enabled: false, api_key: 'debrid' } },
+      downloaders: { real_debrid: { enabled: true, api_key: 'debrid' } },
+      filesystem: { cache_mb: 64, kept_gb: 5 },
       symlink: { rclone_path: '/mnt/old' },
     });
     const server = { backendUrl: `http://127.0.0.1:${port}`, apiKey: 'the-key' };
