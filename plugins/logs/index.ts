@@ -1,9 +1,10 @@
 // Logs: pages of every process's log, the own log as a live stream, and the log level at run time.
 import { answer, definePlugin, type Host, Problem } from '#core';
 import { isObject } from '#kit/plain-object';
+import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from './contract.ts';
-import { checkLogFiles, findLogFile } from './log-files.ts';
+import { checkLogFiles, findLogFile, misplacedLog } from './log-files.ts';
 import { LogPages } from './log-page.ts';
 import type { LogPlaces } from './log-places.ts';
 import { LogStream } from './log-stream.ts';
@@ -56,6 +57,19 @@ export default definePlugin({
       { mayFail: true },
     );
     host.tap('config.check', ({ before, after }) => checkLogFiles(before, after, placesOf(host, after)));
+    host.tap('config.review', ({ problems }) => {
+      const places = placesNow();
+      const enabled = host
+        .use('config.store')
+        .blocks()
+        .filter(({ block }) => block.enabled === true);
+      problems.push(...enabled.flatMap(named => misplacedLog(named, places) ?? []));
+    });
+    host.tap('process.launched', ({ processName }) => {
+      const named = host.use('config.store').findBlock(processName);
+      const misplaced = named && misplacedLog(named, placesNow());
+      if (misplaced !== undefined) host.log.warn(misplaced);
+    });
 
     new LogStream(host, hub);
 

@@ -2,6 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigStore, LogHub, NamedBlock } from '#core';
+import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';
@@ -57,6 +58,18 @@ export function checkLogFiles(
     const { log_file: value } = named.block;
     const file = value === known.get(named.processName) ? null : logFileOf(value, places.logDir);
     if (file !== null) requireDeclared(file, named, places);
+  }
+}
+
+/** Says where the log of a block can be neither written nor read; undefined when it can. */
+export function misplacedLog(named: NamedBlock, places: LogPlaces): string | undefined {
+  const file = logFileOf(named.block.log_file, places.logDir);
+  if (file === null) return undefined;
+  try {
+    requireDeclared(file, named, places);
+    return undefined;
+  } catch (error) {
+    return `${named.path.join('.')}.log_file: ${errorText(error)}`;
   }
 }
 

@@ -79,6 +79,24 @@ t.test('a service without log_file has one that the configuration shows and the 
   t.equal((await app.get('/config')).body.later.log_file, path.join(logDir, 'later.log'), 'in memory alone, too');
 });
 
+t.test('a log outside of the directories of its service is told by the check, and at its start', async t => {
+  const { app, dir } = await open(t, {
+    films: speaker('Films', 'x', { enabled: true, log_file: '../outside.log' }),
+    shown: speaker('Shown', 'x', { enabled: true, log_file: 'shown.log' }),
+    later: speaker('Later', 'x', { log_file: '/nowhere/later.log' }),
+  });
+  const problem = `films.log_file: ${dir}/outside.log lies outside the directories of Films; keep its log below`;
+  const { problems } = await app.host.reviewConfig();
+  t.match(problems, [new RegExp(`^${problem} `)]);
+  t.equal(problems.length, 1);
+  await start(app, 'Later');
+  const { chunk } = await until(async () => {
+    const page = await pageOf(app, 'DUMB');
+    return page.chunk.includes('later.log_file: /nowhere/later.log lies outside') && page;
+  });
+  t.match(chunk, ` - WARNING - logs: ${problem}`);
+});
+
 t.test('of a log with a date in its name the newest is read and followed', async t => {
   const { app, dir } = await open(t, { mine: speaker('Mine', 'said', { log_file: 'mine-<date>.log' }) });
   const at = (name: string) => path.join(dir, 'jellyfin', 'log', name);
