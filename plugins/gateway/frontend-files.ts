@@ -1,5 +1,5 @@
 // Serves the files of a web frontend: those whose real path is inside its folder, `index.html` for unknown pages; without
-// a folder a page of the gateway's own.
+// a folder that has them, a page of the gateway's own.
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import type { ConsoleDocument, ConsolePage } from '../console/contract.ts';
 import { sendConsole, sendLandingPage, sendWaitingPage } from './pages.ts';
 
 export interface FrontendFilesOptions {
-  /** Folder of the frontend; when it is empty, only a landing page is served. */
+  /** Folder of the frontend; where the name or the folder is empty, only a landing page is served. */
   readonly staticDir: string;
   /** Why the folder with this real path is not served; null for one that is. */
   readonly refusal: (folder: string) => string | null;
@@ -57,15 +57,15 @@ export function createFrontendFiles({ staticDir, refusal, nativeUrl, awaited, co
       sendWaitingPage(request, response, frontend, consolePage?.() !== undefined);
       return;
     }
-    if (staticDir === '' && name === '') {
+    const requested = staticDir === '' || name === undefined ? undefined : await openFile(staticDir, name, refusal);
+    const file =
+      requested ?? (staticDir !== '' && acceptsHtml ? await openFile(staticDir, 'index.html', refusal) : undefined);
+    if (file === undefined && name === '') {
       const page = acceptsHtml ? await openConsole(consolePage?.()) : undefined;
       if (page === undefined) sendLandingPage(request, response, nativeUrl);
       else sendConsole(request, response, page);
       return;
     }
-    const requested = staticDir === '' || name === undefined ? undefined : await openFile(staticDir, name, refusal);
-    const file =
-      requested ?? (staticDir !== '' && acceptsHtml ? await openFile(staticDir, 'index.html', refusal) : undefined);
     if (file === undefined) {
       refuse(response, 404, 'Not found');
       return;

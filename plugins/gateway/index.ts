@@ -1,10 +1,7 @@
 // The gateway: a second listener for browsers, with the same routes below `/api`, the streams and the files of a web
 // frontend; and the listener behind a web frontend of its own process.
-import path from 'node:path';
 import { definePlugin, type Host } from '#core';
-import { errorText } from '#kit/error-text';
 import { isLoopback } from '#kit/loopback';
-import { realPlaceOf } from '#kit/system-paths';
 import type {} from '../console/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
@@ -14,7 +11,7 @@ import { EmbeddedUis } from './embedded-uis.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { GatewayPort } from './gateway-port.ts';
 import { LoginDemand } from './login-demand.ts';
-import { refusalOf } from './served-folder.ts';
+import { faultOfFolder, refusalOf } from './served-folder.ts';
 import { UiListener } from './ui-listener.ts';
 
 export default definePlugin({
@@ -52,6 +49,11 @@ export default definePlugin({
     if (!config.enabled) return () => uiListener.close();
 
     tellSharedPort(host);
+    host.tap('config.review', async ({ problems }) => {
+      problems.push(
+        ...[await faultOfFolder(config.static_dir, await refusalOf(host))].filter(fault => fault !== undefined),
+      );
+    });
     const embedded = new EmbeddedUis({ ...uiOptions, entrance });
     let gateway: Promise<Gateway> | undefined;
     const port = new GatewayPort({
@@ -82,10 +84,8 @@ async function prepareGateway(
   awaited: () => string | undefined,
 ): Promise<Gateway> {
   const refusal = await refusalOf(host);
-  if (staticDir !== '') {
-    const reason = await realPlaceOf(path.resolve(staticDir)).then(refusal, errorText);
-    if (reason !== null) host.log.error(`dumb.gateway.static_dir is not served: ${reason}; name the frontend's folder`);
-  }
+  const fault = await faultOfFolder(staticDir, refusal);
+  if (fault !== undefined) host.log.error(fault);
   return createGateway({
     entrance: host.use('http.entrance'),
     embedded,

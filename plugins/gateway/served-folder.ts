@@ -1,7 +1,12 @@
 // Decides which folders the gateway may serve as static files.
+import path from 'node:path';
 import type { Host } from '#core';
+import { errorText } from '#kit/error-text';
+import { fileVersion } from '#kit/fs-out-of-process';
 import { isHostState } from '#kit/host-state';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
+
+const PAGE = 'index.html';
 
 /** Refuses folders that hold state of the host, lie in it, or belong to the system. All paths are real ones. */
 export async function refusalOf(host: Host): Promise<(folder: string) => string | null> {
@@ -16,4 +21,21 @@ export async function refusalOf(host: Host): Promise<(folder: string) => string 
     const isOfSystem = isSystemPath(folder) && ![configDir, '/usr'].some(place => isIn(folder, place));
     return isOfSystem ? `${folder} belongs to the system` : null;
   };
+}
+
+/** Why a page of the host's own is served instead of this folder; undefined where it is served, or none is named. */
+export async function faultOfFolder(
+  staticDir: string,
+  refusal: (folder: string) => string | null,
+): Promise<string | undefined> {
+  if (staticDir === '') return undefined;
+  const folder = path.resolve(staticDir);
+  const reason = await realPlaceOf(folder)
+    .then(async real => refusal(real) ?? (await lackOf(folder)))
+    .catch(errorText);
+  return reason === null ? undefined : `dumb.gateway.static_dir is not served: ${reason}; name the frontend's folder`;
+}
+
+async function lackOf(folder: string): Promise<string | null> {
+  return (await fileVersion(path.join(folder, PAGE))) === null ? `${folder} holds no ${PAGE}` : null;
 }

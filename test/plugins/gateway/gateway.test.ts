@@ -203,6 +203,18 @@ t.test('in a host', { skip: !isHere }, async t => {
     await t.rejects(fetch(`http://127.0.0.1:${line[1]}/`), 'its listener ends with the host');
   });
 
+  await t.test('a folder that holds no frontend: it is told, and a page of its own stands there', async t => {
+    const host = await start(t, { gateway: { enabled: true, port: 0, static_dir: '/nowhere/front' } });
+    const line = await until(() => logged(host.configDir, /gateway on http:\/\/127\.0\.0\.1:(\d+)/));
+    const page = await fetch(`http://127.0.0.1:${line[1]}/`);
+    t.equal(page.status, 200);
+    t.match(await page.text(), /Stackwarden/);
+    t.equal((await fetch(`http://127.0.0.1:${line[1]}/app.js`)).status, 404);
+    const fault = `dumb.gateway.static_dir is not served: /nowhere/front holds no index.html; name the frontend's folder`;
+    t.ok(await logged(host.configDir, new RegExp(`ERROR - gateway: ${fault}`)));
+    t.same((await host.host.reviewConfig()).problems, [fault]);
+  });
+
   await t.test('its port is taken: one warning, and the host runs on', async t => {
     const other = createServer();
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve));
