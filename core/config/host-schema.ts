@@ -21,6 +21,8 @@ const logName = z
   .min(1)
   .max(100)
   .regex(/^(?!\.)[^/\0-\x1f]+$/, 'must be a plain name, without a slash and without a dot in front');
+const SIZE = /^(\d+(?:\.\d+)?)\s*([KMG]?)B?$/i;
+const UNITS: Record<string, number> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 const port = z.number().int().min(1).max(65_535);
 /** Marks members whose changes take effect at the next start of the host. */
 const AT_START = { live: false };
@@ -35,7 +37,11 @@ const productSchema = z.looseObject({
     .meta({ ...AT_START, ...NEEDS_LOGIN })
     .describe('directory of the logs; absent: /log where it exists, else log in the configuration directory'),
   log_count: z.number().int().min(0).default(2).describe('how many older files of each log are kept'),
-  log_size: z.union([z.string(), z.number()]).default('10M').describe('size at which a log is rotated, such as 10M'),
+  log_size: z
+    .union([z.string(), z.number()])
+    .refine(size => bytesOf(size) > 0, 'it must be a size, such as 500K, 10M or 1G')
+    .default('10M')
+    .describe('size at which a log is rotated, such as 10M'),
   log_format: z
     .enum(['text', 'json'])
     .default('text')
@@ -92,3 +98,9 @@ export const hostSchema = z.looseObject({
     .describe('where the folders of the services move when it is a mount'),
   dumb: sections.prefault({}).describe('settings of Stackwarden itself'),
 });
+
+/** The bytes of a size such as 10M; 0 for a text that is none. */
+export function bytesOf(size: string | number): number {
+  const [, digits = '0', unit = ''] = SIZE.exec(String(size).trim()) ?? [];
+  return Number(digits) * (UNITS[unit.toUpperCase()] ?? 1);
+}

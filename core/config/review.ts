@@ -46,6 +46,11 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
     for (const key of keys) {
       // Commands and variables of a service may use any key of its block.
       if (filledIn.has(key)) continue;
+      const value = path.length === 0 ? file[key] : undefined;
+      if (isObject(value) && 'command' in value) {
+        problems.push(`${key}: it has a command and no process_name, so it is no service; give it a process_name`);
+        continue;
+      }
       const meant = nearestWord(key, known);
       if (meant === undefined) strange.push(key);
       else problems.push(`${[...path, key].join('.')}: there is no key '${key}'; '${meant}' is probably meant`);

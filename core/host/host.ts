@@ -30,7 +30,7 @@ import { HookRegistry } from './hooks.ts';
 import type { HostOptions, StackwardenHost } from './host-options.ts';
 import { asHost } from './invoke.ts';
 import { listen } from './listen.ts';
-import { refuseUnknownLevel, unknownLevels } from './log-levels.ts';
+import { refuseUnknownLevel } from './log-levels.ts';
 import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
@@ -44,6 +44,7 @@ import { Recovery } from './recovery.ts';
 import { refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
+import { unusedWords } from './unused-words.ts';
 import { version } from './version.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
@@ -172,8 +173,9 @@ class RunningHost implements StackwardenHost {
     const review = await this.#config.review(new Set(unloaded.map(({ name }) => name.replaceAll('-', '_'))));
     const names = this.plugins().map(({ name }) => name);
     const unknown = unknownPlugins(this.#settings.plugins, names);
+    const unused = await unusedWords(this.#config.store);
     return {
-      problems: [...review.problems, ...unknown.problems, ...unknownLevels(this.#config.store.root())],
+      problems: [...review.problems, ...unknown.problems, ...unused],
       notes: [...review.notes, ...unknown.notes],
     };
   }

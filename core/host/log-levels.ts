@@ -1,5 +1,5 @@
-// The log levels of the configuration: a word that stands for none is told, and refused on save.
-import type { ConfigObject } from '../contract/config.ts';
+// The log levels of the configuration: a word that stands for none is told, and refused on save where it is for the host.
+import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { findLevel, LEVELS } from '../kit/log-level.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -9,13 +9,26 @@ const PLACES = [
   ['dumb', 'api_service', 'log_level'],
 ];
 
-/** One line for each. */
+/** Those of the host itself, one line for each. */
 export function unknownLevels(root: Readonly<ConfigObject>): string[] {
   return PLACES.flatMap(path => {
     const word = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
-    if (typeof word !== 'string' || findLevel(word) !== undefined) return [];
-    return [`${path.join('.')}: '${word}' is no log level, so INFO is used; it is one of ${LEVELS.join(', ')}`];
+    return fault(path, word);
   });
+}
+
+/** Those of services: a word that goes into the command or the variables of a block may be one of the program's own. */
+export function unknownLevelsOf(blocks: readonly NamedBlock[]): string[] {
+  return blocks.flatMap(({ isHost, path, block }) => {
+    const found = isHost ? [] : fault([...path, 'log_level'], block.log_level);
+    const isGiven = found.length > 0 && JSON.stringify([block.command, block.env]).includes('{log_level}');
+    return isGiven ? [] : found;
+  });
+}
+
+function fault(path: readonly string[], word: unknown): string[] {
+  if (typeof word !== 'string' || findLevel(word) !== undefined) return [];
+  return [`${path.join('.')}: '${word}' is no log level, so INFO is used; it is one of ${LEVELS.join(', ')}`];
 }
 
 /** Throws a Problem 400 when an update sets one. */

@@ -1,12 +1,9 @@
 // The host's own settings, as the configuration in force has them.
-import { hostSchema } from '../config/host-schema.ts';
+import { bytesOf, hostSchema } from '../config/host-schema.ts';
 
 export type Settings = ReturnType<typeof readSettings>;
 
 const DEFAULT_REQUIRED = hostSchema.parse({}).dumb.plugins.required;
-const SIZE = /^(\d+(?:\.\d+)?)\s*([KMG]?)B?$/i;
-const UNITS: Record<string, number> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-const DEFAULT_LOG_BYTES = 10 * 1024 ** 2;
 
 /** `root` is the whole effective configuration, in which a default stands for what does not fit (core/config/fit.ts). */
 export function readSettings(root: Readonly<Record<string, unknown>>) {
@@ -17,7 +14,7 @@ export function readSettings(root: Readonly<Record<string, unknown>>) {
     logLevel: dumb.log_level,
     logName: dumb.log_name,
     logDir: dumb.log_dir === '' ? undefined : dumb.log_dir,
-    logBytes: parseSize(dumb.log_size),
+    logBytes: bytesOf(dumb.log_size),
     logCount: dumb.log_count,
     colorLog: dumb.color_log,
     logFormat: dumb.log_format,
@@ -27,10 +24,4 @@ export function readSettings(root: Readonly<Record<string, unknown>>) {
     /** `requiredByUser`: whether the configured list differs from the default one. */
     plugins: { ...dumb.plugins, requiredByUser: required.join() !== DEFAULT_REQUIRED.join() },
   };
-}
-
-function parseSize(size: string | number): number {
-  const [, digits, unit = ''] = SIZE.exec(String(size).trim()) ?? [];
-  const bytes = Number(digits) * (UNITS[unit.toUpperCase()] ?? 1);
-  return bytes > 0 ? bytes : DEFAULT_LOG_BYTES;
 }

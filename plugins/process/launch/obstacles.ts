@@ -3,6 +3,7 @@ import { type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../../services/contract.ts';
 import type {} from '../../setup/contract.ts';
 import type { LaunchPlan } from '../contract.ts';
+import { checkDependencies } from './depends-on.ts';
 import { checkLaunchable } from './launch.ts';
 import { checkWaits } from './waits.ts';
 
@@ -15,24 +16,27 @@ export async function findObstacles(
   const enabled = blocks.filter(({ isHost, block }) => !isHost && block.enabled === true);
   const found = await Promise.all(
     enabled.map(async block => {
-      const problem = await obstacleOf(host, block, planOf);
+      const problem = await obstacleOf(host, { block, blocks, planOf });
       return problem === undefined ? [] : [`${block.path.join('.')}: ${problem.message}`];
     }),
   );
   return found.flat();
 }
 
-async function obstacleOf(
-  host: Host,
-  block: NamedBlock,
-  planOf: (block: NamedBlock) => LaunchPlan,
-): Promise<Problem | undefined> {
+interface Looked {
+  readonly block: NamedBlock;
+  readonly blocks: readonly NamedBlock[];
+  readonly planOf: (block: NamedBlock) => LaunchPlan;
+}
+
+async function obstacleOf(host: Host, { block, blocks, planOf }: Looked): Promise<Problem | undefined> {
   const problem = await host.find('service.setup')?.obstacle(block);
   if (problem !== undefined) return problem;
   // What a template launches gets its command and its directory right before the start.
   const isCompleted = host.find('service.templates')?.get(block.configKey)?.launch !== undefined;
   try {
     checkWaits(block.processName, block.block);
+    checkDependencies(block, blocks);
     if (!isCompleted) await checkLaunchable(planOf(block));
     return undefined;
   } catch (error) {

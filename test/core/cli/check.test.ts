@@ -10,12 +10,14 @@ import { freePort, spawnStackwarden } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const FAULTY = {
+  tz: 'Mars/Olympus',
   dumb: {
     log_levle: 'DEBUG',
     log_level: 'LOUD',
+    log_size: 'ten',
     gateway: { enabled: false },
     auto_restart: { services: [{ process_name: 'Nobody' }] },
-    plugins: { disabled: ['metrics-histry'] },
+    plugins: { disabled: ['metrics-histry'], dirs: ['/nowhere/plugins'] },
   },
   one: { enabled: true, process_name: 'Same', command: ['sleep', '600'], stop_grace: 3 },
   two: { enabled: true, process_name: 'same', command: ['sleep', '600'] },
@@ -25,6 +27,10 @@ const FAULTY = {
   six: { enabled: true, process_name: 'Six', command: ['sleep', '600'], port: 'eighty', stop_signal: 'SIGNUL' },
   seven: { enabled: false, process_name: 'Seven', command: ['echo', '{word}'], word: 'used', colour: 'unused' },
   eight: { enabled: true, process_name: 'Eight', command: ['sleep', '600'], wait_for_url: 'http://127.0.0.1:{port}/' },
+  nine: { enabled: true, command: ['sleep', '600'] },
+  ten: { enabled: true, process_name: 'Ten', command: ['sleep', '600'], log_level: 'LOUD' },
+  eleven: { process_name: 'Eleven', command: ['echo', '{log_level}'], log_level: 'LOUD' },
+  twelve: { enabled: true, process_name: 'Twelve', command: ['sleep', '600'], depends_on: 'Nobody' },
   sonarr: { instances: { TV: { prt: 8990 } } },
 };
 
@@ -35,6 +41,11 @@ const PROBLEMS = [
   /two: the name 'Same' is that of one; give each its own process_name/,
   /dumb\.log_levle: there is no key 'log_levle'; 'log_level' is probably meant/,
   /dumb\.log_level: 'LOUD' is no log level, so INFO is used; it is one of DEBUG, INFO/,
+  /dumb\.log_size: it must be a size, such as 500K, 10M or 1G; its default is used until it is mended/,
+  /tz: 'Mars\/Olympus' is no known time zone, so schedules follow local time; name one such as/,
+  /dumb\.plugins\.dirs: no plugin is found in \/nowhere\/plugins: .*; correct or remove it/,
+  /nine: it has a command and no process_name, so it is no service; give it a process_name/,
+  /ten\.log_level: 'LOUD' is no log level, so INFO is used/,
   /one\.stop_grace: there is no key 'stop_grace'; 'stop_grace_seconds' is probably meant/,
   /five\.comand: there is no key 'comand'; 'command' is probably meant/,
   /sonarr\.instances\.TV\.prt: there is no key 'prt'; 'port' is probably meant/,
@@ -57,6 +68,7 @@ t.test('check names every problem, and ends with 1', async t => {
     /^four: Four cannot start: config_dir \/nowhere\/at\/all does not exist/,
     /^five: Five cannot start: it has no command; set its key command$/,
     /^eight: Eight cannot start: wait_for_url holds an address that cannot be asked; write it in full/,
+    /^twelve: Twelve cannot start: depends_on names Nobody, which is no service; correct it$/,
     /^dumb\.auto_restart\.services: no service is called 'Nobody'; give its process_name$/,
   ];
   for (const line of expected)
