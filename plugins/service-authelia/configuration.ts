@@ -1,20 +1,22 @@
 // The values that Authelia's own file must have for its block. What else is in the file stays.
 import type { NamedBlock } from '#core';
+import { parseLevel } from '#kit/log-level';
 import { isObject } from '#kit/plain-object';
 
 type Values = Record<string, unknown>;
 
-const LEVELS: Readonly<Record<string, string>> = { WARNING: 'warn', CRITICAL: 'error' };
+/** It refuses to start with any other word. */
+const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error', CRITICAL: 'error' } as const;
 /** The address without its port: who listens beyond this machine has chosen that. */
 const LISTENS = /^(?:tcp:\/\/)?([^/]*?)(?::\d+)?\/?$/;
 
 /** `present` is what the file says now. */
 export function configuration({ block }: NamedBlock, present: Values): Values {
-  const level = String(block.log_level ?? 'INFO').toUpperCase();
+  const word = String(block.log_level ?? '');
   const host = LISTENS.exec(String(memberOf(present, 'server', 'address') ?? ''))?.[1] || '127.0.0.1';
   return {
     server: { address: `tcp://${host}:${block.port}/` },
-    log: { level: LEVELS[level] ?? level.toLowerCase() },
+    log: { level: /^\s*trace\s*$/i.test(word) ? 'trace' : LEVELS[parseLevel(word)] },
     authentication_backend: backend(block, present),
     access_control: { default_policy: block.authorization_policy },
     session: { cookies: cookies(block, memberOf(present, 'session', 'cookies')) },

@@ -1,6 +1,7 @@
 // Phalanx DB: starts the newest of its scripts.
 import { definePlugin } from '#core';
 import { listNames } from '#kit/fs-out-of-process';
+import { findLevel } from '#kit/log-level';
 import type {} from '../setup/contract.ts';
 
 const KEY = 'phalanx_db';
@@ -15,7 +16,7 @@ export default definePlugin({
     host.contribute('service.program', KEY, {
       configKey: KEY,
       async choose({ plan, isTemplates, block }) {
-        plan.env.DEBUG ??= String(block.block.log_level === 'DEBUG');
+        plan.env.DEBUG ??= String(findLevel(String(block.block.log_level)) === 'DEBUG');
         if (!isTemplates || plan.cwd === undefined) return;
         const script = newest(await listNames(plan.cwd));
         if (script !== undefined) plan.argv = [plan.argv[0] ?? 'node', script];

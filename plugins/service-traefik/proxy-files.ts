@@ -3,6 +3,7 @@ import path from 'node:path';
 import { stringify } from 'yaml';
 import type { NamedBlock } from '#core';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { parseLevel } from '#kit/log-level';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { ServiceUi } from '../service-ui/contract.ts';
 
@@ -42,7 +43,7 @@ export async function writeStatic(place: ProxyPlace, adminUrl: string | null): P
         traefik: { address: `127.0.0.1:${port + 1}` },
       },
       api: { dashboard: true, insecure: true },
-      log: { level: String(block.log_level ?? 'INFO') },
+      log: { level: levelOf(block.log_level) },
       accessLog: { format: 'json' },
       providers: {
         file: { directory: path.dirname(routesFile(place)), watch: true },
@@ -52,6 +53,12 @@ export async function writeStatic(place: ProxyPlace, adminUrl: string | null): P
     { lineWidth: 0 },
   );
   await place.files.write(place.block, place.configFile, text, { mode: 0o644, owner: place.owner });
+}
+
+/** It has words of its own for two levels, and takes ERROR for one that it does not know. */
+function levelOf(level: unknown): string {
+  const known = parseLevel(String(level ?? ''));
+  return known === 'WARNING' ? 'WARN' : known === 'CRITICAL' ? 'FATAL' : known;
 }
 
 /** Routers, services and middlewares. Rules contain only a sanitized name and a checked host and port. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { definePlugin, type PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
+import { findLevel } from '#kit/log-level';
 import { ServiceSetup } from './setup.ts';
 
 /** Long enough for steps that create data directories. */
@@ -33,7 +34,12 @@ export default definePlugin({
     host.contribute('process.placeholders', 'setup', {
       values(block) {
         const directory = host.find('service.templates')?.installDirectory(block);
-        return directory === undefined ? {} : { install_dir: directory };
+        const level = findLevel(String(block.block.log_level ?? ''));
+        return {
+          ...(directory === undefined ? {} : { install_dir: directory }),
+          // Programs know fewer words for a level than people write.
+          ...(level === undefined ? {} : { log_level: level }),
+        };
       },
     });
 

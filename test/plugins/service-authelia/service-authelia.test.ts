@@ -87,7 +87,9 @@ t.test('its file and its secrets', { skip }, async t => {
     t.equal((await stat(path.join(dir, 'secrets', name))).mode & 0o077, 0, name);
 
   await writeFile(file, `${text}identity_providers:\n  oidc:\n    clients:\n      - client_id: a\n`);
+  await app.post('/config', { process_name: 'Portal', updates: { log_level: 'Fatal' } });
   t.equal((await restart(app, 'Portal')).status, 200);
+  t.match(await readFile(file, 'utf8'), 'level: error', 'a word that it knows');
   t.equal(await readFile(path.join(dir, 'secrets/session'), 'utf8'), session, 'made once');
   t.ok(existsSync(path.join(dir, 'secrets/oidc-hmac')));
 

@@ -28,7 +28,7 @@ t.test('the newest script is started, and its data are links', { skip }, async t
   const app = await startHost({
     plugins: ['config', 'process', 'services', 'setup', 'service-phalanx'],
     config: {
-      phalanx_db: { process_name: 'Phalanx', config_dir: dir, log_file: `${dir}/own.log`, port, log_level: 'DEBUG' },
+      phalanx_db: { process_name: 'Phalanx', config_dir: dir, log_file: `${dir}/own.log`, port, log_level: 'debug' },
     },
   });
   t.teardown(() => app.stop());

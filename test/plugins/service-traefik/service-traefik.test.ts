@@ -32,7 +32,12 @@ t.test('the switch', { skip: !isHere }, async t => {
   const app = await startHost({
     config: {
       puid: 65_534,
-      traefik: { ...proxy, command: ['/nowhere/traefik'], entrypoints: { extra: { address: ':1' } } },
+      traefik: {
+        ...proxy,
+        command: ['/nowhere/traefik'],
+        entrypoints: { extra: { address: ':1' } },
+        log_level: 'warning',
+      },
       plex: { enabled: true },
       jellyfin: { enabled: true },
     },
@@ -66,6 +71,7 @@ t.test('the switch', { skip: !isHere }, async t => {
   const fixed = parse(await readFile(path.join(dir, 'traefik.yml'), 'utf8'));
   t.match(fixed, {
     entryPoints: { web: { address: ':18080' }, extra: { address: ':1' }, traefik: { address: '127.0.0.1:18081' } },
+    log: { level: 'WARN' },
     providers: { file: { directory: path.join(dir, 'dynamic'), watch: true } },
   });
   await until(() => !existsSync(path.join(dir, 'services.yaml')), { what: 'the file of an earlier version to go' });

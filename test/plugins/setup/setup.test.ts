@@ -6,6 +6,7 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { restart, start, stop } from '../../support/kids.ts';
+import { noting, seenBy } from '../../support/seen.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['setup', 'services', 'config-files', 'format-xml', 'format-yaml'].every(name =>
@@ -83,6 +84,29 @@ t.test('directories, files, variables and secrets', { skip }, async t => {
   t.ok((await stat(path.join(dir, 'aio', 'data'))).isDirectory());
   await restart(app, 'AIOStreams');
   t.equal((await saved(app)).aiostreams.secret_key, aiostreams.secret_key, 'generated once');
+});
+
+t.test('a program is told the level in the words that it knows', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o755);
+  const program = path.join(dir, 'zurg');
+  await noting(program);
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup'],
+    config: { zurg: { instances: { A: { process_name: 'Mine', api_key: 'k', config_dir: dir, command: program } } } },
+  });
+  t.teardown(() => app.stop());
+  for (const [written, told] of [
+    ['warn', 'WARNING'],
+    ['TRACE', 'DEBUG'],
+    ['its own', 'its own'],
+  ] as const) {
+    await app.post('/config', { process_name: 'Mine', updates: { log_level: written } });
+    await writeFile(`${program}.seen`, '');
+    const { status, text } = await restart(app, 'Mine');
+    t.equal(status, 200, text);
+    t.equal((await seenBy(program)).env.LOG_LEVEL, told);
+  }
 });
 
 t.test('what is missing is said in one line', { skip }, async t => {
