@@ -114,7 +114,12 @@ export class ServiceSetup implements ServiceSetups {
       template,
       owner,
       fill: text => placeholders.fill(text),
-      makeDirectory: (directory, mode) => makeOwned(directory, owner, mode),
+      makeDirectory: async (directory, mode) => {
+        if (await makeOwned(directory, owner, mode))
+          this.#host.log.warn(
+            `${block.processName}: an earlier run has left a dead mount on ${directory}; it was taken off`,
+          );
+      },
       store: options => this.#save(block, options),
     };
   }

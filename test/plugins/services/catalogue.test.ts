@@ -60,9 +60,9 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 const STEPS: Readonly<Record<string, string | null>> = {
   '/authelia/authelia config validate --config /config/authelia/configuration.yml': '"config", "validate"',
   'the highest phalanx_db_rest_v<N>.js in the folder replaces the default script': 'phalanx_db_rest_v',
-  // At the end of every stop of the whole; not yet before a single start.
-  'unmount leftover mounts of the previous run for mount types rclone and dfs': 'unmountLeftovers',
-  'unmount a leftover FUSE mount at mount_path': 'unmountLeftovers',
+  // A dead one before each start, all at the end of every stop of the whole.
+  'unmount leftover mounts of the previous run for mount types rclone and dfs': 'left a dead mount',
+  'unmount a leftover FUSE mount at mount_path': 'left a dead mount',
   'unmount a leftover mount at the mount point, create the directory': 'freeMountPlace',
   'flags already present in command are kept; --log-file is removed; infinidysk mounts add --vfs-cache-mode=full --buffer-size=1024M --dir-cache-time=1w --vfs-cache-max-size=5G --vfs-cache-max-age=1w --links --use-cookies; decypharr and infinidysk mounts add --rc --rc-addr and --rc-no-auth unless a user or password flag exists':
     'vfs-cache-max-size',

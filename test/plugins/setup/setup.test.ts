@@ -6,7 +6,9 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { restart, start, stop } from '../../support/kids.ts';
+import { mountLinks } from '../../support/link-mount.ts';
 import { noting, seenBy } from '../../support/seen.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['setup', 'services', 'config-files', 'format-xml', 'format-yaml'].every(name =>
@@ -108,6 +110,42 @@ t.test('a program is told the level in the words that it knows', { skip }, async
     t.equal((await seenBy(program)).env.LOG_LEVEL, told);
   }
 });
+
+const hasFuse = root && existsSync('/dev/fuse');
+
+t.test(
+  'a mount that a crash has left dead is taken off',
+  { skip: skip || (!hasFuse && 'only root with FUSE mounts') },
+  async t => {
+    const { dir, mount, end } = await mountLinks(t);
+    await chmod(dir, 0o777);
+    end();
+    await until(
+      () =>
+        stat(mount).then(
+          () => false,
+          ({ code }) => code === 'ENOTCONN',
+        ),
+      { what: 'the end of the mount' },
+    );
+    const configDir = path.join(dir, 'host');
+    const command = ['sleep', '600'];
+    const altmount = { process_name: 'Mounts', config_dir: dir, metadata_dir: dir, mount_path: mount, command };
+    const port = await writeConfig(configDir, { altmount });
+    // A process of its own, because what looks at such places outlives the host for a while.
+    const host = await startStackwarden(configDir, port, { plugins: ['config', 'process', 'services', 'setup'] });
+    const answer = await fetch(`${host.base}/process/start-service`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ process_name: 'Mounts' }),
+    });
+    t.equal(answer.status, 200, await answer.text());
+    t.notMatch(await readFile('/proc/self/mountinfo', 'utf8'), mount);
+    host.child.kill('SIGTERM');
+    await host.exited;
+    t.match(host.stdout(), `Mounts: an earlier run has left a dead mount on ${mount}; it was taken off`);
+  },
+);
 
 t.test('what is missing is said in one line', { skip }, async t => {
   const dir = testDir(t, {});
