@@ -65,9 +65,11 @@ export class Evaluations {
         reasons.delete(processName);
       else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
     }
+    // What keeps the whole from being started is told by the host itself.
+    const others = [...reasons].filter(([, reason]) => !own.includes(reason));
     return {
       phase: startup.phase,
-      failures: [...own, ...[...reasons].map(([name, reason]) => namedReason(name, reason))],
+      failures: [...own, ...others.map(([name, reason]) => namedReason(name, reason))],
     };
   }
 
