@@ -5,6 +5,7 @@ import type {} from '../../setup/contract.ts';
 import type { LaunchPlan } from '../contract.ts';
 import { checkDependencies } from './depends-on.ts';
 import { checkLaunchable } from './launch.ts';
+import { unfilledName } from './unfilled-name.ts';
 import { checkWaits } from './waits.ts';
 
 /** One line for each enabled service that could not be launched. */
@@ -37,8 +38,11 @@ async function obstacleOf(host: Host, { block, blocks, planOf }: Looked): Promis
   try {
     checkWaits(block.processName, block.block);
     checkDependencies(block, blocks);
-    if (!isCompleted) await checkLaunchable(planOf(block));
-    return undefined;
+    if (isCompleted) return undefined;
+    const plan = planOf(block);
+    await checkLaunchable(plan);
+    const unfilled = unfilledName(plan);
+    return unfilled === undefined ? undefined : new Problem(400, unfilled);
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

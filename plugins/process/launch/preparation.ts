@@ -13,6 +13,7 @@ import { savePortMoves } from './port-moves.ts';
 import { type Companion, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import type { RunUsers } from './run-user.ts';
+import { unfilledName } from './unfilled-name.ts';
 import { checkUserExists } from './user-namespace.ts';
 import { hasWaits, type Processes, waitForDependencies } from './waits.ts';
 
@@ -69,6 +70,8 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
     await checkLaunchable(plan);
     await checkReachable(plan, host.log);
   }
+  const unfilled = unfilledName(plan);
+  if (unfilled !== undefined) host.log.warn(unfilled);
   signal.throwIfAborted();
   return plan;
 }

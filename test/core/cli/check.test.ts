@@ -31,6 +31,7 @@ const FAULTY = {
   ten: { enabled: true, process_name: 'Ten', command: ['sleep', '600'], log_level: 'LOUD' },
   eleven: { process_name: 'Eleven', command: ['echo', '{log_level}'], log_level: 'LOUD' },
   twelve: { enabled: true, process_name: 'Twelve', command: ['sleep', '600'], depends_on: 'Nobody' },
+  thirteen: { enabled: true, process_name: 'Thirteen', port: 1, command: ['sleep', '6', '{prot}', '{}', '{name}'] },
   sonarr: { instances: { TV: { prt: 8990 } } },
 };
 
@@ -69,6 +70,7 @@ t.test('check names every problem, and ends with 1', async t => {
     /^five: Five cannot start: it has no command; set its key command$/,
     /^eight: Eight cannot start: wait_for_url holds an address that cannot be asked; write it in full/,
     /^twelve: Twelve cannot start: depends_on names Nobody, which is no service; correct it$/,
+    /^thirteen: Thirteen is started with \{prot\} as it stands; \{port\} is probably meant$/,
     /^dumb\.auto_restart\.services: no service is called 'Nobody'; give its process_name$/,
   ];
   for (const line of expected)

@@ -8,6 +8,7 @@ import { splitCommand } from '../../../plugins/process/launch/command-words.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';
+import { ownLogText } from '../../support/own-log.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -22,7 +23,14 @@ t.test('arguments, environment, user and directory', async t => {
         port: await freePort(),
         config_dir: dir,
         log_file: logFile,
-        env: { WEB_PORT: '{port}', NUMBER: 5, YES: true, SHELL: null, BOTH: `\${STACKWARDEN_TEST_VALUE}/x` },
+        env: {
+          WEB_PORT: '{port}',
+          NUMBER: 5,
+          YES: true,
+          SHELL: null,
+          BOTH: `\${STACKWARDEN_TEST_VALUE}/x`,
+          SLIP: '{prot}',
+        },
       }),
     },
   });
@@ -35,6 +43,10 @@ t.test('arguments, environment, user and directory', async t => {
   t.same(shown.argv, [String(block.port), 'Europe/Berlin', '{unknown}', '{nothing here}']);
   t.match(shown.env, { WEB_PORT: String(block.port), NUMBER: '5', YES: 'true', BOTH: 'inherited/x' });
   t.notOk('SHELL' in shown.env);
+  t.match(
+    await ownLogText(path.join(dir, 'log')),
+    /WARNING - process: Kid is started with \{prot\} as it stands; \{port\} is probably meant/,
+  );
   t.equal(shown.cwd, dir);
   t.same(
     block.command.slice(2),
