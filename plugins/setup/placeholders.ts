@@ -1,6 +1,7 @@
 // Replaces `{name}` in the texts of a template by values of other plugins, the service's block, other blocks or global
 // keys.
 import type { NamedBlock } from '#core';
+import { placedValue } from '#kit/placed-value';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -18,11 +19,13 @@ export class Placeholders {
     this.#source = source;
   }
 
-  /** Replaces placeholders in a text; unknown names stay. */
+  /** Replaces placeholders in a text; unknown names stay. Values of other plugins take the form that the text asks for. */
   fill(text: string): string {
-    return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string) => {
+    return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string, at: number) => {
       const value = this.value(name);
-      return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : whole;
+      if (!['string', 'number', 'boolean'].includes(typeof value)) return whole;
+      const isGiven = Object.hasOwn(this.#source.given, name);
+      return isGiven ? placedValue(String(value), text.slice(0, at), text.slice(at + whole.length)) : String(value);
     });
   }
 

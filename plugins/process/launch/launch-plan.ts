@@ -1,6 +1,7 @@
 // Makes a launch plan from a configuration block. Placeholders are replaced in the plan, never in the configuration.
 import { readFileSync } from 'node:fs';
 import { type NamedBlock, Problem } from '#core';
+import { placedValue } from '#kit/placed-value';
 import { publicEnvironment } from '#kit/public-environment';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { splitCommand } from './command-words.ts';
@@ -24,7 +25,7 @@ export interface PlanInput {
 export function createLaunchPlan(input: PlanInput): LaunchPlan {
   const { block: named, root, trigger, signal, user } = input;
   const { processName, configKey, block } = named;
-  const fill = filler(block, { ...input.placeholders, puid: root.puid, pgid: root.pgid, tz: root.tz });
+  const fill = filler(block, { puid: root.puid, pgid: root.pgid, tz: root.tz }, input.placeholders);
   const cwd = typeof block.config_dir === 'string' && block.config_dir !== '' ? block.config_dir : undefined;
   return {
     processName,
@@ -55,14 +56,20 @@ function commandWords(command: unknown, processName: string): string[] {
 
 /**
  * Replaces `{name}` by a scalar of the block, of the configuration's root, or of other plugins, in this order; unknown
- * names stay.
+ * names stay. Values of other plugins take the form that the text asks for.
  */
-function filler(block: Readonly<Record<string, unknown>>, global: Readonly<Record<string, unknown>>) {
-  const lookUp = (name: string): unknown => (Object.hasOwn(block, name) ? block[name] : global[name]);
+function filler(
+  block: Readonly<Record<string, unknown>>,
+  global: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
+) {
   return (text: string): string =>
-    text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string) => {
-      const value = lookUp(name);
-      return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : whole;
+    text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string, at: number) => {
+      const own = [block, global].find(values => Object.hasOwn(values, name));
+      const value = own === undefined ? given[name] : own[name];
+      if (!['string', 'number', 'boolean'].includes(typeof value)) return whole;
+      if (own !== undefined) return String(value);
+      return placedValue(String(value), text.slice(0, at), text.slice(at + whole.length));
     });
 }
 

@@ -111,6 +111,38 @@ t.test('a program is told the level in the words that it knows', { skip }, async
   }
 });
 
+t.test('a password fits into addresses and connection strings', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const seen = path.join(dir, 'seen');
+  const password = 'p@s/s;"w:%';
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'service-postgres'],
+    config: {
+      postgres: { port: 5_999, user: 'keep er', password },
+      riven_backend: {
+        process_name: 'Films',
+        port: 1,
+        config_dir: dir,
+        log_file: path.join(dir, 'own.log'),
+        symlink_library_path: dir,
+        command: ['sh', '-c', `env > ${seen}; exec sleep 600`],
+        env: { OWN: 'Host={postgres_host};Password={postgres_password}', PLAIN: '{postgres_password}' },
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Films');
+  t.equal(answer.status, 200, answer.text);
+  const lines = await until(async () => (await readFile(seen, 'utf8')).split('\n'));
+  const address = lines.find(line => line.startsWith('RIVEN_DATABASE_URL='))?.slice('RIVEN_DATABASE_URL='.length) ?? '';
+  const { username, password: encoded, host, pathname } = new URL(address);
+  t.same([username, encoded].map(decodeURIComponent), ['keep er', password], address);
+  t.same([host, pathname], ['127.0.0.1:5999', '/riven']);
+  t.ok(lines.includes(`OWN=Host=127.0.0.1;Password="p@s/s;""w:%"`), 'of pairs');
+  t.ok(lines.includes(`PLAIN=${password}`));
+});
+
 const hasFuse = root && existsSync('/dev/fuse');
 
 t.test(
