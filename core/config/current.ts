@@ -48,6 +48,8 @@ export class CurrentConfig {
   readonly #parts: CurrentConfigParts;
   #overlay: readonly ConfigEdit[] = [];
   #effective: Effective | undefined;
+  /** Code of plugins that is asked meanwhile would otherwise ask for the configuration, and so itself, without end. */
+  #isComputing = false;
   /** The latest of `layered`, because an update that is saved becomes what is in force. */
   #layered:
     | { readonly file: ConfigObject; readonly overlay: readonly ConfigEdit[]; readonly made: Layered }
@@ -75,8 +77,18 @@ export class CurrentConfig {
 
   /** Computed on demand, because plugins register many sections in a row. */
   effective(): Effective {
-    this.#effective ??= this.#compute();
+    this.#effective ??= this.#computed();
     return this.#effective;
+  }
+
+  #computed(): Effective {
+    if (this.#isComputing) throw new Error('what the configuration is made of cannot ask for the configuration');
+    this.#isComputing = true;
+    try {
+      return this.#compute();
+    } finally {
+      this.#isComputing = false;
+    }
   }
 
   /** The effective value that these layers would have. */

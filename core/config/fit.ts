@@ -45,6 +45,9 @@ export function fit(root: ConfigObject, defaults: ConfigObject, schema: ConfigSc
   return fitting;
 }
 
+/** What a schema fails on stays as it is: the schema may be what is wrong. */
+const UNCHECKED = { value: undefined, standIn: null } as const;
+
 /** A text that stands for the place of a misfit and what is wrong there. */
 export function keyOf({ path, message }: Misfit): string {
   return `${placeOf(path)} ${message}`;
@@ -63,11 +66,12 @@ class Fitting implements Fitted {
   }
 
   /** Puts stand-ins into one section; where one does not help, the object around it is replaced. */
-  section({ path, schema }: Section): void {
+  section(section: Section): void {
+    const { path } = section;
     const tried = new Set<string>();
     for (;;) {
       const value = valueAt(this.root, path);
-      const issues = value === undefined ? [] : issuesOf(schema, value, path);
+      const issues = value === undefined ? [] : issuesOf(section, value, path);
       if (issues.length === 0) return;
       const edits = this.#sectionEdits(issues, path, tried);
       if (edits.length === 0) return;
@@ -95,6 +99,10 @@ class Fitting implements Fitted {
     const edits: ConfigEdit[] = [];
     let isDisabled = false;
     for (const issue of issues) {
+      if (issue.isFault) {
+        this.#note(issue, UNCHECKED);
+        continue;
+      }
       const { path } = this.#spot(issue.path);
       const value = valueAt(this.root, issue.path);
       const word = issue.expectsBoolean ? booleanOf(value) : undefined;
@@ -107,8 +115,10 @@ class Fitting implements Fitted {
     this.root = withEdits(this.root, edits) as ConfigObject;
     if (isDisabled || named.isHost) return;
     const block = valueAt(this.root, named.path) as ConfigObject;
-    for (const issue of this.#schema.blockIssues({ ...named, block }))
-      this.#note(issue, { value: valueAt(block, issue.path), standIn: null, disables: named.path });
+    for (const issue of this.#schema.blockIssues({ ...named, block })) {
+      const value = valueAt(block, issue.path);
+      this.#note(issue, issue.isFault ? UNCHECKED : { value, standIn: null, disables: named.path });
+    }
   }
 
   #sectionEdits(issues: readonly SchemaIssue[], section: ConfigPath, tried: Set<string>): ConfigEdit[] {
@@ -116,6 +126,10 @@ class Fitting implements Fitted {
     const lists = new Map<string, { readonly path: ConfigPath; readonly without: Set<number> }>();
     const mended = new Set<string>();
     for (const issue of issues) {
+      if (issue.isFault) {
+        this.#note(issue, UNCHECKED);
+        continue;
+      }
       const { path, index } = this.#spot(issue.path);
       const value = valueAt(this.root, path);
       const word = issue.expectsBoolean && index === undefined ? booleanOf(value) : undefined;

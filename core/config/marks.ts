@@ -207,6 +207,15 @@ function describe(schema: Schema): Described {
   return described;
 }
 
+/** Throws what code in the schema throws, such as the getter of a member, before anything relies on it. */
+export function readWhole(schema: z.ZodType): void {
+  const reached = new Set<Schema>([schema]);
+  for (const read of reached) {
+    const inner = [...wrappedBy(read), ...Object.values(shapeOf(read)), ...itemsOf(read)];
+    for (const found of inner) reached.add(found);
+  }
+}
+
 /** False for schemas that take anything and bear no mark. */
 function isTelling(schema: Schema): boolean {
   const { type } = definitionOf(schema);

@@ -16,6 +16,7 @@ import type {
 } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { matchBlock } from '../kit/named-blocks.ts';
+import type { Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { Announcements } from './announcements.ts';
 import { CurrentConfig, type Effective } from './current.ts';
@@ -39,9 +40,10 @@ export interface OpenConfigOptions {
 
 export interface OpenConfig {
   readonly store: ConfigStore;
-  addSection(section: ConfigSection): () => void;
-  addBlockKeys(keys: BlockKeys): () => void;
-  addTemplate(template: BlockTemplate): () => void;
+  /** What a section, keys and a template hold of code runs as their owner's; the configuration goes on without what fails. */
+  addSection(section: ConfigSection, owner: Owner): () => void;
+  addBlockKeys(keys: BlockKeys, owner: Owner): () => void;
+  addTemplate(template: BlockTemplate, owner: Owner): () => void;
   /** `check` throws a Problem to refuse an update. */
   onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void;
   /** The listener is called for one change at a time, and may itself make updates. */
@@ -173,16 +175,16 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.updates.make(update);
   }
 
-  addSection(section: ConfigSection): () => void {
-    return this.#withSchemaChange(this.#parts.schema.addSection(section));
+  addSection(section: ConfigSection, owner: Owner): () => void {
+    return this.#withSchemaChange(this.#parts.schema.addSection(section, owner));
   }
 
-  addBlockKeys(keys: BlockKeys): () => void {
-    return this.#withSchemaChange(this.#parts.schema.addBlockKeys(keys));
+  addBlockKeys(keys: BlockKeys, owner: Owner): () => void {
+    return this.#withSchemaChange(this.#parts.schema.addBlockKeys(keys, owner));
   }
 
-  addTemplate(template: BlockTemplate): () => void {
-    return this.#withSchemaChange(this.#parts.schema.addTemplate(template));
+  addTemplate(template: BlockTemplate, owner: Owner): () => void {
+    return this.#withSchemaChange(this.#parts.schema.addTemplate(template, owner));
   }
 
   onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void {

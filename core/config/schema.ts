@@ -1,33 +1,54 @@
 // The schema of the whole configuration: the host's own part, and the sections that plugins add at run time.
 import type { z } from 'zod';
 import type { BlockKeys, BlockTemplate, ConfigObject, ConfigSection, NamedBlock } from '../contract/config.ts';
+import type { Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { shapeIssues } from '../kit/shape-issues.ts';
 import { blocksOf } from './blocks.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
 import { type ConfigEdit, type ConfigPath, merge, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
-import { Place, SchemaTree } from './marks.ts';
+import { Place, readWhole, SchemaTree } from './marks.ts';
 
 export interface SchemaIssue {
   readonly path: ConfigPath;
   readonly message: string;
   readonly expectsBoolean: boolean;
+  /** Whether the schema itself failed, so that nobody knows what it would say of the value. */
+  readonly isFault: boolean;
 }
 
-export type Section = Pick<ConfigSection, 'path' | 'schema'>;
+/** A schema and the plugin that answers for it; undefined for the host's own. */
+export interface OwnedSchema {
+  readonly schema: z.ZodType;
+  readonly owner: Owner | undefined;
+}
+
+export type Section = Pick<ConfigSection, 'path'> & OwnedSchema;
 
 const HOST_DEFAULTS = hostSchema.parse({});
 
 interface KnownSection extends ConfigSection {
+  readonly owner: Owner;
   /** Undefined when the schema asks for a member that has no default. */
   readonly defaults: unknown;
 }
 
+interface KnownBlockKeys extends BlockKeys {
+  readonly owner: Owner;
+  /** The blocks for which `defaults` failed last; it is not asked for the same ones again. */
+  failedFor: readonly NamedBlock[] | undefined;
+}
+
+interface KnownTemplate extends Omit<BlockTemplate, 'block'> {
+  /** Undefined where its owner failed to give one. */
+  block(instance: string): ConfigObject | undefined;
+}
+
 export class ConfigSchema {
   readonly #sections = new Set<KnownSection>();
-  readonly #blockKeys = new Set<BlockKeys>();
-  readonly #templates = new Map<string, BlockTemplate>();
+  readonly #blockKeys = new Set<KnownBlockKeys>();
+  readonly #templates = new Map<string, KnownTemplate>();
   /** The JSON Schema of the host's own part and of the sections. */
   #ownJson: ConfigObject | undefined;
   #sectionKeys: ReadonlySet<string> | undefined;
@@ -40,23 +61,28 @@ export class ConfigSchema {
   #blockIssues = new WeakMap<ConfigObject, { readonly place: string; readonly issues: readonly SchemaIssue[] }>();
 
   /** Throws when another section describes the same member of the same object. */
-  addSection(section: ConfigSection): () => void {
+  addSection(section: ConfigSection, owner: Owner): () => void {
     const others = [...this.#sections].filter(({ path }) => placeOf(path) === placeOf(section.path));
-    const owned = new Set(others.flatMap(({ schema }) => memberKeys(schema)));
-    const twice = owned.size === 0 ? undefined : memberKeys(section.schema).find(key => owned.has(key));
+    const owned = new Set(others.flatMap(memberKeys));
+    const own = { schema: section.schema, owner };
+    const twice = owned.size === 0 ? undefined : memberKeys(own).find(key => owned.has(key));
     if (twice !== undefined) throw new Error(`${[...section.path, twice].join('.')} is already owned`);
-    return this.#added(this.#sections, { ...section, defaults: section.schema.safeParse({}).data });
+    readWhole(section.schema);
+    return this.#added(this.#sections, { ...section, owner, defaults: section.schema.safeParse({}).data });
   }
 
-  addBlockKeys(keys: BlockKeys): () => void {
-    return this.#added(this.#blockKeys, { ...keys });
+  addBlockKeys(keys: BlockKeys, owner: Owner): () => void {
+    readWhole(keys.schema);
+    return this.#added(this.#blockKeys, { ...keys, owner, failedFor: undefined });
   }
 
-  addTemplate(template: BlockTemplate): () => void {
+  addTemplate(template: BlockTemplate, owner: Owner): () => void {
     const place = placeOf(template.path);
     if (this.#templates.has(place)) throw new Error(`the template of ${template.path.join('.')} is already owned`);
-    const made = new Map<string, ConfigObject>();
-    this.#templates.set(place, { ...template, block: instance => this.#templateBlock(template, made, instance) });
+    const made = new Map<string, ConfigObject | undefined>();
+    const make = (instance: string) =>
+      given(owner, `the template of ${template.path.join('.')}`, () => template.block(instance));
+    this.#templates.set(place, { ...template, block: instance => this.#templateBlock(make, made, instance) });
     return () => this.#templates.delete(place);
   }
 
@@ -76,9 +102,9 @@ export class ConfigSchema {
       if (own !== undefined) defaults = withEdit(defaults, { path, value: merge(own, valueAt(defaults, path)) });
     }
     const edits = [...this.#templates.values()].flatMap(template =>
-      pathsOf(template, file).map(path => {
+      pathsOf(template, file).flatMap(path => {
         const block = template.block(path[2] ?? '');
-        return { path, value: merge(block, valueAt(defaults, path)) };
+        return block === undefined ? [] : [{ path, value: merge(block, valueAt(defaults, path)) }];
       }),
     );
     return withEdits(defaults, edits) as ConfigObject;
@@ -88,10 +114,9 @@ export class ConfigSchema {
   completed(root: Readonly<ConfigObject>): ConfigObject {
     const blocks = blocksOf(root);
     const added = new Map<NamedBlock, ConfigObject>();
-    for (const { appliesTo, defaults } of this.#blockKeys) {
-      if (defaults === undefined) continue;
-      const concerned = blocks.filter(({ configKey }) => appliesTo?.includes(configKey) ?? true);
-      for (const [index, values] of defaults(concerned).entries()) {
+    for (const keys of this.#blockKeys) {
+      const concerned = blocks.filter(({ configKey }) => keys.appliesTo?.includes(configKey) ?? true);
+      for (const [index, values] of defaultsOf(keys, concerned).entries()) {
         const named = concerned[index];
         if (named === undefined) continue;
         const lacking = Object.entries(values).filter(([key]) => !Object.hasOwn(named.block, key));
@@ -113,7 +138,7 @@ export class ConfigSchema {
 
   /** The host's own part, and the sections that plugins added. */
   sections(): Section[] {
-    return [{ path: [], schema: hostSchema }, ...this.#sections];
+    return [{ path: [], schema: hostSchema, owner: undefined }, ...this.#sections];
   }
 
   /** Paths of the blocks that templates give to a configuration. */
@@ -146,7 +171,11 @@ export class ConfigSchema {
     const tree = new SchemaTree();
     tree.add([], [hostSchema]);
     for (const { path, schema } of this.#sections) tree.add(path, [schema]);
-    for (const { path, configKey } of blocks) tree.add(path, this.#schemasOf(configKey));
+    for (const { path, configKey } of blocks)
+      tree.add(
+        path,
+        this.#schemasOf(configKey).map(({ schema }) => schema),
+      );
     return Place.root(tree);
   }
 
@@ -168,26 +197,27 @@ export class ConfigSchema {
 
   #findSectionKeys(): ReadonlySet<string> {
     const keys = new Set(Object.keys(HOST_DEFAULTS).filter(key => isObject(valueAt(HOST_DEFAULTS, [key]))));
-    for (const { path, schema } of this.#sections) {
-      const [key, ...below] = path;
-      if (key === undefined) for (const member of objectKeys(toJsonSchema(schema))) keys.add(member);
-      else if (below.length > 0 || memberKeys(schema).length > 0) keys.add(key);
+    for (const section of this.#sections) {
+      const [key, ...below] = section.path;
+      if (key === undefined) for (const member of objectKeys(jsonSchemaOf(section))) keys.add(member);
+      else if (below.length > 0 || memberKeys(section).length > 0) keys.add(key);
     }
     return keys;
   }
 
   /** The members of the root that a schema describes, told without a JSON Schema of everything. */
   rootKeys(): ReadonlySet<string> {
-    const ofSections = [...this.#sections].flatMap(({ path: [key], schema }) =>
-      key === undefined ? memberKeys(schema) : [key],
-    );
+    const ofSections = [...this.#sections].flatMap(section => {
+      const [key] = section.path;
+      return key === undefined ? memberKeys(section) : [key];
+    });
     return new Set([...Object.keys(hostSchema.shape), ...ofSections]);
   }
 
   /** The JSON Schema of a block; undefined when nobody contributed one. `root` is that of the sections. */
   blockJsonSchema({ configKey, path }: NamedBlock, root = this.#ownJsonSchema()): ConfigObject | undefined {
     const own = subschemaAt(root, path);
-    const schemas = [...this.#schemasOf(configKey).map(toJsonSchema), ...(own === undefined ? [] : [own])];
+    const schemas = [...this.#schemasOf(configKey).map(jsonSchemaOf), ...(own === undefined ? [] : [own])];
     return schemas.length === 0 ? undefined : mergedObjectSchema(schemas);
   }
 
@@ -211,10 +241,15 @@ export class ConfigSchema {
   }
 
   /** The same object for the same instance, so that a block that exists only as a default stays the same object. */
-  #templateBlock(template: BlockTemplate, made: Map<string, ConfigObject>, instance: string): ConfigObject {
-    const block = made.get(instance) ?? template.block(instance);
+  #templateBlock(
+    make: (instance: string) => ConfigObject | undefined,
+    made: Map<string, ConfigObject | undefined>,
+    instance: string,
+  ): ConfigObject | undefined {
+    if (made.has(instance)) return made.get(instance);
+    const block = make(instance);
     made.set(instance, block);
-    this.#templateBlocks.add(block);
+    if (block !== undefined) this.#templateBlocks.add(block);
     return block;
   }
 
@@ -237,12 +272,12 @@ export class ConfigSchema {
   }
 
   /** The schemas for all blocks come first, so that those for one kind of block override them in editors. */
-  #schemasOf(configKey: string): z.ZodType[] {
+  #schemasOf(configKey: string): OwnedSchema[] {
     const all = [...this.#blockKeys];
     return [
       ...all.filter(({ appliesTo }) => appliesTo === undefined),
       ...all.filter(({ appliesTo }) => appliesTo?.includes(configKey)),
-    ].map(({ schema }) => schema);
+    ];
   }
 
   #ownJsonSchema(): ConfigObject {
@@ -252,26 +287,65 @@ export class ConfigSchema {
 
   #createOwnJson(): ConfigObject {
     let schema = toJsonSchema(hostSchema);
-    for (const { path, schema: added } of this.#sections) {
-      const present = subschemaAt(schema, path);
-      const value = toJsonSchema(added);
-      schema = withSubschema(schema, path, present === undefined ? value : mergedObjectSchema([present, value]));
+    for (const section of this.#sections) {
+      const present = subschemaAt(schema, section.path);
+      const value = jsonSchemaOf(section);
+      schema = withSubschema(
+        schema,
+        section.path,
+        present === undefined ? value : mergedObjectSchema([present, value]),
+      );
     }
     return schema;
   }
 }
 
-function withRunTimeSchema(root: ConfigObject, section: ConfigSection): ConfigObject {
-  const { path } = section;
+function withRunTimeSchema(root: ConfigObject, section: KnownSection): ConfigObject {
+  const { path, owner } = section;
   const made = section.jsonSchema === undefined ? undefined : subschemaAt(root, path);
-  return made === undefined ? root : withSubschema(root, path, section.jsonSchema?.(made) ?? made);
+  if (made === undefined) return root;
+  const atRunTime = given(owner, `the JSON Schema of ${path.join('.')}`, () => section.jsonSchema?.(made));
+  return withSubschema(root, path, atRunTime ?? made);
+}
+
+function jsonSchemaOf({ schema, owner }: OwnedSchema): ConfigObject {
+  return given(owner, 'the JSON Schema of its schema', () => toJsonSchema(schema)) ?? {};
+}
+
+function defaultsOf(keys: KnownBlockKeys, concerned: readonly NamedBlock[]): readonly ConfigObject[] {
+  if (keys.defaults === undefined) return [];
+  const { failedFor } = keys;
+  if (failedFor?.length === concerned.length && failedFor.every((block, index) => block === concerned[index]))
+    return [];
+  const defaults = given(keys.owner, 'its defaults of blocks', () => keys.defaults?.(concerned));
+  keys.failedFor = defaults === undefined ? concerned : undefined;
+  return defaults ?? [];
+}
+
+/**
+ * What code of a plugin gives. Undefined where it fails, which counts against that plugin: the configuration is made
+ * without it, because everything else reads it too.
+ */
+function given<Value>(owner: Owner | undefined, what: string, ask: () => Value): Value | undefined {
+  if (owner === undefined) return ask();
+  const settled = (): Value => {
+    const value = ask();
+    if (!(value instanceof Promise)) return value;
+    value.catch(() => undefined);
+    throw new Error('it gives a promise, for which the configuration cannot wait');
+  };
+  try {
+    return owner.invoke({ place: 'contribution', what, deadlineMs: Number.POSITIVE_INFINITY }, settled);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
  * Paths of the blocks that a template adds to a file: one for each instance that the file has, otherwise the template's
  * own. A single block under the key of instances is left alone.
  */
-function pathsOf({ path }: BlockTemplate, file: Readonly<ConfigObject>): ConfigPath[] {
+function pathsOf({ path }: Pick<BlockTemplate, 'path'>, file: Readonly<ConfigObject>): ConfigPath[] {
   const [key = '', instances, name = ''] = path;
   if (instances !== 'instances') return [path];
   const own = file[key];
@@ -287,25 +361,38 @@ function objectKeys(schema: ConfigObject): string[] {
   );
 }
 
-function memberKeys(schema: z.ZodType): string[] {
-  return Object.keys(propertiesOf(toJsonSchema(schema)));
+function memberKeys(schema: OwnedSchema): string[] {
+  return Object.keys(propertiesOf(jsonSchemaOf(schema)));
 }
 
 /** Objects in which a schema found nothing wrong; a change of the configuration leaves most of its objects the same. */
 const fitting = new WeakMap<z.ZodType, WeakSet<object>>();
+/** Objects on which a schema failed. */
+const failing = new WeakMap<z.ZodType, WeakSet<object>>();
 
 /** What the schema finds wrong with the value at the path. */
-export function issuesOf(schema: z.ZodType, value: unknown, path: ConfigPath): SchemaIssue[] {
-  if (isObject(value) && fitting.get(schema)?.has(value)) return [];
-  const parsed = schema.safeParse(value);
+export function issuesOf({ schema, owner }: OwnedSchema, value: unknown, path: ConfigPath): SchemaIssue[] {
+  const isIn = (known: typeof fitting): boolean => isObject(value) && known.get(schema)?.has(value) === true;
+  const keep = (known: typeof fitting): void => {
+    if (isObject(value)) known.set(schema, (known.get(schema) ?? new WeakSet()).add(value));
+  };
+  if (isIn(fitting)) return [];
+  const what = `its schema of ${path.join('.')}`;
+  const parsed = isIn(failing) ? undefined : given(owner, what, () => schema.safeParse(value));
+  if (parsed === undefined) {
+    keep(failing);
+    const message = `the plugin ${owner?.plugin} cannot check it, because its schema fails`;
+    return [{ path, message, expectsBoolean: false, isFault: true }];
+  }
   if (parsed.success) {
-    if (isObject(value)) fitting.set(schema, (fitting.get(schema) ?? new WeakSet()).add(value));
+    keep(fitting);
     return [];
   }
   return shapeIssues(parsed.error).map(issue => ({
     path: [...path, ...issue.path.map(String)],
     message: issue.message,
     expectsBoolean: expectsBoolean(issue),
+    isFault: false,
   }));
 }
 

@@ -100,9 +100,9 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
         if (owner === plugin) own(() => shared.capabilities.add(scope, flag, () => isSet));
         else scope.log.warn(`the flag ${flag} is left out: ${owner} has it already`);
       }
-      if (point === 'config.schema') own(() => shared.config.addSection(value as ConfigSection));
-      if (point === 'config.block') own(() => shared.config.addBlockKeys(value as BlockKeys));
-      if (point === 'config.template') own(() => shared.config.addTemplate(value as BlockTemplate));
+      if (point === 'config.schema') own(() => shared.config.addSection(value as ConfigSection, scope));
+      if (point === 'config.block') own(() => shared.config.addBlockKeys(value as BlockKeys, scope));
+      if (point === 'config.template') own(() => shared.config.addTemplate(value as BlockTemplate, scope));
     },
     point(name, options) {
       const declare = () => shared.contributions.declare(plugin, name, options, shared.refused);

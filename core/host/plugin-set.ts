@@ -447,7 +447,7 @@ function parseConfig(plugin: Plugin, { config }: Registries, scope: Scope): unkn
   if (plugin.config === undefined) return {};
   const schema = plugin.config(z);
   const path = sectionPath(plugin.name);
-  scope.own(config.addSection({ path, schema }));
+  scope.own(config.addSection({ path, schema }, scope));
   const parsed = schema.safeParse(config.store.get(path) ?? {});
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(

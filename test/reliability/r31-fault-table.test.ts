@@ -90,6 +90,14 @@ function connect(name: string, closes: boolean): Promise<void> {
   });
 }
 
+let grace = 5;
+const save = (update: object): Promise<Response> =>
+  fetch(`${host.base}/config`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(update),
+  });
+
 /** Lets the fault happen; what is asked for is answered in any case. */
 async function provoke(kind: Kind, name: string): Promise<Response | undefined> {
   if (OWN_ROUTE.includes(kind)) return post(`/cell/${name}`);
@@ -99,6 +107,9 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
     );
     return undefined;
   }
+  if (kind === 'block-schema') return save({ process_name: 'Kid', updates: { [name]: 'x' } });
+  if (kind === 'template')
+    return save({ updates: { [name]: { instances: { b: { process_name: `${name} b`, command: ['sleep', '1'] } } } } });
   if (kind === 'tapped-signal') return post(`/call/hook-signal/${name}`);
   if (kind === 'tap-gives-function') return post(`/call/hook-given/${name}`);
   if (kind.startsWith('tap-')) return post(`/call/hook/${name}`);
@@ -109,6 +120,10 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
   else if (kind === 'disposer' || kind === 'host-signal')
     await rm(path.join(configDir, 'plugins', name), { recursive: true });
   else await post(`/arm/${name}`);
+  if (kind === 'block-defaults') {
+    grace += 1;
+    return save({ process_name: 'Kid', updates: { stop_grace_seconds: grace } });
+  }
   return kind === 'capability' ? fetch(`${host.base}/flags`) : undefined;
 }
 

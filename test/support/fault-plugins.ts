@@ -77,6 +77,11 @@ const KINDS = {
   'lent-signal': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', async handle () {
     await host.use('cell.caller').lend(({ signal }) => signal.addEventListener('abort', () => fault(undefined))); return {} } })`,
   'tapped-signal': `host.tap('cell.' + NAME, ({ signal }) => signal.addEventListener('abort', () => fault(undefined)))`,
+  'block-schema': `const { z } = host
+    const schema = z.looseObject({ [NAME]: z.string().optional().refine(v => v === undefined || fault(true)) })
+    host.contribute('config.block', NAME, { schema })`,
+  'block-defaults': `host.contribute('config.block', NAME, { schema: host.z.looseObject({}), defaults: () => once([]) })`,
+  template: `host.contribute('config.template', NAME, { path: [NAME, 'instances', 'a'], block: name => name === 'a' ? {} : fault({}) })`,
   timer: `host.every(20, () => once(undefined))`,
   schedule: `host.cron('* * * * * *', () => once(undefined))`,
   job: `const jobs = host.jobs('cell', { run: () => fault('fine'), deadlineMs: 300 })
@@ -101,6 +106,8 @@ const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'query-schema': ['throws', 'throws-later'],
   'body-schema': ['throws', 'throws-later'],
   'job-input': ['throws', 'throws-later'],
+  'block-schema': HEARD,
+  template: ['throws', 'rejects', 'never-ends', 'throws-later', 'gives-rubbish'],
   'job-watcher': HEARD,
   'job-pinned': ['throws', 'throws-later'],
   'log-subscriber': HEARD,
