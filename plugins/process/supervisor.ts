@@ -33,6 +33,7 @@ import type {
 } from './contract.ts';
 import { createLaunchPlan } from './launch/launch-plan.ts';
 import { findObstacles } from './launch/obstacles.ts';
+import { placeholdersOf } from './launch/placeholders.ts';
 import { RunUsers } from './launch/run-user.ts';
 import { guardSecrets } from './launch/secret-guard.ts';
 import { guardUsers } from './launch/user-guard.ts';
@@ -130,7 +131,7 @@ export class Supervisor implements ProcessSupervisor {
       portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
       launchPolicy: configKey => [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey),
-      placeholders: block => Object.assign({}, ...[...placeholders.values()].map(give => give.values(block))),
+      placeholders: block => placeholdersOf(placeholders, block),
     };
     const adoption = new Adoption(host, this.#supervision);
     this.#processes = new ProcessSet(host, this.#supervision, {

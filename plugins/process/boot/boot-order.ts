@@ -11,19 +11,20 @@ export interface BootOrder {
 }
 
 /**
- * The order of the dependency graph, otherwise of the configured waits: a graph that fails must not prevent starts or
- * stops.
+ * The order of the first plugin that gives one, otherwise of the configured waits: one that fails must not prevent starts
+ * or stops.
  */
 export async function orderOf(
   blocks: readonly NamedBlock[],
   dependencies: ContributionList<BootDependencies>,
   log: Logger,
 ): Promise<BootOrder> {
-  const [graph] = dependencies.values();
-  try {
-    if (graph !== undefined) return await graph.startOrder();
-  } catch (error) {
-    log.error('the dependency graph cannot be asked; what the waits name decides the order', error);
+  for (const { owner, value: graph } of dependencies) {
+    try {
+      return await graph.startOrder();
+    } catch (error) {
+      log.error(`${owner} cannot give the order of starts and stops; somebody else decides it`, error);
+    }
   }
   return orderByWaits(blocks);
 }

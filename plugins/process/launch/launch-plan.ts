@@ -5,6 +5,7 @@ import { placedValue } from '#kit/placed-value';
 import { publicEnvironment } from '#kit/public-environment';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { splitCommand } from './command-words.ts';
+import type { Placeholders } from './placeholders.ts';
 
 export interface PlanInput {
   readonly block: NamedBlock;
@@ -17,15 +18,16 @@ export interface PlanInput {
   /** null for the host's own user. */
   readonly user: LaunchPlan['user'];
   /** Values for `{name}` from other plugins. */
-  readonly placeholders: Readonly<Record<string, unknown>>;
+  readonly placeholders: Placeholders;
   showWait(what: string | null): void;
 }
 
-/** Throws a Problem 400 that names the key when the block cannot be launched. */
+/** Throws a Problem that names the key, or the name that has no value, when the block cannot be launched. */
 export function createLaunchPlan(input: PlanInput): LaunchPlan {
   const { block: named, root, trigger, signal, user } = input;
   const { processName, configKey, block } = named;
-  const fill = filler(block, { puid: root.puid, pgid: root.pgid, tz: root.tz }, input.placeholders);
+  const { placeholders } = input;
+  const fill = filler(block, { puid: root.puid, pgid: root.pgid, tz: root.tz }, placeholders);
   const cwd = typeof block.config_dir === 'string' && block.config_dir !== '' ? block.config_dir : undefined;
   return {
     processName,
@@ -61,12 +63,13 @@ function commandWords(command: unknown, processName: string): string[] {
 function filler(
   block: Readonly<Record<string, unknown>>,
   global: Readonly<Record<string, unknown>>,
-  given: Readonly<Record<string, unknown>>,
+  placeholders: Placeholders,
 ) {
   return (text: string): string =>
     text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string, at: number) => {
       const own = [block, global].find(values => Object.hasOwn(values, name));
-      const value = own === undefined ? given[name] : own[name];
+      const value = own === undefined ? placeholders.values[name] : own[name];
+      if (value === undefined) placeholders.refuse(name);
       if (!['string', 'number', 'boolean'].includes(typeof value)) return whole;
       if (own !== undefined) return String(value);
       return placedValue(String(value), text.slice(0, at), text.slice(at + whole.length));

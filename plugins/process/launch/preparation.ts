@@ -9,6 +9,7 @@ import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable, withoutDescriptors } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
+import type { Placeholders } from './placeholders.ts';
 import { savePortMoves } from './port-moves.ts';
 import { type Companion, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
@@ -30,7 +31,7 @@ export interface Preparation extends Processes {
   asController(block: NamedBlock): true | string | undefined;
   readonly users: RunUsers;
   /** Values for `{name}` from other plugins. */
-  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
+  placeholders(block: NamedBlock): Placeholders;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   /** Called with what is waited for, and with null when it is there. */
   onWaiting(what: string | null): void;

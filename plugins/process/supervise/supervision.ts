@@ -1,6 +1,7 @@
 // What all supervised processes share: the host, the records, and whom they tell of what happens to them.
 import type { Host, NamedBlock } from '#core';
 import type { ExitRecord, LaunchPlan, LaunchPolicy, ProcessSnapshot, StopPolicy } from '../contract.ts';
+import type { Placeholders } from '../launch/placeholders.ts';
 import type { Companion } from '../launch/ports.ts';
 import type { RunUsers } from '../launch/run-user.ts';
 import type { Processes } from '../launch/waits.ts';
@@ -25,5 +26,5 @@ export interface Supervision extends RunParts, Processes {
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;
   /** Values from other plugins for `{name}` in commands and variables. */
-  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
+  placeholders(block: NamedBlock): Placeholders;
 }

@@ -5,7 +5,8 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { kid, pidOf, status } from '../../support/kids.ts';
+import { kid, pidOf, start, status } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-plugins.ts';
 import { isRoot, NOBODY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
@@ -65,4 +66,56 @@ t.test('placeholders, a survivor and the first of a boot', async t => {
   if (isRoot) t.match(failures.Foreign, /not started beside process \d+ of user 0, which uses its data/);
   t.notOk(expected.includes('Bare'), 'one that comes first is not expected without a command');
   t.equal((await status(app, 'Bare')).status, 'stopped');
+});
+
+t.test('placeholders of a plugin that fails cost those who may need them, and no others', async t => {
+  const giver = (name: string, values: string) => ({
+    'index.mjs': `export default { name: '${name}', host: '^1', setup(host) {
+      host.contribute('process.placeholders', '${name}', { values: () => { ${values} } }) } }`,
+  });
+  const plugins = {
+    broken: giver('broken', `throw new Error('no values')`),
+    other: giver('other', `return { word: 'w' }`),
+  };
+  const app = await startHost({
+    pluginDirs: [pluginsDir, testDir(t, plugins)],
+    plugins: ['config', 'process', 'broken', 'other'],
+    config: {
+      plain: kid('Plain', ['calm'], { env: { WORD: '{word}' } }),
+      needy: kid('Needy', ['calm'], { env: { SECOND: '{second}' } }),
+    },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Plain')).status, 200);
+  t.match(await start(app, 'Needy'), {
+    status: 503,
+    body: { detail: 'Needy has no value for {second}, because the plugin broken, which may know it, fails: no values' },
+  });
+  const row = app.host.plugins().find(({ name }) => name === 'broken');
+  t.match(row, { state: 'ready', errors: { contribution: 2 } });
+});
+
+t.test('an order that cannot be given is asked of the next plugin', async t => {
+  const giver = (name: string, order: string) => ({
+    'index.mjs': `export default { name: '${name}', host: '^1', setup(host) {
+      host.contribute('process.dependencies', '${name}', { startOrder: async () => { ${order} } }) } }`,
+  });
+  const plugins = {
+    broken: giver('broken', `throw new Error('no order')`),
+    other: giver('other', `return { needs: new Map([['Late', new Set(['Early'])]]), cycles: [] }`),
+  };
+  const app = await startHost({
+    pluginDirs: [pluginsDir, testDir(t, plugins)],
+    plugins: ['config', 'process', 'broken', 'other'],
+    config: {
+      dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+      late: kid('Late', ['calm'], { enabled: true }),
+      early: kid('Early', ['calm'], { enabled: true }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const report = async () => (await app.get('/process/startup-status')).body;
+  await until(async () => (await report()).terminal === true);
+  t.match((await report()).critical_chain, [{ process_name: 'Early' }, { process_name: 'Late', waited_for: 'Early' }]);
+  t.match(await ownLog(app), /broken cannot give the order of starts and stops; somebody else decides it: no order/);
 });
