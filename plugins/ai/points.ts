@@ -47,6 +47,13 @@ const descriptorSchema = z.looseObject({
 
 export const providerPoint: PointOptions = {
   schema: z.looseObject({ descriptor: descriptorSchema, create: functionSchema }),
+  answers: {
+    create: z.looseObject({
+      chat: functionSchema,
+      listModels: functionSchema.optional(),
+      mapUsage: functionSchema.optional(),
+    }),
+  },
   deadlineMs: PROVIDER_DEADLINE_MS,
   mayFail: true,
 };

@@ -129,8 +129,13 @@ export class ProviderCalls {
     });
   }
 
+  /** True of a provider that fails as well: a request for its models says so. */
   hasModels(found: FoundProvider): boolean {
-    return this.#adapterOf(found).listModels !== undefined;
+    try {
+      return this.#adapterOf(found).listModels !== undefined;
+    } catch {
+      return true;
+    }
   }
 
   #ready(record: CallRecord): ReadyCall {

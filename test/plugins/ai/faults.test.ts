@@ -1,0 +1,45 @@
+// A provider of a third party that fails when it is first used: the others are listed and asked as before.
+import t from 'tap';
+import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
+
+const provider = (create: string) => `host.contribute('ai.provider', host.name, {
+  descriptor: {
+    value: host.name, label: 'Odd', promptBudgetChars: 5000, locality: 'local', endpoint: { mode: 'custom' },
+    key: 'optional', temperature: false,
+  },
+  create: () => { ${create} },
+})`;
+
+t.test('providers that cannot be made', async t => {
+  const more = `needs: ['ai'],`;
+  const app = await startWithPlugins(
+    t,
+    {
+      throwing: { setup: provider(`throw new Error('not made')`), more },
+      empty: { setup: provider('return null'), more },
+      mute: { setup: provider('return { listModels: async () => [] }'), more },
+    },
+    { shipped: ['config', 'process', 'ai', 'ai-openai'] },
+  );
+  const { status, body } = await app.get('/ai/providers');
+  t.equal(status, 200);
+  t.same(
+    body.providers.map(({ value }: { value: string }) => value),
+    ['openai', 'empty', 'mute', 'throwing'],
+  );
+  for (const name of ['throwing', 'empty', 'mute']) {
+    const answer = await app.post('/ai/models', { provider: name, base_url: 'http://127.0.0.1:1/v1', model: 'x' });
+    t.match(
+      answer,
+      { status: 502, body: { detail: /AI provider plugin failed; the log of the host has the reason/ } },
+      name,
+    );
+    const row = app.host.plugins().find(plugin => plugin.name === name);
+    t.match(row, { state: 'ready', errors: { contribution: Number } });
+  }
+  t.match(
+    app.host.plugins().find(({ name }) => name === 'ai'),
+    { errors: {} },
+  );
+  t.match(await ownLog(app), /the AI provider throwing failed: not made/);
+});
