@@ -20,9 +20,12 @@ type EngineStore = DatabaseStore & { readonly engine: string; readonly provider?
 
 /** How long what plugins told of their services is used. */
 const KEPT_MS = 30_000;
+/** Less than a sample of metrics waits for its members: who tells of a service late is late himself, not this plugin. */
+const SOON_MS = 500;
 
 export class Candidates {
   readonly #host: Host;
+  #found: readonly Candidate[] = [];
   #known: { readonly root: unknown; readonly atMs: number; readonly found: Promise<readonly Candidate[]> } | undefined;
 
   constructor(host: Host) {
@@ -34,9 +37,25 @@ export class Candidates {
     const root = this.#host.use('config.store').root();
     const known = this.#known;
     if (known?.root === root && performance.now() - known.atMs < KEPT_MS) return known.found;
-    const found = this.#find();
+    const found = this.#find().then(candidates => {
+      this.#found = candidates;
+      return candidates;
+    });
     this.#known = { root, atMs: performance.now(), found };
     return found;
+  }
+
+  /** Same as `list`, or what was found before where somebody takes his time to tell. */
+  async soon(): Promise<readonly Candidate[]> {
+    let timer: NodeJS.Timeout | undefined;
+    const before = new Promise<readonly Candidate[]>(resolve => {
+      timer = setTimeout(() => resolve(this.#found), SOON_MS);
+    });
+    try {
+      return await Promise.race([this.list(), before]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Config keys of services that keep databases of a known kind, whether they are configured or not; sorted. */

@@ -68,8 +68,16 @@ export class Health {
 
   /** What is known, without looking. `processName` limits it to one service. */
   async overview(processName?: string): Promise<Overview> {
+    return this.#overviewOf(await this.#candidates.list(), processName);
+  }
+
+  /** Same as `overview`, soon enough for a sample of metrics. */
+  async sample(): Promise<Overview> {
+    return this.#overviewOf(await this.#candidates.soon());
+  }
+
+  #overviewOf(candidates: readonly Candidate[], processName?: string): Overview {
     const settings = readSettings(this.#host.use('config.store').get('dumb.metrics.database_health'));
-    const candidates = await this.#candidates.list();
     const services = candidates
       .filter(({ service }) => processName === undefined || service.processName === processName)
       .map(candidate => this.#healthOf(candidate, settings));

@@ -48,7 +48,7 @@ export default definePlugin({
     });
     host.contribute('metrics.collector', 'database_health', {
       place: 'sample',
-      collect: async () => overviewToWire(await health.overview()),
+      collect: async () => overviewToWire(await health.sample()),
       kept: overviewToKept,
     });
     host.contribute('host.fact', 'database_health_service_keys', { values: () => health.serviceKeys() });

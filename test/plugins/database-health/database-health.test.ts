@@ -186,6 +186,26 @@ t.test('a kind of a third party', async t => {
   t.notOk('log_source' in kept.services[0]);
 });
 
+t.test('who tells late where databases are keeps no sample of metrics', async t => {
+  const app = await startWithPlugins(
+    t,
+    {
+      late: {
+        more: "needs: ['database-health', 'metrics'],",
+        setup: `host.contribute('database.stores', 'late', { configKey: 'bookkeeper', stores: () => new Promise(() => {}) })`,
+      },
+    },
+    {
+      shipped: ['config', 'metrics', 'database-health'],
+      config: { bookkeeper: { enabled: true, process_name: 'Books', command: ['true'] } },
+    },
+  );
+  t.match((await app.get('/metrics')).body.database_health, { supported_count: 0 });
+  const row = (name: string) => app.host.plugins().find(plugin => plugin.name === name);
+  await until(() => row('late')?.errors.contribution !== undefined);
+  t.same(row('database-health')?.errors, {}, 'who waits for it is not blamed');
+});
+
 t.test('looks happen by themselves, but not while a service starts', async t => {
   const app = await startWithPlugins(
     t,
