@@ -328,14 +328,8 @@ function defaultsOf(keys: KnownBlockKeys, concerned: readonly NamedBlock[]): rea
  */
 function given<Value>(owner: Owner | undefined, what: string, ask: () => Value): Value | undefined {
   if (owner === undefined) return ask();
-  const settled = (): Value => {
-    const value = ask();
-    if (!(value instanceof Promise)) return value;
-    value.catch(() => undefined);
-    throw new Error('it gives a promise, for which the configuration cannot wait');
-  };
   try {
-    return owner.invoke({ place: 'contribution', what, deadlineMs: Number.POSITIVE_INFINITY }, settled);
+    return owner.invoke({ place: 'contribution', what, deadlineMs: Number.POSITIVE_INFINITY }, ask);
   } catch {
     return undefined;
   }

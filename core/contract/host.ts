@@ -194,6 +194,8 @@ export interface PointOptions {
    * caller.
    */
   readonly answers?: Readonly<Record<string, z.ZodType>>;
+  /** Functions of the value whose results are used at once: a promise from one of them is a fault. */
+  readonly immediate?: readonly string[];
   /**
    * Whether an error is an expected result of the functions, which is counted but reported by the caller only. Default
    * false.

@@ -15,6 +15,8 @@ export interface Containment {
   deadlineMs(member: string): number;
   /** Whether a throw is an expected outcome of its functions, which the caller reports. */
   mayFail?(): boolean;
+  /** Whether the result of a member of the value itself is used at once, so that a promise is of no use. */
+  isImmediate?(member: string): boolean;
   /** Set for arguments and results: who gets them. What of them is data is passed as it is, and may be changed. */
   readonly receiver?: Scope;
   /** Checks the result of a member of the value itself; returns the error for one that is not as required. */
@@ -108,15 +110,21 @@ export class Container {
     // Methods are not cached by function, because all instances of a class share the function but not `this`.
     const known = self === undefined ? (this.#known.get(fn) as AnyFunction | undefined) : undefined;
     if (known !== undefined) return known;
-    const { scope, check } = this.#containment;
+    const { scope, check, isImmediate } = this.#containment;
     const call = this.#call(path);
+    const ask = (received: unknown[]): unknown => {
+      const given = fn.apply(self, received);
+      if (!(given instanceof Promise) || isImmediate?.(path) !== true) return given;
+      given.catch(() => undefined);
+      throw new Error('it gives a promise, for which nobody waits');
+    };
     const contained: AnyFunction = (...args) => {
       const caller = currentScope();
       const received = crossing(args, caller, scope, call);
       return invoke(
         scope,
         call,
-        () => fn.apply(self, received),
+        () => ask(received),
         given => {
           const refusal = check?.(path, given);
           if (refusal !== undefined) throw refusal;

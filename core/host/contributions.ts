@@ -147,6 +147,7 @@ class Point implements ContributionList<unknown> {
       place: 'contribution',
       name: `${this.name} ${key}`,
       mayFail: () => options()?.mayFail === true,
+      isImmediate: member => options()?.immediate?.includes(member) === true,
       deadlineMs: () => options()?.deadlineMs ?? DEADLINE_MS,
       check: (member, given) => {
         const schema = options()?.answers?.[member];

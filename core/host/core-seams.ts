@@ -45,8 +45,8 @@ export function declareCorePoints(
   contributions: ContributionRegistry,
   refused: (scope: Scope, error: Error) => void,
 ): void {
-  const declare = (name: string, schema: z.ZodType, answers: Record<string, z.ZodType> = {}): void => {
-    contributions.declare(OWNER, name, { schema, answers }, refused);
+  const declare = (name: string, schema: z.ZodType, answers: Record<string, z.ZodType>): void => {
+    contributions.declare(OWNER, name, { schema, answers, immediate: Object.keys(answers) }, refused);
   };
   declare('config.schema', z.looseObject({ path, schema: zodSchema, jsonSchema: functionSchema.optional() }), {
     jsonSchema: data,

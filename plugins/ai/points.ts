@@ -54,6 +54,7 @@ export const providerPoint: PointOptions = {
       mapUsage: functionSchema.optional(),
     }),
   },
+  immediate: ['create'],
   deadlineMs: PROVIDER_DEADLINE_MS,
   mayFail: true,
 };

@@ -27,4 +27,5 @@ export const formatPoint: PointOptions = {
       z.looseObject({ kind: z.literal('file'), text: z.string() }),
     ]),
   },
+  immediate: ['matches'],
 };

@@ -6,7 +6,11 @@ import { functionSchema } from '#kit/function-schema';
 import type { HostFact } from './contract.ts';
 import { answerSchema, toWire } from './report.ts';
 
-const factPoint = { schema: z.looseObject({ values: functionSchema }), answers: { values: z.array(z.string()) } };
+const factPoint = {
+  schema: z.looseObject({ values: functionSchema }),
+  answers: { values: z.array(z.string()) },
+  immediate: ['values'],
+};
 
 export default definePlugin({
   name: 'host-plugins',

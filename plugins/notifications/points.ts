@@ -28,6 +28,7 @@ export const destinationPoint: PointOptions = {
       z.object({ ok: z.literal(false), error: z.string(), retryAfterSec: z.number().optional() }),
     ]),
   },
+  immediate: ['native', 'parse'],
   deadlineMs: SEND_DEADLINE_MS,
   mayFail: true,
 };
@@ -51,4 +52,5 @@ export const eventPoint: PointOptions = {
       ignoresCooldown: z.boolean().optional(),
     }),
   },
+  immediate: ['isPossible', 'describe'],
 };

@@ -20,11 +20,13 @@ export const launchPolicyPoint: PointOptions = {
     bootsFirst: z.boolean().optional(),
   }),
   answers: { asController: z.union([z.literal(true), z.string()]) },
+  immediate: ['asController'],
 };
 
 export const placeholdersPoint: PointOptions = {
   schema: z.looseObject({ values: functionSchema }),
   answers: { values: z.record(z.string(), z.unknown()) },
+  immediate: ['values'],
 };
 
 /**
@@ -51,6 +53,7 @@ export const entryPoint: PointOptions = {
     revision: functionSchema.optional(),
   }),
   answers: { members },
+  immediate: ['members', 'revision'],
   mayFail: true,
 };
 

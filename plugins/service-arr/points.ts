@@ -27,4 +27,5 @@ export const downloadServicePoint: PointOptions = {
 export const indexerPoint: PointOptions = {
   schema: z.looseObject({ configKey: z.string(), entry: functionSchema }),
   answers: { entry: z.looseObject({ name: z.string(), implementation: z.string() }) },
+  immediate: ['entry'],
 };

@@ -125,6 +125,23 @@ t.test("values of a point can stand for flags, which are their contributors'", a
   await until(async () => (await app.get('/flags')).body.fixture_one === undefined, { what: 'the flag to go' });
 });
 
+t.test('a promise is a fault where the result is used at once', async t => {
+  const { app } = await startWith(t, {
+    owner: plugin(
+      'owner',
+      `host.point('fixture.now', { schema: host.z.looseObject({}), immediate: ['now'] })
+       const told = name => { try { return host.contributions('fixture.now').get('one').value[name]() } catch (error) { return error.message } }
+       host.route({ method: 'GET', path: '/now', summary: 'x', handle: async () => ({ now: await told('now'), later: await told('later') }) })`,
+    ),
+    giver: plugin(
+      'giver',
+      `host.contribute('fixture.now', 'one', { now: async () => { throw new Error('unheard') }, later: async () => 1 })`,
+    ),
+  });
+  t.same((await app.get('/now')).body, { now: 'it gives a promise, for which nobody waits', later: 1 });
+  t.match(stateOf(app, 'giver'), { state: 'ready', errors: { contribution: 1, uncaught: undefined } });
+});
+
 t.test('instances, accessors and functions that are handed over stay what they are', async t => {
   const { app } = await startWith(t, {
     giver: plugin(

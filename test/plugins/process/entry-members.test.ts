@@ -82,3 +82,16 @@ t.test('what throws, does not fit, belongs to others or never comes is left out,
   for (const name of ['size', 'stolen']) t.notOk(name in shown, name);
   t.match(await detail(), { good: true, status: 'stopped' });
 });
+
+t.test('members that are promised are left out at once', async t => {
+  const { app, entry, detail } = await startWith(
+    t,
+    `host.contribute('process.entry', 'recipes', { members: async () => ({ flavour: 'sweet' }) })`,
+  );
+  t.notOk('flavour' in (await entry()));
+  t.notOk('flavour' in (await detail()));
+  t.match(
+    app.host.plugins().find(({ name }) => name === 'recipes'),
+    { state: 'ready', errors: { contribution: Number } },
+  );
+});
