@@ -194,7 +194,8 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
     'hook-given': async name => (await hooks[name].promise('fine')).call(),
     contribution: name => list.get(name).value.call(),
     instance: name => list.get(name).value.deep.list[0].call(),
-    accessor: name => list.get(name).value.value,
+    // One that fails as soon as it is looked at is not in the list.
+    accessor: name => list.get(name)?.value.value,
     service: name => host.use('cell.' + name).call(),
     returned: async name => (await host.use('cell.' + name).call())()
   }

@@ -218,7 +218,7 @@ t.test('settings, profiles and keys', async t => {
       timeout_sec: 30,
     });
     t.match((await put({ temperature: 1 })).body.profiles, [
-      {},
+      Object,
       { id, temperature: 1 },
       { id: other, temperature: 0.2 },
     ]);

@@ -52,7 +52,7 @@ t.test('a build with the health of databases and no client of a server', async t
     services: [
       {
         process_name: 'Films',
-        databases: [{ exists: true, page_count: 2 }, {}],
+        databases: [{ exists: true, page_count: 2 }, Object],
         log_signals: { locked: 1 },
         score: 45,
       },

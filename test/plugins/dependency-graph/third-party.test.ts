@@ -88,7 +88,7 @@ t.test('it reads the members that it asks for, secrets never, and changes nothin
   await app.post('/config', { updates, persist: false });
   const answer = await of('Client');
   const [entries, isFrozen] = JSON.parse(answer.signal_errors[0].error);
-  t.match(entries, [{}, { release_version: 'v9', api_key: undefined, env: { HOME: '/x' } }]);
+  t.match(entries, [Object, { release_version: 'v9', api_key: undefined, env: { HOME: '/x' } }]);
   t.notMatch(answer.signal_errors[0].error, 'hunter2');
   t.ok(isFrozen);
   t.notMatch(JSON.stringify(answer.processes), 'v9', 'an answer shows no more than before');

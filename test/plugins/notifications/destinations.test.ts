@@ -283,7 +283,7 @@ t.test('texts within limits', async t => {
   t.match(texts({ body: 20, unit: 'bytes' }), [{ body: `${'ä'.repeat(8)}...`, title: 'Title' }]);
   t.match(texts({ text: 20 }), [{ text: `Title\n${'ä'.repeat(11)}...` }]);
   t.match(texts({ total: 20 }), [{ body: `${'ä'.repeat(12)}...` }]);
-  t.match(texts({ text: 20 }, 'split'), [{ text: `Title\n${'ä'.repeat(14)}` }, {}, { text: 'Title\nää' }]);
+  t.match(texts({ text: 20 }, 'split'), [{ text: `Title\n${'ä'.repeat(14)}` }, Object, { text: 'Title\nää' }]);
   t.match(texts({ body: 20 }, 'upstream'), [{ body: 'ä'.repeat(30) }]);
   t.equal(messagesFor({ ...FACTS, title: '' }, {})[0]?.text, 'Body');
 

@@ -54,7 +54,7 @@ t.test('NeutArr has the managers that want it', { skip }, async t => {
   await host.post('/process/restart-service', { process_name: 'Radarr' });
   await until(async () => (await learned()).length === 2 && (await isRunning()), { what: 'another key to be learned' });
   t.match(JSON.parse(await readFile(path.join(dir, 'config/radarr.json'), 'utf8')), {
-    instances: [{}, { api_key: 'another' }],
+    instances: [Object, { api_key: 'another' }],
   });
   const { mode } = await stat(path.join(host.configDir, 'handed-over.json'));
   t.equal(mode & 0o777, 0o600);

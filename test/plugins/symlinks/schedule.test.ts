@@ -111,7 +111,7 @@ t.test('what was missed is made once, and older snapshots of the same schedule g
   const job = (await host.get('/process/symlink-job-latest?process_name=decypharr&active_only=false')).body.job;
   t.match(job, { status: 'completed', operation: 'symlink_manifest_backup', process_name: 'Decypharr' });
   const listed = (await host.get('/process/symlink-backup-manifests?process_name=Decypharr')).body;
-  t.match(listed, { count: 3, manifests: [{ path: made.last_backup_manifest }, {}, {}] });
+  t.match(listed, { count: 3, manifests: [{ path: made.last_backup_manifest }, Object, Object] });
   t.match(listed.pattern, /decypharr-\*\.json$/);
   t.match((await host.get('/process?process_name=Decypharr')).body.symlink_backup_status, { status: 'completed' });
 

@@ -223,7 +223,7 @@ t.test('updates', async t => {
       { availableVersion: 'v2.0.0' },
       { availableVersion: 'v3.1.0' },
     ]);
-    t.match(toldOf('update.succeeded'), [{ previousVersion: 'v1.0.0', currentVersion: 'v1.1.0' }, {}]);
+    t.match(toldOf('update.succeeded'), [{ previousVersion: 'v1.0.0', currentVersion: 'v1.1.0' }, Object]);
     t.match(toldOf('update.failed'), [{ operation: 'check' }, { operation: 'install', reason: /is in place again/ }]);
   });
 
