@@ -1,4 +1,5 @@
 // Opens the databases of one plugin: decides where their files are, and that each file has one owner.
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseOptions } from '../contract/database.ts';
@@ -30,6 +31,7 @@ export function ownDatabase(
   if (!NAME.test(name)) throw new Error(`'${name}' is no name of a database: lower-case letters, digits, hyphens`);
   const module = path.resolve(folder, `${options.statements}${path.extname(indexFile)}`);
   if (!module.startsWith(folder + path.sep)) throw new Error(`${options.statements} lies outside the plugin's folder`);
+  if (!existsSync(module)) throw new Error(`the statements of the database ${name} are not there: ${module}`);
   if (options.file !== undefined && !path.isAbsolute(options.file))
     throw new Error(`the file of the database ${name} must be an absolute path`);
   const file = path.resolve(options.file ?? path.join(configDir, 'data', scope.plugin, `${name}.sqlite`));

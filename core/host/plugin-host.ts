@@ -143,7 +143,10 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     plugins: () => shared.reports(),
     missingPlugins: () => shared.missing(),
     openapi: () => shared.http.openapi(),
-    every: (ms, fn) => start(() => repeat(scope, ms, fn)),
+    every(ms, fn) {
+      if (!(ms > 0)) throw new Error(`a timer of ${plugin} has a pause of ${ms} ms; it must be above 0`);
+      return start(() => repeat(scope, ms, fn));
+    },
     paced: ms => ms * shared.pace,
     cron(expression, fn, { timeZone = configuredTimeZone(shared, scope) } = {}) {
       const cron = createCron(scope, expression, fn, timeZone);

@@ -158,8 +158,8 @@ function shuttingDown(): Problem {
 
 /** A stream is read as the plugin's. */
 function withSource({ owner, call }: OwnedRoute, value: unknown): unknown {
-  if (!(value instanceof Answer && value.body instanceof Readable)) return value;
-  return new Answer(readAs(owner, call, value.body), value.status, value.headers);
+  const { body, status, headers } = value instanceof Answer ? value : new Answer(value, 200, NO_HEADERS);
+  return body instanceof Readable ? new Answer(readAs(owner, call, body), status, headers) : value;
 }
 
 /** What a handler sees of its request. */

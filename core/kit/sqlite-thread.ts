@@ -156,7 +156,9 @@ export class SqliteThread implements Database<AnyModule> {
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
-      const failed = `${this.#name} failed: ${fault?.message ?? 'its thread ended'}; try again`;
+      const reason = fault?.message ?? 'its thread ended';
+      if (this.#current === undefined) this.#owner.warn(`${this.#name} failed between two calls: ${reason}`);
+      const failed = `${this.#name} failed: ${reason}; try again`;
       this.#finish(missingPart(fault) ?? new Problem(503, failed, { code: 'database.unusable', cause: fault }));
     });
     return worker;

@@ -17,6 +17,7 @@ export interface Notes {
   spilled(db: SqliteDatabase, bytes: number): number;
   block(db: SqliteDatabase, ms: number): void;
   die(db: SqliteDatabase): void;
+  dieLater(db: SqliteDatabase): void;
   long(db: SqliteDatabase, length: number): string;
 }
 
@@ -50,6 +51,7 @@ export const spilled = (db, bytes) => {
 }
 export const block = (db, ms) => { const end = Date.now() + ms; while (Date.now() < end); }
 export const die = () => process.exit(3)
+export const dieLater = () => { setTimeout(() => { throw new Error('thrown later') }, 5) }
 export const long = (db, length) => 'x'.repeat(length)
 `;
 

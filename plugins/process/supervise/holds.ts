@@ -68,7 +68,8 @@ export class Holds {
     const timer = setTimeout(
       () => {
         const seconds = deadlineMs / MS_PER_S;
-        abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
+        // It is the holder who was late: a Problem is no fault of process control.
+        abort.abort(new Problem(503, `${reason}: the hold of ${processName} took longer than ${seconds} s`));
       },
       Math.min(deadlineMs, MAX_TIMER_MS),
     );

@@ -116,6 +116,17 @@ t.test('what was left behind in its set-up adds nothing any more', async t => {
   t.equal((await app.get('/late')).status, 404);
 });
 
+t.test('a stream that fails is told of, also where it is the whole answer', async t => {
+  const body = `host.route({ method: 'GET', path: '/failing', summary: 'x',
+    handle: () => new Readable({ read () { this.destroy(new Error('the source is broken')) } }) })`;
+  const source = `import { Readable } from 'node:stream'\n${plugin('failing', body)}`;
+  const app = await startHost({ pluginDirs: [testDir(t, { failing: { 'index.js': source } })], deadlines: loading });
+  t.teardown(() => app.stop());
+  await t.rejects(app.get('/failing'), 'the answer is not whole');
+  t.same(app.host.plugins()[0]?.errors, { route: 1 });
+  await until(async () => /the stream that GET \/failing gives: the source is broken/.test(await ownLog(app)));
+});
+
 t.test('a stream that gives no more of an answer is told of, and its client is cut off', async t => {
   const contract = new URL('../../../core/contract/route.ts', import.meta.url).href;
   const body = `host.route({ method: 'GET', path: '/stalled', summary: 'x', compress: true, async handle () {

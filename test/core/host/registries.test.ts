@@ -180,6 +180,15 @@ t.test('instances, accessors and functions that are handed over stay what they a
   });
 });
 
+t.test('a timer without a pause is refused', async t => {
+  const { app } = await startWith(t, {
+    restless: plugin('restless', 'host.every(Number(undefined), () => {})'),
+    eager: plugin('eager', 'host.every(0, () => {})'),
+  });
+  t.match(stateOf(app, 'restless'), { state: 'failed', reason: /a timer of restless has a pause of NaN ms/ });
+  t.match(stateOf(app, 'eager'), { state: 'failed', reason: /it must be above 0/ });
+});
+
 t.test('timers and jobs never overlap themselves, and their faults are counted', async t => {
   const { app } = await startWith(t, {
     worker: plugin(

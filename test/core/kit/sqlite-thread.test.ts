@@ -205,6 +205,10 @@ t.test('what others could have put there is not opened', async t => {
   const shared = linked.host.database('other', { statements: 'notes' });
   await t.rejects(shared.open(), { status: 503, message: /may be written by others/ });
   t.throws(() => linked.host.database('x', { statements: '../../outside' }), /outside the plugin's folder/);
+  t.throws(
+    () => linked.host.database('x', { statements: 'nots' }),
+    /statements of the database x are not there: .*nots\.js/,
+  );
 });
 
 t.test('a file of another user is not opened', { skip: process.getuid?.() !== 0 && 'needs root' }, async t => {
@@ -242,7 +246,7 @@ t.test('a place that a user names stays as it is', async t => {
 });
 
 t.test('who is late, or ends the thread, harms nobody else', async t => {
-  const { open } = await startDatabaseApp(t, testDir(t));
+  const { app, open } = await startDatabaseApp(t, testDir(t));
   const db = open();
   await db.open();
   const blocking = db.call('block', 1_500, { timeoutMs: 100 });
@@ -254,6 +258,12 @@ t.test('who is late, or ends the thread, harms nobody else', async t => {
   await t.rejects(db.call('die', undefined), { status: 503, code: 'database.unusable', message: /try again/ });
   await db.call('add', { text: 'after' });
   t.equal(await db.call('count', undefined), 1);
+
+  await db.call('dieLater', undefined);
+  await until(async () =>
+    (await ownLogText(path.join(app.configDir, 'log'))).includes('notes.sqlite failed between two calls: thrown later'),
+  );
+  t.equal(await db.call('count', undefined), 1, 'the next call starts it again');
 });
 
 t.test('a look at the configuration makes no database', async t => {

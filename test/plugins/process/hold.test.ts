@@ -179,6 +179,11 @@ t.test('a hold ends whatever becomes of its work', async t => {
   await hold({ deadlineMs: 50 });
   await until(async () => (await steps()).some(([, value]) => /took longer than 0.05 s/.test(String(value))));
   t.equal((await status(app, NAME)).held, null);
+  t.match(
+    app.host.plugins().find(({ name }) => name === 'process'),
+    { errors: {} },
+    'it is the holder who was late',
+  );
   await tell('start');
   await until(async () =>
     (await steps()).some(([what, value]) => what === 'start' && /took longer/.test(String(value))),
