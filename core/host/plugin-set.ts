@@ -13,6 +13,8 @@ import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { type FaultCounts, Scope } from './scope.ts';
+import { realFolder, sourcePlace } from './source-place.ts';
+import { syntaxPlace } from './syntax-place.ts';
 import { isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;
@@ -320,7 +322,7 @@ export class PluginSet {
       if (this.#options.registries.dryRun && isWithheld(error)) {
         entry.state = 'skipped';
         entry.reason = 'changes something when it is imported, so only a start can tell';
-      } else this.#markFailed(entry, scope, error);
+      } else this.#markFailed(entry, scope, await withPlace(error, entry.found));
     }
     entry.loadMs = Math.round(performance.now() - startedMs);
     return true;
@@ -421,6 +423,13 @@ export class PluginSet {
     entry.reason = scope.describe(error);
     this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
   }
+}
+
+/** The error of a text that cannot be read says where it is; its stack has no place. */
+async function withPlace(error: unknown, { folder, indexFile }: PluginFolder): Promise<unknown> {
+  if (!(error instanceof SyntaxError) || sourcePlace(realFolder(folder), error) !== null) return error;
+  const place = await syntaxPlace(folder, indexFile).catch(() => null);
+  return place === null ? error : new Error(`${error.message} (${place})`, { cause: error });
 }
 
 function inOrder(entries: readonly Entry[]) {

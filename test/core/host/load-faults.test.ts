@@ -22,7 +22,7 @@ const ghost = (body: string) => `export default { name: 'broken', host: '^1', se
 
 const cases: Record<string, { source: string; reason: RegExp }> = {
   'throws at import': { source: `throw new Error('no luck')`, reason: /no luck \(index\.js:1\)/ },
-  'syntax error': { source: `export default {`, reason: /Unexpected end of input/ },
+  'syntax error': { source: `export default {\n  name: ;\n}`, reason: /^Unexpected token ';' \(index\.js:2\)$/ },
   'no default export': { source: `export const name = 'broken'`, reason: /no default export/ },
   'an export that is no object': { source: `export default 7`, reason: /no default export/ },
   'wrong name': { source: `export default { name: 'other', host: '^1', setup () {} }`, reason: /'other'.*'broken'/ },
@@ -67,6 +67,19 @@ for (const [name, { source, reason }] of Object.entries(cases)) {
     t.equal((await app.get('/ghost')).status, 404, 'no ghost route');
   });
 }
+
+t.test('a syntax error of another file of the plugin', async t => {
+  const dir = testDir(t, {
+    broken: {
+      'index.js': `import { greet } from './lib/greet.js'\nexport default { name: 'broken', host: '^1', setup () { greet() } }`,
+      'other.js': 'export const fine = 1',
+      lib: { 'greet.js': `// Says hello.\n\nexport const greet = () => {\n  return 'hello\n}` },
+    },
+  });
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  t.match(app.host.plugins(), [{ state: 'failed', reason: /^Invalid or unexpected token \(lib\/greet\.js:4\)$/ }]);
+});
 
 t.test('an import that hangs', async t => {
   const dir = testDir(t, {

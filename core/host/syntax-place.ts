@@ -1,0 +1,38 @@
+// Finds where the text of a plugin cannot be read: Node tells the place of such an error only when it checks a file by itself.
+import { spawn } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { helperEnvironment } from '../kit/helper-environment.ts';
+
+const MAX_FILES = 50;
+const CHECK_MS = 10_000;
+const ARGUMENTS = ['--input-type=module', '--check', '-'];
+
+/** `index.js:12` below the folder; null where no file of it is found to be wrong. */
+export async function syntaxPlace(folder: string, indexFile: string): Promise<string | null> {
+  const names = (await readdir(folder, { recursive: true })).filter(
+    name => /\.m?js$/.test(name) && !name.includes('node_modules'),
+  );
+  const index = path.relative(folder, indexFile);
+  for (const name of [index, ...names.filter(other => other !== index)].slice(0, MAX_FILES)) {
+    const line = await faultyLine(path.join(folder, name));
+    if (line !== undefined) return `${name}:${line}`;
+  }
+  return null;
+}
+
+async function faultyLine(file: string): Promise<string | undefined> {
+  const child = spawn(process.execPath, ARGUMENTS, {
+    env: helperEnvironment(),
+    stdio: ['pipe', 'ignore', 'pipe'],
+    timeout: CHECK_MS,
+    killSignal: 'SIGKILL',
+  });
+  child.on('error', () => undefined);
+  // One that has seen enough reads no further.
+  pipeline(createReadStream(file), child.stdin, () => undefined);
+  return /^\[stdin\]:(\d+)$/m.exec(await text(child.stderr))?.[1];
+}
