@@ -20,6 +20,8 @@ export class Schedules {
   readonly #served: ServedTimes;
   readonly #running = new Map<string, Running>();
   readonly #lastRuns = new Map<string, Date>();
+  /** Names of processes whose times have come while somebody else worked on them. */
+  readonly #held = new Set<string>();
   #revision = 0;
 
   constructor(host: Host, served: ServedTimes) {
@@ -100,6 +102,10 @@ export class Schedules {
     const settings = scheduleOf(this.#host.use('config.store').findBlock(processName)?.block ?? {});
     const process = this.#host.find('process.supervisor')?.get(processName);
     if (settings === undefined || process === undefined || this.#host.stopping !== null) return;
+    if (process.held !== null) {
+      void this.#dueAfterHold(processName, process.held.reason);
+      return;
+    }
     const isBusy = process.status !== 'stopped';
     const obstacle = obstacleTo(process, settings);
     if (obstacle !== null) {
@@ -108,6 +114,20 @@ export class Schedules {
     }
     if (isBusy) this.#host.log.info(`${processName} still runs and is restarted by its schedule`);
     this.#start(processName, isBusy);
+  }
+
+  /** However many times pass during a hold, one is kept. */
+  async #dueAfterHold(processName: string, reason: string): Promise<void> {
+    if (this.#held.has(processName)) return;
+    this.#held.add(processName);
+    this.#host.log.info(`${processName} is held (${reason}); its schedule goes on when that is done`);
+    const release = this.#host.find('process.supervisor')?.released(processName);
+    const isReleased = await release?.then(
+      () => true,
+      () => false,
+    );
+    this.#held.delete(processName);
+    if (isReleased === true && !this.#host.signal.aborted) this.#due(processName);
   }
 
   /** Not waited for, because a start may wait for what the service needs. */
@@ -126,9 +146,8 @@ export class Schedules {
 }
 
 /** Why a time is passed over, or null. */
-function obstacleTo({ stoppedByUser, held, status }: ProcessSnapshot, { restarts }: ScheduleSettings): string | null {
+function obstacleTo({ stoppedByUser, status }: ProcessSnapshot, { restarts }: ScheduleSettings): string | null {
   if (stoppedByUser) return 'it was stopped by hand; start it by hand to go on';
-  if (held !== null) return `it is held: ${held.reason}`;
   return status === 'stopped' || restarts ? null : 'it still runs from an earlier start';
 }
 

@@ -121,6 +121,14 @@ export class Watches {
   async #restart(processName: string, watch: Watch): Promise<void> {
     const { log } = this.#host;
     const supervisor = this.#host.find('process.supervisor');
+    const before = supervisor?.get(processName);
+    if (supervisor !== undefined && before?.held) {
+      log.info(`${processName} is held (${before.held.reason}); it is restarted for its changes when that is done`);
+      await supervisor.released(processName).catch(() => undefined);
+      // Whoever held it may have started it anew, or left it stopped.
+      if (supervisor.get(processName)?.pid !== before.pid) watch.changed.clear();
+      if (watch.changed.size === 0 || this.#watches.get(processName) !== watch) return;
+    }
     const process = supervisor?.get(processName);
     if (process === undefined || !process.enabled || process.stoppedByUser || this.#host.stopping !== null) return;
     const [file = ''] = watch.changed;

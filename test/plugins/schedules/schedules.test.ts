@@ -4,7 +4,8 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
-import { startHost } from '../../support/host.ts';
+import { hold, holderFolder, release } from '../../support/holder.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
@@ -114,4 +115,23 @@ t.test('a time zone that nobody knows', async t => {
       { next_run: /^20/ },
     );
   }
+});
+
+t.test('a schedule waits until a hold has ended, and runs once then', async t => {
+  const app = await startHost({
+    configDir: testDir(t, {}),
+    plugins: ['config', 'process', 'schedules', 'holder'],
+    pluginDirs: [pluginsDir, await holderFolder(t)],
+    config: { job: block('Job', EACH_SECOND, { enabled: false, oneshot: true, command: ['true'] }) },
+  });
+  t.teardown(() => app.stop());
+  await hold(app, 'Job');
+  t.equal((await app.post('/config', { process_name: 'Job', updates: { enabled: true } })).status, 200);
+  const told = async (text: string) => (await ownLog(app)).filter(line => line.includes(text)).length;
+  await until(async () => (await told('Job is held (its files are moved)')) === 1);
+  t.equal(await told('Job has done its work'), 0);
+  await release(app, 'Job');
+  await until(async () => (await told('Job has done its work, started by its schedule')) > 0);
+  t.equal(await told('Job is held (its files are moved)'), 1);
+  t.notMatch((await ownLog(app)).join('\n'), /Job is not started by its schedule/);
 });

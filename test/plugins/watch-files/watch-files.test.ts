@@ -6,6 +6,7 @@ import t from 'tap';
 import { isIgnored } from '../../../plugins/watch-files/ignored.ts';
 import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
+import { hold, holderFolder, release } from '../../support/holder.ts';
 import { startHost } from '../../support/host.ts';
 import { pidOf, start, status, stop } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
@@ -103,4 +104,37 @@ t.test('names are matched as the same pattern of a regular expression does', asy
   t.ok(isIgnored('/r/a/b/c', '/r', ['a/b']));
   t.notOk(isIgnored('/r/a/bc', '/r', ['a/b/']));
   t.ok(isIgnored('/r/x/.git/HEAD', '/r', []));
+});
+
+t.test('a change waits until a hold has ended', async t => {
+  const dir = testDir(t, { app: { 'app.js': '1' } });
+  await chmod(dir, 0o755);
+  const { count, plugins, pluginDirs } = await recordEvents(t, ['watch-files', 'holder']);
+  const app = await startHost({
+    plugins,
+    pluginDirs: [...pluginDirs, await holderFolder(t)],
+    config: {
+      dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+      app: {
+        enabled: true,
+        process_name: 'App',
+        command: ['sleep', '600'],
+        config_dir: path.join(dir, 'app'),
+        suppress_logging: true,
+        stop_grace_seconds: 1,
+        watch: { paths: '.', delay_seconds: 0.1 },
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const logged = (line: string) =>
+    until(async () => (await ownLog(app)).some(one => one.includes(line)), { what: line });
+  await logged('App is watched for changes');
+  await until(() => count('service_start', 'App') === 1);
+  await hold(app, 'App');
+  await writeFile(path.join(dir, 'app', 'app.js'), '2');
+  await logged('App is held (its files are moved); it is restarted for its changes when that is done');
+  t.equal(count('service_start', 'App'), 1);
+  await release(app, 'App');
+  await until(() => count('service_start', 'App') === 2, { what: 'the restart after the hold' });
 });
