@@ -183,8 +183,7 @@ export class ServiceFiles implements ServiceFileAccess {
     const name = path.basename(file);
     const extension = path.extname(name).toLowerCase();
     const fitting = this.#formats().filter(format => format.extensions.includes(extension));
-    const chosen =
-      fitting.find(format => format.matches?.(name) === true) ?? fitting.find(format => format.matches === undefined);
+    const chosen = fitting.find(format => isOf(format, name)) ?? fitting.find(format => format.matches === undefined);
     if (chosen === undefined) throw new Problem(400, `Files of the kind '${extension || name}' cannot be edited here`);
     return chosen;
   }
@@ -192,6 +191,15 @@ export class ServiceFiles implements ServiceFileAccess {
   async #write(block: NamedBlock, place: string, held: HeldFile, before: string, after: string): Promise<string> {
     await this.#versions.keep(block.processName, path.basename(place), before);
     return (await held.write(after)).revision;
+  }
+}
+
+function isOf(format: ConfigFormat, name: string): boolean {
+  try {
+    return format.matches?.(name) === true;
+  } catch {
+    // It was counted and told where it happened; others may know the file.
+    return false;
   }
 }
 

@@ -24,8 +24,17 @@ const ORDER = [
 
 /** Those that can happen at present. */
 export function listedTypes(list: ContributionList<NotificationEvent>): string[] {
-  const possible = [...list].filter(({ value }) => value.isPossible?.() !== false).map(({ key }) => key);
+  const possible = [...list].filter(({ value }) => isPossible(value)).map(({ key }) => key);
   return [MANUAL, ...possible].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** One whose plugin cannot tell is listed: it was counted and told where it happened. */
+function isPossible(event: NotificationEvent): boolean {
+  try {
+    return event.isPossible?.() !== false;
+  } catch {
+    return true;
+  }
 }
 
 function placeOf(type: string): number {
