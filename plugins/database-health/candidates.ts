@@ -1,5 +1,6 @@
 // Which enabled services keep databases, and where: as plugins for single services tell, else as the templates say.
 import type { Host, NamedBlock } from '#core';
+import { contributedValues } from '#kit/contributed-values';
 import type {} from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import type { DatabaseProbe, DatabaseStore } from './contract.ts';
@@ -110,24 +111,14 @@ export class Candidates {
 
   #fromTemplate(service: NamedBlock): EngineStore[] {
     const facts = this.#host.find('service.templates')?.get(service.configKey)?.databases ?? [];
-    const texts = new StoreTexts(service, () => this.#given(service));
+    const texts = new StoreTexts(service, () =>
+      contributedValues(this.#host.contributions('process.placeholders'), service),
+    );
     const applying = facts.filter(fact => isConditional(fact) && isSelected(fact, texts));
     // What applies under a condition stands for the usual database of the same role.
     const roles = new Set(applying.map(({ role }) => role));
     const usual = facts.filter(fact => !isConditional(fact) && !roles.has(fact.role));
     return [...applying, ...usual].map(fact => storeOf(fact, texts));
-  }
-
-  #given(service: NamedBlock): Readonly<Record<string, unknown>> {
-    try {
-      return Object.assign(
-        {},
-        ...[...this.#host.contributions('process.placeholders').values()].map(give => give.values(service)),
-      );
-    } catch {
-      // It was counted and told where it was called.
-      return {};
-    }
   }
 }
 

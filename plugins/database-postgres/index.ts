@@ -1,6 +1,7 @@
 // The kind of databases that a PostgreSQL server holds: what it tells of them itself, where that is wanted.
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
+import { contributedValues } from '#kit/contributed-values';
 import type { DatabaseFacts, StorageFacts } from '../database-health/contract.ts';
 import type {} from '../process/contract.ts';
 import { addressOf, isLocal } from './address.ts';
@@ -19,8 +20,6 @@ export default definePlugin({
 
   setup(host) {
     const facts = new ServerFacts();
-    const given = (service: NamedBlock): Record<string, unknown> =>
-      Object.assign({}, ...[...host.contributions('process.placeholders').values()].map(give => give.values(service)));
     /** Where the managed server keeps its databases; undefined where a service has another. */
     const storageOf = async (service: NamedBlock, wanted: readonly Wanted[]): Promise<StorageFacts | undefined> => {
       const { config_dir: directory, port } = (host.use('config.store').get(KEY) ?? {}) as Record<string, unknown>;
@@ -35,7 +34,7 @@ export default definePlugin({
       provider: 'postgresql',
       blindIn: ['standard'],
       async probe({ service, stores, mode }) {
-        const values = given(service);
+        const values = contributedValues(host.contributions('process.placeholders'), service);
         const wanted = stores.map(store => ({ role: store.role, address: addressOf(store, service.block, values) }));
         const [storage, found] = await Promise.all([
           storageOf(service, wanted),

@@ -48,7 +48,12 @@ export default definePlugin({
           .map(({ configKey }) => configKey);
         const found = [...indexers.values()].flatMap(indexer => {
           const block = enabled(indexer.configKey);
-          return block === undefined ? [] : [indexer.entry(block)];
+          try {
+            return block === undefined ? [] : [indexer.entry(block)];
+          } catch {
+            // It was counted and told where it happened; the others are entered.
+            return [];
+          }
         });
         if (users.length === 0 || found.length === 0) return;
         const arr = host.use('arr.applications');

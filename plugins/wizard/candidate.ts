@@ -207,7 +207,7 @@ class CandidateBuilder {
         const isKnown = [...brings, ...(template.relations?.core?.needs ?? [])].includes(server.key);
         const users = places
           .map(place => ({ template, block: this.#blockAt(place) }))
-          .filter((user: WizardUser) => isKnown || prerequisite.isUsedBy(user));
+          .filter((user: WizardUser) => isKnown || isUsed(prerequisite, user));
         if (users.length === 0) return names;
         this.#draft.set([server.key], { ...prerequisite.serve(this.#draft.block([server.key]) ?? {}, users) });
         const name = this.#nameAt(this.#components.single(server));
@@ -258,4 +258,13 @@ class CandidateBuilder {
 function listOf(value: string | readonly (string | null)[] | null | undefined): (string | null)[] {
   if (value === null || value === undefined) return [];
   return typeof value === 'string' ? [value] : [...value];
+}
+
+/** One that cannot tell is not used: it was counted and told where it happened, and hinders no other service. */
+function isUsed(prerequisite: WizardPrerequisite, user: WizardUser): boolean {
+  try {
+    return prerequisite.isUsedBy(user);
+  } catch {
+    return false;
+  }
 }

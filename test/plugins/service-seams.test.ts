@@ -30,6 +30,7 @@ const TEMPLATES = {
   }),
   'shelf.json': template('shelf', 'Shelf', 'dependency', { instance: 'Default' }),
   'store.json': template('store', 'Store', 'optional'),
+  'aside.json': template('aside', 'Aside', 'optional'),
 };
 
 const plugin = (setup: string) => ({
@@ -54,6 +55,11 @@ t.test('a component and a prerequisite of onboarding', async t => {
           configKey: 'store',
           isUsedBy: ({ block }) => block.block.env?.STORE === 'store',
           serve: (own, users) => ({ env: { USERS: users.map(({ block }) => block.processName).join() } }),
+        });
+        host.contribute('wizard.prerequisite', 'aside', {
+          configKey: 'aside',
+          isUsedBy: () => { throw new Error('cannot tell') },
+          serve: () => ({}),
         });`),
     },
   });
@@ -71,6 +77,7 @@ t.test('a component and a prerequisite of onboarding', async t => {
   t.equal(saved.shelf.instances.Other.enabled, false, 'what the component excludes is switched off');
   t.match(saved.store, { enabled: true, env: { USERS: 'Finder' } });
   t.equal((await status(app, 'Store')).status, 'running');
+  t.equal(saved.aside?.enabled ?? false, false, 'one that cannot tell whether it is used is not');
 });
 
 t.test('a download service and an indexer of media managers', async t => {
@@ -89,6 +96,7 @@ t.test('a download service and an indexer of media managers', async t => {
               category: 'found',
             }],
           });
+          host.contribute('arr.indexer', 'broken', { configKey: 'store', entry: () => { throw new Error('no entry') } });
           host.contribute('arr.indexer', 'store', {
             configKey: 'store',
             entry: ({ block }) => ({
