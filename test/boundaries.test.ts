@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
-const IMPORT =
-  /^(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bawait import\('([^']+)'\)/gm;
+const IMPORT = /^(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 const MAX_INDEX_LINES = 120;
 /** A home directory, an address of a private network, a name that only one network knows. */
 const PRIVATE = /\/(home|Users)\/[a-z]|\b(10|192\.168)\.\d+\.\d+\.\d+(?!\d|\/\d)|\.(lan|internal|localdomain)\b/;
