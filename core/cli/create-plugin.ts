@@ -8,6 +8,7 @@ import { PLUGIN_NAME } from '../host/discover.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
 
 const templateDir = fileURLToPath(new URL('../../templates/plugin', import.meta.url));
+const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 /** The template's name, which the new plugin's name replaces. */
 const NAME = /my([-_])plugin/g;
 
@@ -15,6 +16,8 @@ const NAME = /my([-_])plugin/g;
 export async function createPlugin(name: string, into: string): Promise<number> {
   if (!PLUGIN_NAME.test(name))
     throw new Error(`'${name}' is no name: lower-case letters, digits and hyphens may be used`);
+  if (existsSync(path.join(productPlugins, name)))
+    throw new Error(`${name} is a plugin of Stackwarden, which would be loaded instead; choose another name`);
   const folder = path.join(into, name);
   if (existsSync(folder)) throw new Error(`${folder} is there already; choose another name`);
   const named = (text: string): string => text.replaceAll(NAME, (_, joint: string) => name.replaceAll('-', joint));
