@@ -332,6 +332,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#boot.startup.enter('shutting_down');
     this.#finish(new Problem(503, 'The service is shutting down'));
     this.#wanted.forgetAll();
+    this.#state.deleteCompleted();
     const endMs = performance.now() + budgetMs;
     const late = 'what an earlier run left behind could not be looked at before the shutdown';
     const limitMs = budgetMs * TAKE_OVER_SHARE;

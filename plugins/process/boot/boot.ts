@@ -144,7 +144,7 @@ export class Boot {
     const candidate = wanted.find(({ block }) => this.#bootsFirst(block));
     const first = candidate && (await this.#isInstalled(candidate)) ? candidate : undefined;
     if (first !== undefined) await this.#starts.one(first);
-    const rest = wanted.filter(process => process !== first);
+    const rest = wanted.filter(process => process !== first && process.snapshot().completed !== true);
     // What is installed starts meanwhile.
     void this.#install(rest).then(() => this.startup.leave('preinstalling', 'starting_services'));
     await this.#startInOrder(rest);
@@ -154,7 +154,10 @@ export class Boot {
   async #takeOver(): Promise<void> {
     const { processes, adoption } = this.#options;
     await adoption.run(processes.named());
-    for (const process of processes.all()) await this.#adoptSurvivor(process);
+    for (const process of processes.all()) {
+      await this.#adoptSurvivor(process);
+      process.recallCompletion();
+    }
   }
 
   /** Waits, with nothing started, until somebody has mended the configuration. */

@@ -46,10 +46,17 @@ const wantedSchema = z.object({
   shown: z.boolean().describe('started by hand since the last orderly stop: shown like what is enabled'),
 });
 
+const completedSchema = z.object({
+  at: z.number().describe('Unix seconds'),
+  boot_id: z.string(),
+  block_digest: z.string().describe('of the configuration block that was launched'),
+});
+
 const stateSchema = z.object({
   version: z.literal(1),
   processes: z.record(z.string(), recordSchema),
   wanted: z.record(z.string(), wantedSchema).default({}),
+  completed: z.record(z.string(), completedSchema).default({}),
 });
 
 export type ProcessRecord = z.output<typeof recordSchema>;
@@ -57,10 +64,13 @@ export type ProcessRecord = z.output<typeof recordSchema>;
 export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'cgroup' | 'config_key'> &
   Partial<ProcessRecord>;
 export type WantedRecord = Readonly<z.output<typeof wantedSchema>>;
+/** Of a one-shot service that has done its work since the machine started. */
+export type CompletedRecord = Readonly<z.output<typeof completedSchema>>;
 
 interface Content {
   readonly records: Map<string, ProcessRecord>;
   readonly wanted: Map<string, WantedRecord>;
+  readonly completed: Map<string, CompletedRecord>;
 }
 
 export class StateFile {
@@ -178,6 +188,23 @@ export class StateFile {
     if (changed) this.#save();
   }
 
+  completed(processName: string): CompletedRecord | undefined {
+    return this.#known().completed.get(processName);
+  }
+
+  setCompleted(processName: string, record: CompletedRecord): void {
+    this.#known().completed.set(processName, record);
+    this.#save();
+  }
+
+  /** Deletes what is known of one process, or of all without a name. */
+  deleteCompleted(processName?: string): void {
+    const { completed } = this.#known();
+    const changed = processName === undefined ? completed.size > 0 : completed.delete(processName);
+    if (processName === undefined) completed.clear();
+    if (changed) this.#save();
+  }
+
   /** Ends all writing, because the next supervision is the only writer from now on. */
   async close(): Promise<void> {
     await this.saved();
@@ -198,17 +225,23 @@ export class StateFile {
 
   #read(): Content {
     try {
-      const { processes, wanted } = stateSchema.parse(JSON.parse(withReserve(() => readTrusted(this.#file))));
+      const { processes, wanted, completed } = stateSchema.parse(
+        JSON.parse(withReserve(() => readTrusted(this.#file))),
+      );
       const records = Object.entries(processes).map(
         ([name, record]) => [name, ownRecord(name, record, this.directory)] as const,
       );
-      return { records: new Map(records), wanted: new Map(Object.entries(wanted)) };
+      return {
+        records: new Map(records),
+        wanted: new Map(Object.entries(wanted)),
+        completed: new Map(Object.entries(completed)),
+      };
     } catch (error) {
       this.#isLost = true;
       const { code } = error as NodeJS.ErrnoException;
       if (code === undefined) this.#fault = error;
       else if (code !== 'ENOENT') this.#log.error(`${this.#file} cannot be read`, error);
-      return { records: new Map(), wanted: new Map() };
+      return { records: new Map(), wanted: new Map(), completed: new Map() };
     }
   }
 
@@ -245,9 +278,14 @@ export class StateFile {
     if (this.#closed) return;
     clearTimeout(this.#later);
     this.#later = undefined;
-    const { records, wanted } = this.#known();
-    const processes = Object.fromEntries(records);
-    const text = JSON.stringify({ version: 1, processes, wanted: Object.fromEntries(wanted) }, null, 2);
+    const { records, wanted, completed } = this.#known();
+    const state = {
+      version: 1,
+      processes: Object.fromEntries(records),
+      wanted: Object.fromEntries(wanted),
+      completed: Object.fromEntries(completed),
+    };
+    const text = JSON.stringify(state, null, 2);
     this.#setAside();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     withReserve(() => writeFileSync(`${this.#file}.new`, text, { mode: 0o600 }));

@@ -27,7 +27,7 @@ import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import { writeInput } from './input-pipe.ts';
 import { observe } from './observation.ts';
-import { marksOf } from './proc-table.ts';
+import { bootId, marksOf } from './proc-table.ts';
 import { adoptRun, launchRun, type Run } from './run.ts';
 import { STARTED_BY } from './start-trigger.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
@@ -242,6 +242,15 @@ export class SupervisedProcess {
     this.#move('stopped');
   }
 
+  /** A one-shot that had done its work before the host came back is not run once more, unless it is another one now. */
+  recallCompletion(): void {
+    const known = this.#with.state.completed(this.#block.processName);
+    const isSame = known?.boot_id === bootId && known.block_digest === digestOf(this.#block.block);
+    if (!this.#isOneshot || this.#run !== undefined || known === undefined || !isSame) return;
+    this.#lastExit = { ...exitRecordOf({ code: 0, signal: null }, false, true), at: known.at };
+    this.#with.wanted.markReady(this.#block.processName);
+  }
+
   /** Resolves when it was found out whether an earlier host's process runs. Throws a Problem 503 where that takes too long. */
   async #known(): Promise<void> {
     if (this.#status !== 'unknown') return;
@@ -317,6 +326,7 @@ export class SupervisedProcess {
       });
       await this.#with.onLaunching(plan);
       signal.throwIfAborted();
+      this.#with.state.deleteCompleted(processName);
       this.#follow(await launchRun(this.#with, this.#block, plan, captureTargetOf(host, this.#block)));
       await this.#observe(plan, signal);
     } catch (error) {
@@ -442,6 +452,8 @@ export class SupervisedProcess {
     removeCgroup(run.target.cgroup);
     this.#lastExit = exit;
     state.delete(processName, run.target.runId);
+    if (this.#completed === true && !asked)
+      state.setCompleted(processName, { at: exit.at, boot_id: bootId, block_digest: run.blockDigest });
     const wasRunning = this.#status === 'running';
     if (wasRunning) this.#move('stopped');
     onExited(this.snapshot(), exit);

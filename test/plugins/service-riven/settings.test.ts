@@ -63,7 +63,7 @@ for (const age of ['new', 'old'] as const) {
       ],
       config: {
         data_root: dir,
-        dumb: { plex_address: 'http://plex:1', integrations: { retry_seconds: 0.2, answer_seconds: 6 } },
+        dumb: { plex_address: 'http://plex:1', integrations: { retry_seconds: 0.2 } },
         riven_backend: {
           process_name: 'Riven',
           port,

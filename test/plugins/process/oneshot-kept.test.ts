@@ -1,0 +1,77 @@
+// What a one-shot service has done outlives the host: only an orderly stop of everything, another block or a start by hand
+// has it run once more.
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { changeMainFile } from '../../support/host-config.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const PLUGINS = ['config', 'process', 'health-probe'];
+
+t.test('a host that is killed, and the next ones', { timeout: 200_000 }, async t => {
+  const configDir = testDir(t, { done: '' });
+  await chmod(configDir, 0o755);
+  const done = path.join(configDir, 'done');
+  const stateFile = path.join(configDir, 'supervisor/state.json');
+  await chmod(done, 0o666);
+  const work = (word: string) => ({
+    enabled: true,
+    oneshot: true,
+    process_name: 'Work',
+    command: ['sh', '-c', `echo ${word} >> ${done}`],
+  });
+  const port = await writeConfig(configDir, {
+    dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+    work: work('one'),
+    needing: { enabled: true, process_name: 'Needing', command: ['sleep', '600'], depends_on: ['Work'] },
+  });
+  const open = async () => {
+    const host = await startStackwarden(configDir, port, { plugins: PLUGINS });
+    const ask = async (route: string) =>
+      (await fetch(`${host.base}${route}`)).json() as Promise<Readonly<Record<string, unknown>>>;
+    const post = (route: string) =>
+      fetch(`${host.base}${route}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ process_name: 'Work' }),
+      });
+    await until(async () => (await ask('/process/startup-status')).phase === 'ready', { what: 'the boot' });
+    const pid = async () => JSON.parse(await readFile(stateFile, 'utf8')).processes.Needing.pid as number;
+    return { host, post, pid, work: () => ask('/process/service-status?process_name=Work&include_health=true') };
+  };
+  const runs = async () => (await readFile(done, 'utf8')).split('\n').slice(0, -1);
+  const end = async ({ host }: Awaited<ReturnType<typeof open>>, signal: 'SIGKILL' | 'SIGTERM') => {
+    host.child.kill(signal);
+    await host.exited;
+  };
+
+  const first = await open();
+  t.same(await runs(), ['one']);
+  const pid = await first.pid();
+  await end(first, 'SIGKILL');
+  const second = await open();
+  t.same(await runs(), ['one'], 'it is not run beside what needed it');
+  t.equal(await second.pid(), pid);
+  t.match(await second.work(), { status: 'stopped', health_reason: 'It has done its work' });
+  t.equal((await second.post('/process/start-service')).status, 200);
+  t.same(await runs(), ['one', 'one'], 'a start by hand does');
+  await end(second, 'SIGKILL');
+
+  await changeMainFile(configDir, config => ({ ...config, work: work('two') }));
+  const third = await open();
+  t.same(await runs(), ['one', 'one', 'two'], 'another block is other work');
+  await end(third, 'SIGTERM');
+  const fourth = await open();
+  t.same(await runs(), ['one', 'one', 'two', 'two'], 'after a stop of everything all begins anew');
+  t.not(await fourth.pid(), pid);
+
+  await end(fourth, 'SIGKILL');
+  const state = JSON.parse(await readFile(stateFile, 'utf8'));
+  state.completed.Work.boot_id = 'of another start of the machine';
+  await writeFile(stateFile, JSON.stringify(state), { mode: 0o600 });
+  const fifth = await open();
+  t.same(await runs(), ['one', 'one', 'two', 'two', 'two']);
+  await end(fifth, 'SIGTERM');
+});
