@@ -81,7 +81,7 @@ t.test('a service in trouble', async t => {
     t.match(bundle.log_analysis.known_causes, [{ id: 'port-taken' }]);
     t.match(bundle.logs, { file: 'app.log', content: /Application started/ });
     t.match(bundle.service_status, { status: 'running', restart: { attempts: 0 } });
-    t.match(bundle.runtime_metrics, { available: true, current: { cpu_percent: {}, observed_pids: [Number] } });
+    t.match(bundle.runtime_metrics, { available: true, current: { cpu_percent: Object, observed_pids: [Number] } });
     t.match(bundle.dependency_graph, { process_name: 'App' });
     t.match(bundle.service_config, { env: { APP_PASSWORD: '[REDACTED]' } });
     const events = bundle.change_history.map((event: { event_type: string }) => event.event_type);
@@ -116,7 +116,7 @@ t.test('a service in trouble', async t => {
       scope: 'stack',
       stack_summary: { counts: { running: 2 } },
       log_analysis: { App: { known_causes: [{ id: 'port-taken' }] } },
-      runtime_metrics: { available: true, services: { App: { current: {} }, Calm: { current: {} } } },
+      runtime_metrics: { available: true, services: { App: { current: Object }, Calm: { current: Object } } },
       processes: [{ enabled: true }, { enabled: true }],
     });
     t.match(stack.bundle.recommendations[0], { id: 'port-taken', reason: /App/ });

@@ -69,9 +69,9 @@ const table: DestinationTable = {
     },
   ],
   refused: [
-    { url: 'matrix://', message: /user and password, or an access token/ },
-    { url: 'matrix://localhost/#room', message: /user and password, or an access token/ },
-    { url: 'matrix://:pass@localhost/#room', message: /user and password, or an access token/ },
+    { url: 'matrix://', message: /user and password, .*or an access token/ },
+    { url: 'matrix://localhost/#room', message: /user and password, .*or an access token/ },
+    { url: 'matrix://:pass@localhost/#room', message: /user and password, .*or an access token/ },
     { url: 'matrix://toKen@localhost', message: /needs a room/ },
     { url: 'matrix://me:pass@localhost/?x=y', message: /needs a room/ },
     { url: 'matrix://toKen@/#room', message: /names no host/ },
