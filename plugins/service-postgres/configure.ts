@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Logger } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
-import { handOver, hasData, initialise } from './data-directory.ts';
+import { handOver, hasData, initialise, isUnfinished, putAside } from './data-directory.ts';
 
 /** Throws a Problem that says what failed. */
 export async function configureServer(
@@ -17,6 +17,10 @@ export async function configureServer(
   const [program = ''] = plan.argv;
   const directory = plan.cwd;
   if (directory === undefined) return;
+  if ((await hasData(directory)) && (await isUnfinished(directory))) {
+    const aside = await putAside(directory, owner);
+    log.warn(`${block.processName}: initdb was interrupted in ${directory}; what it left is in ${aside}, remove it`);
+  }
   if (!(await hasData(directory))) {
     await handOver(directory, owner);
     await initialise({

