@@ -1,9 +1,9 @@
 // The repairs of all servers: which is due, and each run with its server stopped or not yet started.
 import { type Host, type Jobs, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
+import { endLeftOver } from '#kit/left-over';
 import type { LaunchPlan } from '../process/contract.ts';
 import { isIdle } from './idle.ts';
-import { endLeftOver } from './left-over.ts';
 import { RepairSchedule } from './schedule.ts';
 import { type RepairSettings, settingsOf } from './settings.ts';
 import { obstacleOf, repairedBy, runTool } from './tool.ts';

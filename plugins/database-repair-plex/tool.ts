@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
+import { marks } from '#kit/left-over';
 import { publicEnvironment } from '#kit/public-environment';
 import { logFileOf } from '#kit/service-log';
-import { marks } from './left-over.ts';
 import type { RepairSettings } from './settings.ts';
 import { ToolLog } from './tool-log.ts';
 
@@ -25,7 +25,7 @@ export async function obstacleOf({ command: [program = ''], workDir }: RepairSet
 
 /** The database as one host knows it. */
 export function repairedBy({ paths }: Host, processName: string): string {
-  return `${paths.configDir}/${processName}`;
+  return `repair ${paths.configDir}/${processName}`;
 }
 
 /** Ends what it has started in any case. Throws an Error with its last line when it fails or is aborted. */

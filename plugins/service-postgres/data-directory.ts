@@ -1,13 +1,15 @@
 // Creates the data directory of the database server on its first start. initdb works in a directory of its own within it,
 // and what it has made is moved out when all of it is there: a directory with PG_VERSION is never half made.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { chmod, lchown, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Problem } from '#core';
 import { requireAnswer } from '#kit/answering';
 import { runInDirectories } from '#kit/directory-command';
+import { errorText } from '#kit/error-text';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
+import { endLeftOver, marks } from '#kit/left-over';
 import { publicEnvironment } from '#kit/public-environment';
 
 export interface DataDirectory {
@@ -96,8 +98,9 @@ export async function initialise(data: DataDirectory): Promise<void> {
           409,
           `no data directory is made in ${directory}, because there is something else in it (${other}); move that away, or name another config_dir`,
         );
+      await endEarlier(held.path);
       await runInDirectories('rm', REMOVE, { directories: [held], user: owner, signal });
-      await runInitdb({ ...data, directory: path.join(directory, BEGUN) });
+      await runInitdb({ ...data, directory: path.join(held.path, BEGUN) });
       await held.rename(BEGUN, MADE);
       await held.sync();
     }
@@ -105,6 +108,21 @@ export async function initialise(data: DataDirectory): Promise<void> {
   } finally {
     held.close();
   }
+}
+
+/** An initdb whose host was killed goes on, and would fill what is made anew. Throws a Problem 409 when it cannot be ended. */
+async function endEarlier(directory: string): Promise<void> {
+  try {
+    await endLeftOver(workIn(directory));
+  } catch (error) {
+    throw new Problem(409, `no data directory is made in ${directory}: ${errorText(error)}; end that first`, {
+      cause: error,
+    });
+  }
+}
+
+function workIn(directory: string): string {
+  return `initdb ${directory}`;
 }
 
 /** Each step can be the last before a loss of power. */
@@ -144,20 +162,18 @@ async function runInitdb({ directory, initdb, user, password, extra, owner, sign
       await chmod(place, 0o711);
     }
     const fixed = ['-D', directory, '-U', user, `--pwfile=${file}`, '--encoding=UTF8', '--locale=C.UTF-8'];
-    await run(initdb, [...fixed, '--auth=scram-sha-256', ...extra], owner, signal);
+    const env = { ...publicEnvironment(process.env), ...marks(workIn(path.dirname(directory))) };
+    await run(initdb, [...fixed, '--auth=scram-sha-256', ...extra], { ...owner, env, signal });
   } finally {
     await rm(place, { recursive: true, force: true });
   }
 }
 
-function run(program: string, args: readonly string[], owner: FileOwner | null, signal: AbortSignal): Promise<void> {
+function run(program: string, args: readonly string[], options: SpawnOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    const env = publicEnvironment(process.env);
     const child: ChildProcess = spawn(program, args, {
-      ...owner,
-      env,
+      ...options,
       cwd: '/',
-      signal,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let words = '';

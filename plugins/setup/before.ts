@@ -1,18 +1,33 @@
 // Runs a program of a service before its start, as the service itself would run: with its user, variables and directory.
 import { Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import { runInGroup } from '#kit/group-command';
+import { endLeftOver, marks } from '#kit/left-over';
 import type { LaunchPlan } from '../process/contract.ts';
 
 /** Migrations of a large database take their time. */
 const LIMIT_MS = 300_000;
 
+/**
+ * Ends what a host that was killed, or such a program itself, has left; whether there was something. `work` is that of the
+ * service. Throws a Problem 409 when it cannot be ended.
+ */
+export async function endEarlier(processName: string, work: string): Promise<boolean> {
+  try {
+    return await endLeftOver(work);
+  } catch (error) {
+    throw new Problem(409, `${processName} cannot start: ${errorText(error)}; end that first`, { cause: error });
+  }
+}
+
 /** Throws a Problem 400 with the end of what the program says when it fails, or when the start is cancelled. */
 export async function runBefore(
   { env, user, cwd, processName, signal }: LaunchPlan,
   argv: readonly string[],
+  work: string,
 ): Promise<void> {
   try {
-    await runInGroup({ argv, cwd, env, user, signal, limitMs: LIMIT_MS });
+    await runInGroup({ argv, cwd, env: { ...env, ...marks(work) }, user, signal, limitMs: LIMIT_MS });
   } catch (error) {
     throw new Problem(400, `${processName} cannot start: ${(error as Error).message}`, { cause: error });
   }

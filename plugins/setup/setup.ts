@@ -7,7 +7,7 @@ import { GuardedDirectory } from '#kit/guarded-directory';
 import type {} from '../installs/contract.ts';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
-import { runBefore } from './before.ts';
+import { endEarlier, runBefore } from './before.ts';
 import type { ProgramContext, ServiceConfigure, ServiceProgram, ServiceSetups, SetupContext } from './contract.ts';
 import { makeOwned } from './directories.ts';
 import { ensureLink } from './links.ts';
@@ -45,6 +45,10 @@ export class ServiceSetup implements ServiceSetups {
     const store = this.#host.use('config.store');
     const found = store.findBlock(plan.processName);
     if (found === undefined) return;
+    const before = template.launch?.before ?? [];
+    const work = `before ${this.#host.paths.configDir}/${plan.processName}`;
+    if (before.length > 0 && (await endEarlier(plan.processName, work)))
+      this.#host.log.warn(`${plan.processName}: an earlier step before its start had not ended, and was ended`);
     await this.#generateSecrets(found, template);
     const block = store.findBlock(plan.processName) ?? found;
     const placeholders = this.#placeholdersOf(block);
@@ -63,10 +67,10 @@ export class ServiceSetup implements ServiceSetups {
       plan.signal.throwIfAborted();
     }
     const [program = ''] = plan.argv;
-    for (const [first = '', ...rest] of template.launch?.before ?? []) {
+    for (const [first = '', ...rest] of before) {
       // Next to a command of the user's own, only that program is known to be meant.
       if (first !== PROGRAM && !isTemplates) continue;
-      await runBefore(plan, [first === PROGRAM ? program : first, ...rest].map(context.fill));
+      await runBefore(plan, [first === PROGRAM ? program : first, ...rest].map(context.fill), work);
     }
   }
 

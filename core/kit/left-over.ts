@@ -1,27 +1,27 @@
-// What is left of a repair whose host was killed, or that the tool left behind itself: it would go on to change the database
-// beside the server, or beside the next repair.
+// What is left of a piece of work whose host was killed, or that its program left behind itself: it would go on beside the
+// next piece of work on the same files. All that a program starts inherits its mark.
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { kernelText } from '#kit/kernel-text';
+import { kernelText } from './kernel-text.ts';
 
-const VARIABLE = 'STACKWARDEN_DATABASE_REPAIR';
+const VARIABLE = 'STACKWARDEN_WORK';
 const TERM_MS = 10_000;
 const KILL_MS = 5_000;
 const POLL_MS = 50;
 
-/** What everything that the tool starts inherits. */
-export function marks(repaired: string): Record<string, string> {
-  return { [VARIABLE]: repaired };
+/** Variables for the program. `work` tells this work from any other, also of another host on the machine. */
+export function marks(work: string): Record<string, string> {
+  return { [VARIABLE]: work };
 }
 
 /** Resolves with whether there was something, when nothing of it lives. Throws an Error when it cannot be ended. */
-export async function endLeftOver(repaired: string): Promise<boolean> {
-  const mark = `${VARIABLE}=${Buffer.from(repaired).toString('latin1')}`;
+export async function endLeftOver(work: string): Promise<boolean> {
+  const mark = `${VARIABLE}=${Buffer.from(work).toString('latin1')}`;
   if (signalAll(mark, 'SIGTERM') === 0) return false;
   if (await isGone(mark, TERM_MS)) return true;
   signalAll(mark, 'SIGKILL');
   if (await isGone(mark, KILL_MS)) return true;
-  throw new Error(`what is left of an earlier repair could not be ended: ${living(mark).join(', ')}`);
+  throw new Error(`what is left of earlier work could not be ended: ${living(mark).join(', ')}`);
 }
 
 async function isGone(mark: string, withinMs: number): Promise<boolean> {
