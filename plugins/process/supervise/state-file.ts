@@ -182,10 +182,7 @@ export class StateFile {
 
   /** Deletes the wanted state of one process, or of all without a name. */
   deleteWanted(processName?: string): void {
-    const { wanted } = this.#known();
-    const changed = processName === undefined ? wanted.size > 0 : wanted.delete(processName);
-    if (processName === undefined) wanted.clear();
-    if (changed) this.#save();
+    this.#forget(this.#known().wanted, processName);
   }
 
   completed(processName: string): CompletedRecord | undefined {
@@ -197,12 +194,9 @@ export class StateFile {
     this.#save();
   }
 
-  /** Deletes what is known of one process, or of all without a name. */
+  /** Deletes what one process has done, or all without a name. */
   deleteCompleted(processName?: string): void {
-    const { completed } = this.#known();
-    const changed = processName === undefined ? completed.size > 0 : completed.delete(processName);
-    if (processName === undefined) completed.clear();
-    if (changed) this.#save();
+    this.#forget(this.#known().completed, processName);
   }
 
   /** Ends all writing, because the next supervision is the only writer from now on. */
@@ -215,6 +209,12 @@ export class StateFile {
   async saved(): Promise<void> {
     if (this.#later !== undefined) this.#save();
     await this.#writing;
+  }
+
+  #forget(known: Map<string, unknown>, processName: string | undefined): void {
+    const changed = processName === undefined ? known.size > 0 : known.delete(processName);
+    if (processName === undefined) known.clear();
+    if (changed) this.#save();
   }
 
   /** Read on first use; reading alone changes nothing on disk. */
