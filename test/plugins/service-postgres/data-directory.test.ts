@@ -102,11 +102,12 @@ t.test('what an interrupted initdb has left is made anew', { skip }, async t => 
 
 t.test('an initdb whose host was killed is ended first', { skip }, async t => {
   const { dir, data, searchPath, postgres } = await prepare(t);
-  const configDir = path.join(dir, 'host');
-  await mkdir(configDir);
+  const [configDir, temporary] = [path.join(dir, 'host'), path.join(dir, 'temporary')];
+  for (const place of [configDir, temporary]) await mkdir(place);
   await writeFile(path.join(dir, 'slow'), '');
   const port = await writeConfig(configDir, { postgres: { ...postgres, enabled: true } });
-  const options = { plugins, env: { PATH: searchPath } };
+  // The file of the password stays there when its host is killed.
+  const options = { plugins, env: { PATH: searchPath, TMPDIR: temporary } };
   const first = await startStackwarden(configDir, port, options);
   const file = path.join(data, '.stackwarden-initdb/pid');
   const pid = Number(await until(() => readFile(file, 'utf8').catch(() => ''), { what: 'initdb' }));
