@@ -381,7 +381,7 @@ export class CaptureSession {
 class ReadingMemory {
   #input = Buffer.alloc(0);
   /** For the own log. */
-  readonly own = new LogBlock();
+  readonly own = new LogBlock({ isShared: true });
   /** For the service's log, where that takes other levels. */
   readonly service = new LogBlock();
 

@@ -1,17 +1,15 @@
 // Captures output: each process writes to its own append-only spool file, which a session of its own reads. This knows all
 // sessions, wakes them, and keeps room for their spools.
 import { execFile } from 'node:child_process';
-import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
 import { SpoolSpace } from './spool-space.ts';
+import { SpoolWatch } from './spool-watch.ts';
 
 const run = promisify(execFile);
 
-/** Where the file system does not tell of writes. */
-const POLL_MS = 100;
 /** How often it is looked whether a write was missed, and whether there is room for spools. */
 const LOOK_MS = 1_000;
 /** The kernel loses what it has to tell only where that is much: while it tells of nothing, so many looks are one. */
@@ -40,8 +38,7 @@ export class Capture {
   readonly #sessions = new Map<string, CaptureSession>();
   readonly #reading = new Set<CaptureSession>();
   readonly #space: SpoolSpace;
-  #watch: FSWatcher | undefined;
-  #polling: NodeJS.Timeout | undefined;
+  #watch: SpoolWatch | undefined;
   #looking: NodeJS.Timeout | undefined;
   /** Looks since a write was told of, or found. */
   #quietLooks = 0;
@@ -75,23 +72,13 @@ export class Capture {
 
   #begin(): void {
     this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
-    if (this.#watch !== undefined || this.#polling !== undefined) return;
-    try {
-      this.#watch = watch(this.#options.directory, (_event, name) => {
+    this.#watch ??= new SpoolWatch(this.#options.directory, {
+      wrote: name => {
         this.#quietLooks = 0;
-        this.#sessions.get(name ?? '')?.wake();
-      });
-      this.#watch.on('error', () => this.#poll());
-    } catch {
-      this.#poll();
-    }
-  }
-
-  /** The kernel limits the number of watches, and not every file system has them. */
-  #poll(): void {
-    this.#watch?.close();
-    this.#watch = undefined;
-    this.#polling ??= setInterval(() => this.#wakeAll(), POLL_MS);
+        this.#sessions.get(name)?.wake();
+      },
+      mayHaveWritten: () => this.#wakeAll(),
+    });
   }
 
   #wakeAll(): void {
@@ -137,7 +124,6 @@ export class Capture {
   /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
     this.#watch?.close();
-    clearInterval(this.#polling);
     clearInterval(this.#looking);
     await Promise.all([...this.#sessions.values()].map(session => session.handOver()));
   }

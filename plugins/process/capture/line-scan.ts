@@ -12,6 +12,12 @@ const WORDS_AT = 0x18200;
 const WORD_BYTES = 16;
 const STARTS_AT = 0x18300;
 const START_BYTES = 8;
+const STEMS_AT = 0x18340;
+/** How many letters of a word are looked for before the word itself. */
+const STEM_LETTERS = 3;
+/** By the lower five bits of a letter. */
+const STEM_TABLE_BYTES = 32;
+const MAX_STEMS = 8;
 const INPUT_AT = 0x18400;
 const PADDING = Buffer.from('    ');
 /** The longest piece that is looked at. */
@@ -47,6 +53,7 @@ interface Exports {
 
 /** The types of Node do not have it. */
 declare const WebAssembly: {
+  readonly CompileError: new () => Error;
   readonly Module: new (code: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
@@ -58,8 +65,9 @@ interface LevelWord {
 }
 
 export interface LevelTables {
-  /** By a byte: 1 within a word, 2 where it may also begin that of a level. */
+  /** By a byte: 1 within a word. */
   readonly classes: Uint8Array;
+  /** They have at least three letters, and begin with eight different ones at most. */
   readonly words: readonly LevelWord[];
 }
 
@@ -69,7 +77,20 @@ export class LineScan {
   readonly #memory: Uint8Array;
   readonly #numbers: Int32Array;
 
-  constructor({ classes, words }: LevelTables) {
+  /**
+   * Null where there is none: WebAssembly reserves gigabytes of addresses, which some limit (`ulimit -v`), and old
+   * processors lack what the scan is made of.
+   */
+  static create(tables: LevelTables): LineScan | null {
+    try {
+      return new LineScan(tables);
+    } catch (error) {
+      if (error instanceof RangeError || error instanceof WebAssembly.CompileError) return null;
+      throw error;
+    }
+  }
+
+  private constructor({ classes, words }: LevelTables) {
     const module = new WebAssembly.Module(Buffer.from(CODE, 'base64'));
     this.#exports = new WebAssembly.Instance(module).exports as Exports;
     const { buffer } = this.#exports.memory;
@@ -82,6 +103,7 @@ export class LineScan {
     this.#memory.set(classes, CLASSES_AT);
     for (const [index, { letters: word, level }] of words.entries())
       this.#memory.set([word.length, level, ...word], WORDS_AT + index * WORD_BYTES);
+    this.#memory.set(stemTables(words), STEMS_AT);
   }
 
   /**
@@ -129,4 +151,17 @@ export class LineScan {
     target.set(this.#memory.subarray(OUTPUT_AT, end), at);
     return at + end - OUTPUT_AT;
   }
+}
+
+/** For each of the first letters of words, by its lower five bits, a bit for each beginning of which it is a part. */
+function stemTables(words: readonly LevelWord[]): Uint8Array {
+  const stems = new Map(words.map(({ letters }) => [letters.subarray(0, STEM_LETTERS).join(), letters]));
+  if (stems.size > MAX_STEMS) throw new Error(`${stems.size} beginnings of words are more than ${MAX_STEMS}`);
+  const tables = new Uint8Array(STEM_LETTERS * STEM_TABLE_BYTES);
+  for (const [index, letters] of [...stems.values()].entries())
+    for (let place = 0; place < STEM_LETTERS; place += 1) {
+      const at = place * STEM_TABLE_BYTES + ((letters[place] ?? 0) & (STEM_TABLE_BYTES - 1));
+      tables[at] = (tables[at] ?? 0) | (1 << index);
+    }
+  return tables;
 }

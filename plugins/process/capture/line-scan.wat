@@ -23,9 +23,20 @@
   (func $single (param $byte i32) (result i32)
     (i32.load8_u (i32.add (i32.const 0x18000) (local.get $byte))))
 
-  ;; 1 within a word, 2 where it may also begin the one of a level.
+  ;; 1 within a word.
   (func $class (param $at i32) (result i32)
     (i32.load8_u (i32.add (i32.const 0x18100) (i32.load8_u (local.get $at)))))
+
+  ;; For sixteen bytes a bit for each word of a level of which they may be a letter, by their lower five bits: the first
+  ;; half of a table has those from 0, the second those from 16. No byte is found in the half that it does not belong to.
+  (func $stems (param $bytes v128) (param $table i32) (result v128)
+    (local $codes v128)
+    (local.set $codes (v128.and (local.get $bytes) (v128.const i8x16 31 31 31 31 31 31 31 31 31 31 31 31 31 31 31 31)))
+    (v128.or
+      (i8x16.swizzle (v128.load (local.get $table)) (local.get $codes))
+      (i8x16.swizzle
+        (v128.load offset=16 (local.get $table))
+        (v128.xor (local.get $codes) (v128.const i8x16 16 16 16 16 16 16 16 16 16 16 16 16 16 16 16 16)))))
 
   ;; Whether the word at `word` stands at `at` and ends there, or where it is not looked further.
   (func $stands (param $word i32) (param $length i32) (param $at i32) (param $limit i32) (result i32)
@@ -46,29 +57,43 @@
 
   ;; The place of the level that is named first between `at` and `limit`; of INFO when there is none.
   (func $level (param $at i32) (param $limit i32) (result i32)
-    (local $before i32)
-    (local $says i32)
+    (local $start i32)
+    (local $found i32)
+    (local $place i32)
     (local $word i32)
     (local $length i32)
-    (loop $bytes
+    (local.set $start (local.get $at))
+    (loop $blocks
       (if (i32.ge_u (local.get $at) (local.get $limit)) (then (return (i32.const 1))))
-      (local.set $says (i32.load8_u (i32.add (i32.const 0x18100) (i32.load8_u (local.get $at)))))
-      (if (i32.gt_u (local.get $says) (i32.add (i32.shl (local.get $before) (i32.const 1)) (i32.const 1)))
-        (then
+      ;; Where the first three letters of a word may stand.
+      (local.set $found
+        (i8x16.bitmask
+          (i8x16.ne
+            (v128.and
+              (call $stems (v128.load (local.get $at)) (i32.const 0x18340))
+              (v128.and
+                (call $stems (v128.load offset=1 (local.get $at)) (i32.const 0x18360))
+                (call $stems (v128.load offset=2 (local.get $at)) (i32.const 0x18380))))
+            (v128.const i64x2 0 0))))
+      (block $none
+        (loop $places
+          (br_if $none (i32.eqz (local.get $found)))
+          (local.set $place (i32.add (local.get $at) (i32.ctz (local.get $found))))
+          (local.set $found (i32.and (local.get $found) (i32.sub (local.get $found) (i32.const 1))))
+          (if (i32.gt_u (local.get $place) (local.get $start))
+            (then (br_if $places (call $class (i32.sub (local.get $place) (i32.const 1))))))
           ;; Each has its length, the place of its level, and its letters in upper case.
           (local.set $word (i32.const 0x18200))
-          (block $none
-            (loop $words
-              (local.set $length (i32.load8_u (local.get $word)))
-              (br_if $none (i32.eqz (local.get $length)))
-              (if (call $stands
-                    (i32.add (local.get $word) (i32.const 2)) (local.get $length) (local.get $at) (local.get $limit))
-                (then (return (i32.load8_u (i32.add (local.get $word) (i32.const 1))))))
-              (local.set $word (i32.add (local.get $word) (i32.const 16)))
-              (br $words)))))
-      (local.set $before (local.get $says))
-      (local.set $at (i32.add (local.get $at) (i32.const 1)))
-      (br $bytes))
+          (loop $words
+            (local.set $length (i32.load8_u (local.get $word)))
+            (br_if $places (i32.eqz (local.get $length)))
+            (if (call $stands
+                  (i32.add (local.get $word) (i32.const 2)) (local.get $length) (local.get $place) (local.get $limit))
+              (then (return (i32.load8_u (i32.add (local.get $word) (i32.const 1))))))
+            (local.set $word (i32.add (local.get $word) (i32.const 16)))
+            (br $words))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br $blocks))
     (unreachable))
 
   ;; Tells of a line, unless it is empty.

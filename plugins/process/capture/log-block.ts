@@ -1,4 +1,4 @@
-// The lines of one batch as they are written to a log, in one block of bytes that another thread can read where it is.
+// The lines of one batch as they are written to a log, in one block of bytes.
 import type { CapturedLines, LogLevel } from '#core';
 import { LEVELS, passes } from '#kit/log-level';
 import { formatRecord } from '#kit/log-line';
@@ -22,8 +22,14 @@ interface Start {
 
 /** A block that is used again: it holds the lines that were formatted last. */
 export class LogBlock {
+  readonly #isShared: boolean;
   #bytes: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   #view: DataView<ArrayBufferLike> = new DataView(this.#bytes.buffer, 0, 0);
+
+  /** Another thread can read a shared block where it is. Copies into it take three times as long. */
+  constructor({ isShared = false }: { readonly isShared?: boolean } = {}) {
+    this.#isShared = isShared;
+  }
 
   /** The lines of a level that passes `threshold`; `at` is in milliseconds since the epoch. */
   format(lines: OutputLines, at: number, processName: string, threshold: LogLevel): CapturedLines {
@@ -71,8 +77,8 @@ export class LogBlock {
   /** With room for somewhat more, because one batch is about as large as the next. */
   #reserve(bytes: number): void {
     if (this.#bytes.length >= bytes) return;
-    const roomy = bytes + (bytes >>> ROOM_SHIFT);
-    this.#bytes = Buffer.from(new SharedArrayBuffer(Math.max(roomy, MIN_BYTES)));
+    const roomy = Math.max(bytes + (bytes >>> ROOM_SHIFT), MIN_BYTES);
+    this.#bytes = Buffer.from(this.#isShared ? new SharedArrayBuffer(roomy) : new ArrayBuffer(roomy));
     this.#view = new DataView(this.#bytes.buffer);
   }
 }

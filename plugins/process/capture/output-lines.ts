@@ -47,15 +47,10 @@ const LEVEL_WORDS = Object.entries(WORD_LEVELS).map(([word, level]) => ({
   letters: Buffer.from(word),
   level: LEVELS.indexOf(level),
 }));
-const IN_WORD = 1;
-const BEGINS_LEVEL = 2;
-/** By a byte: whether it belongs to a word, and whether it may begin that of a level. */
-const BYTES = new Uint8Array(256);
-for (const byte of Buffer.from('0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'))
-  BYTES[byte] = IN_WORD;
-for (const word of Object.keys(WORD_LEVELS))
-  for (const byte of Buffer.from(word.charAt(0) + word.charAt(0).toLowerCase())) BYTES[byte] = BEGINS_LEVEL;
-/** Made when it is first needed, because most threads have no output; null where it cannot be had. */
+/** By a byte: whether it belongs to a word. */
+const IN_WORD = new Uint8Array(256);
+for (const byte of Buffer.from('0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')) IN_WORD[byte] = 1;
+/** Made when it is first needed, because most threads have no output; null where every line becomes text. */
 let madeScan: LineScan | null | undefined;
 const LEVEL_BITS = (1 << HOLDS_SHIFT) - 1;
 
@@ -207,15 +202,8 @@ export function toLines(bytes: Buffer, keys = new KeyBlock()): OutputLines {
   return lines;
 }
 
-/** WebAssembly reserves gigabytes of addresses, which some limit (`ulimit -v`). Every line becomes text there. */
 export function scanOfThread(): LineScan | null {
-  if (madeScan !== undefined) return madeScan;
-  try {
-    madeScan = new LineScan({ classes: BYTES, words: LEVEL_WORDS });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    madeScan = null;
-  }
+  if (madeScan === undefined) madeScan = LineScan.create({ classes: IN_WORD, words: LEVEL_WORDS });
   return madeScan;
 }
 

@@ -1,4 +1,5 @@
 // Captured output is read because the file system tells of it, not because a clock has come round.
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -55,6 +56,42 @@ t.test('lines arrive while no clock ticks, an unfinished one when it is finished
   await appendFile(two, 'done\n');
   await until(() => told.includes('half done'), { what: 'the finished line' });
   t.same(told, ['line 1', 'line 2', 'line 3', 'line 4', 'half done'], 'each once');
+});
+
+t.test('who writes a line at a time without end is not told of at each, and every line arrives', async t => {
+  const WRITES = 20_000;
+  const { watch } = fs;
+  const replace = (functions: object): void => {
+    Object.assign(fs, functions);
+    syncBuiltinESMExports();
+  };
+  t.teardown(() => replace({ watch }));
+  let timesTold = 0;
+  replace({
+    watch: (directory: string, listener: (event: string, name: string) => void) =>
+      watch(directory, (event, name) => {
+        timesTold += 1;
+        listener(event, String(name));
+      }),
+  });
+  const { told, one, two } = await capturing(t);
+  const beganMs = performance.now();
+  const script = `i=0; while [ $i -lt ${WRITES} ]; do i=$((i+1)); echo line $i; done >> "$0"`;
+  const child = spawn('sh', ['-c', script, one], { stdio: 'ignore' });
+  t.teardown(() => child.kill());
+  await until(() => told.includes('line 100'), { what: 'the first lines' });
+  await appendFile(two, 'quiet\n');
+  await until(() => told.includes('quiet'), { what: 'the line of the other' });
+  await until(() => told.includes(`line ${WRITES}`), { what: 'the last line' });
+  const tookS = (performance.now() - beganMs) / 1_000;
+  t.ok(timesTold < 100 + 250 * tookS, `${timesTold} times in ${tookS} s`);
+  t.ok(timesTold < WRITES / 4, `${timesTold} times for ${WRITES} writes`);
+  const lines = told.filter(line => line !== 'quiet');
+  t.same(
+    lines,
+    Array.from({ length: WRITES }, (_, index) => `line ${index + 1}`),
+    'each once, in order',
+  );
 });
 
 t.test('what the file system does not tell of is looked for, seldom while there is nothing', async t => {

@@ -95,29 +95,46 @@ t.test('the same where output is longer than what is scanned at once, and where 
   ]);
 });
 
-t.test('where addresses are limited so that WebAssembly has no memory, lines are the same', async t => {
-  const { WebAssembly } = globalThis as unknown as { WebAssembly: { Instance: unknown } };
-  const { Instance } = WebAssembly;
-  t.teardown(() => {
-    WebAssembly.Instance = Instance;
+interface Assembly {
+  Module: new (code: Uint8Array) => object;
+  Instance: new (module: object) => object;
+  readonly CompileError: new (message: string) => Error;
+}
+
+for (const { where, part, failure } of [
+  {
+    where: 'where addresses are limited so that WebAssembly has no memory',
+    part: 'Instance',
+    failure: () => new RangeError('Out of memory: Cannot allocate Wasm memory for new instance'),
+  },
+  {
+    where: 'where the processor lacks what the scan is made of',
+    part: 'Module',
+    failure: ({ CompileError }: Assembly) => new CompileError('Wasm SIMD unsupported @+97'),
+  },
+] as const) {
+  t.test(`${where}, lines are the same`, async t => {
+    const { WebAssembly: assembly } = globalThis as unknown as { WebAssembly: Assembly };
+    const usual = assembly[part];
+    t.teardown(() => Object.assign(assembly, { [part]: usual }));
+    let asked = 0;
+    assembly[part] = class {
+      constructor() {
+        asked += 1;
+        throw failure(assembly);
+      }
+    };
+    const anew = new URL(`../../../plugins/process/capture/output-lines.ts?without=${part}`, import.meta.url).href;
+    const { toLines: limited } = (await import(anew)) as { toLines: typeof toLines };
+    t.doesNotThrow(() =>
+      fc.assert(
+        fc.property(output, bytes => JSON.stringify([...limited(bytes)]) === JSON.stringify(asText(bytes))),
+        { numRuns: 100 },
+      ),
+    );
+    t.equal(asked, 1, 'it is asked for once');
   });
-  let asked = 0;
-  WebAssembly.Instance = class {
-    constructor() {
-      asked += 1;
-      throw new RangeError('Out of memory: Cannot allocate Wasm memory for new instance');
-    }
-  };
-  const anew = new URL('../../../plugins/process/capture/output-lines.ts?anew', import.meta.url).href;
-  const { toLines: limited } = (await import(anew)) as { toLines: typeof toLines };
-  t.doesNotThrow(() =>
-    fc.assert(
-      fc.property(output, bytes => JSON.stringify([...limited(bytes)]) === JSON.stringify(asText(bytes))),
-      { numRuns: 100 },
-    ),
-  );
-  t.equal(asked, 1, 'it is asked for once');
-});
+}
 
 t.test('a rule that is not asked would have found nothing', async t => {
   t.doesNotThrow(() =>
