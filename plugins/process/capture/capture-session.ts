@@ -62,6 +62,8 @@ export interface SessionOptions {
 
 interface Owner {
   released(): void;
+  /** Its files are removed when this resolves. */
+  clears(clearing: Promise<void>): void;
   release(bytes: number): Promise<void>;
   /** So much of the output is in the logs now. */
   took(bytes: number, lines: number): void;
@@ -216,13 +218,21 @@ export class CaptureSession {
     await this.pump();
   }
 
-  /** Consumes the rest, including an unfinished last line, and removes the spool. */
+  /** Consumes the rest, including an unfinished last line. The replacement of a run does not wait until its spool is gone. */
   async finish(): Promise<void> {
     await this.settled();
     await this.pump(true);
-    await this.#close();
-    await rm(this.spoolFile, { force: true });
-    await rm(`${this.spoolFile}.position`, { force: true });
+    this.#owner.clears(this.#clear());
+  }
+
+  async #clear(): Promise<void> {
+    try {
+      await this.#close();
+      await rm(this.spoolFile, { force: true });
+      await rm(`${this.spoolFile}.position`, { force: true });
+    } catch (error) {
+      this.#options.log.error(`what was read of the output of ${this.#target.processName} cannot be removed`, error);
+    }
   }
 
   async handOver(): Promise<void> {

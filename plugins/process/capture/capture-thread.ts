@@ -91,25 +91,21 @@ export class CaptureThread {
     return this.#isFull ? `the disk of ${this.#options.directory} is full: what the service writes is lost` : null;
   }
 
-  /** Opens a new spool for a process that is about to be launched. */
-  open(target: CaptureTarget): Promise<CapturedOutput> {
-    return this.#open(target, this.#newSpool(target.processName));
-  }
-
   /**
    * Continues with the spool that an earlier host left. Resolves even when that fails, because the process can be
    * supervised without its output.
    */
-  async resume(target: CaptureTarget, spoolFile = this.#newSpool(target.processName)): Promise<CapturedOutput> {
+  async resume(target: CaptureTarget, spoolFile = this.newSpool(target.processName)): Promise<CapturedOutput> {
     try {
-      return await this.#open(target, spoolFile);
+      return await this.open(target, spoolFile);
     } catch (error) {
       this.#options.log.error(`output of ${target.processName} is lost until its next start`, error);
       return new CapturedOutput(spoolFile, target, { retarget: async () => undefined, finish: async () => null });
     }
   }
 
-  async #open(target: CaptureTarget, spoolFile: string): Promise<CapturedOutput> {
+  /** Opens a new spool for a process that is about to be launched, or continues with one. */
+  async open(target: CaptureTarget, spoolFile: string): Promise<CapturedOutput> {
     this.#lastId += 1;
     const session = this.#lastId;
     const output: CapturedOutput = new CapturedOutput(spoolFile, target, {
@@ -251,7 +247,8 @@ export class CaptureThread {
     else log.warn(`there is room in ${directory} again: the output of services is kept`);
   }
 
-  #newSpool(processName: string): string {
+  /** Where the spool of a run is to be. */
+  newSpool(processName: string): string {
     const slug = slugOf(processName).slice(0, 40);
     const unique = `${process.pid.toString(36)}${Math.floor(performance.timeOrigin + performance.now() * 1_000).toString(36)}`;
     return path.join(this.#options.directory, `${slug}-${unique}${Math.random().toString(36).slice(2, 6)}.spool`);

@@ -37,6 +37,7 @@ export class Capture {
   /** By the name of the spool. */
   readonly #sessions = new Map<string, CaptureSession>();
   readonly #reading = new Set<CaptureSession>();
+  readonly #clearing = new Set<Promise<void>>();
   readonly #space: SpoolSpace;
   #watch: SpoolWatch | undefined;
   #looking: NodeJS.Timeout | undefined;
@@ -58,6 +59,10 @@ export class Capture {
     const name = path.basename(spoolFile);
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
       released: () => this.#sessions.delete(name),
+      clears: clearing => {
+        this.#clearing.add(clearing);
+        void clearing.then(() => this.#clearing.delete(clearing));
+      },
       release: bytes => this.#release(spoolFile, bytes),
       took: (bytes, lines) => {
         this.#readBytes += bytes;
@@ -125,7 +130,7 @@ export class Capture {
   async close(): Promise<void> {
     this.#watch?.close();
     clearInterval(this.#looking);
-    await Promise.all([...this.#sessions.values()].map(session => session.handOver()));
+    await Promise.all([...[...this.#sessions.values()].map(session => session.handOver()), ...this.#clearing]);
   }
 
   /** Where the file system cannot release a part of a file, the spool grows until its process ends. */

@@ -1,6 +1,7 @@
 // One run of a process, launched by this host or adopted from an earlier one. It is recorded before anything else
 // happens.
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { ticksNow, timeAt } from '#kit/boot-clock';
@@ -48,22 +49,27 @@ export async function launchRun(
   target: CaptureTarget,
 ): Promise<Run> {
   const runId = randomUUID();
-  const [output, cgroup] = await beginRun(capture, target, state.directory, runId);
+  const spoolFile = capture.newSpool(processName);
+  const cgroup = await makeCgroup(runId);
   const blockDigest = digestOf(block);
   const launched = {
     started_at: Date.now() / MS_PER_S,
     run_id: runId,
-    spool: output.spoolFile,
+    spool: spoolFile,
     block_digest: blockDigest,
     cgroup,
     config_key: configKey,
   };
-  const opening = openOutput(plan, output.spoolFile);
-  // A failure is told where it is awaited.
+  // Side by side, because whoever waits for a replacement waits for all of it. Failures are told where they are awaited.
+  const capturing = openCapture(capture, target, spoolFile);
+  const opening = capturing.then(() => openOutput(plan, spoolFile));
   opening.catch(() => undefined);
+  // Written before the pid is known, so that the next host finds the process if this one is killed now.
+  const recording = state.begin(processName, recordOf(launched));
+  recording.catch(() => undefined);
   try {
-    // Written before the pid is known, so that the next host finds the process if this one is killed now.
-    await state.begin(processName, recordOf(launched));
+    const output = await capturing;
+    await recording;
     const env = { ...plan.env, ...marksOf({ runId, processName, directory: state.directory }) };
     const spool = await opening;
     const input = block.stdin === true ? await makeInputPipe(state.directory, runId, plan.user) : undefined;
@@ -71,7 +77,6 @@ export async function launchRun(
     forgetTable();
     const leader = (await askAgain(() => identify(pid)).catch(() => null)) ?? { pid, startTime: 0, bootId: '' };
     state.launched(processName, recordOf(launched, leader));
-    const { spoolFile } = output;
     const stopTarget = { processName, leader, pgid: pid, runId, cgroup, spoolFile, descendants: new Map() };
     // Not waited for, because the kernel may take its time; what was created meanwhile is moved after it, and
     // what cannot be moved is found by its other marks.
@@ -84,23 +89,7 @@ export async function launchRun(
     state.delete(processName, runId);
     await removeInputPipe(state.directory, runId);
     removeCgroup(cgroup);
-    await output.finish();
-    throw error;
-  }
-}
-
-/** What a launch needs is made side by side, because whoever waits for a replacement waits for all of it. */
-async function beginRun(
-  capture: CaptureThread,
-  target: CaptureTarget,
-  directory: string,
-  runId: string,
-): Promise<[CapturedOutput, string]> {
-  const making = makeCgroup(runId);
-  try {
-    return [await openCapture(capture, target, directory), await making];
-  } catch (error) {
-    removeCgroup(await making);
+    await capturing.then(output => output.finish()).catch(() => undefined);
     throw error;
   }
 }
@@ -120,12 +109,13 @@ function pidsOutside(cgroup: string, leader: ProcessIdentity): number[] {
   return found.filter(pid => !inside.has(pid));
 }
 
-async function openCapture(capture: CaptureThread, target: CaptureTarget, directory: string): Promise<CapturedOutput> {
+async function openCapture(capture: CaptureThread, target: CaptureTarget, spoolFile: string): Promise<CapturedOutput> {
   try {
-    return await capture.open(target);
+    return await capture.open(target, spoolFile);
   } catch (error) {
     const { processName } = target;
-    const reason = error instanceof Problem ? error.message : `${directory} cannot be written (${reasonText(error)})`;
+    const reason =
+      error instanceof Problem ? error.message : `${path.dirname(spoolFile)} cannot be written (${reasonText(error)})`;
     throw new Problem(503, `${processName} is not started, because its output cannot be kept: ${reason}`, {
       cause: error,
     });

@@ -21,8 +21,8 @@ import { reasonText } from '#kit/error-text';
 import { distrustOf } from '#kit/trust';
 import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
 
-/** Launches that follow each other within this time share a write. */
-const LAUNCHED_MS = 50;
+/** Launches and ends that follow each other within this time share a write. */
+const LATER_MS = 50;
 /** Of a launch's spool, its position, and what the record grows by. */
 const LAUNCH_BYTES = 16 * 1024;
 
@@ -85,7 +85,7 @@ export class StateFile {
   #closed = false;
   /** The write at the end of this turn; resolves with its error. */
   #writing: Promise<unknown> | undefined;
-  /** The write after launches. */
+  /** The write after launches and ends. */
   #later: NodeJS.Timeout | undefined;
 
   constructor(directory: string, log: Logger) {
@@ -152,14 +152,17 @@ export class StateFile {
   /** The record of a launch that has begun, with what is known of it now. Without it the next host finds the run by its marks. */
   launched(processName: string, record: ProcessRecord): void {
     this.#known().records.set(processName, record);
-    this.#later ??= setTimeout(() => this.#save(), LAUNCHED_MS);
+    this.#saveLater();
+  }
+
+  /** Of a run that has ended. With its record, the next host finds that it has ended, and clears away what is left of it. */
+  ended(processName: string, runId: string): void {
+    if (this.#remove(processName, runId)) this.#saveLater();
   }
 
   /** `runId` restricts this to the record of that run, because the name may have a newer one. */
   delete(processName: string, runId = this.#known().records.get(processName)?.run_id): void {
-    const { records } = this.#known();
-    if (records.get(processName)?.run_id !== runId) return;
-    if (records.delete(processName)) this.#save();
+    if (this.#remove(processName, runId)) this.#save();
   }
 
   has(processName: string): boolean {
@@ -211,6 +214,11 @@ export class StateFile {
     await this.#writing;
   }
 
+  #remove(processName: string, runId: string | undefined): boolean {
+    const { records } = this.#known();
+    return records.get(processName)?.run_id === runId && records.delete(processName);
+  }
+
   #forget(known: Map<string, unknown>, processName: string | undefined): void {
     const changed = processName === undefined ? known.size > 0 : known.delete(processName);
     if (processName === undefined) known.clear();
@@ -251,6 +259,10 @@ export class StateFile {
     renameSync(this.#file, aside);
     this.#log.error(`the supervisor's state could not be used and is kept as ${aside}`, this.#fault);
     this.#fault = undefined;
+  }
+
+  #saveLater(): void {
+    this.#later ??= setTimeout(() => this.#save(), LATER_MS);
   }
 
   #save(): void {

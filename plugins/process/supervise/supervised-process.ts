@@ -451,7 +451,7 @@ export class SupervisedProcess {
     this.#with.lineage.delete(run.target);
     removeCgroup(run.target.cgroup);
     this.#lastExit = exit;
-    state.delete(processName, run.target.runId);
+    state.ended(processName, run.target.runId);
     if (this.#completed === true && !asked)
       state.setCompleted(processName, { at: exit.at, boot_id: bootId, block_digest: run.blockDigest });
     const wasRunning = this.#status === 'running';
