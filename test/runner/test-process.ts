@@ -9,8 +9,11 @@ import type { FileEnding, FileOrder } from './shared-process.ts';
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const preload = fileURLToPath(new URL('./preload.mjs', import.meta.url));
 const script = fileURLToPath(new URL('./shared-process.ts', import.meta.url));
-/** How many bytes of code run until V8 looks at what to compile anew. Most of what a test runs is over before that pays. */
-const OPTIMISE_AFTER = '--interrupt-budget=600000';
+/**
+ * How many bytes of code run until V8 looks at what to compile anew. Most of what a test runs is over before that pays.
+ * Releases of Node after 20 do not know the option.
+ */
+const OPTIMISE_AFTER = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : [];
 const MAX_FILES = 30;
 const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
 /** tap ends a file that is late by itself, with the names of what it waits for; this is for one that cannot. */
@@ -82,7 +85,7 @@ export class TestProcess {
   }
 
   #start(): ChildProcess {
-    const args = [OPTIMISE_AFTER, '--enable-source-maps', `--import=${preload}`, script];
+    const args = [...OPTIMISE_AFTER, '--enable-source-maps', `--import=${preload}`, script];
     const child = spawn(process.execPath, args, {
       cwd: rootDir,
       env: { ...process.env, ...this.#env },
