@@ -8,6 +8,7 @@ import { requireAnswer } from './answering.ts';
 import { makeDirectory } from './make-directory.ts';
 import { PrivateDirectory } from './private-directory.ts';
 import { faultOf, SqliteFault } from './sqlite-fault.ts';
+import { requireSafeLibrary } from './sqlite-library.ts';
 
 export interface SqliteFileOptions {
   /** null for a database in memory. */
@@ -164,6 +165,7 @@ export class SqliteFile {
   }
 
   async #connect(file: string, readonly: boolean): Promise<Sqlite> {
+    await requireSafeLibrary();
     const { default: Database } = (await import('better-sqlite3')) as unknown as { default: SqliteConstructor };
     const db = new Database(file, { readonly, fileMustExist: readonly, timeout: this.#options.busyTimeoutMs });
     try {

@@ -65,7 +65,14 @@ async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]
   const idleCores = new IdleCores();
   const isOver = (): boolean => waiting.length === 0 || signal.aborted;
   const work = async (lane: number): Promise<void> => {
-    const env = { STACKWARDEN_TEST_BUILD: builtIn, TAP: '1', TAP_TIMEOUT: '0', TAP_JOB_ID: String(lane) };
+    const env = {
+      STACKWARDEN_TEST_BUILD: builtIn,
+      TAP: '1',
+      TAP_TIMEOUT: '0',
+      TAP_JOB_ID: String(lane),
+      // npm would leave one in the temporary directory, on releases of Node that have it.
+      NODE_DISABLE_COMPILE_CACHE: '1',
+    };
     const shared = new TestProcess(env);
     while (!isOver()) {
       if (lane >= jobs) await idleCores.next(isOver);

@@ -85,6 +85,10 @@ t.test('a build', async t => {
       env,
     });
     const loaded = new Set(stdout.split('\n'));
+    const { stdout: usual } = await run(process.execPath, ['--require', probe, '--eval', "import('node:http')"], {
+      env,
+    });
+    for (const name of usual.split('\n').filter(name => name !== 'NativeModule http')) loaded.delete(name);
     t.ok(loaded.has('healthy') && loaded.has('NativeModule http'));
     t.notOk(loaded.has('NativeModule internal/deps/undici/undici'), 'fetch takes more than all the rest');
     for (const name of ['child_process', 'crypto', 'process']) t.notOk(loaded.has(`NativeModule ${name}`), name);
