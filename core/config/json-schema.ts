@@ -27,7 +27,7 @@ export function toJsonSchema(schema: z.ZodType): ConfigObject {
 
 function renameMarks(jsonSchema: Record<string, unknown>): void {
   for (const keyword of OWN_KEYWORDS) {
-    if (typeof jsonSchema[keyword] !== 'boolean') continue;
+    if (!['boolean', 'string'].includes(typeof jsonSchema[keyword])) continue;
     jsonSchema[`x-${keyword}`] = jsonSchema[keyword];
     delete jsonSchema[keyword];
   }

@@ -14,9 +14,11 @@ export const MARKS = [
   'fallback',
   'needsLogin',
   'masksUnknown',
+  'decidesProgram',
+  'relation',
 ] as const;
 type Mark = (typeof MARKS)[number];
-type Marks = { readonly [Name in Mark]?: boolean | undefined };
+type Marks = Pick<z.core.GlobalMeta, Mark>;
 
 /** Holds schemas of objects by path, in addition to what the schemas of their parents describe. */
 export class SchemaTree {
@@ -184,7 +186,7 @@ interface Described {
 
 const known = new WeakMap<Schema, Described>();
 
-function describe(schema: Schema): Described {
+export function describe(schema: Schema): Described {
   const earlier = known.get(schema);
   if (earlier !== undefined) return earlier;
   const reached = new Set<Schema>([schema]);
@@ -210,10 +212,14 @@ function describe(schema: Schema): Described {
 /** Throws what code in the schema throws, such as the getter of a member, before anything relies on it. */
 export function readWhole(schema: z.ZodType): void {
   const reached = new Set<Schema>([schema]);
-  for (const read of reached) {
-    const inner = [...wrappedBy(read), ...Object.values(shapeOf(read)), ...itemsOf(read)];
-    for (const found of inner) reached.add(found);
-  }
+  for (const read of reached) for (const inner of innerSchemas(read)) reached.add(inner);
+}
+
+/** Those that the schema is made of, one step deep. */
+export function innerSchemas(schema: Schema): readonly Schema[] {
+  const definition = definitionOf(schema);
+  const values = definition.type === 'record' ? [definition.valueType] : [];
+  return [...wrappedBy(schema), ...Object.values(shapeOf(schema)), ...itemsOf(schema), ...values];
 }
 
 /** False for schemas that take anything and bear no mark. */
@@ -259,7 +265,7 @@ function takesAnyKey(schema: Schema): boolean {
   return definitionOf(schema).type === 'record';
 }
 
-function shapeOf(schema: Schema): Readonly<Record<string, Schema>> {
+export function shapeOf(schema: Schema): Readonly<Record<string, Schema>> {
   const definition = definitionOf(schema);
   return definition.type === 'object' ? definition.shape : {};
 }

@@ -1,6 +1,7 @@
 // Opens the main configuration of one host as a store, assembled from the parts that hold, change and announce it.
 import type {
   BlockKeys,
+  BlockMarks,
   BlockTemplate,
   ConfigCandidate,
   ConfigChange,
@@ -169,6 +170,10 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   blockSchema(block: NamedBlock): ConfigObject | undefined {
     return this.#parts.schema.blockJsonSchema(block);
+  }
+
+  blockMarks({ configKey }: Pick<NamedBlock, 'configKey'>): BlockMarks {
+    return this.#parts.schema.blockMarks(configKey);
   }
 
   update(update: ConfigUpdate): Promise<ConfigUpdateResult> {

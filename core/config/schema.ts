@@ -1,9 +1,17 @@
 // The schema of the whole configuration: the host's own part, and the sections that plugins add at run time.
 import type { z } from 'zod';
-import type { BlockKeys, BlockTemplate, ConfigObject, ConfigSection, NamedBlock } from '../contract/config.ts';
+import type {
+  BlockKeys,
+  BlockMarks,
+  BlockTemplate,
+  ConfigObject,
+  ConfigSection,
+  NamedBlock,
+} from '../contract/config.ts';
 import type { Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { shapeIssues } from '../kit/shape-issues.ts';
+import { blockMarksOf } from './block-marks.ts';
 import { blocksOf } from './blocks.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
@@ -57,6 +65,8 @@ export class ConfigSchema {
   readonly #templateBlocks = new WeakSet<ConfigObject>();
   /** Blocks with their defaults, by the block without them; kept so that one that stays the same stays one object. */
   #completed = new WeakMap<ConfigObject, { readonly added: string; readonly block: ConfigObject }>();
+  /** By config key; those for which nobody contributes keys of their own share one. */
+  readonly #blockMarks = new Map<string, BlockMarks>();
   /** Cached by the object of the block, because a change leaves most of the blocks the same objects. */
   #blockIssues = new WeakMap<ConfigObject, { readonly place: string; readonly issues: readonly SchemaIssue[] }>();
 
@@ -184,6 +194,16 @@ export class ConfigSchema {
     return new Set(Object.keys(propertiesOf(this.blockJsonSchema(block) ?? {})));
   }
 
+  blockMarks(configKey: string): BlockMarks {
+    const hasOwn = [...this.#blockKeys].some(({ appliesTo }) => appliesTo?.includes(configKey) === true);
+    const kind = hasOwn ? configKey : '';
+    const known = this.#blockMarks.get(kind);
+    if (known !== undefined) return known;
+    const marks = blockMarksOf(this.#keysOf(kind).map(({ schema }) => schema));
+    this.#blockMarks.set(kind, marks);
+    return marks;
+  }
+
   /** Whether a schema describes the members of the object at the path. */
   isSection(path: ConfigPath): boolean {
     return Object.keys(propertiesOf(subschemaAt(this.#ownJsonSchema(), path) ?? {})).length > 0;
@@ -267,12 +287,18 @@ export class ConfigSchema {
     this.#root = undefined;
     this.#sectionKeys = undefined;
     this.#ownJson = undefined;
+    this.#blockMarks.clear();
     this.#blockIssues = new WeakMap();
     this.#completed = new WeakMap();
   }
 
-  /** The schemas for all blocks come first, so that those for one kind of block override them in editors. */
+  /** Those that describe the values of keys. */
   #schemasOf(configKey: string): OwnedSchema[] {
+    return this.#keysOf(configKey).filter(({ marksOnly }) => marksOnly !== true);
+  }
+
+  /** The schemas for all blocks come first, so that those for one kind of block override them in editors. */
+  #keysOf(configKey: string): KnownBlockKeys[] {
     const all = [...this.#blockKeys];
     return [
       ...all.filter(({ appliesTo }) => appliesTo === undefined),

@@ -52,7 +52,29 @@ declare module 'zod' {
      * missing could tell what in it is secret.
      */
     masksUnknown?: boolean;
+    /**
+     * Of a key of blocks, or anything inside it: whether it decides which program runs, as whom, or what that is given.
+     * Where a service has a user of its own, nobody changes it through the API before he has logged in. Default false.
+     */
+    decidesProgram?: boolean;
+    /** Of a key of blocks: what relations between services are read from it. Default: nothing. */
+    relation?: RelationMark;
   }
+}
+
+/**
+ * A `port` that the service listens on, or a list of them; an `address` that it waits for, or another `wait`, of which
+ * answers have neither credentials nor anything else that names no service; what is `shown` as it stands; or what is
+ * only `read`, and in no answer.
+ */
+export type RelationMark = 'port' | 'address' | 'wait' | 'shown' | 'read';
+
+/** What the schemas of a block say of its keys for those who look at all blocks. */
+export interface BlockMarks {
+  /** The keys that are, or hold, what is marked `decidesProgram`. */
+  readonly decidesProgram: readonly string[];
+  /** By key. */
+  readonly relations: ReadonlyMap<string, RelationMark>;
 }
 
 export interface ConfigChange {
@@ -139,6 +161,8 @@ export interface ConfigStore {
   jsonSchema(): ConfigObject;
   /** JSON Schema (draft 7) of one block; undefined when no plugin contributes one. */
   blockSchema(block: NamedBlock): ConfigObject | undefined;
+  /** The same object for blocks of one kind as long as the contributed schemas stay the same. */
+  blockMarks(block: Pick<NamedBlock, 'configKey'>): BlockMarks;
   readonly state: ConfigState;
   /** Why the state is not `valid`, else null. */
   readonly stateReason: string | null;
@@ -177,6 +201,11 @@ export interface BlockKeys {
   readonly schema: z.ZodType;
   /** Config keys of the blocks that have these keys. Absent: every block. */
   readonly appliesTo?: readonly string[];
+  /**
+   * Whether the schema gives `decidesProgram` and `relation` to keys that mean something where a block has them, and
+   * nothing else: editors do not offer these keys, and no value is checked. Default false.
+   */
+  readonly marksOnly?: boolean;
   /**
    * What each of these blocks holds where neither the file nor a template says it, in the order of the blocks. It is
    * shown, and never written to the file. Asked whenever the configuration changes.

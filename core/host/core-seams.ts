@@ -52,7 +52,9 @@ export function declareCorePoints(
     jsonSchema: data,
   });
   const appliesTo = z.array(z.string()).optional();
-  declare('config.block', z.looseObject({ schema: zodSchema, appliesTo, defaults: functionSchema.optional() }), {
+  const marksOnly = z.boolean().optional();
+  const defaults = functionSchema.optional();
+  declare('config.block', z.looseObject({ schema: zodSchema, appliesTo, marksOnly, defaults }), {
     defaults: z.array(data),
   });
   const formerKey = z.string().optional();

@@ -13,6 +13,7 @@ import { MIRRORS_PATH, mirrorsSchema } from './mirrors.ts';
 import { MissingPrograms } from './missing-programs.ts';
 import { runtimePoint, sourcePoint } from './points.ts';
 import { ProgressBoard } from './progress-board.ts';
+import { selectorKeys } from './selectors.ts';
 
 /** Longer than the limit of one installation. */
 const DEADLINE_MS = 10_800_000;
@@ -25,6 +26,8 @@ export default definePlugin({
   setup(host) {
     declareHostState(RECORDS_DIRECTORY);
     declareHostState(CACHES_DIRECTORY);
+    // For every block, because what selects a release is not looked for among the options of a template.
+    host.contribute('config.block', 'installs', { schema: selectorKeys, marksOnly: true });
     host.contribute('config.schema', 'mirrors', { path: MIRRORS_PATH, schema: mirrorsSchema });
     const sources = host.point('install.source', sourcePoint);
     const runtimes = host.point('install.runtime', runtimePoint);

@@ -1,9 +1,26 @@
 // Which release a block selects: a pinned version, a commit, a branch or a release, in this order, else the latest.
+import { z } from 'zod';
 import type { InstallSelector } from './contract.ts';
+
+/** What they may hold, the options of templates say. */
+const selecting = z.unknown().meta({ decidesProgram: true });
+/** What is built from sources may need other services than a release does. */
+const selectingSources = selecting.meta({ relation: 'read' });
+
+export const selectorKeys = z.looseObject({
+  branch: selecting,
+  branch_enabled: selectingSources,
+  commit_sha: selectingSources,
+  release_version: selecting,
+  release_version_enabled: selecting,
+  pinned_version: selecting,
+});
+
+type Block = Readonly<Record<string, unknown>>;
 
 const MOVING = ['latest', 'prerelease', 'nightly'] as const;
 
-export function selectorOf(block: Readonly<Record<string, unknown>>): InstallSelector {
+export function selectorOf(block: Block): InstallSelector {
   const text = (option: string): string => {
     const value = Object.hasOwn(block, option) ? block[option] : undefined;
     return typeof value === 'string' ? value.trim() : '';

@@ -13,8 +13,15 @@ const VARIABLE_NAME = /^[^=\p{Cc}]+$/u;
 const LIVE = { live: true };
 /** Marks members without which the service does the same work. */
 const FALLBACK = { fallback: true };
+/** Marks what decides which program runs, as whom, and what that is given. */
+const PROGRAM = { decidesProgram: true };
 /** Marks paths and programs that are looked at where they are used, as whoever uses them. */
 const OPEN = { needsLogin: false };
+
+/** Marks what the dependency of a service on another is read from. */
+const PORT = { relation: 'port' } as const;
+const WAIT = { relation: 'wait' } as const;
+const SHOWN = { relation: 'shown' } as const;
 
 const dependency = z.string().describe('process_name of the other service');
 const condition = z.enum(['started', 'healthy', 'completed']).describe('what must be true of it');
@@ -45,7 +52,11 @@ const tcpWait = z.looseObject({
 
 /** Has no defaults, because an editor in a browser would write them into the block. */
 export const blockSchema = z.looseObject({
-  enabled: z.boolean().optional().meta(LIVE).describe('started at boot and shown on the dashboard'),
+  enabled: z
+    .boolean()
+    .optional()
+    .meta({ ...LIVE, relation: 'shown' })
+    .describe('started at boot and shown on the dashboard'),
   autostart: z
     .boolean()
     .optional()
@@ -54,11 +65,15 @@ export const blockSchema = z.looseObject({
   process_name: z.string().regex(PRINTABLE, 'it must be one line without control characters').describe('unique name'),
   command: oneOrMany
     .optional()
-    .meta(OPEN)
+    .meta({ ...OPEN, ...PROGRAM })
     .describe('program and arguments; a text is split as a shell would, no shell runs'),
-  config_dir: text.optional().describe('working directory'),
+  config_dir: text
+    .optional()
+    .meta({ ...PROGRAM, relation: 'read' })
+    .describe('working directory'),
   config_file: text
     .optional()
+    .meta({ ...PROGRAM, relation: 'read' })
     .describe("the service's own configuration file, an absolute path; edited by /config/service-config"),
   env: z
     .record(
@@ -66,14 +81,19 @@ export const blockSchema = z.looseObject({
       z.union([text, z.number(), z.boolean(), z.null()]),
     )
     .optional()
+    .meta(PROGRAM)
     .describe('null removes a variable'),
   env_passthrough: texts
     .optional()
+    .meta(PROGRAM)
     .describe('variables of the environment of Stackwarden that this service receives although they are secret'),
   host: z.string().optional().describe('address that the service listens on; `{host}` in command and env'),
-  port: port.optional().describe('port of the service; checked before the start, and moved upward when it is taken'),
-  frontend_port: port.optional().describe('port of its web interface, where that has one of its own'),
-  backend_port: port.optional().describe('port of its API, where that has one of its own'),
+  port: port
+    .optional()
+    .meta(PORT)
+    .describe('port of the service; checked before the start, and moved upward when it is taken'),
+  frontend_port: port.optional().meta(PORT).describe('port of its web interface, where that has one of its own'),
+  backend_port: port.optional().meta(PORT).describe('port of its API, where that has one of its own'),
   webdav_port: port.optional().describe('port of its WebDAV'),
   log_file: text
     .optional()
@@ -98,19 +118,26 @@ export const blockSchema = z.looseObject({
   user: z
     .union([z.string(), z.number().int()])
     .optional()
+    .meta(PROGRAM)
     .describe('user that it runs as instead of puid and pgid: a name or a number, also with `:group`; never root'),
   wait_for_url: z
     .union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))])
     .optional()
+    .meta({ relation: 'address' })
     .describe('addresses that must answer before the start'),
   wait_for_dir: z
     .union([text, z.array(z.union([text, z.looseObject({ path: text.describe('the directory') })]))])
     .optional()
+    .meta(WAIT)
     .describe('directories that must exist before the start'),
-  wait_for_mounts: texts.optional().describe('directories on which something must be mounted before the start'),
+  wait_for_mounts: texts
+    .optional()
+    .meta(SHOWN)
+    .describe('directories on which something must be mounted before the start'),
   wait_for_tcp: z
     .union([tcpWait, z.array(tcpWait)])
     .optional()
+    .meta(WAIT)
     .describe('ports that must accept connections before the start'),
   depends_on: z
     .union([
@@ -119,6 +146,7 @@ export const blockSchema = z.looseObject({
       z.record(z.string(), z.union([condition, z.looseObject({ condition: condition.optional() })])),
     ])
     .optional()
+    .meta({ relation: 'read' })
     .describe(
       'services that must be started (the default), healthy or completed before the start: names, or conditions by name',
     ),
@@ -129,11 +157,20 @@ export const blockSchema = z.looseObject({
   env_copy: z
     .looseObject({ source: text.describe('the file to copy'), destination: text.describe('where the copy goes') })
     .optional()
+    .meta(PROGRAM)
     .describe('copied before each start, if the source is there'),
-  repo_owner: z.string().optional().meta(FALLBACK).describe('owner of its repository on GitHub'),
-  repo_name: z.string().optional().meta(FALLBACK).describe('name of its repository on GitHub'),
-  core_service: oneOrMany.optional().describe('keys of the services that it belongs to'),
-  core_services: oneOrMany.optional().describe('the same as core_service'),
+  repo_owner: z
+    .string()
+    .optional()
+    .meta({ ...FALLBACK, ...PROGRAM })
+    .describe('owner of its repository on GitHub'),
+  repo_name: z
+    .string()
+    .optional()
+    .meta({ ...FALLBACK, ...PROGRAM })
+    .describe('name of its repository on GitHub'),
+  core_service: oneOrMany.optional().meta(SHOWN).describe('keys of the services that it belongs to'),
+  core_services: oneOrMany.optional().meta(SHOWN).describe('the same as core_service'),
   oneshot: z
     .boolean()
     .optional()
@@ -141,6 +178,7 @@ export const blockSchema = z.looseObject({
   stdin: z
     .boolean()
     .optional()
+    .meta(PROGRAM)
     .describe('it has a standard input, to which /process/input writes; it survives a restart of Stackwarden'),
   stop_signal: z
     .enum(['SIGTERM', 'SIGINT', 'SIGQUIT'])

@@ -307,9 +307,9 @@ export class Supervisor implements ProcessSupervisor {
    */
   checkRights(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
     if (this.#host.find('access')?.enabled() === true) return;
-    const { file } = this.#host.use('config.store');
-    guardUsers(before, after, this.#supervision.users, file);
-    guardSecrets(before, after, process.env, file);
+    const store = this.#host.use('config.store');
+    guardUsers(before, after, this.#supervision.users, store);
+    guardSecrets(before, after, process.env, store.file);
   }
 
   /** Throws a Problem 409 when an update would remove a process that runs or is held. */

@@ -53,17 +53,20 @@ const liveness = z
   .looseObject({ ...ways, ...timing })
   .refine(({ http, tcp, exec }) => isOne([http, tcp, exec]), ONE_WAY);
 
+/** A probe may be a command, which runs as the user of the service. */
+const PROBE = { live: true, fallback: true, decidesProgram: true };
+
 /** Without defaults, because an editor in a browser would write them into the block. */
 export const probesBlock = z.looseObject({
   readiness: readiness
     .optional()
-    .meta({ live: true, fallback: true })
+    .meta(PROBE)
     .describe(
       'how it is found out that the service is ready; until then what needs it waits, and its health is starting',
     ),
   liveness: liveness
     .optional()
-    .meta({ live: true, fallback: true })
+    .meta(PROBE)
     .describe('how it is found out that the service lives; when this fails it is restarted'),
 });
 
