@@ -1,6 +1,6 @@
 // What the graph knows of each block of the configuration: the few members that signals read and answers show.
 import path from 'node:path';
-import type { NamedBlock } from '#core';
+import type { BlockMarks, NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { deepFreeze } from '#kit/deep-freeze';
 import type { ServiceTemplates } from '../services/contract.ts';
@@ -8,35 +8,6 @@ import type { GraphEntry } from './contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-const PORT_KEYS = [
-  'port',
-  'frontend_port',
-  'backend_port',
-  'web_port',
-  'ui_port',
-  'http_port',
-  'https_port',
-  'external_port',
-];
-/** Members that answers may show of any block; templates name more. */
-const SHOWN_KEYS = [
-  'enabled',
-  'core_service',
-  'core_services',
-  'wait_for_url',
-  'wait_for_dir',
-  'wait_for_mounts',
-  'wait_for_tcp',
-  ...PORT_KEYS,
-  'ports',
-  'mount_path',
-  'mount_dir',
-  'mount_name',
-  'mount_type',
-  'key_type',
-];
-/** Members that signals may read. */
-const READ_KEYS = [...SHOWN_KEYS, 'depends_on', 'branch_enabled', 'commit_sha', 'config_file', 'config_dir'];
 /**
  * The members of a wait that are kept, all of which name services or what is waited for; others may hold credentials.
  */
@@ -53,14 +24,24 @@ const WAIT_MEMBERS = new Set([
   'port',
   'timeout',
 ]);
-const WAIT_KEYS = ['wait_for_url', 'wait_for_dir', 'wait_for_tcp'];
-/** Members whose texts are treated as addresses whatever their form. */
-const ADDRESS_KEYS = new Set(['wait_for_url', 'url', 'host']);
+/** Members of waits whose texts are treated as addresses whatever their form. */
+const ADDRESS_MEMBERS = new Set(['url', 'host']);
 const ADDRESS = /:\s*[/\\]/;
 
-export function shownConfig({ config }: GraphEntry, templates: ServiceTemplates | undefined): Record<string, unknown> {
-  const shown = new Set([...SHOWN_KEYS, ...(templates?.graphOptions().shown ?? [])]);
-  return Object.fromEntries(Object.entries(config).filter(([key]) => shown.has(key)));
+export type MarksOf = (block: NamedBlock) => BlockMarks;
+
+export interface EntriesOptions {
+  readonly templates: ServiceTemplates | undefined;
+  /** What the schemas say of the keys of a block. */
+  readonly marksOf: MarksOf;
+  /** Further keys that signals ask for. */
+  readonly reads?: readonly string[];
+}
+
+interface Known {
+  readonly place: string;
+  readonly marks: BlockMarks;
+  readonly entry: GraphEntry;
 }
 
 /**
@@ -69,15 +50,21 @@ export function shownConfig({ config }: GraphEntry, templates: ServiceTemplates 
  */
 export class Entries {
   readonly #templates: ServiceTemplates | undefined;
+  readonly #marksOf: MarksOf;
   readonly #asked: readonly string[];
+  /** Those of the templates, and those that signals ask for. */
   readonly #reads: readonly string[];
-  readonly #known = new WeakMap<object, { readonly place: string; readonly entry: GraphEntry }>();
+  readonly #shown: readonly string[];
+  readonly #known = new WeakMap<object, Known>();
+  readonly #origins = new WeakMap<GraphEntry, { readonly block: Values; readonly marks: BlockMarks }>();
 
-  constructor(templates: ServiceTemplates | undefined, reads: readonly string[] = []) {
+  constructor({ templates, marksOf, reads = [] }: EntriesOptions) {
     this.#templates = templates;
+    this.#marksOf = marksOf;
     this.#asked = reads;
     const { shown = [], read: known = [] } = templates?.graphOptions() ?? {};
-    this.#reads = [...READ_KEYS, ...shown, ...known, ...reads];
+    this.#shown = shown;
+    this.#reads = [...shown, ...known, ...reads];
   }
 
   isFor(templates: ServiceTemplates | undefined, reads: readonly string[]): boolean {
@@ -86,15 +73,29 @@ export class Entries {
 
   of(named: NamedBlock): GraphEntry {
     const place = named.path.join('\0');
+    const marks = this.#marksOf(named);
     const known = this.#known.get(named.block);
     // An alias in YAML makes one object stand at several places.
-    if (known?.place === place) return known.entry;
-    const entry = this.#create(named);
-    this.#known.set(named.block, { place, entry });
+    if (known?.place === place && known.marks === marks) return known.entry;
+    const entry = this.#create(named, marks.relations);
+    this.#known.set(named.block, { place, marks, entry });
+    this.#origins.set(entry, { block: named.block, marks });
     return entry;
   }
 
-  #create(named: NamedBlock): GraphEntry {
+  /** The whole block of an entry; of one that somebody else has made, what it tells itself. */
+  blockOf(entry: GraphEntry): Values {
+    return this.#origins.get(entry)?.block ?? entry.config;
+  }
+
+  /** What answers show of an entry. */
+  shown(entry: GraphEntry): Record<string, unknown> {
+    const relations = this.#origins.get(entry)?.marks.relations;
+    const isShown = (key: string): boolean => this.#shown.includes(key) || (relations?.get(key) ?? 'read') !== 'read';
+    return Object.fromEntries(Object.entries(entry.config).filter(([key]) => isShown(key)));
+  }
+
+  #create(named: NamedBlock, relations: BlockMarks['relations']): GraphEntry {
     const { processName, configKey, path: place, key: instance, block } = named;
     const key = this.#templates?.get(configKey)?.key ?? configKey.toLowerCase();
     return deepFreeze({
@@ -102,28 +103,32 @@ export class Entries {
       key,
       instance: place.includes('instances') ? instance : key,
       enabled: block.enabled === true,
-      config: reduce(block, this.#reads),
-      ports: portsOf(block),
+      config: reduce(block, relations, this.#reads),
+      ports: portsOf(block, relations),
       readMounts: mountPointsOf(block),
       coreRefs: [...(this.#templates?.linksOf(block) ?? [])].sort(),
     });
   }
 }
 
-function reduce(block: Values, reads: readonly string[]): Values {
-  const known = reads.filter(key => block[key] !== undefined);
+function reduce(block: Values, relations: BlockMarks['relations'], reads: readonly string[]): Values {
+  const known = [...new Set([...relations.keys(), ...reads])].filter(key => block[key] !== undefined);
   return Object.fromEntries(
-    known.map(key => [key, WAIT_KEYS.includes(key) ? withoutCredentials(block[key], key) : block[key]]),
+    known.map(key => {
+      const relation = relations.get(key);
+      const isWait = relation === 'wait' || relation === 'address';
+      return [key, isWait ? withoutCredentials(block[key], relation === 'address') : block[key]];
+    }),
   );
 }
 
 /** Keeps members that name services, and addresses without user information, query and fragment. */
-function withoutCredentials(wait: unknown, member: string): unknown {
-  if (Array.isArray(wait)) return wait.map(entry => withoutCredentials(entry, member));
-  if (typeof wait === 'string') return ADDRESS.test(wait) || ADDRESS_KEYS.has(member) ? bareAddress(wait) : wait;
+function withoutCredentials(wait: unknown, isAddress: boolean): unknown {
+  if (Array.isArray(wait)) return wait.map(entry => withoutCredentials(entry, isAddress));
+  if (typeof wait === 'string') return isAddress || ADDRESS.test(wait) ? bareAddress(wait) : wait;
   if (typeof wait !== 'object' || wait === null) return wait;
   const known = Object.entries(wait).filter(([key]) => WAIT_MEMBERS.has(key));
-  return Object.fromEntries(known.map(([key, value]) => [key, withoutCredentials(value, key)]));
+  return Object.fromEntries(known.map(([key, value]) => [key, withoutCredentials(value, ADDRESS_MEMBERS.has(key))]));
 }
 
 /** Also handles invalid addresses, because a lenient parser finds the same parts in them. */
@@ -137,9 +142,8 @@ function bareAddress(text: string): string {
   return scheme + authority.slice(authority.lastIndexOf('@') + 1) + rest.slice(authority.length);
 }
 
-function portsOf(block: Values): number[] {
-  const many = Array.isArray(block.ports) ? block.ports : [];
-  const all = [...PORT_KEYS.map(key => block[key]), ...many];
+function portsOf(block: Values, relations: BlockMarks['relations']): number[] {
+  const all = [...relations].flatMap(([key, relation]) => (relation === 'port' ? [block[key]].flat() : []));
   return [...new Set(all.filter((port): port is number => Number.isInteger(port) && Number(port) > 0))];
 }
 

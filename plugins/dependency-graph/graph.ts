@@ -8,7 +8,7 @@ import type { ServiceTemplates } from '../services/contract.ts';
 import type {} from '../versions/contract.ts';
 import { GraphAnswer } from './answer.ts';
 import type { DependencyGraph, GraphEntry, Scope, SignalSource, StartOrder } from './contract.ts';
-import { Entries, shownConfig } from './entries.ts';
+import { Entries } from './entries.ts';
 import type { OwnSignal } from './own-signals.ts';
 import { edgesInScope, stateOf, wireEdge } from './scoped-edges.ts';
 import { type KnownSignal, type SignalError, Signals } from './signals.ts';
@@ -210,7 +210,12 @@ export class Graph implements DependencyGraph {
   /** Kept while the catalogue and what signals read are the same. */
   #entriesFor(signals: readonly KnownSignal[], templates: ServiceTemplates | undefined): Entries {
     const reads = signals.flatMap(({ source }) => source.reads ?? []);
-    if (this.#entries?.isFor(templates, reads) !== true) this.#entries = new Entries(templates, reads);
+    if (this.#entries?.isFor(templates, reads) !== true)
+      this.#entries = new Entries({
+        templates,
+        marksOf: block => this.#host.use('config.store').blockMarks(block),
+        reads,
+      });
     return this.#entries;
   }
 
@@ -228,6 +233,7 @@ export class Graph implements DependencyGraph {
       if (block !== undefined)
         shown.push({ ...named, block: block.enabled === enabled ? block : { ...block, enabled } });
     }
+    const entries = this.#entriesFor(signals, templates);
     const snapshot = createSnapshot({
       revision: store.revision,
       blocks: shown,
@@ -238,7 +244,7 @@ export class Graph implements DependencyGraph {
           ?.list()
           .map(ui => [ui.name, ui.processName]),
       ),
-      entries: this.#entriesFor(signals, templates),
+      entries,
     });
     await turnWithTime();
     const { found, errors, staleMs } = await this.#signals.find(snapshot);
@@ -256,7 +262,7 @@ export class Graph implements DependencyGraph {
         store.findBlock(entry.processName)?.isHost === true
           ? this.#host.version
           : (versions?.of(entry.processName) ?? null),
-      config: shownConfig(entry, templates),
+      config: entries.shown(entry),
     }));
     return { structure, signals, errors, processes, staleMs };
   }

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
+import { blockKeys } from './block-keys.ts';
 import { Graph } from './graph.ts';
 import { readOwnSignals } from './own-signals.ts';
 import * as wire from './wire.ts';
@@ -20,6 +21,7 @@ export default definePlugin({
     }),
 
   async setup(host) {
+    host.contribute('config.block', 'dependency-graph', { schema: blockKeys, marksOnly: true });
     const own = await readOwnSignals(path.join(host.paths.templatesDir, 'signals.json'));
     const graph = new Graph(host, own);
     host.provide('dependency.graph', graph);

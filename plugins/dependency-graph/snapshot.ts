@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { NamedBlock } from '#core';
 import type { ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry, GraphSnapshot } from './contract.ts';
-import { Entries, NAMING_KEYS, normalize } from './entries.ts';
+import { type Entries, NAMING_KEYS, normalize } from './entries.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -14,8 +14,8 @@ export interface SnapshotOptions {
   readonly templates: ServiceTemplates | undefined;
   /** Process names by the names of the routes that serve their web interfaces. */
   readonly routes?: ReadonlyMap<string, string>;
-  /** Entries of earlier snapshots, where there were any. */
-  readonly entries?: Entries;
+  /** Also those of earlier snapshots, where there were any. */
+  readonly entries: Entries;
 }
 
 export function createSnapshot(options: SnapshotOptions): GraphSnapshot {
@@ -25,6 +25,7 @@ export function createSnapshot(options: SnapshotOptions): GraphSnapshot {
 class Snapshot implements GraphSnapshot {
   readonly revision: string;
   readonly entries: readonly GraphEntry[];
+  readonly #known: Entries;
   readonly #templates: ServiceTemplates | undefined;
   readonly #byKey = new Map<string, GraphEntry[]>();
   readonly #byName = new Map<string, GraphEntry>();
@@ -32,9 +33,10 @@ class Snapshot implements GraphSnapshot {
   readonly #byPort = new Map<number, GraphEntry[]>();
   readonly #byMount = new Map<string, GraphEntry[]>();
 
-  constructor({ revision, blocks, templates, routes, entries = new Entries(templates) }: SnapshotOptions) {
+  constructor({ revision, blocks, templates, routes, entries }: SnapshotOptions) {
     this.revision = revision;
     this.#templates = templates;
+    this.#known = entries;
     this.entries = Object.freeze(blocks.map(block => entries.of(block)));
     for (const entry of this.entries) {
       add(this.#byKey, entry.key, entry);
@@ -62,9 +64,9 @@ class Snapshot implements GraphSnapshot {
     return template?.kind === 'dependent' && template.instance !== undefined;
   }
 
-  coreNeeds({ key, config }: GraphEntry): readonly string[] {
-    const template = this.#templates?.get(key);
-    return template === undefined ? [] : (this.#templates?.coreNeeds(template, config) ?? []);
+  coreNeeds(entry: GraphEntry): readonly string[] {
+    const template = this.#templates?.get(entry.key);
+    return template === undefined ? [] : (this.#templates?.coreNeeds(template, this.#known.blockOf(entry)) ?? []);
   }
 
   softLinks(signal: string, { key }: GraphEntry): readonly GraphEntry[] {

@@ -3,6 +3,7 @@ import t from 'tap';
 import { findBlocks } from '../../core/kit/named-blocks.ts';
 import type { SignalSource } from '../../plugins/dependency-graph/contract.ts';
 import { createSnapshot } from '../../plugins/dependency-graph/snapshot.ts';
+import { graphEntries } from '../support/graph-entries.ts';
 import { templatesOf } from '../support/templates.ts';
 
 export interface SignalCase {
@@ -30,8 +31,10 @@ export function testSignalSource(load: () => Promise<SignalSource>, cases: reado
     );
     t.ok(cases.some(({ finds }) => finds.length > 0));
 
+    const templates = await templatesOf();
+    const entries = graphEntries(templates, source.reads);
     for (const { name, config, finds } of cases) {
-      const snapshot = createSnapshot({ revision: '1', blocks: findBlocks(config), templates: await templatesOf() });
+      const snapshot = createSnapshot({ revision: '1', blocks: findBlocks(config), templates, entries });
       const before = JSON.stringify(snapshot.entries);
       const { relations = [], needs = [] } = await source.find(snapshot);
       const found = [
@@ -48,7 +51,7 @@ export function testSignalSource(load: () => Promise<SignalSource>, cases: reado
       t.same(await source.find(snapshot), { ...(await source.find(snapshot)) }, `${name}: the same each time`);
       t.equal(JSON.stringify(snapshot.entries), before, `${name}: what it reads is not changed`);
     }
-    const nothing = createSnapshot({ revision: '1', blocks: [], templates: await templatesOf() });
+    const nothing = createSnapshot({ revision: '1', blocks: [], templates, entries });
     const { relations = [], needs = [] } = await source.find(nothing);
     t.same([relations, needs], [[], []], 'nothing in an empty configuration');
   });

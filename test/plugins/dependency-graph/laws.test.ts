@@ -97,6 +97,7 @@ t.test('for every process of any configuration', { skip, timeout: 240_000 }, asy
   const { GraphAnswer } = await load<typeof import('../../../plugins/dependency-graph/answer.ts')>('answer.ts');
   const { readOwnSignals } =
     await load<typeof import('../../../plugins/dependency-graph/own-signals.ts')>('own-signals.ts');
+  const { graphEntries } = await import('../../support/graph-entries.ts');
   const templates = await templatesOf();
   const sources = await Promise.all(
     SIGNALS.map(([plugin, key]) => contributionOf<SignalSource>(plugin, 'dependency.signal', { key })),
@@ -116,7 +117,12 @@ t.test('for every process of any configuration', { skip, timeout: 240_000 }, asy
   }));
 
   const build = async (config: Record<string, unknown>) => {
-    const snapshot: GraphSnapshot = createSnapshot({ revision: '1', blocks: findBlocks(config), templates });
+    const snapshot: GraphSnapshot = createSnapshot({
+      revision: '1',
+      blocks: findBlocks(config),
+      templates,
+      entries: graphEntries(templates),
+    });
     const found = await Promise.all(sources.map(async source => [source, await source.find(snapshot)] as const));
     return createStructure(snapshot, found);
   };

@@ -94,6 +94,58 @@ t.test('it reads the members that it asks for, secrets never, and changes nothin
   t.notMatch(JSON.stringify(answer.processes), 'v9', 'an answer shows no more than before');
 });
 
+t.test('keys of somebody else say by a mark what the graph reads and shows of them', { skip }, async t => {
+  const keys = `export default { name: 'queues', host: '^1', setup(host) {
+    const { z } = host
+    const key = relation => z.unknown().optional().meta({ relation })
+    host.contribute('config.block', 'queues', { schema: z.looseObject({
+      queue_ports: key('port'), broker: key('address'), wait_for_queue: key('wait'), lane: key('shown'), depth: key('read'),
+      colour: key('rubbish'), shade: z.string().optional(), pass: key('shown').meta({ secret: true }),
+    }) })
+    host.contribute('dependency.signal', 'queues_wait', { signal: 'queues_wait', classification: 'hard',
+      strength: 'hard_configured', description: 'Queues it waits for', find: snapshot => ({ relations: snapshot.entries
+        .flatMap(entry => [entry.config.wait_for_queue ?? []].flat().flatMap(wait => snapshot.listenersOn(wait.port, entry))
+        .map(other => ({ dependency: other.processName, dependent: entry.processName }))) }) })
+    host.contribute('dependency.signal', 'queues_told', { signal: 'queues_told', classification: 'linkage',
+      strength: 'soft_linkage', description: 'What it reads',
+      find: ({ entries }) => { throw new Error(JSON.stringify(entries.map(({ config }) => config))) } }) } }`;
+  const { of, app, dir } = await open(t, { queues: keys });
+  const client = {
+    broker: 'hunter2@queue/x',
+    wait_for_queue: [{ port: 18_888, token: 'hunter2', url: 'amqp://a:hunter2@localhost/y?z' }],
+    lane: 3,
+    depth: 4,
+    colour: 'red',
+    shade: 'dark',
+    pass: 'hunter2',
+  };
+  await app.post('/config', { updates: { server: { queue_ports: [18_888] }, client }, persist: false });
+  const answer = await of('Client');
+  t.same(edgesOf(answer), ['Server -> Client: queues_wait'], 'at a port that its key tells of');
+  const processes: { name: string; config: object }[] = answer.processes;
+  const own = processes.filter(({ name }) => name === 'Server' || name === 'Client');
+  t.same(Object.fromEntries(own.map(({ name, config }) => [name, config])), {
+    Server: { enabled: false, port: 17_777, queue_ports: [18_888] },
+    Client: {
+      enabled: false,
+      wait_for_tcp: [{ port: 17_777 }],
+      broker: 'queue/x',
+      wait_for_queue: [{ port: 18_888, url: 'amqp://localhost/y' }],
+      lane: 3,
+    },
+  });
+  const [read] = answer.signal_errors;
+  const told: object[] = JSON.parse(read.error);
+  t.match(
+    told.find(config => 'lane' in config),
+    { lane: 3, depth: 4, colour: undefined, shade: undefined, pass: undefined },
+  );
+  t.notMatch(JSON.stringify(answer), 'hunter2');
+
+  await rm(path.join(dir, 'queues'), { recursive: true });
+  await until(async () => !JSON.stringify(await of('Client')).includes('18888'), { what: 'the keys to go' });
+});
+
 t.test('one that fails is told, and the rest stands', { skip }, async t => {
   const { of } = await open(t, {
     thrower: faulty('thrower', 'thrower_signal', "() => { throw new Error('no luck') }"),

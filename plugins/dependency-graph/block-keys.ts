@@ -1,0 +1,19 @@
+// The keys by which any block, also one without a template, tells the graph of its ports and of what it mounts.
+import { z } from 'zod';
+
+const port = z.unknown().meta({ relation: 'port' });
+const shown = z.unknown().meta({ relation: 'shown' });
+
+/** They are no keys that blocks are offered, because nothing else reads them. */
+export const blockKeys = z.looseObject({
+  web_port: port,
+  ui_port: port,
+  http_port: port,
+  https_port: port,
+  external_port: port,
+  ports: port,
+  mount_path: shown,
+  mount_dir: shown,
+  mount_name: shown,
+  mount_type: shown,
+});

@@ -1,0 +1,20 @@
+// Entries of the dependency graph without a host, with the marks that the product's own keys of blocks have.
+import type { BlockMarks, RelationMark } from '../../core/contract/config.ts';
+import { blockKeys } from '../../plugins/dependency-graph/block-keys.ts';
+import { Entries } from '../../plugins/dependency-graph/entries.ts';
+import { selectorKeys } from '../../plugins/installs/selectors.ts';
+import { blockSchema } from '../../plugins/process/settings.ts';
+import type { ServiceTemplates } from '../../plugins/services/contract.ts';
+
+const relations = new Map<string, RelationMark>();
+for (const { shape } of [blockSchema, blockKeys, selectorKeys])
+  for (const [key, member] of Object.entries(shape)) {
+    const relation = member.meta()?.relation;
+    if (relation !== undefined) relations.set(key, relation);
+  }
+const marks: BlockMarks = { decidesProgram: [], relations };
+
+/** `reads` are further keys that signals ask for. */
+export function graphEntries(templates: ServiceTemplates, reads: readonly string[] = []): Entries {
+  return new Entries({ templates, marksOf: () => marks, reads });
+}
