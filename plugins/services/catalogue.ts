@@ -1,10 +1,9 @@
 // The service templates, with the look-ups that other plugins need.
 import type { NamedBlock } from '#core';
 import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
+import { Selection } from './selection.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-type Core = NonNullable<NonNullable<ServiceTemplate['relations']>['core']>;
-type DropCondition = NonNullable<Core['droppedWhen']>;
 
 /** The name of an option in braces. */
 const OPTION = /\{(\w+)\}/g;
@@ -18,9 +17,14 @@ export class Catalogue implements ServiceTemplates {
   /** Found once, because a graph asks for it at each entry. */
   readonly #graphOptions: ReturnType<ServiceTemplates['graphOptions']>;
 
+  /** What the shared options select, and by the own options of a template what they do together. */
+  readonly #sharedSelection: Selection;
+  readonly #selections = new WeakMap<object, Selection>();
+
   constructor(templates: ReadonlyMap<string, ServiceTemplate>, shared: Readonly<Record<string, OptionFact>>) {
     this.#templates = templates;
     this.#shared = shared;
+    this.#sharedSelection = new Selection(shared);
     for (const template of templates.values()) {
       const { key, aliases = [], displayName, onboarding } = template;
       for (const alias of aliases) this.#byAlias.set(alias, template);
@@ -58,11 +62,14 @@ export class Catalogue implements ServiceTemplates {
     return [...new Set(names.map(name => this.find(name)?.key ?? name))];
   }
 
-  coreNeeds({ relations }: ServiceTemplate, block: Values): readonly string[] {
-    const { needs = [], dropped = [], droppedWhen } = relations?.core ?? {};
-    return droppedWhen !== undefined && isDropped(droppedWhen, block)
-      ? needs.filter(needed => !dropped.includes(needed))
-      : needs;
+  coreNeeds(template: ServiceTemplate, block: Values): readonly string[] {
+    const { needs = [], dropped = [], droppedWhen } = template.relations?.core ?? {};
+    if (droppedWhen === undefined) return needs;
+    const isDropped =
+      droppedWhen === 'built-from-source'
+        ? this.#selection(template).isSources(block)
+        : block[droppedWhen.option] !== droppedWhen.isNot;
+    return isDropped ? needs.filter(needed => !dropped.includes(needed)) : needs;
   }
 
   mountOf({ configKey, block }: NamedBlock): string | undefined {
@@ -74,10 +81,10 @@ export class Catalogue implements ServiceTemplates {
   }
 
   installDirectory({ configKey, key, block }: NamedBlock): string | undefined {
-    const install = this.get(configKey)?.install;
-    if (install === undefined || 'with' in install) return undefined;
-    const { directory, ownDirectory = directory } = install;
-    const place = selectsOwnRelease(block) ? ownDirectory : directory;
+    const template = this.get(configKey);
+    if (template?.install === undefined || 'with' in template.install) return undefined;
+    const { directory, ownDirectory = directory } = template.install;
+    const place = this.#selection(template).isOwn(block) ? ownDirectory : directory;
     return place && filled(place, { ...block, instance: directoryName(key) });
   }
 
@@ -95,32 +102,19 @@ export class Catalogue implements ServiceTemplates {
       process_name: `${template.displayName} ${instance}`,
     };
   }
+
+  #selection({ options }: ServiceTemplate): Selection {
+    if (options === undefined) return this.#sharedSelection;
+    const known = this.#selections.get(options) ?? new Selection({ ...this.#shared, ...options });
+    this.#selections.set(options, known);
+    return known;
+  }
 }
 
 function graphOptionsOf(facts: readonly Readonly<Record<string, OptionFact>>[]) {
   const named = (wanted: OptionFact['graph']): string[] =>
     facts.flatMap(options => Object.keys(options).filter(name => options[name]?.graph === wanted));
   return { shown: [...new Set(named('shown'))], read: [...new Set(named('read'))] };
-}
-
-function isDropped(
-  condition: DropCondition,
-  { branch_enabled: branch, commit_sha: commit, ...block }: Values,
-): boolean {
-  if (condition !== 'built-from-source') return block[condition.option] !== condition.isNot;
-  return branch === true || (typeof commit === 'string' && commit.trim() !== '');
-}
-
-/** Whether an instance runs another release than those that run the latest. */
-function selectsOwnRelease(block: Values): boolean {
-  const text = (option: string) =>
-    String(block[option] ?? '')
-      .trim()
-      .toLowerCase();
-  const pinned = text('pinned_version');
-  if (pinned !== '') return pinned !== 'latest';
-  if (isDropped('built-from-source', block)) return true;
-  return block.release_version_enabled === true && !['', 'latest'].includes(text('release_version'));
 }
 
 /** Replaces names of options by their texts; undefined when one is not set. */

@@ -19,6 +19,14 @@ export const optionFact = z.strictObject({
     .optional()
     .describe('relations are read from it; shown: the answer about the dependency graph has it'),
   live: z.literal(true).optional().describe('a change acts at once'),
+  selects: z
+    .enum(['version', 'sources'])
+    .optional()
+    .describe('where it is set the service has a version of its own, or is built from sources'),
+  selectsWith: z
+    .string()
+    .optional()
+    .describe('an option without which it selects nothing; one that needs none wins over all others'),
   everywhere: z
     .literal(true)
     .optional()
