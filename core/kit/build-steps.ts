@@ -28,19 +28,12 @@ interface StepFacts {
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-type Options = Readonly<Record<string, unknown>>;
-
-/** Whether a block selects a branch or a commit. */
-export function selectsSources({ branch_enabled: branch, commit_sha: commit }: Options): boolean {
-  return branch === true || (typeof commit === 'string' && commit.trim() !== '');
-}
-
 /**
  * Whether it is known before a release is fetched that it needs the tools of a build: releases may come built, where
  * sources do not, and of another layout.
  */
-export function needsTools({ unless, when }: StepFacts, block: Options): boolean {
-  return when === undefined && (unless === undefined || selectsSources(block));
+export function needsTools({ unless, when }: StepFacts, isFromSources: boolean): boolean {
+  return when === undefined && (unless === undefined || isFromSources);
 }
 
 /** Whether the release in this folder is to be built with these facts. */

@@ -121,6 +121,8 @@ export interface BuildRequest {
   readonly block: NamedBlock;
   /** What `install.build` of the template has for this platform; an empty object when it has nothing. */
   readonly facts: Readonly<Record<string, unknown>>;
+  /** Whether the block selects a branch or a commit, of which nobody has built anything. */
+  readonly isFromSources: boolean;
   /** The folder of the release, in which everything happens, by children that run as `user`. It lies below `finalDirectory`. */
   readonly directory: string;
   /** Where its files will lie, for what writes its own path down. */
@@ -143,7 +145,7 @@ export interface InstallRuntime {
   /** As `platforms` of a block, and `install.build` of a template, name it. */
   readonly platform: string;
   /** Asked before anything is fetched. Throws a Problem that says exactly what the machine lacks, and how to get it. */
-  check(request: Pick<BuildRequest, 'block' | 'facts' | 'user' | 'signal'>): Promise<void>;
+  check(request: Pick<BuildRequest, 'block' | 'facts' | 'isFromSources' | 'user' | 'signal'>): Promise<void>;
   /** Ends all that it has started when its signal fires. Throws a Problem with the end of what failed. */
   build(request: BuildRequest): Promise<void>;
 }

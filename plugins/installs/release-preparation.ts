@@ -24,6 +24,7 @@ import { download } from './download.ts';
 import { filler, type OwnTarget } from './install-target.ts';
 import type { InstallLimits } from './limits.ts';
 import type { Draft, ReleaseFolder } from './release-folder.ts';
+import { selectsSources } from './selectors.ts';
 import { sourceFetch, telling } from './source-fetch.ts';
 import type { KeptPlaces } from './swap.ts';
 import { vendorFetch } from './vendor-fetch.ts';
@@ -112,7 +113,9 @@ function notesUrl({ notes }: OwnTarget, version: string): string | null {
 
 /** Throws a Problem that says what the machine lacks. */
 export async function checkRuntimes({ builds, target, user, signal }: PreparationOptions): Promise<void> {
-  for (const { runtime, facts } of builds) await runtime.check({ block: target.block, facts, user, signal });
+  const { block } = target;
+  const isFromSources = selectsSources(block.block);
+  for (const { runtime, facts } of builds) await runtime.check({ block, facts, isFromSources, user, signal });
 }
 
 function sourceRequest({ host, target, selector, installedVersion, signal }: PreparationOptions): SourceRequest {
@@ -186,6 +189,7 @@ async function runBuild(
   const request: BuildRequest = {
     block: target.block,
     facts,
+    isFromSources: selectsSources(target.block.block),
     directory: draft.files,
     finalDirectory,
     user,

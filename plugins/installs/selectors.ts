@@ -35,6 +35,11 @@ export function selectorOf(block: Block): InstallSelector {
   return moving(release) ?? { kind: 'release', release };
 }
 
+/** Whether a block selects a branch or a commit, even where another of its keys wins. */
+export function selectsSources({ branch_enabled: branch, commit_sha: commit }: Block): boolean {
+  return branch === true || (typeof commit === 'string' && commit.trim() !== '');
+}
+
 /** As people read it. */
 export function selectorText(selector: InstallSelector): string {
   if (selector.kind === 'release') return selector.release;

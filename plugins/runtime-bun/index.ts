@@ -25,7 +25,7 @@ export default definePlugin({
       platform: 'bun',
       async check({ facts: given, block, ...asking }) {
         const { places, ...facts } = bunFacts.parse(given);
-        if (!needsTools(facts, block.block)) return;
+        if (!needsTools(facts, asking.isFromSources)) return;
         if ((await toolVersion(['bun', '--version'], { ...asking, places })) !== undefined) return;
         const looked = [...places, 'the directories of PATH'].join(', ');
         throw new Problem(

@@ -27,7 +27,7 @@ export default definePlugin({
     host.contribute('install.runtime', 'deno', {
       platform: 'deno',
       async check({ facts, ...request }) {
-        if (needsTools(denoFacts.parse(facts), request.block.block)) await checkDeno(request, undefined);
+        if (needsTools(denoFacts.parse(facts), request.isFromSources)) await checkDeno(request, undefined);
       },
       async build(request) {
         const { steps = USUAL_STEPS, ...facts } = denoFacts.parse(request.facts);

@@ -22,7 +22,7 @@ export default definePlugin({
       platform: 'dotnet',
       async check({ facts: given, block, ...asking }) {
         const { version, ...facts } = dotnetFacts.parse(given);
-        if (!needsTools(facts, block.block)) return;
+        if (!needsTools(facts, asking.isFromSources)) return;
         const lines = (await toolLines(['dotnet', '--list-sdks'], asking)) ?? [];
         const versions = lines.map(line => line.split(' ', 1)[0] ?? '').filter(line => /^\d/.test(line));
         if (versions.some(found => Number.parseInt(found, 10) >= (version ?? 0))) return;

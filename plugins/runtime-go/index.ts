@@ -23,7 +23,7 @@ export default definePlugin({
     host.contribute('install.runtime', 'go', {
       platform: 'go',
       async check({ facts, ...request }) {
-        if (needsTools(goFacts.parse(facts), request.block.block)) await checkGo(request);
+        if (needsTools(goFacts.parse(facts), request.isFromSources)) await checkGo(request);
       },
       async build(request) {
         const { steps = USUAL_STEPS, ...facts } = goFacts.parse(request.facts);

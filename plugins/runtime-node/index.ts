@@ -17,7 +17,7 @@ export default definePlugin({
         platform: manager,
         async check({ facts: given, ...request }) {
           const facts = nodeFacts.parse(given);
-          const isBuiltHere = needsTools(facts, request.block.block);
+          const isBuiltHere = needsTools(facts, request.isFromSources);
           if (facts.buildsOnly !== true || isBuiltHere) await checkNode(request, facts);
           if (isBuiltHere) await checkPackageManager(request, manager);
         },

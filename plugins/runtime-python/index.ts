@@ -16,7 +16,7 @@ export default definePlugin({
       platform: 'python',
       async check({ facts: given, ...request }) {
         const facts = pythonFacts.parse(given);
-        if (needsTools(facts, request.block.block)) await findInterpreter(request, facts);
+        if (needsTools(facts, request.isFromSources)) await findInterpreter(request, facts);
       },
       async build(request) {
         const facts = pythonFacts.parse(request.facts);

@@ -1,6 +1,5 @@
 // Which Python of this machine makes the virtual environment of a program.
 import { Problem } from '#core';
-import { selectsSources } from '#kit/build-steps';
 import { isAtLeast, toolLines, toolVersion } from '#kit/tool-version';
 import type { BuildRequest } from '../installs/contract.ts';
 import type { PythonFacts } from './facts.ts';
@@ -9,10 +8,10 @@ const HAS_VENV = 'import ensurepip, venv';
 
 /** The command of the interpreter. Throws a Problem 400 that says what is missing. */
 export async function findInterpreter(
-  { block, ...asking }: Pick<BuildRequest, 'block' | 'user' | 'signal'>,
+  { block, isFromSources, ...asking }: Pick<BuildRequest, 'block' | 'isFromSources' | 'user' | 'signal'>,
   { version, sourceVersion }: PythonFacts,
 ): Promise<string> {
-  const wanted = (selectsSources(block.block) ? sourceVersion : undefined) ?? version;
+  const wanted = (isFromSources ? sourceVersion : undefined) ?? version;
   const candidates = [...(wanted === undefined ? [] : [`python${wanted}`]), 'python3'];
   let found: string | undefined;
   for (const candidate of candidates) {

@@ -15,6 +15,7 @@ export interface TestBuild extends BuildRequest {
 export interface BuildRequestOptions {
   readonly facts?: Readonly<Record<string, unknown>>;
   readonly block?: Readonly<Record<string, unknown>>;
+  readonly isFromSources?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -22,7 +23,7 @@ export interface BuildRequestOptions {
 export function buildRequest(
   dir: string,
   files: Readonly<Record<string, string>>,
-  { facts = {}, block = {}, signal = new AbortController().signal }: BuildRequestOptions = {},
+  { facts = {}, block = {}, isFromSources = false, signal = new AbortController().signal }: BuildRequestOptions = {},
 ): TestBuild {
   const directory = path.join(dir, 'release');
   const caches = path.join(dir, 'caches');
@@ -39,6 +40,7 @@ export function buildRequest(
     printed,
     block: named,
     facts,
+    isFromSources,
     directory,
     finalDirectory: path.join(dir, 'final'),
     caches,

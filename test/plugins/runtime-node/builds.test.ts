@@ -183,7 +183,7 @@ t.test('package managers are those of the machine, of the release, or of corepac
   await t.rejects(pnpm.check(buildRequest(dir, {})), none);
   const prebuilt = { unless: 'dist/app.js' };
   await pnpm.check(buildRequest(dir, {}, { facts: prebuilt }));
-  await t.rejects(pnpm.check(buildRequest(dir, {}, { facts: prebuilt, block: { branch_enabled: true } })), none);
+  await t.rejects(pnpm.check(buildRequest(dir, {}, { facts: prebuilt, isFromSources: true })), none);
   await t.rejects(npm.check(buildRequest(dir, {})), { message: /built with npm, .*; install npm$/ });
   const release = `require('node:fs').appendFileSync('calls', 'own ' + process.argv.slice(2))`;
   const files = { calls: '', '.yarn/releases/yarn-4.9.1.cjs': release };

@@ -56,7 +56,8 @@ t.test('an environment that can be moved', async t => {
 t.test('which Python, and what is missing', async t => {
   const dir = await openDir(t);
   const useTools = ownTools(t, dir);
-  const check = (facts: object, block = {}) => python.check(buildRequest(dir, {}, { facts: { ...facts }, block }));
+  const check = (facts: object, isFromSources = false) =>
+    python.check(buildRequest(dir, {}, { facts: { ...facts }, isFromSources }));
   await useTools({ 'python3.12': '', python3: 'exit 1' }, 'Python 3.12.4');
   await check({ version: '3.12' });
   await t.rejects(check({ version: '3.11' }), {
@@ -65,7 +66,7 @@ t.test('which Python, and what is missing', async t => {
   });
   await useTools({ python3: '' }, 'Python 3.11.2');
   await check({ version: '3.11', sourceVersion: '3.13' });
-  await t.rejects(check({ version: '3.11', sourceVersion: '3.13' }, { commit_sha: 'a'.repeat(40) }), {
+  await t.rejects(check({ version: '3.11', sourceVersion: '3.13' }, true), {
     status: 400,
     message: /^App needs Python 3\.13 or later, but this machine has 3\.11\.2; .* apt-get install python3\.13 python3/,
   });

@@ -75,7 +75,7 @@ t.test('what builds a service is understood, and missed where the machine has no
       const runtime = await contributionOf<InstallRuntime>(plugin, 'install.runtime', { key: platform });
       // Of some releases it is known no earlier than when they are there.
       const layout = Object.fromEntries([facts.when ?? []].flat().map(file => [file, '']));
-      const request = buildRequest(dir, layout, { facts, block: { branch_enabled: true } });
+      const request = buildRequest(dir, layout, { facts, isFromSources: true });
       const missed = facts.when === undefined ? runtime.check(request) : runtime.build(request);
       await t.rejects(missed, new Problem(400, ''), `${displayName} asks for ${platform}`);
       t.equal(runtime.platform, platform, key);
