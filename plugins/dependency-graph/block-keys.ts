@@ -1,8 +1,7 @@
-// The keys by which any block, also one without a template, tells the graph of its ports and of what it mounts.
+// The keys by which any block, also one without a template, tells the graph of further ports.
 import { z } from 'zod';
 
 const port = z.unknown().meta({ relation: 'port' });
-const shown = z.unknown().meta({ relation: 'shown' });
 
 /** They are no keys that blocks are offered, because nothing else reads them. */
 export const blockKeys = z.looseObject({
@@ -12,8 +11,4 @@ export const blockKeys = z.looseObject({
   https_port: port,
   external_port: port,
   ports: port,
-  mount_path: shown,
-  mount_dir: shown,
-  mount_name: shown,
-  mount_type: shown,
 });

@@ -8,7 +8,7 @@ import { contributeNotices } from './notices.ts';
 import { launchPlanSchema } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
-import { blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
+import { blockSchema, mountKeys, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
 import { usualLogFiles } from './supervise/usual-log.ts';
 import { STATE_DIRECTORY, Supervisor } from './supervisor.ts';
 
@@ -37,6 +37,7 @@ export default definePlugin({
       defaults: blocks =>
         usualLogFiles(blocks, host.paths.logDir).map(file => (file === null ? {} : { log_file: file })),
     });
+    host.contribute('config.block', 'mounts', { schema: mountKeys, marksOnly: true });
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
 

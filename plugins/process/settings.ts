@@ -194,6 +194,16 @@ export const blockSchema = z.looseObject({
     .describe('how long it may take to end before it is killed'),
 });
 
+const mount = z.unknown().meta(SHOWN);
+
+/** By these any block, also one without a template, tells what it mounts; none is offered them, or has to have them. */
+export const mountKeys = z.looseObject({
+  mount_path: mount,
+  mount_dir: mount,
+  mount_name: mount,
+  mount_type: mount,
+});
+
 export const startupSection = z.looseObject({
   readiness_timeout_seconds: seconds.default(300).describe('how long the boot waits for services to be ready'),
   readiness_poll_interval_seconds: z.number().positive().default(5).describe('pause between two looks at them'),

@@ -3,11 +3,11 @@ import type { BlockMarks, RelationMark } from '../../core/contract/config.ts';
 import { blockKeys } from '../../plugins/dependency-graph/block-keys.ts';
 import { Entries } from '../../plugins/dependency-graph/entries.ts';
 import { selectorKeys } from '../../plugins/installs/selectors.ts';
-import { blockSchema } from '../../plugins/process/settings.ts';
+import { blockSchema, mountKeys } from '../../plugins/process/settings.ts';
 import type { ServiceTemplates } from '../../plugins/services/contract.ts';
 
 const relations = new Map<string, RelationMark>();
-for (const { shape } of [blockSchema, blockKeys, selectorKeys])
+for (const { shape } of [blockSchema, mountKeys, blockKeys, selectorKeys])
   for (const [key, member] of Object.entries(shape)) {
     const relation = member.meta()?.relation;
     if (relation !== undefined) relations.set(key, relation);
