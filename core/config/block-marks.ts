@@ -11,19 +11,23 @@ const RELATIONS: readonly unknown[] = ['port', 'address', 'wait', 'shown', 'read
 /** What all schemas of a block say together; of several relations of one key the last counts, as in editors. */
 export function blockMarksOf(schemas: readonly Schema[]): BlockMarks {
   const decidesProgram = new Set<string>();
+  const programFiles = new Set<string>();
   const relations = new Map<string, RelationMark>();
   for (const layer of schemas.flatMap(schema => describe(schema).layers))
     for (const [key, member] of Object.entries(shapeOf(layer))) {
-      if (decides(member)) decidesProgram.add(key);
+      const deciding = decidingIn(member);
+      if (deciding.size > 0) decidesProgram.add(key);
+      if (deciding.has('files')) programFiles.add(key);
       for (const { relation } of describe(member).marks)
         if (relation !== undefined && RELATIONS.includes(relation)) relations.set(key, relation);
     }
-  return { decidesProgram: [...decidesProgram], relations };
+  return { decidesProgram: [...decidesProgram], programFiles: [...programFiles], relations };
 }
 
-/** Whether the mark stands at the schema, or anywhere in it. */
-function decides(schema: Schema): boolean {
+/** The marks of the schema, and of everything in it. */
+function decidingIn(schema: Schema): ReadonlySet<true | 'files'> {
   const reached = new Set([schema]);
   for (const one of reached) for (const inner of innerSchemas(one)) reached.add(inner);
-  return [...reached].some(one => describe(one).marks.some(({ decidesProgram }) => decidesProgram === true));
+  const marks = [...reached].flatMap(one => describe(one).marks.map(({ decidesProgram }) => decidesProgram));
+  return new Set(marks.filter(mark => mark === true || mark === 'files'));
 }

@@ -54,9 +54,11 @@ declare module 'zod' {
     masksUnknown?: boolean;
     /**
      * Of a key of blocks, or anything inside it: whether it decides which program runs, as whom, or what that is given.
-     * Where a service has a user of its own, nobody changes it through the API before he has logged in. Default false.
+     * Where a service has a user of its own, nobody changes it through the API before he has logged in. `files`: so do the
+     * files that its texts name, from the configuration directory on, which nobody changes before that either. Default
+     * false.
      */
-    decidesProgram?: boolean;
+    decidesProgram?: boolean | 'files';
     /** Of a key of blocks: what relations between services are read from it. Default: nothing. */
     relation?: RelationMark;
   }
@@ -73,6 +75,8 @@ export type RelationMark = 'port' | 'address' | 'wait' | 'shown' | 'read';
 export interface BlockMarks {
   /** The keys that are, or hold, what is marked `decidesProgram`. */
   readonly decidesProgram: readonly string[];
+  /** Those of them whose texts name files that decide it. */
+  readonly programFiles: readonly string[];
   /** By key. */
   readonly relations: ReadonlyMap<string, RelationMark>;
 }

@@ -19,13 +19,15 @@ export async function guardFile(host: Host, file: string): Promise<void> {
   // The links of a mount that may not answer are not resolved.
   const realPlace = async (place: string): Promise<string> => ((await isLocal(place)) ? realPlaceOf(place) : place);
   const hostDir = await realPlace(configDir);
-  for (const other of host.use('config.store').blocks()) {
+  const store = host.use('config.store');
+  for (const other of store.blocks()) {
     const user = userOf(host, other);
     if (user === undefined) continue;
     const { processName, block } = other;
     const named = OPTIONS.flatMap(option => textsIn(block[option])).filter(text => path.isAbsolute(text));
     const { usual, alone } = servicePlaces(configDir, processName);
-    for (const name of [usual ?? alone, alone, ...textsIn(block.env_file), ...named]) {
+    const files = store.blockMarks(other).programFiles.flatMap(key => textsIn(block[key]));
+    for (const name of [usual ?? alone, alone, ...files, ...named]) {
       const place = await realPlace(path.resolve(configDir, name));
       // Every service has its directories below that of the host.
       if (file !== place && (isBelow(hostDir, place) || !isBelow(file, place))) continue;

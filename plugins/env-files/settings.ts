@@ -21,7 +21,7 @@ export type EnvFileKey = z.output<typeof envFile>;
 export const envFileBlock = z.looseObject({
   env_file: envFile
     .optional()
-    .meta({ decidesProgram: true })
+    .meta({ decidesProgram: 'files' })
     .describe(
       'files with lines NAME=value that are read at each start, as the user of the service; later ones win, and `env` ' +
         'over all; a relative path begins at the configuration directory',

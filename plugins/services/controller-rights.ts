@@ -1,7 +1,7 @@
 // Which blocks run with the rights of the host: those that change nothing of how the product's own template launches the
 // program.
 import { isDeepStrictEqual } from 'node:util';
-import type { NamedBlock } from '#core';
+import type { ConfigStore, NamedBlock } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from './contract.ts';
 
 const LEADING_OPTION = /^\{(\w+)\}/;
@@ -10,8 +10,10 @@ const LEADING_OPTION = /^\{(\w+)\}/;
 export function controllerRights(
   templates: ServiceTemplates,
   template: ServiceTemplate,
-  { key, block }: NamedBlock,
+  named: NamedBlock,
+  store: Pick<ConfigStore, 'blockMarks'>,
 ): true | string {
+  const { key, block } = named;
   if (!isTemplates(templates.block(template, key), block)) {
     return 'only the command of its template has the rights of Stackwarden; remove its own command for that';
   }
@@ -20,8 +22,9 @@ export function controllerRights(
   if (variable !== undefined) {
     return `only the environment of its template has the rights of Stackwarden; remove ${variable} from env for that`;
   }
-  if (block.env_file !== undefined)
-    return 'only the environment of its template has the rights of Stackwarden; remove env_file for that';
+  const files = store.blockMarks(named).programFiles.find(option => block[option] !== undefined);
+  if (files !== undefined)
+    return `only the environment of its template has the rights of Stackwarden; remove ${files} for that`;
   const flag = (template.launch?.command ?? [])
     .map(word => LEADING_OPTION.exec(word)?.[1])
     .find(option => option !== undefined && String(block[option] ?? '').startsWith('-'));

@@ -43,7 +43,7 @@ export default definePlugin({
       host.contribute('process.launch-policy', key, {
         configKey: key,
         ...(launch?.asController === true
-          ? { asController: named => controllerRights(catalogue, template, named) }
+          ? { asController: named => controllerRights(catalogue, template, named, host.use('config.store')) }
           : {}),
         bootsFirst: launch?.bootsFirst === true,
       });

@@ -37,7 +37,7 @@ async function usersOf(
     { process_name: `Mount ${index}`, config_dir: path.join(dir, 'work'), stop_grace_seconds: 1, ...more },
   ]);
   const app = await startHost({
-    plugins: ['config', 'process', 'services', 'setup'],
+    plugins: ['config', 'process', 'services', 'setup', 'env-files'],
     configDir,
     config: { rclone: { instances: Object.fromEntries(instances) } },
   });

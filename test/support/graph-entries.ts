@@ -12,7 +12,7 @@ for (const { shape } of [blockSchema, mountKeys, blockKeys, selectorKeys])
     const relation = member.meta()?.relation;
     if (relation !== undefined) relations.set(key, relation);
   }
-const marks: BlockMarks = { decidesProgram: [], relations };
+const marks: BlockMarks = { decidesProgram: [], programFiles: [], relations };
 
 /** `reads` are further keys that signals ask for. */
 export function graphEntries(templates: ServiceTemplates, reads: readonly string[] = []): Entries {

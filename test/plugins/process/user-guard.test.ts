@@ -1,8 +1,11 @@
 // Which keys of a service with a user of its own nobody changes while authentication is off: those that schemas mark, and
 // those that none describes.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import t from 'tap';
 import type { TestHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
+import { until } from '../../support/until.ts';
 
 const SHIPPED = ['config', 'process', 'services', 'setup', 'installs', 'env-files', 'readiness'];
 const PROBE = { exec: ['id'] };
@@ -76,6 +79,36 @@ t.test('a key of somebody else that carries the mark, or in which something does
   t.equal((await change(app, 'free', { launcher: 'id', hooks: [{ run: 'id' }] })).status, 200);
   const { body } = await app.post('/config/process-config/schema', { process_name: 'Own' });
   t.match(body.properties.launcher, { 'x-decidesProgram': true }, 'an editor can tell');
+});
+
+t.test('a file that a key of somebody else names, when it is marked so', async t => {
+  const profiles = `host.contribute('config.block', 'profiles', { schema: host.z.looseObject({
+    profile: host.z.string().optional().meta({ decidesProgram: 'files' }), notes: host.z.string().optional() }) })`;
+  const app = await startWithPlugins(
+    t,
+    { profiles },
+    { shipped: ['config', 'process', 'config-files', 'format-yaml'] },
+  );
+  const edit = (service_name: string) => app.post('/config/service-config', { service_name, updates: { name: 2 } });
+  const named = async (name: string) => {
+    const config_file = path.join(app.configDir, `${name}.yaml`);
+    await writeFile(config_file, 'name: 1\n');
+    return { enabled: false, process_name: name, command: ['true'], config_dir: app.configDir, config_file };
+  };
+  const save = async (more: Readonly<Record<string, unknown>>) => {
+    const config = path.join(app.configDir, 'stackwarden.json');
+    await writeFile(config, JSON.stringify({ ...JSON.parse(await readFile(config, 'utf8')), ...more }));
+    const isThere = async () => {
+      const { body } = await app.get('/config');
+      return Object.keys(more).every(key => body[key] !== undefined);
+    };
+    await until(isThere, { what: 'the services of the file' });
+  };
+  await save({ a: await named('A'), b: await named('B') });
+  for (const name of ['A', 'B']) t.match(await edit(name), { status: 200 });
+  await save({ own: { ...blocks().own, profile: 'A.yaml', notes: 'B.yaml' } });
+  t.match(await edit('A'), { status: 403, body: { detail: /A\.yaml belongs to Own, which runs as user daemon/ } });
+  t.match(await edit('B'), { status: 200 });
 });
 
 t.test('a key that nobody describes, as of a plugin that is not loaded', async t => {
