@@ -194,6 +194,8 @@ export interface Installs {
   isSupported(processName: string): boolean;
   /** What the block of the process selects. */
   selector(processName: string): InstallSelector;
+  /** The key of a block that keeps its program at what is selected; undefined for what moves. */
+  settingOf(selector: InstallSelector): string | undefined;
   /** null when something that the release must have is missing. */
   installed(processName: string): Promise<InstalledRelease | null>;
   /** The release that is published. Throws a Problem. */

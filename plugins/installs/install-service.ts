@@ -12,7 +12,7 @@ import type {
 import type { Installations } from './installations.ts';
 import type { MissingPrograms } from './missing-programs.ts';
 import type { ProgressBoard } from './progress-board.ts';
-import { selectorOf } from './selectors.ts';
+import { selectorOf, settingOf } from './selectors.ts';
 
 export class InstallService implements Installs {
   readonly #installations: Installations;
@@ -35,6 +35,10 @@ export class InstallService implements Installs {
 
   selector(processName: string): InstallSelector {
     return selectorOf(this.#installations.get(processName).block.block);
+  }
+
+  settingOf(selector: InstallSelector): string | undefined {
+    return settingOf(selector);
   }
 
   installed(processName: string): Promise<InstalledRelease | null> {

@@ -40,6 +40,18 @@ export function selectsSources({ branch_enabled: branch, commit_sha: commit }: B
   return branch === true || (typeof commit === 'string' && commit.trim() !== '');
 }
 
+const SETTINGS: Readonly<Partial<Record<InstallSelector['kind'], keyof typeof selectorKeys.shape>>> = {
+  pinned: 'pinned_version',
+  commit: 'commit_sha',
+  branch: 'branch_enabled',
+  release: 'release_version',
+};
+
+/** The key of a block that selects it. */
+export function settingOf({ kind }: InstallSelector): string | undefined {
+  return SETTINGS[kind];
+}
+
 /** As people read it. */
 export function selectorText(selector: InstallSelector): string {
   if (selector.kind === 'release') return selector.release;

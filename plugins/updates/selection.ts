@@ -6,20 +6,12 @@ import { isNews, isSameVersion } from './version-order.ts';
 export type BlockedBy = 'pinned_version' | 'commit' | 'branch' | 'release';
 
 const REASONS = { pinned: 'pinned_version', commit: 'commit', branch: 'branch', release: 'release' } as const;
-const SETTINGS: Readonly<Record<BlockedBy, string>> = {
-  pinned_version: 'pinned_version',
-  commit: 'commit_sha',
-  branch: 'branch_enabled',
-  release: 'release_version',
-};
-
 /** Why the newest release is not looked for; null where it is. */
 export function blockedBy({ kind }: InstallSelector): BlockedBy | null {
   return kind in REASONS ? REASONS[kind as keyof typeof REASONS] : null;
 }
 
-export function blockedMessage(processName: string, reason: BlockedBy): string {
-  const setting = SETTINGS[reason];
+export function blockedMessage(processName: string, setting: string): string {
   return `${processName} stays where ${setting} keeps it; change ${setting} to update it, or override it once`;
 }
 

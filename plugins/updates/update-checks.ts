@@ -74,7 +74,7 @@ export class UpdateChecks {
     };
     const reason = blockedBy(selector);
     if (reason !== null) {
-      const message = blockedMessage(processName, reason);
+      const message = blockedMessage(processName, installs.settingOf(selector) ?? reason);
       return this.#records.setResult(processName, { ...base, status: 'blocked', reason, message });
     }
     const signal = AbortSignal.any([this.#host.signal, AbortSignal.timeout(LIMIT_MS)]);

@@ -92,7 +92,7 @@ export class Updates {
     const { processName } = block;
     const reason = blockedBy(configured);
     if (reason !== null && !mayOverride && target !== 'configured')
-      return { ...this.#plain(block, 'blocked', blockedMessage(processName, reason)), reason };
+      return { ...this.#plain(block, 'blocked', this.#blockedMessage(block, configured)), reason };
     const order = {
       process_name: processName,
       selector: selectorFor(configured, target),
@@ -131,8 +131,13 @@ export class Updates {
 
   #obstacle(block: NamedBlock): string {
     const selector = this.#selectorOf(block);
-    const reason = selector === undefined ? null : blockedBy(selector);
-    return reason === null ? 'they cannot be installed from here' : blockedMessage(block.processName, reason);
+    return selector === undefined || blockedBy(selector) === null
+      ? 'they cannot be installed from here'
+      : this.#blockedMessage(block, selector);
+  }
+
+  #blockedMessage({ processName }: NamedBlock, selector: InstallSelector): string {
+    return blockedMessage(processName, this.#host.use('installs').settingOf(selector) ?? selector.kind);
   }
 
   #unsupported(block: NamedBlock): UpdateStatus {
