@@ -65,6 +65,7 @@ const productSchema = z.looseObject({
       allowed_hosts: names
         .default([])
         .describe('host names by which requests may come while authentication is off, beside those of the own network'),
+      trusted_proxies: names.default([]).describe('addresses or networks whose X-Forwarded-For is believed'),
       mask_secrets: z.boolean().default(false).describe('whether answers show secrets as a mask'),
     })
     .prefault({})

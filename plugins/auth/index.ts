@@ -1,6 +1,5 @@
 // Authentication: the users in one file, their tokens, and the check of every protected route and stream.
 import path from 'node:path';
-import { z } from 'zod';
 import { definePlugin } from '#core';
 import { TokenCheck } from './access-check.ts';
 import { Accounts } from './accounts.ts';
@@ -14,16 +13,11 @@ import { UserStore } from './user-store.ts';
 /** Nothing announces that a token has expired, so the tokens of open streams are checked again at this interval. */
 const STREAM_RECHECK_MS = 5_000;
 
-const section = z.looseObject({
-  trusted_proxies: z.array(z.string()).default([]).describe('addresses or networks whose X-Forwarded-For is believed'),
-});
-
 export default definePlugin({
   name: 'auth',
   host: '^1',
 
   async setup(host) {
-    host.contribute('config.schema', 'auth', { path: ['dumb', 'api_service'], schema: section });
     const hook = host.hook('auth.changed', 'parallel');
     const onChange = (change: AuthChange): void => {
       check.notifyRevoked();
