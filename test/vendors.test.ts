@@ -1,4 +1,4 @@
-// A vendor is named in its own folder, in templates and in tests; an area's keys in the folders of that area. Nowhere else.
+// A vendor is named in its own folder, in templates and in tests. Nowhere else.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -147,17 +147,4 @@ t.test('no name of a service for notifications outside its folder', async t => {
       service,
     );
   }
-});
-
-/** Keys of an area, and the folders that may name them. */
-const AREAS: readonly { readonly keys: RegExp; readonly folders: RegExp }[] = [
-  { keys: /\bsymlink_backup\w*/, folders: /^plugins\/symlinks\// },
-  { keys: /\bauto_update\w*/, folders: /^plugins\/(updates|installs|install-[^/]+)\// },
-  { keys: /\bdumb(?:\.|', ')ai\b/, folders: /^plugins\/ai(-[^/]+)?\// },
-  { keys: /\bdumb(?:\.|', ')notifications\b/, folders: /^plugins\/(notifications|notify-[^/]+)\// },
-];
-
-t.test("no area's key outside its folders", async t => {
-  for (const { file, text } of await sources())
-    for (const { keys, folders } of AREAS) if (!folders.test(file)) t.equal(keys.exec(text)?.[0], undefined, file);
 });
