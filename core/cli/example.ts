@@ -10,6 +10,7 @@ import { makeDirectory } from '../kit/make-directory.ts';
 import { reachOf } from '../kit/service-user.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { isPlaceInUse, isPrivatePlace, makePlace, removeForgottenPlaces } from './example-place.ts';
+import { exampleStack } from './example-stack.ts';
 
 const FIRST_WEB_PORT = 8_081;
 const templateDir = fileURLToPath(new URL('../../templates/example', import.meta.url));
@@ -40,7 +41,12 @@ export class Example {
     await writeFile(path.join(this.#directory, 'package.json'), '{ "type": "module" }\n');
     await rm(this.#record, { force: true });
     const { directory, node } = await this.#whereToRun();
-    const config = stack(directory, node, path.join(this.#configDir, 'log'), await freePortFrom(FIRST_WEB_PORT));
+    const config = await exampleStack({
+      directory,
+      node,
+      log_dir: path.join(this.#configDir, 'log'),
+      free_port: await freePortFrom(FIRST_WEB_PORT),
+    });
     const file = path.join(this.#configDir, 'stackwarden.json');
     await writeFile(file, `${JSON.stringify(config, null, 4)}\n`, { mode: 0o600, flag: 'wx' });
   }
@@ -108,48 +114,6 @@ export class Example {
     if (config !== null && text !== undefined) await writeFileAtomic(config.file, text, { mode: 0o600 });
     await writeFile(this.#record, `${place}\n`, { mode: 0o600 });
   }
-}
-
-/**
- * The worker's configuration contains the web service's port, so the port is chosen here instead of at the first start.
- */
-function stack(directory: string, node: string, logDir: string, webPort: number): Record<string, unknown> {
-  const program = (name: string): string[] => [node, path.join(directory, name)];
-  return {
-    dumb: {
-      auto_restart: {
-        enabled: true,
-        backoff_seconds: [2, 5, 10],
-        max_restarts: 10,
-        services: [{ process_name: 'Example Crasher' }],
-      },
-      startup: { stabilization_seconds: 3, readiness_poll_interval_seconds: 1 },
-    },
-    example_web: {
-      enabled: true,
-      process_name: 'Example Web',
-      command: program('web.js'),
-      config_dir: directory,
-      port: webPort,
-      env: { PORT: '{port}' },
-      ui: true,
-      health: { path: '/health' },
-    },
-    example_worker: {
-      enabled: true,
-      process_name: 'Example Worker',
-      command: program('worker.js'),
-      config_dir: directory,
-      log_file: path.join(logDir, 'example-worker.log'),
-      wait_for_url: [{ url: `http://127.0.0.1:${webPort}/health`, process_name: 'Example Web' }],
-    },
-    example_crasher: {
-      enabled: true,
-      process_name: 'Example Crasher',
-      command: program('crasher.js'),
-      config_dir: directory,
-    },
-  };
 }
 
 async function readIfPresent(file: string): Promise<string | undefined> {
