@@ -2,7 +2,9 @@
 // next piece of work on the same files. All that a program starts inherits its mark.
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { lacksDescriptors, withReserve } from './descriptors.ts';
 import { kernelText } from './kernel-text.ts';
+import { turnWithTime } from './turns.ts';
 
 const VARIABLE = 'STACKWARDEN_WORK';
 const TERM_MS = 10_000;
@@ -17,42 +19,51 @@ export function marks(work: string): Record<string, string> {
 /** Resolves with whether there was something, when nothing of it lives. Throws an Error when it cannot be ended. */
 export async function endLeftOver(work: string): Promise<boolean> {
   const mark = `${VARIABLE}=${Buffer.from(work).toString('latin1')}`;
-  if (signalAll(mark, 'SIGTERM') === 0) return false;
+  if ((await living(mark, pid => signal(pid, 'SIGTERM'))).length === 0) return false;
   if (await isGone(mark, TERM_MS)) return true;
-  signalAll(mark, 'SIGKILL');
+  await living(mark, pid => signal(pid, 'SIGKILL'));
   if (await isGone(mark, KILL_MS)) return true;
-  throw new Error(`what is left of earlier work could not be ended: ${living(mark).join(', ')}`);
+  throw new Error(`what is left of earlier work could not be ended: ${(await living(mark)).join(', ')}`);
 }
 
 async function isGone(mark: string, withinMs: number): Promise<boolean> {
   for (const endMs = performance.now() + withinMs; performance.now() < endMs; await delay(POLL_MS))
-    if (living(mark).length === 0) return true;
+    if ((await living(mark)).length === 0) return true;
   return false;
 }
 
-function signalAll(mark: string, signal: NodeJS.Signals): number {
-  const pids = living(mark);
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return pids.length;
-}
-
-/** The environment of a zombie is empty. */
-function living(mark: string): number[] {
-  const pids = readdirSync('/proc').filter(name => /^\d+$/.test(name));
-  return pids.filter(pid => environmentOf(pid).includes(mark)).map(Number);
-}
-
-function environmentOf(pid: string): readonly string[] {
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    return kernelText(`/proc/${pid}/environ`).split('\0');
+    process.kill(pid, name);
   } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/**
+ * Reads the environments of all processes but this one in several turns of the event loop. `onFound` is called in the turn
+ * in which one was read, because its pid may be another's later.
+ */
+async function living(mark: string, onFound?: (pid: number) => void): Promise<number[]> {
+  const names = withReserve(() => readdirSync('/proc')).filter(name => /^\d+$/.test(name));
+  const found: number[] = [];
+  for (const pid of names.map(Number)) {
+    if (pid === process.pid) continue;
+    await turnWithTime();
+    if (!isMarked(pid, mark)) continue;
+    found.push(pid);
+    onFound?.(pid);
+  }
+  return found;
+}
+
+/** The environment of a zombie is empty. Throws what the system says when it cannot be told for want of descriptors. */
+function isMarked(pid: number, mark: string): boolean {
+  try {
+    return `\0${withReserve(() => kernelText(`/proc/${pid}/environ`))}\0`.includes(`\0${mark}\0`);
+  } catch (error) {
+    if (lacksDescriptors(error)) throw error;
     // It has ended, or belongs to another user.
-    return [];
+    return false;
   }
 }

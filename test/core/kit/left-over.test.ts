@@ -1,0 +1,73 @@
+// What earlier work has left: all of it is found and ended, nothing else, and nobody waits for the look.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { endLeftOver, marks } from '../../../core/kit/left-over.ts';
+import { lives } from '../../support/kids.ts';
+
+/** A process of some work. A large environment takes longer to read. */
+function begin(t: Test, work: string, more: Record<string, string> = {}): number {
+  const child = spawn('sleep', ['600'], { env: { ...more, ...marks(work), LAST: 'yes' }, stdio: 'ignore' });
+  t.teardown(() => child.kill('SIGKILL'));
+  return child.pid ?? 0;
+}
+
+t.test('that of one work alone is ended', async t => {
+  const work = `täglich ${randomUUID()}`;
+  const [mine, alike] = [begin(t, work), begin(t, `${work} too`)];
+  t.equal(await endLeftOver(work), true);
+  t.notOk(lives(mine));
+  t.ok(lives(alike));
+  t.equal(await endLeftOver(work), false);
+});
+
+/** What a process, which is of that work itself, says of what is left of it. */
+async function askAnother(work: string, before = ''): Promise<string> {
+  const from = (name: string): string => JSON.stringify(import.meta.resolve(`../../../core/kit/${name}.ts`));
+  const script = `
+    import { openSync } from 'node:fs'
+    for (const name of Object.keys(${JSON.stringify(marks(''))})) delete process.env[name]
+    const { register } = await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})
+    register()
+    const { endLeftOver } = await import(${from('left-over')})
+    const { lookAtDescriptors } = await import(${from('descriptors')})
+    ${before}
+    const found = await endLeftOver(${JSON.stringify(work)})
+    process.stdout.write(String(found), () => process.kill(process.pid, 'SIGKILL'))`;
+  const command = 'ulimit -n 200; exec "$@"';
+  const args = ['-c', command, 'sh', process.execPath, '--input-type=module', '-e', script];
+  const child = spawn('sh', args, { env: { ...process.env, ...marks(work) } });
+  let said = '';
+  for (const output of [child.stdout, child.stderr])
+    output.on('data', part => {
+      said += part;
+    });
+  await once(child, 'close');
+  return said;
+}
+
+t.test('a host that is of some work itself is no left-over of it', async t => {
+  t.equal(await askAnother(randomUUID()), 'false');
+});
+
+t.test('a look at many environments leaves turns to others', async t => {
+  const large = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`LARGE_${n}`, 'x'.repeat(120_000)]));
+  for (let count = 0; count < 24; count += 1) begin(t, 'another', large);
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns += 1;
+    next = setImmediate(count);
+  });
+  t.equal(await endLeftOver(randomUUID()), false);
+  clearImmediate(next);
+  t.ok(turns > 1, 'what else there is to do is done between');
+});
+
+t.test('without descriptors it is found with those that are kept', async t => {
+  const work = randomUUID();
+  const pid = begin(t, work);
+  const takeAll = `lookAtDescriptors(); try { for (;;) openSync('/dev/null', 'r') } catch {}`;
+  t.equal(await askAnother(work, takeAll), 'true');
+  t.notOk(lives(pid));
+});
