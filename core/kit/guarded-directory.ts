@@ -47,10 +47,10 @@ export interface Making {
 }
 
 /**
- * `read` and `update` need an existing file, `create` a free name; `append` and `keep`, which also reads, take the
- * existing file or create one.
+ * `read`, `update` and `extend`, which appends, need an existing file, `create` a free name; `append` and `keep`, which
+ * also reads, take the existing file or create one.
  */
-export type FileUse = 'read' | 'update' | 'append' | 'create' | 'keep';
+export type FileUse = 'read' | 'update' | 'extend' | 'append' | 'create' | 'keep';
 
 /** Directories are held without being read, so that those that may only be passed can be passed. Linux calls it O_PATH. */
 const HOLD = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -58,6 +58,7 @@ const SAFE = constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const FLAGS: Readonly<Record<FileUse, number>> = {
   read: SAFE | constants.O_RDONLY,
   update: SAFE | constants.O_RDWR,
+  extend: SAFE | constants.O_WRONLY | constants.O_APPEND,
   append: SAFE | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
   keep: SAFE | constants.O_RDWR | constants.O_CREAT,
   create: SAFE | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL,

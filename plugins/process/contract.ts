@@ -1,5 +1,5 @@
 // What process control offers to other plugins: the supervisor, its hooks, points and events.
-
+import type { FileHandle } from 'node:fs/promises';
 import type { AsyncParallelHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
 import type { NamedBlock } from '#core';
@@ -127,8 +127,8 @@ export type StopOutcome = 'stopped' | 'not-running' | 'already-stopping';
 /** A program with these is ended with the run, also by a host that has adopted it. */
 export interface RunShare {
   readonly variables: Readonly<Record<string, string>>;
-  /** What is appended to it is output of the process. */
-  readonly outputFile: string;
+  /** What is written to it is output of the process. The caller closes it. Throws when the run has ended. */
+  openOutput(): Promise<FileHandle>;
 }
 
 /** What the work of a hold can do with its process. Throws a Problem 409 once the hold has ended. */

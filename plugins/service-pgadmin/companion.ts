@@ -1,7 +1,6 @@
 // A program that runs beside a service. It is a part of the run of the service, which ends it wherever that ends, and writes
 // into its log. It is not supervised: one that ends by itself is started again with the service.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
 import type { Host } from '#core';
 import type { LaunchPlan, RunShare } from '../process/contract.ts';
 
@@ -25,7 +24,7 @@ export class Companion {
 
   /** A machine without the program does without it. */
   async start({ command: [program = '', ...args], env, user }: CompanionLaunch, run: RunShare): Promise<void> {
-    const output = await open(run.outputFile, 'a');
+    const output = await run.openOutput();
     try {
       const stdio = ['ignore', output.fd, output.fd] as const;
       this.#follow(spawn(program, args, { ...user, env: { ...env, ...run.variables }, cwd: '/', stdio: [...stdio] }));

@@ -5,6 +5,7 @@ import { type NamedBlock, Problem } from '#core';
 import { timeAt } from '#kit/boot-clock';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import { namedReason } from '#kit/named-reason';
 import { turnWithTime } from '#kit/turns';
 import type {
@@ -117,7 +118,7 @@ export class SupervisedProcess {
     const { directory } = this.#with.state;
     return {
       variables: marksOf({ runId: run.target.runId, processName, directory }),
-      outputFile: run.output.spoolFile,
+      openOutput: () => GuardedDirectory.at(run.output.spoolFile, (held, name) => held.openFile(name, 'extend')),
     };
   }
 
