@@ -1,5 +1,5 @@
 // Which variables of the host's environment other programs may see: all but its secrets.
-import { isSecretKey } from './redact.ts';
+import { holdsCredential, isSecretKey } from './redact.ts';
 
 /** Names of secrets that are usual for variables alone. */
 const SECRET_VARIABLE = /(?:^|_)(?:pass|passphrase|pwd|auth|dsn|jwt|pat|key)$|access_?key|^ssh_auth_sock$/i;
@@ -28,5 +28,5 @@ function holdsSecret(name: string, value: string): boolean {
 
 function tellsSecret(name: string, value: string): boolean {
   if (OPEN.has(name)) return false;
-  return isSecretKey(name) || SECRET_VARIABLE.test(name) || URL_WITH_CREDENTIALS.test(value);
+  return isSecretKey(name) || SECRET_VARIABLE.test(name) || URL_WITH_CREDENTIALS.test(value) || holdsCredential(value);
 }

@@ -190,6 +190,12 @@ export function redact(text: string, signs = SECRET_WORDS.findInText(text)): str
   return (signs & MAILS) !== 0 ? redactMails(result) : result;
 }
 
+/** Whether the text tells a credential; a mail address is none. */
+export function holdsCredential(text: string): boolean {
+  const signs = SECRET_WORDS.findInText(text) & ~MAILS;
+  return redact(text, signs) !== text;
+}
+
 /** Masks the values of names that tell a secret, in all the notations in which programs write them. */
 function redactNamed(text: string): string {
   let result = '';

@@ -13,6 +13,7 @@ const OPEN = {
   TZ: 'Europe/Berlin',
   SOME_SETTING: 'shown',
   KEYBOARD: 'qwerty',
+  JAVA_OPTS: '-Xmx1g -Dkey=value -Dfile.encoding=UTF-8',
   SEXTANT: 'north',
   HTTP_PROXY_OF_OURS: 'http://proxy:3128/a@b',
 };
@@ -31,14 +32,20 @@ const SECRET = {
   AWS_ACCESS_KEY_ID: 'host-secret-12',
   SSH_AUTH_SOCK: '/run/host-secret-13',
   DATABASE_URL: 'postgres://bob:host-secret-14@db/x',
+  JDBC_OPTIONS: 'Host=db;Username=bob;Password=host-secret-16',
+  CREDS: 'ghp_hostsecret17abcdefghijklmnopqrstuvwxyz',
+  HOOK: 'https://discord.com/api/webhooks/123456789/host-secret-18',
+  EXTRA: 'Authorization: Bearer host-secret-19',
   npm_config__auth: 'host-secret-15',
 };
 /** What overrides a member of the configuration is meant for the host, whatever its name. */
 const OVERRIDING = { KID_LOG_LEVEL: 'DEBUG', DUMB_API_SERVICE_LOG_LEVEL: 'ERROR' };
+/** The log would not show it. */
+const MAIL = { MAINTAINER: 'me@example.org' };
 const ASKED = { ASKED_TOKEN: 'asked-1', EXPANDED_TOKEN: 'asked-2' };
 
 t.test('what a service finds in its environment', async t => {
-  const own = { ...OPEN, ...SECRET, ...OVERRIDING, ...ASKED };
+  const own = { ...OPEN, ...SECRET, ...OVERRIDING, ...ASKED, ...MAIL };
   const before = { ...process.env };
   Object.assign(process.env, own);
   t.teardown(() => {
@@ -75,6 +82,7 @@ t.test('what a service finds in its environment', async t => {
   for (const name of Object.keys({ ...SECRET, ...OVERRIDING })) t.notMatch(line, `"${name}"`);
   for (const [name, value] of Object.entries(OPEN)) t.match(line, `"${name}":"${value}"`);
   t.match(line, '"PATH":');
+  t.match(line, '"MAINTAINER":');
   t.match(line, '"ASKED_TOKEN":', 'asked for by name');
   t.match(line, '"EXPANDED":"asked-2"');
   t.match(line, `"PLAIN":"\${constructor}"`);
