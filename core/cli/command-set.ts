@@ -1,6 +1,6 @@
 // The commands that there are: those of the core, and each file `commands/NAME.ts` in the folder of a plugin. Only what is
 // asked for is loaded, because a command is to answer at once: the configuration is read for what nobody else has.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { FILE_NAMES } from '../config/file-names.ts';
@@ -61,7 +61,9 @@ export class CommandSet {
 /** Most configurations name none, and understanding one takes longer than all else of a short command. */
 function mayNameDirectories(configDir: string): boolean {
   if (process.env.DUMB_PLUGINS_DIRS !== undefined) return true;
-  const files = FILE_NAMES.map(name => path.join(configDir, name)).filter(file => existsSync(file));
+  const files = FILE_NAMES.map(name => path.join(configDir, name)).filter(file =>
+    statSync(file, { throwIfNoEntry: false })?.isFile(),
+  );
   return files.some(file => readFileSync(file, 'utf8').includes('dirs'));
 }
 

@@ -1,5 +1,6 @@
 // Finds, reads and parses the main configuration file.
-import { readdir, readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
@@ -51,7 +52,19 @@ export async function findUnreadFiles(file: string): Promise<string[]> {
 }
 
 export async function readConfigText(file: string): Promise<ConfigText> {
-  return { file, format: formatOf(file), text: await readFile(file, 'utf8') };
+  return { file, format: formatOf(file), text: await readRegular(file) };
+}
+
+/** A FIFO would be waited for without an end, and a device be read without one. */
+async function readRegular(file: string): Promise<string> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    if (!(await handle.stat()).isFile())
+      throw new Problem(409, `${file} is no regular file; replace it with the configuration, or remove it`);
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
 }
 
 /** What `parseConfig` gives, without a stall of the event loop. Throws an Error with the same message. */

@@ -1,0 +1,43 @@
+// A configuration file that is no regular one is told by name: it is neither waited for nor read without an end.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+
+const PLACES: Readonly<Record<string, (file: string) => unknown>> = {
+  'a FIFO': file => execFileSync('mkfifo', [file]),
+  'a device': file => symlink('/dev/zero', file),
+  'a directory': file => mkdir(file),
+};
+
+const LIMIT_MS = 30_000;
+
+function run(args: readonly string[]): Promise<{ readonly signal: NodeJS.Signals | null }> {
+  const main = path.resolve(import.meta.dirname, '../../core/cli/main.ts');
+  const options = { stdio: 'ignore', timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
+  const child = spawn(process.execPath, ['--import=tsx', main, ...args], options);
+  return new Promise(resolve => child.on('close', (_code, signal) => resolve({ signal })));
+}
+
+for (const [what, make] of Object.entries(PLACES)) {
+  t.test(`${what} in place of the configuration`, async t => {
+    const configDir = testDir(t, {});
+    const file = path.join(configDir, 'stackwarden.json');
+    await make(file);
+    const told = { message: `${file} is no regular file; replace it with the configuration, or remove it` };
+    await t.rejects(startHost({ plugins: ['config', 'health'], configDir }), told);
+    const said = await run(['plugins', '--config-dir', configDir]);
+    t.not(said.signal, 'SIGKILL', 'a command does not wait for it either');
+    await rm(file, { recursive: true });
+
+    const app = await startHost({ plugins: ['config', 'health'], configDir });
+    t.teardown(() => app.stop());
+    await rm(file, { recursive: true });
+    await make(file);
+    const answer = await app.post('/config', { updates: { dumb: { log_level: 'DEBUG' } }, persist: true });
+    t.equal(answer.status, 503, answer.text);
+    await rm(file, { recursive: true });
+  });
+}
