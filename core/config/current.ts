@@ -102,7 +102,11 @@ export class CurrentConfig {
     const { schema, environment } = this.#parts;
     const defaults = schema.defaults(file);
     const fromFile = fit(merge(defaults, file) as ConfigObject, defaults, schema);
-    const { edits: given, unused: unusedVariables } = environmentEdits(fromFile.root, environment, schema.formerKeys());
+    const { edits: given, unused: unusedVariables } = environmentEdits(
+      fromFile.root,
+      environment,
+      schema.formerPaths(),
+    );
     if (given.length + overlay.length === 0)
       return this.#finished(fromFile, { overrides: [], ignored: [], unusedVariables });
     const layersOn = (overrides: readonly EnvironmentEdit[]): Fitted => {

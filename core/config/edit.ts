@@ -9,8 +9,9 @@ import { isObject } from '../kit/plain-object.ts';
 import { readTextAbove } from '../kit/text-thread.ts';
 import { parseYaml } from '../kit/yaml-document.ts';
 import { readKey, YamlEditor, yamlValues } from '../kit/yaml-editor.ts';
-import { type ConfigEdit, withEdits } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, startsWith, withEdits } from './layers.ts';
 import { type ConfigFormat, LARGE_BYTES } from './load.ts';
+import { renameInText, withFormerText } from './move.ts';
 
 /** What `editText` gives, without a stall of the event loop. */
 export function editTextAside(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): Promise<string> {
@@ -28,6 +29,28 @@ export function editTextWith(text: string, format: ConfigFormat, editsText: stri
 
 /** Returns the text after all edits, made in their order. Throws a Problem 400 for one that cannot be made. */
 export function editText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {
+  const moves = edits.flatMap(({ from, ...edit }) => (from === undefined ? [] : [{ ...edit, from }]));
+  return changedText(
+    moves.reduce((moved, move) => textAfterMove(moved, format, move), text),
+    format,
+    edits,
+  );
+}
+
+/** What is left at the former place goes with the rest of the edits. */
+function textAfterMove(text: string, format: ConfigFormat, move: ConfigEdit & { readonly from: ConfigPath }): string {
+  const { path: to, from } = move;
+  const renamed = isBeside(from, to) ? renameInText(text, format, from, to) : undefined;
+  if (renamed !== undefined) return renamed;
+  const copied = changedText(text, format, [move]);
+  return from.length === to.length ? withFormerText(text, copied, format, from, to) : copied;
+}
+
+function isBeside(a: ConfigPath, b: ConfigPath): boolean {
+  return a.length === b.length && startsWith(a, b.slice(0, -1));
+}
+
+function changedText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {
   const edited = (present: ConfigObject) => withEdits(present, edits) as ConfigObject;
   if (format === 'json') return editJson(text.trim() === '' ? '{}\n' : text, edited, 'replace').text;
   const editor = new YamlEditor(text);

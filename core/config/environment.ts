@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Logger } from '../contract/log.ts';
 import { isObject } from '../kit/plain-object.ts';
-import type { ConfigEdit, ConfigPath } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, startsWith } from './layers.ts';
 
 const SECRETS_DIR = '/run/secrets';
 const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
@@ -77,6 +77,12 @@ export interface EnvironmentLayer {
   readonly unused: readonly UnusedVariable[];
 }
 
+/** A place of the configuration that was another one. */
+export interface FormerPath {
+  readonly present: ConfigPath;
+  readonly former: ConfigPath;
+}
+
 /** `dumb.api_service.host` -> `DUMB_API_SERVICE_HOST`. */
 function variableName(configPath: ConfigPath): string {
   return configPath
@@ -87,22 +93,22 @@ function variableName(configPath: ConfigPath): string {
 
 /**
  * What the environment makes of a tree; only values that exist can be overridden, and objects with members keep those
- * that a variable does not name. `formerKeys` maps root keys to their former names, whose variables count where none has
- * the present name.
+ * that a variable does not name. Variables with the name of a former path count where none has the present name.
  */
 export function environmentEdits(
   root: unknown,
   environment: Environment,
-  formerKeys: ReadonlyMap<string, string>,
+  formerPaths: readonly FormerPath[],
 ): EnvironmentLayer {
   const edits: EnvironmentEdit[] = [];
   const unused: UnusedVariable[] = [];
   const visit = (value: unknown, configPath: ConfigPath): void => {
-    const [rootKey = '', ...rest] = configPath;
-    const former = formerKeys.get(rootKey);
-    const names = [configPath, ...(former === undefined ? [] : [[former, ...rest]])].map(variableName);
+    const known = formerPaths.filter(({ present }) => startsWith(configPath, present));
+    const former = known.map(path => [...path.former, ...configPath.slice(path.present.length)]);
+    const names = [configPath, ...former].map(variableName);
+    const below = formerPaths.filter(({ present }) => startsWith(present, configPath));
     // Most parts of the tree are named by no variable, and need not be walked.
-    if (!names.some(name => environment.hasPrefix(name))) return;
+    if (![...names, ...below.map(path => variableName(path.former))].some(name => environment.hasPrefix(name))) return;
     const name = names.find(candidate => environment.read(candidate) !== undefined) ?? '';
     const text = environment.read(name);
     if (isObject(value) && Object.keys(value).length > 0) {

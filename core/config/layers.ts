@@ -10,6 +10,8 @@ export type ConfigPath = readonly string[];
 export interface ConfigEdit {
   readonly path: ConfigPath;
   readonly value: unknown;
+  /** Where the value stands in the file so far, from where its text is taken. */
+  readonly from?: ConfigPath;
 }
 
 /** The last merge of each upper object. */

@@ -13,6 +13,7 @@ import { isObject } from '../kit/plain-object.ts';
 import { shapeIssues } from '../kit/shape-issues.ts';
 import { blockMarksOf } from './block-marks.ts';
 import { blocksOf } from './blocks.ts';
+import type { FormerPath } from './environment.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
 import { type ConfigEdit, type ConfigPath, merge, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
@@ -96,13 +97,12 @@ export class ConfigSchema {
     return () => this.#templates.delete(place);
   }
 
-  /** Former names of root keys, by their present names. */
-  formerKeys(): ReadonlyMap<string, string> {
-    return new Map(
-      [...this.#templates.values()].flatMap(({ path: [key = ''], formerKey }) =>
-        formerKey === undefined ? [] : [[key, formerKey] as const],
-      ),
-    );
+  /** Former paths of blocks, and of what has instances, with the present ones. */
+  formerPaths(): FormerPath[] {
+    return [...this.#templates.values()].flatMap(({ path, formerPath }) => {
+      const present = path[1] === 'instances' ? path.slice(0, 1) : path;
+      return formerPath === undefined ? [] : [{ present, former: formerPath }];
+    });
   }
 
   /** Default values for what the file does not contain. */

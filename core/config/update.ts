@@ -116,7 +116,10 @@ export class Updates {
       overrideOf(edit) === undefined || changedPaths(valueAt(shown, edit.path), edit.value).length > 0;
     const own = edits.filter(isOwn);
     const lower = current.overlay.length === 0 ? effective : current.layered(file.value, []);
-    const written = persist ? storedEdits(own, { file: file.value, shown: lower.open, overrides }) : [];
+    const moves = persist ? movesIn(file.value, update.moves ?? []) : [];
+    const moved = withEdits(file.value, moves) as ConfigObject;
+    const changes = persist ? storedEdits(own, { file: moved, shown: lower.open, overrides }) : [];
+    const written = [...moves, ...changes];
     const overlay = persist
       ? withoutPaths(current.overlay, own.map(pathOf))
       : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
@@ -305,6 +308,19 @@ function deletion({ path, value }: ConfigEdit): ConfigEdit {
 function launchedAnew(blocks: readonly NamedBlock[]): (path: ConfigPath) => boolean {
   const places = new Set(blocks.filter(({ isHost }) => !isHost).map(({ path }) => placeOf(path)));
   return path => path.some((_key, index) => places.has(placeOf(path.slice(0, index + 1))));
+}
+
+/** The edits of the file that move its members; each says where the text of the value is. */
+function movesIn(file: ConfigObject, moves: NonNullable<ConfigUpdate['moves']>): ConfigEdit[] {
+  return moves.flatMap(({ from, to }) => {
+    const value = valueAt(file, from);
+    return value === undefined
+      ? []
+      : [
+          { path: to, value, from },
+          { path: from, value: undefined },
+        ];
+  });
 }
 
 function pathOf({ path }: ConfigEdit): ConfigPath {

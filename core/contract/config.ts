@@ -98,6 +98,11 @@ export interface ConfigUpdate {
   readonly updates: ConfigObject;
   /** False changes the memory only. */
   readonly persist: boolean;
+  /**
+   * Members of the file that get another name or place before the rest is made, with the comments in them, whatever
+   * `processName` says; `to` is as deep as `from`. One that the file does not have is passed over.
+   */
+  readonly moves?: readonly { readonly from: readonly string[]; readonly to: readonly string[] }[];
   /** Whether sections, and names and whole blocks of processes, may be taken away, as a migration does. Default false. */
   readonly mayRemove?: boolean;
   /** Whether the caller may be anybody, who then changes nothing that `needsLogin`. Default false. */
@@ -236,8 +241,8 @@ export interface BlockTemplate {
   readonly path: readonly string[];
   /** The default block; for a template of instances, the one of the instance with this name. */
   block(instance: string): Record<string, unknown>;
-  /** Earlier name of the root key, whose environment variables still apply. */
-  readonly formerKey?: string;
+  /** Earlier path of the block, or of what has its instances; environment variables of that name still apply. */
+  readonly formerPath?: readonly string[];
 }
 
 /** The configuration that an update would lead to, before it is accepted. */

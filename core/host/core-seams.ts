@@ -57,8 +57,8 @@ export function declareCorePoints(
   declare('config.block', z.looseObject({ schema: zodSchema, appliesTo, marksOnly, defaults }), {
     defaults: z.array(data),
   });
-  const formerKey = z.string().optional();
-  declare('config.template', z.looseObject({ path, block: functionSchema, formerKey }), { block: data });
+  const formerPath = path.optional();
+  declare('config.template', z.looseObject({ path, block: functionSchema, formerPath }), { block: data });
 }
 
 /** Whether answers, files and threads can carry the value; a member may be undefined, as one that is not there. */

@@ -25,9 +25,9 @@ export default definePlugin({
       const applied = (store.get('dumb.config_migrations') ?? []) as string[];
       const ids = [...new Set([...applied, id])];
       try {
-        const dumb = { config_migrations: ids };
         await store.update({
-          updates: { ...change, dumb },
+          ...change,
+          updates: { ...change.updates, dumb: { config_migrations: ids } },
           persist: true,
           mayRemove: true,
           actor: 'config-migrations',

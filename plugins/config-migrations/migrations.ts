@@ -7,13 +7,22 @@ import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts'
 type Values = Readonly<Record<string, unknown>>;
 type Change = NonNullable<ServiceTemplate['migrations']>[number];
 
+type Place = readonly string[];
+
+/** What to make of the configuration. */
+interface Step {
+  /** What to merge, where null deletes a key. */
+  readonly updates: Record<string, unknown>;
+  readonly moves?: readonly { readonly from: Place; readonly to: Place }[];
+}
+
 export interface Migration {
   readonly id: string;
   /**
-   * What to merge into the configuration, where null deletes a key; undefined when there is nothing to do. `stored` is
-   * what the file itself holds: values of the environment stay there.
+   * undefined when there is nothing to do. `stored` is what the file itself holds: values of the environment stay
+   * there.
    */
-  updates(root: Values, stored: Values): Record<string, unknown> | undefined;
+  updates(root: Values, stored: Values): Step | undefined;
   /** What keeps it from being done, with what to do; undefined when nothing does. */
   obstacle?(root: Values, stored: Values): string | undefined;
 }
@@ -21,8 +30,17 @@ export interface Migration {
 /** Renamed keys come first, because other changes apply to a block under its present key. */
 export function migrationsOf(templates: ServiceTemplates): Migration[] {
   const all = templates.list();
+  const renames = all.flatMap(template =>
+    templates.formerPlacesOf(template).map(from => ({ template, from, to: templates.placeOf(template) })),
+  );
+  const sections = new Map(
+    renames.flatMap(({ from, to }) => (from.length === 1 ? [] : [[from[0] ?? '', to[0] ?? '']])),
+  );
   return [
-    ...all.flatMap(template => (template.aliases ?? []).map(former => renamed(former, template, templates))),
+    ...[...sections].map(([from, to]) => renamedSection(from, to)),
+    ...renames.flatMap(({ template, from: [from = '', ...below] }) =>
+      below.length > 0 ? [] : [renamed(from, template, templates)],
+    ),
     ...all.flatMap(template => (template.migrations ?? []).map(change => changed(template, change, templates))),
   ];
 }
@@ -36,12 +54,34 @@ function renamed(from: string, template: ServiceTemplate, templates: ServiceTemp
   return {
     id: `${from}-to-${to}`,
     updates: (root, stored) =>
-      isObject(stored[from]) && isFree(root, stored) ? { [to]: stored[from], [from]: null } : undefined,
-    obstacle: (root, stored) =>
-      isObject(root[from]) && !isFree(root, stored)
-        ? `${from} is the former name of ${to}, and the configuration has both; move what you need into ${to} and remove ${from}`
-        : undefined,
+      isObject(stored[from]) && isFree(root, stored) ? { updates: {}, moves: [{ from: [from], to: [to] }] } : undefined,
+    obstacle: (root, stored) => (isObject(root[from]) && !isFree(root, stored) ? bothSet(from, to) : undefined),
   };
+}
+
+/** The same for a section with blocks in it: what only the former one has is moved. */
+function renamedSection(from: string, to: string): Migration {
+  const onlyFormer = (stored: Values): string[] =>
+    Object.keys(membersOf(stored[from])).filter(member => !Object.hasOwn(membersOf(stored[to]), member));
+  return {
+    id: `${from}-to-${to}`,
+    updates(_root, stored) {
+      const moved = onlyFormer(stored);
+      if (moved.length === 0) return undefined;
+      if (!isObject(stored[to])) return { updates: {}, moves: [{ from: [from], to: [to] }] };
+      const isEmptied = moved.length === Object.keys(membersOf(stored[from])).length;
+      const moves = moved.map(member => ({ from: [from, member], to: [to, member] }));
+      return { updates: isEmptied ? { [from]: null } : {}, moves };
+    },
+    obstacle(_root, stored) {
+      const [both] = Object.keys(membersOf(stored[from])).filter(member => !onlyFormer(stored).includes(member));
+      return both === undefined ? undefined : bothSet(`${from}.${both}`, `${to}.${both}`);
+    },
+  };
+}
+
+function bothSet(from: string, to: string): string {
+  return `${from} is the former name of ${to}, and the configuration has both; move what you need into ${to} and remove ${from}`;
 }
 
 function changed(template: ServiceTemplate, change: Change, templates: ServiceTemplates): Migration {
@@ -54,14 +94,14 @@ function changed(template: ServiceTemplate, change: Change, templates: ServiceTe
       const own = membersOf(stored[key]);
       if (instance === undefined || !isObject(service.instances)) {
         const set = changeOf(service, own, change, templates.block(template));
-        return set && { [key]: set };
+        return set && { updates: { [key]: set } };
       }
       const instances = Object.entries(service.instances).flatMap(([name, block]) => {
         const ownBlock = membersOf(membersOf(own.instances)[name]);
         const set = isObject(block) ? changeOf(block, ownBlock, change, templates.block(template, name)) : undefined;
         return set === undefined ? [] : [[name, set] as const];
       });
-      return instances.length === 0 ? undefined : { [key]: { instances: Object.fromEntries(instances) } };
+      return instances.length === 0 ? undefined : { updates: { [key]: { instances: Object.fromEntries(instances) } } };
     },
   };
 }

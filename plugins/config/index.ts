@@ -1,8 +1,9 @@
 // The configuration over HTTP: reads and changes it, and serves the schemas that editors need.
-import { type ConfigObject, type ConfigUpdate, definePlugin, type Host, Problem } from '#core';
+import { type ConfigObject, type ConfigUpdate, definePlugin, Problem } from '#core';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
+import { underPresentNames } from './present-names.ts';
 import { actingLater } from './restart-required.ts';
 import * as wire from './wire.ts';
 
@@ -47,7 +48,7 @@ export default definePlugin({
         if (Object.keys(updates).length === 0) throw new Problem(400, 'updates is empty; name at least one key');
         const by = { actor: identity.username ?? 'api', byAnybody: host.find('access')?.enabled() !== true };
         if (name === undefined || name === null || name === '') {
-          const present = underPresentNames(host, updates, store.root());
+          const present = underPresentNames(updates, store.root(), host.find('service.templates'));
           const result = await update({ updates: present, persist: persist ?? true, ...by });
           return { status: 'updated' as const, keys: Object.keys(updates), ...result };
         }
@@ -81,20 +82,3 @@ export default definePlugin({
     });
   },
 });
-
-/**
- * The updates with former keys of services replaced by the present ones, except where the configuration itself still has
- * a block under the former key. Throws a Problem 409 for a service under both, because neither would be known to count.
- */
-function underPresentNames(host: Host, updates: ConfigObject, root: Readonly<ConfigObject>): ConfigObject {
-  const present = { ...updates };
-  for (const { key, aliases = [] } of host.find('service.templates')?.list() ?? []) {
-    const former = aliases.find(alias => Object.hasOwn(updates, alias));
-    if (former === undefined) continue;
-    if (Object.hasOwn(updates, key)) throw new Problem(409, `${former} is the former name of ${key}; send one of them`);
-    if (Object.hasOwn(root, former)) continue;
-    present[key] = updates[former];
-    delete present[former];
-  }
-  return present;
-}

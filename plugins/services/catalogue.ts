@@ -5,6 +5,8 @@ import { Selection } from './selection.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** The section of the host itself; the key of a block in it begins with its name. */
+const OWN_SECTION = 'dumb';
 /** The name of an option in braces. */
 const OPTION = /\{(\w+)\}/g;
 
@@ -42,6 +44,17 @@ export class Catalogue implements ServiceTemplates {
 
   get(configKey: string): ServiceTemplate | undefined {
     return this.#templates.get(configKey) ?? this.#byAlias.get(configKey);
+  }
+
+  placeOf({ key }: ServiceTemplate): readonly string[] {
+    return key.startsWith(`${OWN_SECTION}_`) ? [OWN_SECTION, key.slice(OWN_SECTION.length + 1)] : [key];
+  }
+
+  formerPlacesOf(template: ServiceTemplate): readonly (readonly string[])[] {
+    const [, member] = this.placeOf(template);
+    const { aliases = [] } = template;
+    // A former key of a block in the own section has the former name of that section in front.
+    return aliases.map(alias => (member === undefined ? [alias] : [alias.slice(0, -member.length - 1), member]));
   }
 
   find(name: string): ServiceTemplate | undefined {

@@ -10,6 +10,10 @@ export interface ServiceTemplates {
   list(): readonly ServiceTemplate[];
   /** Finds a template by configuration key or former key. */
   get(configKey: string): ServiceTemplate | undefined;
+  /** The path of its block in the configuration, or of what has its instances. */
+  placeOf(template: ServiceTemplate): readonly string[];
+  /** The paths that the former keys stand for. */
+  formerPlacesOf(template: ServiceTemplate): readonly (readonly string[])[];
   /** Finds a template by key, former key, display name or onboarding name, ignoring case. */
   find(name: string): ServiceTemplate | undefined;
   /** The facts about an option of a service; undefined when it has no such option. */

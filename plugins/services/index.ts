@@ -22,12 +22,13 @@ export default definePlugin({
     host.contribute('config.block', 'options', { schema: sharedBlockSchema(sharedOptions) });
 
     for (const template of catalogue.list()) {
-      const { key, instance, aliases, stop, health, launch } = template;
-      const place = key.startsWith('dumb_') ? ['dumb', key.slice('dumb_'.length)] : [key];
+      const { key, instance, stop, health, launch } = template;
+      const place = catalogue.placeOf(template);
+      const [formerPath] = catalogue.formerPlacesOf(template);
       host.contribute('config.template', key, {
         path: instance === undefined ? place : [...place, 'instances', instance],
         block: name => catalogue.block(template, instance === undefined ? undefined : name),
-        ...(aliases?.[0] === undefined ? {} : { formerKey: aliases[0] }),
+        ...(formerPath === undefined ? {} : { formerPath }),
       });
       host.contribute('config.block', `template-${key}`, {
         schema: blockSchemaOf(template, catalogue),

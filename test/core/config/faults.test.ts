@@ -105,9 +105,9 @@ for (const [name, setup, reason] of [
   ['blocks that are no list', keys(any, `appliesTo: 'kid'`), /appliesTo: it must be a list/],
   ['a schema whose member throws', keys(`z.looseObject({ get odd() { throw new Error('no member') } })`), /^no member/],
   [
-    'a former key that is no text',
-    `host.contribute('config.template', 'x', { path: ['doze'], block: () => ({}), formerKey: 7 })`,
-    /formerKey: it must be text/,
+    'a former path that is no list',
+    `host.contribute('config.template', 'x', { path: ['doze'], block: () => ({}), formerPath: 7 })`,
+    /formerPath: it must be a list/,
   ],
 ] as const) {
   t.test(`refused: ${name}`, { skip }, async t => {

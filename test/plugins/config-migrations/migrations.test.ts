@@ -88,3 +88,90 @@ t.test('an update under a former key is one of the present', { skip }, async t =
   t.match(saved.infinidysk, { process_name: 'Mine', backend_port: 8_123 });
   t.notOk('nzbdav' in saved);
 });
+
+for (const [style, own] of [
+  ['alone', ''],
+  ['beside the present one', '  "dumb": {\n    "gateway": { "enabled": false }\n  },\n'],
+] as const) {
+  t.test(`the section of the host and the blocks in it, ${style}, in JSON`, { skip }, async t => {
+    const text = `{
+${own}  // all of it
+  "dmb": {
+    "log_level": "DEBUG",
+    "api_service": {
+      // mine
+      "port": 1.0e0, // not asked
+      "host": "127.0.0.1",
+      "process_name": "DMB API"
+    },
+    "frontend": { "process_name": "DMB Frontend" /* named */ }
+  },
+  "nzbdav": {
+    // inside
+    "process_name": "NzbDAV"
+  }
+}
+`;
+    const configDir = testDir(t, { 'stackwarden.json': text });
+    const env = { DMB_API_SERVICE_LOG_LEVEL: 'error' };
+    const app = await startHost({ configDir, plugins, env });
+    t.teardown(() => app.stop());
+    const { dumb, ...rest } = (await app.get('/config')).body;
+    t.notOk('dmb' in rest);
+    t.match(dumb, { log_level: 'DEBUG', frontend: { process_name: 'DMB Frontend' } });
+    t.match(dumb.api_service, { process_name: 'DMB API', log_level: 'ERROR' }, 'variables of the former name count');
+    const saved = await readFile(path.join(configDir, 'stackwarden.json'), 'utf8');
+    for (const kept of ['// mine', '"port": 1.0e0, // not asked', '"host": "127.0.0.1"', '/* named */', '// inside'])
+      t.match(saved, kept, kept);
+    if (own === '') t.match(saved, '// all of it');
+    t.notMatch(saved, '"dmb"');
+  });
+
+  t.test(`the same in YAML, ${style}`, { skip }, async t => {
+    const present = own === '' ? '' : 'dumb:\n  gateway:\n    enabled: false\n';
+    const text = `${present}dmb: # all of it
+  log_level: DEBUG
+  api_service: # mine
+    # asked
+    port: 0x01 # not asked
+    process_name: DMB API
+nzbdav:
+  # inside
+  process_name: NzbDAV
+`;
+    const configDir = testDir(t, { 'stackwarden.yaml': text });
+    const app = await startHost({ configDir, plugins });
+    t.teardown(() => app.stop());
+    t.match((await app.get('/config')).body, {
+      dmb: undefined,
+      dumb: { log_level: 'DEBUG', api_service: { process_name: 'DMB API' } },
+    });
+    const saved = await readFile(path.join(configDir, 'stackwarden.yaml'), 'utf8');
+    for (const kept of ['# mine', '# asked', 'port: 0x01 # not asked', '# inside']) t.match(saved, kept, kept);
+    t.notMatch(saved, 'dmb:');
+  });
+}
+
+t.test('a block of the host under both names', { skip }, async t => {
+  const both =
+    '{"dumb":{"gateway":{"enabled":false},"frontend":{"port":3006}},"dmb":{"frontend":{"port":3007},"tags":[]}}';
+  const configDir = testDir(t, { 'stackwarden.json': both });
+  const app = await startHost({ configDir, plugins: [...plugins, 'logs'] });
+  t.teardown(() => app.stop());
+  const { body } = await app.get('/config');
+  t.match(body, { dmb: { frontend: { port: 3_007 } }, dumb: { frontend: { port: 3_006 } } }, 'a person decides');
+  const { chunk } = (await app.get('/logs?process_name=DUMB')).body;
+  t.match(chunk, 'dmb.frontend is the former name of dumb.frontend, and the configuration has both; move');
+});
+
+t.test('an update of a block of the host under its former name', { skip }, async t => {
+  const app = await startHost({ config: {}, plugins });
+  t.teardown(() => app.stop());
+  const updates = { dmb: { frontend: { port: 3_009 } } };
+  t.match(await app.post('/config', { updates }), { status: 200, body: { keys: ['dmb'] } });
+  const { body } = await app.get('/config');
+  t.match(body, { dumb: { frontend: { port: 3_009 } } });
+  t.notOk('dmb' in body);
+  const twice = await app.post('/config', { updates: { ...updates, dumb: { frontend: { port: 1 } } } });
+  t.match(twice, { status: 409, body: { detail: /dmb.frontend is the former name of dumb.frontend/ } });
+});

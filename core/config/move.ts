@@ -1,0 +1,93 @@
+// Moves a member in the text of a configuration file, so that its comments and its spelling go with it.
+import { findNodeAtLocation, type Node as JsonNode, parseTree } from 'jsonc-parser';
+import { type Document, isMap, type Node, type Pair, type YAMLMap } from 'yaml';
+import { applySplices } from '../kit/text-splice.ts';
+import { parseYaml } from '../kit/yaml-document.ts';
+import { readKey } from '../kit/yaml-editor.ts';
+import type { ConfigFormat } from './load.ts';
+
+type MemberPath = readonly string[];
+
+/** Where a member stands in a text. */
+interface Member {
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  /** What stands for its value, with the comments in it. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The text in which the member at `from` has the other name; undefined where the text cannot have that: one of them
+ * stands twice, or there is something at `to` already.
+ */
+export function renameInText(text: string, format: ConfigFormat, from: MemberPath, to: MemberPath): string | undefined {
+  const membersAt = membersOf(text, format);
+  const [member, ...twins] = membersAt(from);
+  if (member === undefined || twins.length + membersAt(to).length > 0) return undefined;
+  const name = to.at(-1) ?? '';
+  const key = format === 'json' ? JSON.stringify(name) : yamlKey(name);
+  return applySplices(text, [{ startOffset: member.keyStart, endOffset: member.keyEnd, text: key }]);
+}
+
+/**
+ * `after`, in which the value of `to` is written anew, with the text that the value had in `before` at `from`. Both are
+ * as deep as each other, so that the lines fit.
+ */
+export function withFormerText(
+  before: string,
+  after: string,
+  format: ConfigFormat,
+  from: MemberPath,
+  to: MemberPath,
+): string {
+  const [source, ...twins] = membersOf(before, format)(from);
+  const [target] = membersOf(after, format)(to);
+  if (source === undefined || target === undefined || twins.length > 0) return after;
+  const own = before.slice(source.start, source.end);
+  // What an anchor names, and what it stands for, is in another order after the move.
+  if (format === 'yaml' && /[&*]/.test(own)) return after;
+  return applySplices(after, [{ startOffset: target.start, endOffset: target.end, text: own }]);
+}
+
+function yamlKey(name: string): string {
+  return /^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name);
+}
+
+function membersOf(text: string, format: ConfigFormat): (path: MemberPath) => Member[] {
+  if (format === 'json') {
+    const mark = text.startsWith('\uFEFF') ? 1 : 0;
+    const root = parseTree(text.slice(mark), [], { allowTrailingComma: true });
+    return path => (root === undefined ? [] : jsonMembers(root, path, mark));
+  }
+  const { document } = parseYaml(text, { merge: true });
+  return path => yamlMembers(text, document, path);
+}
+
+function jsonMembers(root: JsonNode, path: MemberPath, mark: number): Member[] {
+  const parent = path.length === 1 ? root : findNodeAtLocation(root, path.slice(0, -1));
+  if (parent?.type !== 'object') return [];
+  return (parent.children ?? []).flatMap(({ children: [key, value] = [] }) =>
+    key === undefined || value === undefined || key.value !== path.at(-1)
+      ? []
+      : [
+          {
+            keyStart: key.offset + mark,
+            keyEnd: key.offset + key.length + mark,
+            start: value.offset + mark,
+            end: value.offset + value.length + mark,
+          },
+        ],
+  );
+}
+
+function yamlMembers(text: string, document: Document, path: MemberPath): Member[] {
+  const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  if (!isMap(parent)) return [];
+  return (parent as YAMLMap).items.flatMap((pair: Pair) => {
+    const [keyStart, keyEnd] = (pair.key as Node).range ?? [];
+    const end = (pair.value as Node | null)?.range?.[1];
+    if (readKey(pair) !== path.at(-1) || keyStart === undefined || keyEnd === undefined || end === undefined) return [];
+    return [{ keyStart, keyEnd, start: text.indexOf(':', keyEnd) + 1, end }];
+  });
+}
