@@ -44,7 +44,7 @@ import { Recovery } from './recovery.ts';
 import { refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { unusedWords } from './unused-words.ts';
+import { newUnusedWords, unusedWords } from './unused-words.ts';
 import { version } from './version.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
@@ -266,6 +266,7 @@ class RunningHost implements StackwardenHost {
     this.#config.onCheck(async candidate => {
       refuseUnknownLevel(candidate.before, candidate.after);
       refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
+      candidate.warnings.push(...newUnusedWords(candidate));
       await this.#coreHooks.check.promise(candidate);
     });
     this.#config.onChanged(change => this.#configChanged(change));

@@ -1,6 +1,7 @@
 // Words of the configuration that fit the schema and stand for nothing here, each with what is done instead.
 import { access } from 'node:fs/promises';
-import type { ConfigStore } from '../contract/config.ts';
+import path from 'node:path';
+import type { ConfigCandidate, ConfigObject, ConfigStore } from '../contract/config.ts';
 import { isTimeZone } from '../jobs/schedule.ts';
 import { errorText } from '../kit/error-text.ts';
 import { unknownLevels, unknownLevelsOf } from './log-levels.ts';
@@ -9,13 +10,29 @@ import { unknownLevels, unknownLevelsOf } from './log-levels.ts';
 export async function unusedWords(store: ConfigStore): Promise<string[]> {
   const directories = (store.get('dumb.plugins.dirs') ?? []) as readonly string[];
   const missing = await Promise.all(directories.map(missingDirectory));
-  return [...unknownLevels(store.root()), ...unknownLevelsOf(store.blocks()), ...unknownZone(store), ...missing.flat()];
+  return [
+    ...unknownLevels(store.root()),
+    ...unknownLevelsOf(store.blocks()),
+    ...unknownZone(store),
+    ...relativeRoot(store.root()),
+    ...missing.flat(),
+  ];
 }
 
 function unknownZone(store: ConfigStore): string[] {
   const zone = store.get('tz');
   if (typeof zone !== 'string' || zone === '' || isTimeZone(zone)) return [];
   return [`tz: '${zone}' is no known time zone, so schedules follow local time; name one such as Europe/Berlin`];
+}
+
+/** Those that a save brings with it. */
+export function newUnusedWords({ before, after }: Pick<ConfigCandidate, 'before' | 'after'>): string[] {
+  return before.data_root === after.data_root ? [] : relativeRoot(after);
+}
+
+function relativeRoot({ data_root: place }: Readonly<ConfigObject>): string[] {
+  if (typeof place !== 'string' || place === '' || path.isAbsolute(place)) return [];
+  return [`data_root: '${place}' is relative, so it lies wherever the host was started; give the path from / on`];
 }
 
 async function missingDirectory(directory: string): Promise<string[]> {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
+import { tellPortWords } from './port-words.ts';
 import { ProxySwitch } from './proxy-switch.ts';
 import { publishedUis } from './published-uis.ts';
 import { embeddingSection, uiBlock } from './settings.ts';
@@ -33,6 +34,7 @@ export default definePlugin({
       return { enabled: enabled(), services: uis().map(wire.entryToWire), proxy_config: file, traefik_config: file };
     };
 
+    tellPortWords(host, store);
     host.provide('service.uis', { list: uis, published, enabled });
     const toggle = new ProxySwitch(host);
 

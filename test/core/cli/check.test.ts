@@ -11,6 +11,7 @@ import { until } from '../../support/until.ts';
 
 const FAULTY = {
   tz: 'Mars/Olympus',
+  data_root: 'data',
   dumb: {
     log_levle: 'DEBUG',
     log_level: 'LOUD',
@@ -32,6 +33,13 @@ const FAULTY = {
   eleven: { process_name: 'Eleven', command: ['echo', '{log_level}'], log_level: 'LOUD' },
   twelve: { enabled: true, process_name: 'Twelve', command: ['sleep', '600'], depends_on: 'Nobody' },
   thirteen: { enabled: true, process_name: 'Thirteen', port: 1, command: ['sleep', '6', '{prot}', '{}', '{name}'] },
+  fourteen: {
+    enabled: true,
+    process_name: 'Fourteen',
+    command: ['sleep', '600'],
+    port: 9,
+    ui: { port_key: 'web_port' },
+  },
   sonarr: { instances: { TV: { prt: 8990 } } },
 };
 
@@ -43,6 +51,8 @@ const PROBLEMS = [
   /dumb\.log_levle: there is no key 'log_levle'; 'log_level' is probably meant/,
   /dumb\.log_level: 'LOUD' is no log level, so INFO is used; it is one of DEBUG, INFO/,
   /dumb\.log_size: it must be a size, such as 500K, 10M or 1G; its default is used until it is mended/,
+  /data_root: 'data' is relative, so it lies wherever the host was started; give the path from \/ on/,
+  /fourteen\.ui\.port_key: the block has no key 'web_port', so its web interface is left out; name the key/,
   /tz: 'Mars\/Olympus' is no known time zone, so schedules follow local time; name one such as/,
   /dumb\.plugins\.dirs: no plugin is found in \/nowhere\/plugins: .*; correct or remove it/,
   /nine: it has a command and no process_name, so it is no service; give it a process_name/,

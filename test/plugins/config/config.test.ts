@@ -4,12 +4,13 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
-import { startHost, type TestHost } from '../../support/host.ts';
+import { asOwner, startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = ['auth', 'config', 'process', 'auto-restart', 'health'];
 
+const hasAuth = existsSync(new URL('../../../plugins/auth/index.ts', import.meta.url));
 const skip = ['config', 'process'].some(
   name => !existsSync(new URL(`../../../plugins/${name}/index.ts`, import.meta.url)),
 );
@@ -240,4 +241,13 @@ t.test('one bad block does not take the others down', { skip }, async t => {
   t.not(block.body.additionalProperties, false);
   t.match(await app.post('/config/process-config/schema', { process_name: 'nobody' }), { status: 404 });
   t.match(await app.post('/config/process-config/schema', {}), { status: 422 });
+});
+
+t.test('a data_root that is relative is told when it is saved', { skip: skip || !hasAuth }, async t => {
+  const app = await startHost({ config: {}, plugins: ['config', 'process', 'auth'] });
+  t.teardown(() => app.stop());
+  const owner = await asOwner(app);
+  const save = async (place: string) => (await owner.post('/config', { updates: { data_root: place } })).body.warnings;
+  t.match(await save('data'), [/^data_root: 'data' is relative, so it lies wherever the host was started/]);
+  t.same(await save('/data'), []);
 });

@@ -64,3 +64,17 @@ t.test('the list and the map', { skip: !isHere }, async t => {
     dumb_api_service: 'dumb',
   });
 });
+
+t.test('a key for the port that the block does not have is told when it is saved', { skip: !isHere }, async t => {
+  const app = await startHost({
+    config: { panel: kid('Panel', ['calm'], { enabled: true, port: 7_004, web: 'none', ui: true }) },
+    plugins: ['config', 'process', 'services', 'service-ui'],
+  });
+  t.teardown(() => app.stop());
+  const save = async (updates: object) => (await app.post('/config', { updates })).body.warnings;
+  t.match(await save({ panel: { ui: { port_key: 'wbe' } } }), [
+    /^panel\.ui\.port_key: the block has no key 'wbe', so its web interface is left out; name the key that/,
+  ]);
+  t.match(await save({ panel: { ui: { port_key: 'web' } } }), [/panel\.ui\.port_key: 'web' holds no port/]);
+  t.same(await save({ panel: { ui: { port_key: 'port' } } }), []);
+});
