@@ -1,6 +1,6 @@
 // R35: a record of the supervisor that no host can have written ends nothing and removes nothing; it is kept aside.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
@@ -46,3 +46,26 @@ for (const [what, change, outcome] of WRONG) {
     t.equal(kept.length, outcome === 'used' ? 0 : 1);
   });
 }
+
+t.test('a link in place of the file is kept, and not followed', async t => {
+  const configDir = testDir(t, { precious: 'kept' });
+  const directory = path.join(configDir, 'supervisor');
+  await mkdir(directory, { mode: 0o700 });
+  await symlink(path.join(configDir, 'precious'), path.join(directory, 'state.json'));
+  const app = await startHost({ configDir, config: { kid: kid('Kid', ['calm']) } });
+  t.teardown(() => app.stop());
+  const kept = (await readdir(directory)).filter(name => name.startsWith('state.json.corrupt-'));
+  t.equal(kept.length, 1);
+  t.equal(await readFile(path.join(configDir, 'precious'), 'utf8'), 'kept');
+});
+
+t.test('what is wrong with it is told in one line', async t => {
+  const configDir = testDir(t, {});
+  const directory = path.join(configDir, 'supervisor');
+  await mkdir(directory, { mode: 0o700 });
+  await writeFile(path.join(directory, 'state.json'), '{"version":"x","processes":[1]}', { mode: 0o600 });
+  const app = await startHost({ configDir, config: {}, plugins: ['config', 'process', 'logs'] });
+  t.teardown(() => app.stop());
+  const { chunk } = (await app.get('/logs?process_name=DUMB')).body;
+  t.match(chunk, /could not be used and is kept as \S+: version: it must be 1\n/);
+});

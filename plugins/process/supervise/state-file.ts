@@ -18,6 +18,7 @@ import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { withReserve } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
+import { shapeIssues } from '#kit/shape-issues';
 import { distrustOf } from '#kit/trust';
 import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
 
@@ -247,8 +248,7 @@ export class StateFile {
     } catch (error) {
       this.#isLost = true;
       const { code } = error as NodeJS.ErrnoException;
-      if (code === undefined) this.#fault = error;
-      else if (code !== 'ENOENT') this.#log.error(`${this.#file} cannot be read`, error);
+      if (code !== 'ENOENT') this.#fault = error instanceof z.ZodError ? new Error(shapeText(error)) : error;
       return { records: new Map(), wanted: new Map(), completed: new Map() };
     }
   }
@@ -256,9 +256,15 @@ export class StateFile {
   #setAside(): void {
     if (this.#fault === undefined) return;
     const aside = `${this.#file}.corrupt-${Date.now()}`;
-    renameSync(this.#file, aside);
-    this.#log.error(`the supervisor's state could not be used and is kept as ${aside}`, this.#fault);
+    const fault = this.#fault;
     this.#fault = undefined;
+    try {
+      // What is no file, such as a link, is kept too.
+      renameSync(this.#file, aside);
+      this.#log.error(`the supervisor's state could not be used and is kept as ${aside}`, fault);
+    } catch {
+      this.#log.error(`the supervisor's state could not be used, nor be kept`, fault);
+    }
   }
 
   #saveLater(): void {
@@ -330,4 +336,10 @@ function readTrusted(file: string): string {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** What is wrong first, in one line. */
+function shapeText(error: z.ZodError): string {
+  const [issue] = shapeIssues(error);
+  return issue === undefined ? 'its form is unknown' : `${issue.path.join('.')}: ${issue.message}`;
 }
