@@ -90,6 +90,11 @@ export interface Host {
   use<Name extends keyof Services>(name: Name): Services[Name];
   /** Same as `use`, but undefined when nothing provides the service. */
   find<Name extends keyof Services>(name: Name): Services[Name] | undefined;
+  /**
+   * The plugin whose call a function of a service or a contribution answers, so that what is kept for it can end with
+   * it. Read it before anything is awaited. Null for calls of the host and of this plugin itself.
+   */
+  readonly caller: PluginCaller | null;
 
   /** Creates a hook that this plugin owns and calls. Taps that others registered before are attached to it. */
   hook<Name extends keyof Hooks>(name: Name, kind: HookKind, options?: HookOptions): Hooks[Name];
@@ -206,6 +211,12 @@ export interface PointOptions {
    * its owner. A flag that another plugin has already is left out with a warning.
    */
   readonly flags?: (value: unknown) => Readonly<Record<string, boolean>>;
+}
+
+export interface PluginCaller {
+  readonly plugin: string;
+  /** Aborts when the plugin was taken down and its disposers have ended. */
+  readonly gone: AbortSignal;
 }
 
 export interface ProvideOptions {

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { z } from 'zod';
 import type { Call, FaultPlace } from '../kit/owner.ts';
-import { currentScope, invoke, runAs } from './invoke.ts';
+import { asAnswerTo, currentScope, invoke, runAs } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
@@ -124,7 +124,7 @@ export class Container {
       return invoke(
         scope,
         call,
-        () => ask(received),
+        () => asAnswerTo(caller, scope, () => ask(received)),
         given => {
           const refusal = check?.(path, given);
           if (refusal !== undefined) throw refusal;
@@ -195,7 +195,7 @@ export function crossing(args: unknown[], giver: Scope | undefined, receiver: Sc
 }
 
 /** A signal whose listeners run as the receiver's: those of a signal itself run as whoever aborts it. */
-function signalFor(receiver: Scope, signal: AbortSignal): AbortSignal {
+export function signalFor(receiver: Scope, signal: AbortSignal): AbortSignal {
   const byScope = signals.get(signal) ?? new WeakMap<Scope, AbortSignal>();
   signals.set(signal, byScope);
   const known = byScope.get(receiver);

@@ -23,6 +23,25 @@ export function currentScope(): Scope | undefined {
   return current.getStore();
 }
 
+/** Who answers a call right now, and whose call it is; undefined while none is being begun. */
+let answering: { readonly scope: Scope; readonly caller: Scope | undefined } | undefined;
+
+/** Runs `fn`, by which `scope` answers a call of `caller`. */
+export function asAnswerTo<Value>(caller: Scope | undefined, scope: Scope, fn: () => Value): Value {
+  const before = answering;
+  answering = { scope, caller };
+  try {
+    return fn();
+  } finally {
+    answering = before;
+  }
+}
+
+/** The other plugin whose call `scope` begins to answer; undefined when there is none. */
+export function callerOf(scope: Scope): Scope | undefined {
+  return answering?.scope === scope && answering.caller !== scope ? answering.caller : undefined;
+}
+
 /** Runs `fn` as code of the host. */
 export function asHost<Value>(fn: () => Value): Value {
   return current.exit(fn);

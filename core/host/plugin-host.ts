@@ -9,12 +9,14 @@ import { Problem } from '../contract/problem.ts';
 import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { createCron, isTimeZone, repeat } from '../jobs/schedule.ts';
 import type { Capabilities } from './capabilities.ts';
+import { signalFor } from './contain.ts';
 import type { ContributionRegistry } from './contributions.ts';
 import type { PluginFolder } from './discover.ts';
 import type { HttpServer } from './entrance.ts';
 import type { EventRegistry } from './events.ts';
 import { createFetcher } from './fetch.ts';
 import type { HookRegistry } from './hooks.ts';
+import { callerOf } from './invoke.ts';
 import { type DatabasePlace, ownDatabase } from './plugin-database.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
@@ -118,6 +120,10 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
       return service as never;
     },
     find: name => shared.services.find(name) as never,
+    get caller() {
+      const caller = callerOf(scope);
+      return caller === undefined ? null : { plugin: caller.plugin, gone: signalFor(scope, caller.gone) };
+    },
     hook(name, kind, options) {
       const declare = () => shared.hooks.declare(scope, name, kind, options);
       return register(declare, ({ withdraw }) => withdraw).hook as never;

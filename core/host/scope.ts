@@ -31,13 +31,14 @@ export class Scope implements Owner {
   readonly streams: string[] = [];
   readonly #options: ScopeOptions;
   readonly #abort = new AbortController();
+  readonly #gone = new AbortController();
   readonly #disposers: Disposer[] = [];
   #disposal: Promise<void> | undefined;
 
   constructor(options: ScopeOptions) {
     this.#options = options;
     // Everything that a plugin waits for at a time may listen.
-    setMaxListeners(0, this.#abort.signal);
+    setMaxListeners(0, this.#abort.signal, this.#gone.signal);
   }
 
   get plugin(): string {
@@ -50,6 +51,11 @@ export class Scope implements Owner {
 
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** Aborts when everything is disposed of: its disposers may still have used what others gave it. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
   }
 
   get disposed(): boolean {
@@ -125,5 +131,6 @@ export class Scope implements Owner {
       }
     }
     for (const sentence of intervalsLeftBy(this)) this.log.warn(sentence);
+    runAs(this, 'the end of its signal', () => this.#gone.abort(reason));
   }
 }

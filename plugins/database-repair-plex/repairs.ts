@@ -74,7 +74,8 @@ export class Repairs {
   /** Stops the server if it runs, and starts it again whatever becomes of the repair: the signal ends the tool alone. */
   async repair(processName: string, signal: AbortSignal): Promise<void> {
     const { log } = this.#host;
-    await this.#host.use('process.supervisor').hold(
+    const supervisor = this.#host.use('process.supervisor');
+    await supervisor.hold(
       processName,
       'its database is being repaired',
       async held => {
@@ -88,7 +89,9 @@ export class Repairs {
           log.warn(`${TOOL} failed on the database of ${processName}`, error);
           throw error;
         } finally {
-          if (wasRunning && this.#host.stopping === null) await held.start();
+          // This plugin may be gone by now, and with it the hold.
+          if (wasRunning && this.#host.stopping === null)
+            await (held.signal.aborted ? supervisor.start(processName, 'hold', TOOL) : held.start());
         }
       },
       { deadlineMs: LIMIT_MS + MARGIN_MS },

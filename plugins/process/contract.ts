@@ -133,7 +133,7 @@ export interface RunShare {
 
 /** What the work of a hold can do with its process. Throws a Problem 409 once the hold has ended. */
 export interface HeldProcess {
-  /** Aborts when the hold ends before its work: at its deadline, or with the signal of its holder. */
+  /** Aborts when the hold ends before its work: at its deadline, with its signal, or with the plugin that took it. */
   readonly signal: AbortSignal;
   snapshot(): ProcessSnapshot;
   start(): Promise<StartOutcome>;
@@ -141,7 +141,7 @@ export interface HeldProcess {
 }
 
 export interface HoldOptions {
-  /** Ends the hold; the `host.signal` of the plugin that requests it. */
+  /** Ends the hold. Without it the hold ends with its plugin: when that was taken down and its disposers have ended. */
   readonly signal?: AbortSignal;
   /** Longest duration of the hold in milliseconds. Default one hour. */
   readonly deadlineMs?: number;
@@ -169,7 +169,7 @@ export interface ProcessSupervisor {
   /**
    * Prevents everybody but `work` from starting, stopping or restarting the process: requests get a Problem 409 with
    * the reason, automatic operations wait. Waits for a running operation first. The hold ends with the work; the
-   * promise rejects when the signal or the deadline ends it earlier. Throws a Problem 409 when the process is held
+   * promise rejects when the signal, the deadline or the end of the plugin ends it earlier. Throws a Problem 409 when the process is held
    * already.
    */
   hold<Value>(

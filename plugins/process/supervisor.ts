@@ -238,8 +238,9 @@ export class Supervisor implements ProcessSupervisor {
     work: (held: HeldProcess) => Promise<Value>,
     options: HoldOptions = {},
   ): Promise<Value> {
+    const holder = this.#host.caller?.gone;
     const process = await this.#startable(processName);
-    return this.#holds.run(process, reason, work, options);
+    return this.#holds.run(process, reason, work, options, holder);
   }
 
   plan(block: NamedBlock): LaunchPlan {

@@ -1,5 +1,5 @@
-// Holds: while one is active only its holder can start or stop the process. It ends with its work, its signal or its
-// deadline.
+// Holds: while one is active only its holder can start or stop the process. It ends with its work, its signal, its deadline
+// or the plugin that took it.
 import { Problem } from '#core';
 import { orAborted } from '#kit/abort';
 import { MAX_TIMER_MS } from '#kit/deadline';
@@ -53,11 +53,12 @@ export class Holds {
     reason: string,
     work: (held: HeldProcess) => Promise<Value>,
     { signal, deadlineMs = DEFAULT_DEADLINE_MS }: HoldOptions,
+    holderGone: AbortSignal | undefined,
   ): Promise<Value> {
     const { processName } = process.block;
     this.refuse(processName);
     const abort = new AbortController();
-    const ends = signal === undefined ? abort.signal : AbortSignal.any([signal, abort.signal]);
+    const ends = AbortSignal.any([signal, holderGone, abort.signal].filter(end => end !== undefined));
     let release: () => void = () => undefined;
     const ended = new Promise<void>(resolve => {
       release = resolve;

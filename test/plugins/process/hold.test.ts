@@ -17,15 +17,18 @@ const HOLDER = `let zod
 export default { name: 'holder', host: '^1', needs: ['process'], config: z => (zod = z).object({}), setup (host) {
   const steps = []
   let wake = () => {}
+  let tidy
   const note = (what, promise) => promise.then(
     value => steps.push([what, value?.status ?? value ?? null]),
     error => steps.push([what, error.message]),
   )
-  host.route({ method: 'POST', path: '/hold', summary: 'x', body: zod.any(), handle ({ body: { first, ...body } }) {
+  host.route({ method: 'POST', path: '/hold', summary: 'x', body: zod.any(), handle ({ body: { first, tidies, ...body } }) {
+    if (body.signal === null) body.signal = undefined
     if (first !== undefined) note(first, host.use('process.supervisor')[first]('${NAME}', 'request'))
     note('hold', host.use('process.supervisor').hold('${NAME}', '${REASON}', async held => {
       steps.push(['work', held.snapshot().status])
       globalThis.stackwardenHeld = held
+      if (tidies) return new Promise(resolve => { tidy = () => held.stop().then(resolve) })
       for (;;) {
         const told = await new Promise(resolve => { wake = resolve })
         if (told === 'end') return 'done'
@@ -41,6 +44,7 @@ export default { name: 'holder', host: '^1', needs: ['process'], config: z => (z
   } })
   host.route({ method: 'POST', path: '/tell', summary: 'x', body: zod.any(), handle ({ body }) { wake(body.told); return {} } })
   host.route({ method: 'GET', path: '/steps', summary: 'x', handle: () => ({ steps, listed: host.use('process.supervisor').list() }) })
+  return () => tidy?.()
 } }`;
 
 async function startWith(t: Test, block: object = {}, dumb: object = {}) {
@@ -68,6 +72,7 @@ async function startWith(t: Test, block: object = {}, dumb: object = {}) {
     tell: (told: string) => app.post('/tell', { told }),
     came: (what: string) =>
       until(async () => (await steps()).find(([step]) => step === what), { what: `${what} to be done` }),
+    touch: () => writeFile(path.join(configDir, 'plugins', 'holder', 'index.js'), `${HOLDER}\n`),
     remove: () => rm(path.join(configDir, 'plugins', 'holder'), { recursive: true }),
   };
 }
@@ -196,6 +201,34 @@ t.test('a hold ends whatever becomes of its work', async t => {
   await until(async () => (await status(app, NAME)).held === null, { what: 'the hold to end with its owner' });
   t.match(await start(app, NAME), { status: 200 });
 });
+
+for (const end of ['remove', 'touch'] as const) {
+  t.test(`a hold that was taken without a signal ends with its plugin: ${end}`, async t => {
+    const holder = await startWith(t);
+    const { app, hold, came } = holder;
+    await hold({ signal: null });
+    await came('work');
+    t.not((await status(app, NAME)).held, null);
+    await holder[end]();
+    await until(async () => (await status(app, NAME)).held === null, { what: 'the hold to end with its owner' });
+    t.match(await start(app, NAME), { status: 200 });
+    const row = app.host.plugins().find(({ name }) => name === 'process');
+    t.match(row, { state: 'ready', errors: {} }, 'nobody else is blamed');
+  });
+}
+
+t.test(
+  'a hold without a signal lasts while the disposers of its plugin run, which bring its work to an end',
+  async t => {
+    const { app, hold, came, remove } = await startWith(t);
+    await start(app, NAME);
+    await hold({ signal: null, tidies: true });
+    await came('work');
+    await remove();
+    await until(async () => (await status(app, NAME)).held === null, { what: 'the hold to end with its owner' });
+    t.match(await status(app, NAME), { status: 'stopped' }, 'its last step was done');
+  },
+);
 
 t.test('its block may go while it is held: it is removed and stopped when the hold has ended', async t => {
   const { app, hold, tell, came } = await startWith(t);
