@@ -405,11 +405,13 @@ export class PluginSet {
         await this.#withdraw(other.name, 'skipped', `needs ${name}`);
       }
     }
-    if (entry.scope !== undefined) this.#options.registries.events.hold(entry.scope);
-    await entry.scope?.dispose();
-    entry.scope = undefined;
+    const { scope } = entry;
+    if (scope !== undefined) this.#options.registries.events.hold(scope);
+    // Told before its disposers run, which may take their time.
     entry.state = entry.plugin === undefined ? 'failed' : state;
     if (reason !== null) entry.reason = reason;
+    await scope?.dispose();
+    entry.scope = undefined;
   }
 
   /** In order of set-up, so that a plugin comes after those that it needs. */

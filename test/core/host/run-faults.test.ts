@@ -5,6 +5,7 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { changeMainFile } from '../../support/host-config.ts';
+import { startHostProcess } from '../../support/host-process.ts';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -260,4 +261,38 @@ t.test('a plugin directory that cannot be read changes nothing while the host ru
   });
   t.match(log, /cannot read the plugin directory/);
   t.equal((await app.get('/config')).status, 200);
+});
+
+t.test('a plugin that failed is told as such while its disposers still run', async t => {
+  const configDir = testDir(t, { plugins: { 'slow-end': {} } });
+  const release = path.join(configDir, 'release');
+  const source = `import { existsSync } from 'node:fs';
+    export default { name: 'slow-end', host: '^1', setup (host) {
+      host.route({ method: 'POST', path: '/fail', summary: 'x', handle () { setTimeout(() => { throw new Error('oh') }); return {} } })
+      return async () => { while (!existsSync('${release}')) await new Promise(resolve => setTimeout(resolve, 10)) }
+    } }`;
+  await writeFile(path.join(configDir, 'plugins', 'slow-end', 'index.js'), source);
+  const port = await writeConfig(configDir, {});
+  const plugins = ['config', 'process', 'auth', 'host-plugins', 'slow-end'];
+  const host = await startHostProcess(port, {
+    configDir,
+    plugins,
+    deadlines: { importMs: 60_000, setupMs: 60_000, disposeMs: 600_000 },
+  });
+  t.teardown(async () => {
+    await writeFile(release, '');
+    host.child.kill('SIGTERM');
+    await host.exited;
+  });
+  const row = async () => {
+    const answer = (await host.json('/host/plugins')) as { plugins: { name: string; state: string; reason: string }[] };
+    return answer.plugins.find(({ name }) => name === 'slow-end');
+  };
+  t.match(await row(), { state: 'ready' });
+  await fetch(`${host.base}/fail`, { method: 'POST' });
+  await until(async () => (await row())?.state === 'failed');
+  t.match(await row(), { reason: /^uncaught error: oh/ });
+  t.equal((await fetch(`${host.base}/fail`, { method: 'POST' })).status, 200, 'its disposer still runs');
+  await writeFile(release, '');
+  await until(async () => (await fetch(`${host.base}/fail`, { method: 'POST' })).status === 404);
 });
