@@ -1,9 +1,10 @@
 // Boots all services: adopts what an earlier host left running, assigns ports, starts what is wanted and waits until it
 // is ready.
 import path from 'node:path';
-import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { type Contribution, type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { timeAt } from '#kit/boot-clock';
+import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
 import { PRINTABLE } from '#kit/printable';
@@ -254,7 +255,7 @@ export class Boot {
   /** Adopts a process of a kind that can be found even though no host has recorded its launch. */
   async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
     const { block } = process;
-    const search = [...this.#options.survivors.values()].find(({ configKey }) => configKey === block.configKey);
+    const search = [...this.#options.survivors].find(({ value }) => value.configKey === block.configKey);
     if (search === undefined || process.snapshot().status === 'running') return;
     const survivor = await askAgain(() => this.#findSurvivor(search, block)).catch((error: unknown) => {
       this.#refusals.set(block.processName, error);
@@ -280,8 +281,15 @@ export class Boot {
    * What is found is told by files that the service itself may write, so a process of anybody else is none of it, and what
    * another host has launched would end with both of them. Throws a Problem 409 for one.
    */
-  async #findSurvivor(search: SurvivorSearch, block: NamedBlock): ReturnType<SurvivorSearch['find']> {
-    const survivor = await search.find(block, processesIn);
+  async #findSurvivor(
+    { owner: plugin, value: search }: Contribution<SurvivorSearch>,
+    block: NamedBlock,
+  ): ReturnType<SurvivorSearch['find']> {
+    const survivor = await search.find(block, processesIn).catch((error: unknown) => {
+      if (error instanceof Problem || lacksDescriptors(error)) throw error;
+      const reason = `the plugin ${plugin}, which tells whether it runs already, fails: ${errorText(error)}`;
+      throw new Error(`${block.processName} is not started, because ${reason}`, { cause: error });
+    });
     if (survivor === null) return null;
     const [user, own] = [userOf(survivor.pid), this.#options.supervision.users.of(block)?.uid ?? process.getuid?.()];
     if (user !== undefined && user !== own) {
