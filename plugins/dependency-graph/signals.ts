@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Contribution, ContributionList, Host, PointOptions } from '#core';
 import { errorText } from '#kit/error-text';
 import { functionSchema } from '#kit/function-schema';
+import { shapeIssues } from '#kit/shape-issues';
 import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
 import type { OwnSignal } from './own-signals.ts';
 import type { Found } from './structure.ts';
@@ -178,6 +179,10 @@ async function within<Value>(value: Value | Promise<Value>, limitMs: number | nu
 /** Third parties are not compiled against the contract, so their findings are checked. */
 function checked(given: unknown): SignalFindings {
   const result = findingsSchema.safeParse(Array.isArray(given) ? { relations: given } : given);
-  if (!result.success) throw new Error(`its findings are not valid: ${z.prettifyError(result.error)}`);
-  return result.data;
+  if (result.success) return result.data;
+  const [issue] = shapeIssues(result.error);
+  const place = issue?.path.map(String).join('.') ?? '';
+  throw new Error(
+    `its findings are not valid: ${place === '' ? '' : `${place}: `}${issue?.message ?? 'they do not fit'}`,
+  );
 }
