@@ -1,6 +1,7 @@
 // Turns a selection into the resulting configuration and the processes to start, in order. Nothing is saved here.
 import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
+import { answerOf } from './answer-of.ts';
 import { Components, cleanInstanceName } from './components.ts';
 import type { WizardComponent, WizardPrerequisite, WizardUser } from './contract.ts';
 import { type DebridKey, debridKeys } from './debrid-providers.ts';
@@ -69,20 +70,22 @@ class CandidateBuilder {
     const refusals: Refusal[] = [];
     const isFirst = ({ template }: ChosenCore): boolean => template.onboarding?.first === true;
     const isLate = ({ template }: ChosenOptional): boolean => template.onboarding?.afterCores === true;
-    const core = (chosen: ChosenCore): Unit[] => {
+    const made = (service: string, make: () => Unit): Unit[] => {
       try {
-        return [this.#core(chosen)];
+        return [this.#draft.wholly(make)];
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        refusals.push({ service: chosen.request.name, error: error.message, component: null });
+        refusals.push({ service, error: error.message, component: null });
         return [];
       }
     };
+    const core = (chosen: ChosenCore): Unit[] => made(chosen.request.name, () => this.#core(chosen));
+    const optional = (chosen: ChosenOptional): Unit[] => made(chosen.name, () => this.#optional(chosen));
     const units = [
       ...cores.filter(isFirst).flatMap(core),
-      ...optionals.filter(chosen => !isLate(chosen)).map(chosen => this.#optional(chosen)),
+      ...optionals.filter(chosen => !isLate(chosen)).flatMap(optional),
       ...cores.filter(chosen => !isFirst(chosen)).flatMap(core),
-      ...optionals.filter(isLate).map(chosen => this.#optional(chosen)),
+      ...optionals.filter(isLate).flatMap(optional),
       ...this.#wanted(),
     ];
     return { updates: this.#draft.updates, units, refusals, blocks: this.#draft.processes() };
@@ -199,8 +202,8 @@ class CandidateBuilder {
 
   /** Puts the services that these places use first, and configures them for that. */
   #withPrerequisites(template: ServiceTemplate, places: readonly Place[], before: readonly string[]): string[] {
-    return [...this.#prerequisites.values()].reduce<string[]>(
-      (names, prerequisite) => {
+    return [...this.#prerequisites].reduce<string[]>(
+      (names, { owner: plugin, value: prerequisite }) => {
         const server = this.#template(prerequisite.configKey);
         if (server === undefined || template.key === server.key) return names;
         const { brings = [] } = template.onboarding ?? {};
@@ -209,7 +212,9 @@ class CandidateBuilder {
           .map(place => ({ template, block: this.#blockAt(place) }))
           .filter((user: WizardUser) => isKnown || isUsed(prerequisite, user));
         if (users.length === 0) return names;
-        this.#draft.set([server.key], { ...prerequisite.serve(this.#draft.block([server.key]) ?? {}, users) });
+        const what = `${server.displayName} cannot be set up for ${template.displayName}`;
+        const serve = () => prerequisite.serve(this.#draft.block([server.key]) ?? {}, users);
+        this.#draft.set([server.key], { ...answerOf(plugin, what, serve) });
         const name = this.#nameAt(this.#components.single(server));
         return [name, ...names.filter(other => other !== name)];
       },

@@ -2,6 +2,7 @@
 import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
 import { parseLevel } from '#kit/log-level';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
+import { answerOf } from './answer-of.ts';
 import { attachedInstance } from './attachment.ts';
 import type { WizardComponent } from './contract.ts';
 import type { Draft } from './draft.ts';
@@ -86,9 +87,12 @@ export class Components {
 
   /** The instance of a component that belongs to a core; created if there is none. */
   attached(template: ServiceTemplate, core: ServiceTemplate, provider: string | undefined): readonly string[] {
-    const part = [...this.#parts.values()].find(({ configKey }) => configKey === template.key);
+    const part = [...this.#parts].find(({ value }) => value.configKey === template.key);
+    const asked = <Value>(ask: (component: WizardComponent) => Value): Value | undefined =>
+      part &&
+      answerOf(part.owner, `${template.displayName} cannot be set up for ${core.displayName}`, () => ask(part.value));
     const attachedTo = (key: string) => attachedInstance(this.#draft.instances(key), core, this.#templates);
-    const given = part?.attach({ core, provider, attachedTo });
+    const given = asked(component => component.attach({ core, provider, attachedTo }));
     const named = this.#draft.instances(template.key).filter(instance => !isPlaceholder(instance, template));
     const existing = attachedInstance(named, core, this.#templates);
     const place = existing?.path ?? [template.key, 'instances', core.displayName];
@@ -99,7 +103,7 @@ export class Components {
     this.#draft.set(place, { enabled: true });
     this.#dropPlaceholder(template, place.at(-1) ?? '');
     for (const other of this.#draft.instances(template.key)) {
-      const isExcluded = other.key !== place.at(-1) && given?.excludes?.(other) === true;
+      const isExcluded = other.key !== place.at(-1) && asked(() => given?.excludes?.(other)) === true;
       if (isExcluded && other.block.enabled === true) this.#draft.set(other.path, { enabled: false });
     }
     return place;

@@ -9,8 +9,8 @@ import { isObject } from '#kit/plain-object';
 type Values = Record<string, unknown>;
 
 export class Draft {
-  readonly #root: Values;
-  readonly #updates: Values = Object.create(null);
+  #root: Values;
+  #updates: Values = Object.create(null);
 
   constructor(root: Readonly<Values>) {
     this.#root = plainData(structuredClone(root) as Values);
@@ -19,6 +19,19 @@ export class Draft {
   /** The changes to be merged into the configuration; empty when there are none. */
   get updates(): Readonly<Values> {
     return this.#updates;
+  }
+
+  /** Nothing that `change` has changed remains when it throws. */
+  wholly<Made>(change: () => Made): Made {
+    const copyOf = (values: Values): Values => plainData(structuredClone(values));
+    const [root, updates] = [copyOf(this.#root), copyOf(this.#updates)];
+    try {
+      return change();
+    } catch (error) {
+      this.#root = root;
+      this.#updates = updates;
+      throw error;
+    }
   }
 
   block(path: readonly string[]): Readonly<Values> | undefined {

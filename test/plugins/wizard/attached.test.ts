@@ -74,3 +74,48 @@ t.test('one Zurg for each core service', { skip }, async t => {
   for (const name of ['First Player', 'Second Player'])
     t.equal((await status(app, `Zurg w/ ${name}`)).status, 'running');
 });
+
+t.test('a component whose plugin fails costs its own core service, by name, and no other', { skip }, async t => {
+  const faulty = `export default { name: 'faulty', host: '^1', setup (host) {
+    host.contribute('wizard.component', 'gadget', { configKey: 'gadget', attach () { throw new Error('no screws') } })
+  } }`;
+  const dir = testDir(t, { host: { plugins: { faulty: { 'index.js': faulty } }, templates: { services: {} } } });
+  const templates = path.join(dir, 'host', 'templates', 'services');
+  const { onboarding, relations, ...rest } = core('needy_player', 'Needy Player');
+  const gadget = { ...rest, key: 'gadget', displayName: 'Gadget', kind: 'dependent', instance: 'Default' };
+  for (const template of [
+    { ...gadget, block: { ...rest.block, process_name: 'Gadget' } },
+    {
+      ...rest,
+      onboarding: { ...onboarding, dependencies: ['gadget'], debridKey: undefined },
+      relations: { core: { needs: ['gadget'] } },
+    },
+    {
+      ...core('plain_player', 'Plain Player'),
+      onboarding: { roles: ['core'], offers: ['process_name'] },
+      relations: undefined,
+    },
+  ])
+    await writeFile(path.join(templates, `${template.key}.json`), JSON.stringify(template));
+  const app = await startHost({
+    configDir: path.join(dir, 'host'),
+    plugins: [...PLUGINS, 'faulty'],
+    config: { dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } } },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await app.get('/process/startup-status')).body.terminal);
+  const begin = (...names: string[]) =>
+    app.post('/process/start-core-service', { core_services: names.map(name => ({ name })) });
+  const error = 'Gadget cannot be set up for Needy Player, because the plugin faulty fails: no screws';
+  const both = await begin('needy_player', 'plain_player');
+  t.equal(both.status, 200, both.text);
+  t.match(both.body, {
+    results: [{ service: 'plain_player', status: 'started' }],
+    errors: [{ service: 'needy_player', error }],
+  });
+  const file = await saved(app);
+  t.equal(file.needy_player?.enabled ?? false, false, 'nothing of it is saved');
+  t.equal(file.gadget, undefined);
+  const alone = await begin('needy_player');
+  t.match(alone, { status: 500, body: { detail: `None of the services could be started: ${error}` } });
+});
