@@ -16,6 +16,7 @@ const USUAL_RANGE = '^1';
 
 export const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const runsFromSource = import.meta.url.endsWith('.ts');
+export const SOURCE_FILE = /\.(?:js|mjs|ts)$/;
 /** A build prefers JavaScript, because older releases of Node cannot run TypeScript. */
 const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs', 'index.ts'];
 const RUNS_TYPESCRIPT = runsFromSource || ('typescript' in process.features && process.features.typescript !== false);
@@ -89,14 +90,17 @@ async function folderNames(directory: string): Promise<string[]> {
   }
 }
 
-async function findIndexFile(folder: string): Promise<string | undefined> {
+/** One that cannot be read counts too, so that its import says why. */
+export async function findIndexFile(folder: string): Promise<string | undefined> {
   for (const name of INDEX_FILES) {
     const file = path.join(folder, name);
     try {
       await access(file, constants.R_OK);
       return file;
-    } catch {
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
       // The next name of an index file may exist.
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') return file;
     }
   }
   return undefined;

@@ -44,6 +44,7 @@ import { Recovery } from './recovery.ts';
 import { refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
+import { strayEntries } from './stray-entries.ts';
 import { newUnusedWords, unusedWords } from './unused-words.ts';
 import { version } from './version.ts';
 
@@ -176,7 +177,7 @@ class RunningHost implements StackwardenHost {
     const unused = await unusedWords(this.#config.store);
     return {
       problems: [...review.problems, ...unknown.problems, ...unused],
-      notes: [...review.notes, ...unknown.notes],
+      notes: [...review.notes, ...unknown.notes, ...(await strayEntries(this.#pluginDirs()))],
     };
   }
 

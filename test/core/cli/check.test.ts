@@ -143,3 +143,38 @@ t.test('who holds the port is told at once, and which key chooses another', asyn
   second.child.kill('SIGTERM');
   t.ok(await second.exited, holder);
 });
+
+t.test('check and the log tell what lies in a plugin directory and is no plugin', async t => {
+  const fine = "export default { name: 'fine', host: '^1', setup () {} }";
+  const configDir = testDir(t, {
+    plugins: {
+      fine: { 'index.js': fine },
+      clock: { 'plugin.js': '' },
+      'radio.js': '',
+      'types.d.ts': '',
+      'notes.txt': '',
+      '.shared': { 'text.js': '' },
+      node_modules: { one: { 'index.js': '' } },
+    },
+  });
+  await writeFile(path.join(configDir, 'stackwarden.json'), '{}');
+  const checked = spawnStackwarden(configDir, { args: ['check'] });
+  t.match(await checked.exited, { code: 0 });
+  const dir = path.join(configDir, 'plugins');
+  const otherwise = 'if it is meant to lie there, begin its name with a dot';
+  const told = [
+    `${dir}/clock is not loaded, because it has no index.js, index.mjs or index.ts: give it one; ${otherwise}`,
+    `${dir}/radio.js is not loaded, because a plugin is a folder: move it to ${dir}/radio/index.js; ${otherwise}`,
+  ];
+  const notes = checked
+    .stdout()
+    .split('\n')
+    .filter(line => line.includes(dir));
+  t.same(
+    notes,
+    told.map(sentence => `note: ${sentence}`),
+  );
+  const app = await startHost({ configDir, plugins: ['fine'] });
+  t.teardown(() => app.stop());
+  for (const sentence of told) await until(async () => (await ownLog(app)).some(line => line.includes(sentence)));
+});
