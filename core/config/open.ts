@@ -58,6 +58,8 @@ export interface OpenConfig {
    * are not loaded.
    */
   review(unloaded: ReadonlySet<string>): Promise<ConfigReview>;
+  /** What is wrong with the defaults that plugins give to blocks, which the log tells where it happens. */
+  faults(): readonly string[];
   /** Resolves once every later change will be noticed. */
   startWatching(): Promise<void>;
   close(): Promise<void>;
@@ -213,6 +215,11 @@ class MainConfig implements OpenConfig, ConfigStore {
     const { blocks, place, problems: misfits, unusedVariables } = this.#effective();
     const { problems, notes } = await reviewConfig({ file: file.value, place, blocks, unusedVariables, unloaded });
     return { problems: [...file.problems(), ...misfits.map(({ message }) => message), ...problems], notes };
+  }
+
+  faults(): string[] {
+    this.#effective();
+    return this.#parts.schema.faults();
   }
 
   async startWatching(): Promise<void> {

@@ -8,7 +8,8 @@ import type {
   ConfigSection,
   NamedBlock,
 } from '../contract/config.ts';
-import type { Owner } from '../kit/owner.ts';
+import { errorText } from '../kit/error-text.ts';
+import type { Call, Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { shapeIssues } from '../kit/shape-issues.ts';
 import { blockMarksOf } from './block-marks.ts';
@@ -47,6 +48,10 @@ interface KnownBlockKeys extends BlockKeys {
   readonly owner: Owner;
   /** The blocks for which `defaults` failed last; it is not asked for the same ones again. */
   failedFor: readonly NamedBlock[] | undefined;
+  /** What is wrong with the defaults that it gave last; told once for as long as it stays the same. */
+  fault: string | undefined;
+  /** Whether the defaults that a block was given fit the schema: what is wrong with each key of them. */
+  readonly looked: WeakMap<ConfigObject, { readonly given: string; readonly wrong: ReadonlyMap<string, string> }>;
 }
 
 interface KnownTemplate extends Omit<BlockTemplate, 'block'> {
@@ -84,7 +89,13 @@ export class ConfigSchema {
 
   addBlockKeys(keys: BlockKeys, owner: Owner): () => void {
     readWhole(keys.schema);
-    return this.#added(this.#blockKeys, { ...keys, owner, failedFor: undefined });
+    return this.#added(this.#blockKeys, {
+      ...keys,
+      owner,
+      failedFor: undefined,
+      fault: undefined,
+      looked: new WeakMap(),
+    });
   }
 
   addTemplate(template: BlockTemplate, owner: Owner): () => void {
@@ -126,12 +137,19 @@ export class ConfigSchema {
     const added = new Map<NamedBlock, ConfigObject>();
     for (const keys of this.#blockKeys) {
       const concerned = blocks.filter(({ configKey }) => keys.appliesTo?.includes(configKey) ?? true);
+      let misfit: string | undefined;
       for (const [index, values] of defaultsOf(keys, concerned).entries()) {
         const named = concerned[index];
         if (named === undefined) continue;
         const lacking = Object.entries(values).filter(([key]) => !Object.hasOwn(named.block, key));
-        if (lacking.length > 0) added.set(named, { ...added.get(named), ...Object.fromEntries(lacking) });
+        if (lacking.length === 0) continue;
+        const wrong = wrongDefaults(keys, named, Object.fromEntries(lacking));
+        const fitting = lacking.filter(([key]) => !wrong.has(key));
+        if (fitting.length > 0) added.set(named, { ...added.get(named), ...Object.fromEntries(fitting) });
+        for (const [key, message] of wrong)
+          misfit ??= `its default of '${key}' for ${named.processName} is not used, because it does not fit its schema: ${message}`;
       }
+      if (keys.failedFor === undefined) tellFault(keys, misfit);
     }
     const edits = [...added].map(([named, values]) => ({ path: named.path, value: this.#withDefaults(named, values) }));
     return withEdits(root, edits) as ConfigObject;
@@ -144,6 +162,13 @@ export class ConfigSchema {
     const completed = merge(values, block) as ConfigObject;
     this.#completed.set(block, { added, block: completed });
     return completed;
+  }
+
+  /** What is wrong with the defaults of blocks, one sentence for each plugin. */
+  faults(): string[] {
+    return [...this.#blockKeys].flatMap(({ owner, fault }) =>
+      fault === undefined ? [] : [`plugin ${owner.plugin}: ${fault}`],
+    );
   }
 
   /** The host's own part, and the sections that plugins added. */
@@ -343,9 +368,49 @@ function defaultsOf(keys: KnownBlockKeys, concerned: readonly NamedBlock[]): rea
   const { failedFor } = keys;
   if (failedFor?.length === concerned.length && failedFor.every((block, index) => block === concerned[index]))
     return [];
-  const defaults = given(keys.owner, 'its defaults of blocks', () => keys.defaults?.(concerned));
-  keys.failedFor = defaults === undefined ? concerned : undefined;
-  return defaults ?? [];
+  const call: Call = {
+    place: 'contribution',
+    what: 'its defaults of blocks',
+    deadlineMs: Number.POSITIVE_INFINITY,
+    toldByCaller: true,
+  };
+  try {
+    const defaults = keys.owner.invoke(call, () => keys.defaults?.(concerned));
+    keys.failedFor = undefined;
+    return defaults ?? [];
+  } catch (error) {
+    keys.failedFor = concerned;
+    tellFault(keys, `its defaults of blocks fail, so these have none: ${errorText(error)}`, error);
+    return [];
+  }
+}
+
+/** The configuration is made anew several times during a start, and with each change. */
+function tellFault(keys: KnownBlockKeys, fault: string | undefined, cause?: unknown): void {
+  if (fault !== undefined && keys.fault !== fault) keys.owner.fault('contribution', new Error(fault, { cause }));
+  keys.fault = fault;
+}
+
+/** What is wrong with each key that a block is to be given, by the schema of that key alone. */
+function wrongDefaults(
+  keys: KnownBlockKeys,
+  { block, path }: NamedBlock,
+  values: ConfigObject,
+): ReadonlyMap<string, string> {
+  const given = JSON.stringify(values);
+  const known = keys.looked.get(block);
+  if (known?.given === given) return known.wrong;
+  const { schema, owner } = keys;
+  const members = 'shape' in schema ? (schema.shape as Readonly<Record<string, z.ZodType>>) : {};
+  const wrong = new Map<string, string>();
+  for (const [key, value] of Object.entries(values)) {
+    const member = members[key];
+    if (member === undefined) continue;
+    const issue = issuesOf({ schema: member, owner }, value, [...path, key]).find(({ isFault }) => !isFault);
+    if (issue !== undefined) wrong.set(key, issue.message);
+  }
+  keys.looked.set(block, { given, wrong });
+  return wrong;
 }
 
 /**

@@ -45,18 +45,17 @@ export function declareCorePoints(
   contributions: ContributionRegistry,
   refused: (scope: Scope, error: Error) => void,
 ): void {
-  const declare = (name: string, schema: z.ZodType, answers: Record<string, z.ZodType>): void => {
-    contributions.declare(OWNER, name, { schema, answers, immediate: Object.keys(answers) }, refused);
+  const declare = (name: string, schema: z.ZodType, answers: Record<string, z.ZodType>, mayFail = false): void => {
+    contributions.declare(OWNER, name, { schema, answers, immediate: Object.keys(answers), mayFail }, refused);
   };
   declare('config.schema', z.looseObject({ path, schema: zodSchema, jsonSchema: functionSchema.optional() }), {
     jsonSchema: data,
   });
   const appliesTo = z.array(z.string()).optional();
   const marksOnly = z.boolean().optional();
-  const defaults = functionSchema.optional();
-  declare('config.block', z.looseObject({ schema: zodSchema, appliesTo, marksOnly, defaults }), {
-    defaults: z.array(data),
-  });
+  const block = z.looseObject({ schema: zodSchema, appliesTo, marksOnly, defaults: functionSchema.optional() });
+  // The configuration asks for defaults again and again, and tells a failure once.
+  declare('config.block', block, { defaults: z.array(data) }, true);
   const formerPath = path.optional();
   declare('config.template', z.looseObject({ path, block: functionSchema, formerPath }), { block: data });
 }

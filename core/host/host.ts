@@ -165,6 +165,7 @@ class RunningHost implements StackwardenHost {
 
   async reviewConfig(): Promise<ConfigReview> {
     const review = await this.#review();
+    review.problems.push(...this.#config.faults());
     await this.#coreHooks.review.promise(review);
     return review;
   }

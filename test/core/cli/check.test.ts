@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
-import { startHost } from '../../support/host.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { freePort, spawnStackwarden } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -177,4 +177,62 @@ t.test('check and the log tell what lies in a plugin directory and is no plugin'
   const app = await startHost({ configDir, plugins: ['fine'] });
   t.teardown(() => app.stop());
   for (const sentence of told) await until(async () => (await ownLog(app)).some(line => line.includes(sentence)));
+});
+
+t.test('defaults of a plugin that fail, or do not fit its schema, are told by check, and once by the log', async t => {
+  const plugin = (name: string, contribution: string) => ({
+    'index.js': `export default { name: '${name}', host: '^1', setup (host) { const { z } = host; ${contribution} } }`,
+  });
+  const block = (name: string, member: string, defaults: string) =>
+    plugin(
+      name,
+      `host.contribute('config.block', '${name}', { schema: z.looseObject({ ${member} }), defaults: ${defaults} })`,
+    );
+  const configDir = testDir(t, {
+    plugins: {
+      thrower: block('thrower', '', "() => { throw new Error('no paint') }"),
+      babbler: block('babbler', '', '() => [{ lid: 1n }]'),
+      painter: block(
+        'painter',
+        'colour: z.string().optional(), size: z.number().optional()',
+        'blocks => blocks.map(() => ({ colour: 5, size: 7 }))',
+      ),
+      section: plugin(
+        'section',
+        "host.contribute('config.schema', 'x', { path: ['dumb', 'easel'], schema: z.object({ wood: z.enum(['oak']).default('tin') }) })",
+      ),
+    },
+  });
+  const config = { kid: { process_name: 'Kid', command: ['sleep', '600'] }, dumb: { gateway: { enabled: false } } };
+  await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(config));
+  const told = [
+    /plugin thrower: its defaults of blocks fail, so these have none: no paint$/,
+    /plugin babbler: its defaults of blocks fail, so these have none: config\.block 'babbler' of babbler: defaults gives what the point cannot use/,
+    /plugin painter: its default of 'colour' for .* is not used, because it does not fit its schema: it must be text/,
+    /dumb\.easel\.wood: /,
+  ];
+  const checked = spawnStackwarden(configDir, { args: ['check'] });
+  t.match(await checked.exited, { code: 1 });
+  const problems = checked.stderr().trimEnd().split('\n');
+  for (const sentence of told) t.equal(problems.filter(line => sentence.test(line)).length, 1, String(sentence));
+  t.equal(problems.length, told.length, problems.join('\n'));
+  const app = await startHost({
+    configDir,
+    config,
+    pluginDirs: [pluginsDir, path.join(configDir, 'plugins')],
+    plugins: ['config', 'process', 'health', 'thrower', 'babbler', 'painter', 'section'],
+  });
+  t.teardown(() => app.stop());
+  t.match((await app.get('/config')).body.kid, { colour: undefined, size: 7 }, 'what fits is used');
+  for (const [name, text] of [
+    ['thrower', 'no paint'],
+    ['babbler', 'defaults gives what the point cannot use'],
+    ['painter', "its default of 'colour'"],
+  ] as const) {
+    const lines = await until(async () => {
+      const found = (await ownLog(app)).filter(line => line.includes(`${name}: `) && line.includes(text));
+      return found.length > 0 ? found : undefined;
+    });
+    t.equal(lines.filter(line => / - ERROR - /.test(line)).length, 1, `${name} is told once`);
+  }
 });
