@@ -59,7 +59,9 @@ t.test('a plugin imports #core, #kit, packages and its own folder; types may cro
 t.test('one file opens databases of the host, and one those of services', async t => {
   const opening = [];
   for (const { file, text } of [...(await sources('core')), ...(await sources('plugins'))]) {
-    const lines = text.split('\n').filter(line => /['"]better-sqlite3/.test(line) && !line.startsWith('import type '));
+    const lines = text
+      .split('\n')
+      .filter(line => /['"]better-sqlite3['"]/.test(line) && !line.startsWith('import type '));
     if (lines.length > 0) opening.push(file);
   }
   t.same(opening, [path.join('core', 'kit', 'sqlite-as-user.ts'), path.join('core', 'kit', 'sqlite-file.ts')]);

@@ -19,10 +19,8 @@ export function underPresentNames(
     const place = templates?.placeOf(template) ?? [];
     const former = templates?.formerPlacesOf(template).find(path => memberAt(present, path) !== undefined);
     if (former === undefined) continue;
-    if (memberAt(present, place) !== undefined) {
-      const detail = `${former.join('.')} is the former name of ${place.join('.')}; send one of them`;
-      throw new Problem(409, detail);
-    }
+    if (memberAt(present, place) !== undefined)
+      throw new Problem(409, `${former.join('.')} is the former name of ${place.join('.')}; send one of them`);
     if (memberAt(root, former) !== undefined) continue;
     present = withMember(without(present, former), place, memberAt(present, former));
   }
