@@ -130,8 +130,9 @@ t.test('a schedule waits until a hold has ended, and runs once then', async t =>
   const told = async (text: string) => (await ownLog(app)).filter(line => line.includes(text)).length;
   await until(async () => (await told('Job is held (its files are moved)')) === 1);
   t.equal(await told('Job has done its work'), 0);
+  // Later, the run that has waited may still be going on at the next second.
+  t.equal(await told('Job is not started by its schedule'), 0);
   await release(app, 'Job');
   await until(async () => (await told('Job has done its work, started by its schedule')) > 0);
   t.equal(await told('Job is held (its files are moved)'), 1);
-  t.notMatch((await ownLog(app)).join('\n'), /Job is not started by its schedule/);
 });
