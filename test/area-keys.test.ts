@@ -1,16 +1,12 @@
 // A key of the configuration is named in the folders of the area that describes it. The keys are those that the plugins
 // themselves contribute, so that a new one is looked for as soon as it is described.
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { z } from 'zod';
 import { hostSchema } from '../core/config/host-schema.ts';
 import type { Plugin } from '../core/contract/plugin.ts';
 import { testDir } from './support/directory.ts';
 import { pluginNames, pluginsDir, startHost } from './support/host.ts';
-
-const rootDir = fileURLToPath(new URL('..', import.meta.url));
+import { productSources } from './support/product-sources.ts';
 
 /** Folders of one area, by how their names begin. */
 const AREAS = {
@@ -110,21 +106,10 @@ interface Source {
 }
 
 async function sources(): Promise<Source[]> {
-  const found = await Promise.all(
-    ['core', 'plugins'].map(async directory => {
-      const entries = await readdir(path.join(rootDir, directory), { recursive: true, withFileTypes: true });
-      return entries
-        .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
-        .map(entry => path.relative(rootDir, path.join(entry.parentPath, entry.name)));
-    }),
-  );
-  return Promise.all(
-    found.flat().map(async file => {
-      const [top = '', folder = ''] = file.split(path.sep);
-      const text = await readFile(path.join(rootDir, file), 'utf8');
-      return { file, area: top === 'core' ? top : areaOf(folder), text: withoutComments(text) };
-    }),
-  );
+  return (await productSources()).map(({ file, text }) => {
+    const [top = '', folder = ''] = file.split('/');
+    return { file, area: top === 'core' ? top : areaOf(folder), text: withoutComments(text) };
+  });
 }
 
 function withoutComments(text: string): string {

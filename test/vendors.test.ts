@@ -3,31 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { productSources } from './support/product-sources.ts';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
-
-interface Source {
-  /** Below the root of the project, with `/`. */
-  readonly file: string;
-  readonly text: string;
-}
-
-async function sources(): Promise<Source[]> {
-  const found = await Promise.all(
-    ['core', 'plugins'].map(async directory => {
-      const entries = await readdir(path.join(rootDir, directory), { recursive: true, withFileTypes: true });
-      return entries
-        .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
-        .map(entry => path.relative(rootDir, path.join(entry.parentPath, entry.name)));
-    }),
-  );
-  return Promise.all(
-    found.flat().map(async file => ({
-      file: file.split(path.sep).join('/'),
-      text: await readFile(path.join(rootDir, file), 'utf8'),
-    })),
-  );
-}
 
 /** Parts of keys that are words of everybody. */
 const ORDINARY = new Set([
@@ -117,7 +95,7 @@ t.test('a word is found however it is joined', async t => {
 t.test("no vendor's name outside its folder", async t => {
   const all = await vendors();
   t.ok(all.length > 30, 'the templates were read');
-  for (const { file, text } of await sources()) {
+  for (const { file, text } of await productSources()) {
     const open = WIRE[file] === undefined ? text : text.replaceAll(WIRE[file], '');
     const texts = readings(open);
     const isNamed = ({ patterns }: Vendor) => patterns.some(pattern => texts.some(text => pattern.test(text)));
@@ -138,7 +116,7 @@ t.test('no name of a service for notifications outside its folder', async t => {
   const services = folders.flatMap(name => (name.startsWith('notify-') ? [name.slice('notify-'.length)] : []));
   t.ok(services.length > 10, 'the folders were read');
   // Redaction knows secrets by the addresses in which they stand; one service may speak of another on the wire.
-  const open = (await sources()).filter(({ file }) => !/^(?:core\/kit\/redact\.ts|plugins\/notify-)/.test(file));
+  const open = (await productSources()).filter(({ file }) => !/^(?:core\/kit\/redact\.ts|plugins\/notify-)/.test(file));
   for (const service of services.filter(name => !ORDINARY_DESTINATIONS.has(name))) {
     const naming = open.filter(({ text }) => names(text, service.replaceAll('-', ' ')));
     t.same(
