@@ -169,8 +169,8 @@ export interface ProcessSupervisor {
   /**
    * Prevents everybody but `work` from starting, stopping or restarting the process: requests get a Problem 409 with
    * the reason, automatic operations wait. Waits for a running operation first. The hold ends with the work; the
-   * promise rejects when the signal, the deadline or the end of the plugin ends it earlier. Throws a Problem 409 when the process is held
-   * already.
+   * promise rejects when the signal, the deadline or the end of the plugin ends it earlier. Throws a Problem 409 when the
+   * process is held already.
    */
   hold<Value>(
     processName: string,
