@@ -1,14 +1,30 @@
 // The lines of a host's own log, whole.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TestHost } from './host.ts';
+import { until } from './until.ts';
 
-/** Without those that are still on their way to the disk. */
-export async function ownLog({ configDir }: Pick<TestHost, 'configDir'>): Promise<string[]> {
-  return (await ownLogText(path.join(configDir, 'log'))).split('\n').filter(Boolean);
+const MARK = 'test: mark ';
+let marks = 0;
+
+/** All lines so far. They are written in batches, so one more is waited for, which is left out. */
+export async function ownLog({ host, configDir }: Pick<TestHost, 'host' | 'configDir'>): Promise<string[]> {
+  const written = () => ownLogText(path.join(configDir, 'log'));
+  const hasEnded = await Promise.race([host.stopped.then(() => true), nextTurn(false)]);
+  if (!hasEnded) {
+    marks += 1;
+    const mark = `${MARK}${marks}.`;
+    host.log.error(mark);
+    await until(async () => (await written()).includes(mark), { what: 'the last line of the log' });
+  }
+  return (await written()).split('\n').filter(line => line !== '' && !line.includes(MARK));
 }
 
-/** Of the directory that `dumb.log_dir` names; each day has a file of its own. */
+/**
+ * Without what is still on its way to the disk, of the directory that `dumb.log_dir` names; each day has a file of its
+ * own.
+ */
 export async function ownLogText(logDir: string): Promise<string> {
   const names = (await readdir(logDir)).filter(name => name.startsWith('DUMB-')).sort();
   return (await Promise.all(names.map(name => readFile(path.join(logDir, name), 'utf8')))).join('');

@@ -1,10 +1,7 @@
 // A host with a few of the product's plugins and with plugins of a test's own, written to a folder as a third party's.
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { testDir } from './directory.ts';
 import { pluginsDir, startHost, type TestHost } from './host.ts';
-import { until } from './until.ts';
+import { ownLog as ownLogLines } from './own-log.ts';
 
 export interface OwnPlugin {
   /** Text of the body of `setup (host, config)`. */
@@ -35,30 +32,7 @@ export async function startWithPlugins(
   return app;
 }
 
-let marks = 0;
-
-/** All that the host's own log says so far. Lines are written in batches, so one more is waited for, which is left out. */
+/** All that the host's own log says so far. */
 export async function ownLog(app: TestHost): Promise<string> {
-  const isOver = await Promise.race([app.host.stopped.then(() => true), nextTurn(false)]);
-  if (isOver) return writtenLog(app);
-  marks += 1;
-  const mark = `test: mark ${marks}`;
-  app.host.log.warn(mark);
-  const text = await until(
-    async () => {
-      const written = await writtenLog(app);
-      return written.includes(mark) ? written : undefined;
-    },
-    { what: 'the last line of the log' },
-  );
-  return text
-    .split('\n')
-    .filter(line => !line.includes('test: mark '))
-    .join('\n');
-}
-
-async function writtenLog({ configDir }: TestHost): Promise<string> {
-  const directory = path.join(configDir, 'log');
-  const files = (await readdir(directory)).filter(name => name.endsWith('.log')).sort();
-  return (await Promise.all(files.map(name => readFile(path.join(directory, name), 'utf8')))).join('');
+  return (await ownLogLines(app)).join('\n');
 }
