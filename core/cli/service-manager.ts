@@ -6,7 +6,8 @@ import type { HostPhase, StackwardenHost } from '../host/host-options.ts';
 import { publicEnvironment } from '../kit/public-environment.ts';
 
 const run = promisify(execFile);
-const LIMIT_MS = 5_000;
+/** On a machine that is overloaded the program takes seconds, and systemd ends a host of whose start it never hears. */
+const LIMIT_MS = 30_000;
 
 /**
  * What hears of each phase of the host; it does nothing where no service manager asks. Takes the variables of the
