@@ -46,7 +46,7 @@ export async function checkLaunchable({ processName, argv, cwd, env }: LaunchPla
   if (codes.includes('')) return;
   const denied = codes.includes('EACCES');
   const fault = denied
-    ? 'is not executable; allow it with chmod +x, or correct the key command'
+    ? 'is not executable; allow it with chmod +x, mount its file system without noexec, or correct the key command'
     : `was not found${program.includes('/') ? '' : ' in any directory of PATH'}; install it, or correct the key command`;
   throw new Problem(400, `${processName} cannot start: command ${program} ${fault}`);
 }
@@ -131,6 +131,8 @@ export async function launch(plan: LaunchPlan, output: FileHandle, input?: FileH
 function faultOfProgram(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'needs an interpreter or loader that is missing; its first line or `ldd` tells which';
+  if (code === 'EACCES')
+    return 'cannot be run, or an interpreter that its first line names cannot; look at their modes';
   return `cannot be run: ${reasonText(error)}`;
 }
 

@@ -5,10 +5,16 @@ import { type Logger, Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { type Reach, reachOf, type Wanted } from '#kit/service-user';
 import type { LaunchPlan } from '../contract.ts';
+import { interpretersOf } from './interpreter.ts';
 import { wayMarks } from './way-marks.ts';
 
 /** Words of a command that end like this are taken for files even without a slash. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;
+
+/** `script` is the program whose first line names the place. */
+interface Needed extends Wanted {
+  readonly script?: string;
+}
 
 interface Opened {
   readonly question: string;
@@ -31,9 +37,10 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
   const { processName, user } = plan;
   if (user === null && process.getuid?.() === 0) return true;
   const programs = programPlaces(plan);
-  const others = otherPlaces(plan);
-  const question = JSON.stringify([user, programs, others]);
+  const named = otherPlaces(plan);
+  const question = JSON.stringify([user, programs, named]);
   if (await isStillOpen(processName, question)) return true;
+  const others = [...named, ...(await interpreterPlaces(programs, plan.cwd))];
   let reaches: Reach[];
   try {
     reaches = await reachOf([...programs, ...others], user ?? undefined);
@@ -47,12 +54,15 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
   const ofPrograms = reaches.slice(0, programs.length);
   // The first program that can be run counts; only without one is a program that cannot be reached the fault.
   const blocking = ofPrograms.includes('open') ? reaches.slice(programs.length) : ofPrograms;
-  const places = ofPrograms.includes('open') ? others : programs;
-  for (const [index, reach] of blocking.entries()) {
-    const place = places[index]?.place ?? '';
-    if (typeof reach === 'object' && (await exists(place))) throw await outOfReach(plan, place, reach.closed);
-  }
+  const places: readonly Needed[] = ofPrograms.includes('open') ? others : programs;
   const program = programs[ofPrograms.indexOf('open')];
+  for (const [index, needed] of places.entries()) {
+    const reach = blocking[index];
+    if (needed.script !== undefined && needed.script !== program?.place) continue;
+    if (needed.script !== undefined && reach === 'absent') throw withoutInterpreter(plan, needed);
+    if (typeof reach !== 'object') continue;
+    if (await exists(needed.place)) throw await outOfReach(plan, needed, reach.closed);
+  }
   if (program !== undefined) {
     const opened = [program, ...others].map(({ place }) => place);
     lastOpened.set(processName, { question, places: opened, marks: await wayMarks(opened) });
@@ -85,6 +95,16 @@ function otherPlaces({ argv, cwd }: LaunchPlan): Wanted[] {
   return cwd === undefined ? named : [{ place: cwd, use: 'enter' }, ...named];
 }
 
+/** A script is run by a program that it names, which nobody sees in the command. */
+async function interpreterPlaces(programs: readonly Wanted[], cwd: string | undefined): Promise<Needed[]> {
+  const found = await Promise.all(
+    programs.map(async ({ place: script }) =>
+      (await interpretersOf(script, cwd)).map((place): Needed => ({ place, use: 'run', script })),
+    ),
+  );
+  return found.flat();
+}
+
 /** A host without rights may be unable to see it; since a closed part was found, it is taken to exist. */
 async function exists(place: string): Promise<boolean> {
   return stat(place).then(
@@ -93,9 +113,22 @@ async function exists(place: string): Promise<boolean> {
   );
 }
 
-async function outOfReach({ processName, user }: LaunchPlan, place: string, closed: string): Promise<Problem> {
+function withoutInterpreter({ processName, argv: [program] }: LaunchPlan, { place, script }: Needed): Problem {
+  return new Problem(
+    400,
+    `${processName} cannot start: command ${program} needs an interpreter or loader that is missing: ${JSON.stringify(place)}, ` +
+      `which the first line of ${script} names; install it, or correct that line`,
+  );
+}
+
+async function outOfReach(
+  { processName, user }: LaunchPlan,
+  { place, script }: Needed,
+  closed: string,
+): Promise<Problem> {
   const { mode } = await stat(closed);
-  const what = `${place}${closed === place ? '' : `: ${closed} is closed to it`} (mode ${octal(mode)})`;
+  const role = script === undefined ? '' : `, the interpreter that the first line of ${script} names`;
+  const what = `${place}${role}${closed === place ? '' : `: ${closed} is closed to it`} (mode ${octal(mode)})`;
   return new Problem(
     400,
     `${processName} was not started: it runs as user ${user?.uid ?? process.getuid?.()}, which cannot use ${what}. ` +

@@ -1,5 +1,5 @@
 // A service whose user cannot reach its files is refused before the launch, with the closed part and what to do.
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
@@ -17,6 +17,10 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
     await writeFile(path.join(directory, 'app.sh'), '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
   }
   await writeFile(path.join(open, 'private.sh'), 'exec sleep 600\n', { mode: 0o600 });
+  await copyFile('/bin/sh', path.join(home, 'closed-sh'));
+  await writeFile(path.join(open, 'worn.sh'), `#!${home}/closed-sh -e\nexec sleep 600\n`, { mode: 0o755 });
+  await writeFile(path.join(open, 'windows.sh'), '#!/bin/sh\r\nexec sleep 600\r\n', { mode: 0o755 });
+  await writeFile(path.join(open, 'twice.sh'), `#! ${open}/worn.sh\n`, { mode: 0o755 });
   await symlink(path.join(home, 'app.sh'), path.join(open, 'link.sh'));
   const block = (name: string, command: readonly string[], more: object = {}) => ({
     enabled: false,
@@ -34,6 +38,9 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
       c: block('Option', ['sh', path.join(open, 'app.sh'), `--file=${path.join(home, 'app.sh')}`]),
       d: block('Directory', ['sleep', '600'], { config_dir: home }),
       e: block('Link', ['sh', 'link.sh']),
+      k: block('Interpreter', ['./worn.sh']),
+      l: block('Interpreter of another', [path.join(open, 'twice.sh')]),
+      m: block('Carriage return', ['./windows.sh']),
       f: block('Private', ['sh', 'private.sh']),
       g: block('Absent', ['sh', path.join(open, 'app.sh'), path.join(home, 'later.db')]),
       h: block('Open', ['sh', path.join(open, 'app.sh'), '-x', 'word']),
@@ -48,6 +55,11 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
     ['Option', home],
     ['Directory', home],
     ['Link', home],
+    [
+      'Interpreter',
+      `${home}/closed-sh, the interpreter that the first line of ${open}/worn.sh names: ${home} is closed`,
+    ],
+    ['Interpreter of another', `${home}/closed-sh, the interpreter that the first line of ${open}/twice.sh names`],
     ['Private', path.join(open, 'private.sh')],
     ['On the path', home],
   ];
@@ -59,6 +71,12 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
     t.match(body.detail, /\(mode 0[67]00\).*--config-dir.*chmod.*puid/);
     t.equal((await status(app, name)).status, 'stopped');
   }
+  t.match(await start(app, 'Carriage return'), {
+    status: 400,
+    body: {
+      detail: `loader that is missing: "/bin/sh\\r", which the first line of ${open}/windows.sh names; install it`,
+    },
+  });
   for (const name of ['Absent', 'Open', 'Twice on the path']) {
     const answer = await start(app, name);
     t.equal(answer.status, 200, `${name}: ${answer.text}`);
