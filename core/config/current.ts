@@ -102,11 +102,12 @@ export class CurrentConfig {
     const { schema, environment } = this.#parts;
     const defaults = schema.defaults(file);
     const fromFile = fit(merge(defaults, file) as ConfigObject, defaults, schema);
-    const { edits: given, unused: unusedVariables } = environmentEdits(
-      fromFile.root,
-      environment,
-      schema.formerPaths(),
-    );
+    const { edits, unused } = environmentEdits(fromFile.root, environment, schema.formerPaths());
+    // In whose place nothing may stand, it is what counts, however wrong it is.
+    const isIrreplaceable = ({ path }: UnusedVariable): boolean =>
+      schema.rootPlace(blocksOf(fromFile.root)).at(path).fallback === false;
+    const unusedVariables = unused.filter(variable => !isIrreplaceable(variable));
+    const given = [...edits, ...unused.filter(isIrreplaceable).map(({ text, ...at }) => ({ ...at, value: text }))];
     if (given.length + overlay.length === 0)
       return this.#finished(fromFile, { overrides: [], ignored: [], unusedVariables });
     const layersOn = (overrides: readonly EnvironmentEdit[]): Fitted => {
@@ -118,7 +119,7 @@ export class CurrentConfig {
     const all = layersOn(given);
     const added = all.misfits.filter(misfit => !known.has(keyOf(misfit)));
     const causeOf = ({ path }: EnvironmentEdit): Misfit | undefined =>
-      added.find(misfit => startsWith(misfit.path, path) || startsWith(path, misfit.path));
+      added.find(misfit => !misfit.isFatal && (startsWith(misfit.path, path) || startsWith(path, misfit.path)));
     const ignored = given.flatMap(edit => {
       const cause = causeOf(edit);
       return cause === undefined ? [] : [variableProblem(edit, cause)];
@@ -157,10 +158,10 @@ export class CurrentConfig {
   #compute(): Effective {
     const { file, schema } = this.#parts;
     const layered = this.layered(file.value, this.#overlay);
-    const { misfits, ignored } = layered;
+    const { misfits, ignored, overrides } = layered;
     const root = deepFreeze(layered.root);
     const blocks = blocksOf(root);
-    const problems = problemsOf(misfits, blocks, file.path);
+    const problems = problemsOf(misfits, { blocks, file: file.path, overrides });
     const disabledBlocks = new Map<string, string>();
     for (const [index, { disables }] of misfits.entries()) {
       const block = disables === null ? undefined : blocks.find(({ path }) => placeOf(path) === placeOf(disables));

@@ -68,6 +68,7 @@ export interface EnvironmentEdit extends ConfigEdit {
 export interface UnusedVariable {
   readonly variable: string;
   readonly path: ConfigPath;
+  readonly text: string;
   /** What the member is, for a message. */
   readonly expected: string;
 }
@@ -120,7 +121,7 @@ export function environmentEdits(
     }
     if (text === undefined) return;
     const converted = convert(text, value, configPath.at(-1) ?? '');
-    if (converted === undefined) unused.push({ variable: name, path: configPath, expected: kindOf(value) });
+    if (converted === undefined) unused.push({ variable: name, path: configPath, text, expected: kindOf(value) });
     else edits.push({ path: configPath, value: converted, variable: name });
   };
   visit(root, []);

@@ -3,16 +3,26 @@ import path from 'node:path';
 import type { ConfigProblem, NamedBlock } from '../contract/config.ts';
 import type { EnvironmentEdit } from './environment.ts';
 import type { Misfit } from './fit.ts';
-import { startsWith } from './layers.ts';
+import { placeOf, startsWith } from './layers.ts';
 
-/** `blocks` are the named blocks, in document order; `file` is the main configuration file. */
-export function problemsOf(misfits: readonly Misfit[], blocks: readonly NamedBlock[], file: string): ConfigProblem[] {
+interface Surroundings {
+  /** The named blocks, in document order. */
+  readonly blocks: readonly NamedBlock[];
+  /** The main configuration file. */
+  readonly file: string;
+  /** What variables have put in place of values of the file. */
+  readonly overrides: readonly EnvironmentEdit[];
+}
+
+export function problemsOf(misfits: readonly Misfit[], { blocks, file, overrides }: Surroundings): ConfigProblem[] {
   return misfits.map(misfit => {
     const at = misfit.disables ?? misfit.path;
     // The innermost of nested blocks comes last in the order of the document.
     const processName = blocks.findLast(block => startsWith(at, block.path))?.processName;
     const place = misfit.path.join('.') || 'the whole configuration';
-    return { path: place, processName, message: `${place}: ${sentence(misfit, processName, path.basename(file))}` };
+    const variable = overrides.find(edit => isOf(edit, misfit))?.variable;
+    const source = variable === undefined ? path.basename(file) : `the variable ${variable}, for the next start`;
+    return { path: place, processName, message: `${place}: ${sentence(misfit, processName, source)}` };
   });
 }
 
@@ -26,15 +36,20 @@ export function variableProblem({ path: at, variable }: EnvironmentEdit, { messa
   };
 }
 
-function sentence({ message, value, standIn, disables, isFatal }: Misfit, name = '', file: string): string {
+function isOf({ path: at, value }: EnvironmentEdit, misfit: Misfit): boolean {
+  return value === misfit.value && placeOf(at) === placeOf(misfit.path);
+}
+
+/** `source` is where the value comes from. */
+function sentence({ message, value, standIn, disables, isFatal }: Misfit, name = '', source: string): string {
   if (standIn === 'boolean') {
     const word = String(value).trim();
-    return `the text '${word}' counts as a boolean; write true or false without quotes in ${file}`;
+    return `the text '${word}' counts as a boolean; write true or false without quotes in ${source}`;
   }
-  const remedy = `until it is mended in ${file}`;
+  const remedy = `until it is mended in ${source}`;
   if (isFatal) return `${message}; no service is started ${remedy}`;
   if (disables !== null) return `${message}; ${name} is disabled ${remedy}`;
   if (standIn === 'default') return `${message}; its default is used ${remedy}`;
   if (standIn === 'items') return `${message}; the other items of its list are used ${remedy}`;
-  return `${message}; mend it in ${file}`;
+  return `${message}; mend it in ${source}`;
 }

@@ -1,5 +1,5 @@
 // R40: a host starts with values that do not fit, runs what they do not concern, and names each with its remedy.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { entryOf, isRunning, openWith, sleeper, type Values } from '../support/configured.ts';
@@ -105,3 +105,30 @@ t.test('without a usable user no service is started, until the value is mended',
   await until(() => isRunning(app, 'Good'));
   t.same(JSON.parse(await readFile(file, 'utf8')), { ...good, puid: 65_534, tz: 'UTC' });
 });
+
+for (const [text, why] of [
+  ['0', 'it must be more than 0'],
+  ['media', 'it must be a number, not text'],
+] as const)
+  t.test(`nor with PUID=${text}`, async t => {
+    const configDir = testDir(t, { '.env': `PUID=${text}\n` });
+    await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify({ good: sleeper('Good') }));
+    const app = await startHost({ plugins: ['config', 'process', 'health'], configDir });
+    t.teardown(() => app.stop());
+    await until(async () => (await app.get('/process/startup-status')).body.phase === 'degraded');
+    t.match((await app.get('/health')).body, {
+      status: 'unhealthy',
+      details: `puid: ${why}; no service is started until it is mended in the variable PUID, for the next start`,
+    });
+    t.match(await app.post('/process/start-service', { process_name: 'Good' }), { status: 503 });
+    t.equal(
+      (await app.post('/config', { updates: { puid: 65_534 } })).status,
+      200,
+      'what the variable still overrides',
+    );
+    t.match(await app.post('/process/start-service', { process_name: 'Good' }), { status: 503 });
+    const { problems } = await app.host.reviewConfig();
+    t.equal(problems.filter(line => line.includes('PUID')).length, 1, 'told once');
+    t.equal((await app.post('/config', { updates: { puid: 65_534 }, persist: false })).status, 200);
+    await until(() => isRunning(app, 'Good'));
+  });
