@@ -57,6 +57,8 @@ export interface Logging {
 }
 
 const BATCH_MS = 25;
+/** Of standard output, beyond what its pipe holds. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** A chain of causes that is longer, or a ring, is cut. */
 const MAX_CAUSES = 10;
 /** Of one message with its causes, in characters: what others have said may be a part of it, and that may be endless. */
@@ -237,6 +239,8 @@ class LogWriter {
   #fileName = '';
   #pending: Entry[] = [];
   #dropped = 0;
+  /** Whether standard output lacks lines, which it has not been told yet. */
+  #leavesOut = false;
   readonly #soon = new Throttle(() => void this.flush(), BATCH_MS);
   #writing: Promise<void> = Promise.resolve();
   #unwritten = 0;
@@ -331,6 +335,16 @@ class LogWriter {
   /** One write for all, because each write to a file or a terminal is made at once. */
   #print(entry: Entry): void {
     if (!this.#options.stdout) return;
+    // A pipe whose reader rests takes nothing, and Node keeps all of it.
+    if (process.stdout.writableLength > MAX_UNREAD_BYTES) {
+      this.#leavesOut = true;
+      return;
+    }
+    if (this.#leavesOut) {
+      this.#leavesOut = false;
+      const text = 'host: lines are left out here, because nobody read them in time; the log file has them';
+      this.#print({ at: Date.now(), level: 'WARNING', text });
+    }
     const format = this.#format;
     if (this.#options.settings().color && this.#isTerminal) {
       const lines = 'block' in entry ? recordsOf(entry) : [entry];
