@@ -8,7 +8,8 @@ export interface Exit {
 
 /** `asked` tells whether a stop was requested, `oneshot` whether the process ends by itself when its work is done. */
 export function exitRecordOf({ code, signal }: Exit, asked: boolean, oneshot: boolean): ExitRecord {
-  const reason = describeExit({ code, signal }, asked);
+  const doubt = oneshot && !asked && code === null && signal === null ? '; start it again if its work is not done' : '';
+  const reason = `${describeExit({ code, signal }, asked)}${doubt}`;
   return { code, signal, reason, at: Date.now() / 1_000, unexpected: !asked && !(oneshot && code === 0) };
 }
 

@@ -75,3 +75,27 @@ t.test('a host that is killed, and the next ones', { timeout: 200_000 }, async t
   t.same(await runs(), ['one', 'one', 'two', 'two', 'two']);
   await end(fifth, 'SIGTERM');
 });
+
+t.test('one that ends under the next host, which cannot know how', { timeout: 200_000 }, async t => {
+  const configDir = testDir(t, {});
+  await chmod(configDir, 0o755);
+  const port = await writeConfig(configDir, {
+    work: {
+      enabled: true,
+      oneshot: true,
+      process_name: 'Work',
+      command: ['sh', '-c', `until [ -s ${configDir}/done ]; do sleep 0.05; done`],
+    },
+  });
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  await until(() => first.stdout().includes('Work runs as pid'));
+  first.child.kill('SIGKILL');
+  await first.exited;
+  const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  await until(() => second.stdout().includes('was adopted'));
+  await writeFile(path.join(configDir, 'done'), 'yes');
+  await until(() => second.stdout().includes('Work stopped unexpectedly'));
+  t.match(second.stdout(), /the code is unknown because [^\n]+; start it again if its work is not done\n/);
+  second.child.kill('SIGTERM');
+  await second.exited;
+});
