@@ -1,5 +1,5 @@
 // Who a program runs as and what it gets with it: user, groups, home, umask, session and directory.
-import { chmod, readdir, readFile } from 'node:fs/promises';
+import { chmod, chown, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -12,6 +12,7 @@ const asRoot = process.getuid?.() === 0;
 const needsRoot = { skip: asRoot ? false : 'changing the user needs root' };
 /** No entry of an account table has it. */
 const STRANGER = 54_321;
+const NOBODY = 65_534;
 
 /** Says what it is; the shell asks the kernel, so that nothing is added by a runtime. */
 const script = `echo "cwd=$(pwd)"; echo "umask=$(umask)"
@@ -116,4 +117,27 @@ t.test('a user without an account', needsRoot, async t => {
     USER: String(STRANGER),
     LOGNAME: String(STRANGER),
   });
+});
+
+t.test('a host that cannot change users says so once', needsRoot, async t => {
+  const dir = testDir(t, {});
+  const port = await writeConfig(dir, {
+    puid: STRANGER,
+    kid: { enabled: true, process_name: 'Kid', command: ['sleep', '600'] },
+    other: { enabled: true, process_name: 'Other', command: ['sleep', '600'], user: 'daemon' },
+  });
+  for (const place of [dir, path.join(dir, 'stackwarden.json')]) await chown(place, NOBODY, NOBODY);
+  const host = await startStackwarden(dir, port, {
+    plugins: ['config', 'process', 'services'],
+    within: ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'],
+  });
+  await until(() => host.stdout().includes('Kid runs as pid') && host.stdout().includes('Other cannot start'));
+  const told = host.stdout().match(/ - WARNING - process: services run as user .*/g);
+  t.match(told, [/user 65534, as Stackwarden itself does; puid and pgid need a start as root$/]);
+  t.match(
+    host.stdout(),
+    /Other cannot start as user daemon, because Stackwarden does not run as root; start it as root/,
+  );
+  host.child.kill('SIGTERM');
+  t.match(await host.exited, { code: 0 });
 });
