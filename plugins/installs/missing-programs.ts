@@ -120,9 +120,10 @@ export class MissingPrograms {
       .catch((error: unknown) => {
         this.#board.clear(processName);
         signal.throwIfAborted();
-        const [status, options] = error instanceof Problem ? [error.status, { cause: error }] : [500, { cause: error }];
+        // The sentence of a Problem is told in full, and would stand in the log twice as a cause.
+        const [status, cause] = error instanceof Problem ? [error.status, error.cause] : [500, error];
         const reason = unnamedReason(processName, errorText(error));
-        throw new Problem(status, `${processName} cannot be installed: ${reason}`, options);
+        throw new Problem(status, `${processName} cannot be installed: ${reason}`, { cause });
       });
   }
 

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import t from 'tap';
 import { pidOf, start, status, stop } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { ask, makeShop, startShopHost } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
 
@@ -16,7 +17,7 @@ t.test('installations', async t => {
   const { block, place } = shop;
   await shop.publish('v1.0.0', { 'lib/code': 'one', 'old.txt': 'one', 'data/seed': 'one' });
   await shop.template('widget', { build: { maker: {} }, notes: 'https://example.org/{version}' });
-  await shop.template('lacking', { build: { maker: { lacks: 'a saw' } } });
+  await shop.template('lacking', { build: { maker: { lacks: 'Lacking needs a saw, which' } } });
   await shop.template('unmade', { build: { maker: { script: 'exit 3' } } });
   await shop.template('huge', { facts: { shop: path.join(path.dirname(shop.configDir), 'shop'), bytes: 2 ** 60 } });
   const program = path.join(path.dirname(shop.configDir), 'system-program.sh');
@@ -198,7 +199,7 @@ t.test('installations', async t => {
 
   await t.test('what stands in the way is one sentence', async t => {
     for (const [name, status, detail] of [
-      ['Lacking', 400, /^Lacking cannot be installed: a saw is missing; get it$/],
+      ['Lacking', 400, /^Lacking cannot be installed: needs a saw, which is missing; get it$/],
       ['Unmade', 500, /^Unmade cannot be installed: .* ended with 3$/],
       ['Huge', 507, /^Huge cannot be installed: the file system of .* lacks \d+ MiB for it; free some space$/],
       ['Elsewhere', 400, /is not installed; it is usually obtained from a shop$/],
@@ -206,6 +207,14 @@ t.test('installations', async t => {
       t.match(await start(app, name), { status, body: { detail } }, name);
       t.same(await drafts(name), [], 'nothing is left behind');
     }
+    const line = await until(async () =>
+      (await ownLog(app)).find(text => text.includes('Lacking cannot be installed')),
+    );
+    t.match(
+      line,
+      /process: Lacking cannot be installed: needs a saw, which is missing; get it$/,
+      'said once in the log',
+    );
     await shop.refuse({ status: 0, detail: 'shop.example does not answer' });
     t.match(await start(app, 'Stopped'), {
       status: 502,
