@@ -98,6 +98,8 @@ class RunningHost implements StackwardenHost {
   #http!: HttpServer;
   #set: PluginSet | undefined;
   #ready = false;
+  /** Whether a reload was asked for meanwhile, whose configuration the start may have read before it was changed. */
+  #reloadsWhenReady = false;
   /** What the log has told of the configuration. */
   readonly #told = new Set<string>();
   #stopping: 'request' | 'fault' | null = null;
@@ -137,6 +139,7 @@ class RunningHost implements StackwardenHost {
     if (this.#stopping !== null) return;
     for (const start of this.#waiting) start();
     this.#waiting.clear();
+    if (this.#reloadsWhenReady) void this.reload();
     for (const point of this.#contributions.unused()) {
       this.log.info(`contributions to ${point} are kept but no loaded plugin uses them`);
     }
@@ -204,7 +207,9 @@ class RunningHost implements StackwardenHost {
   }
 
   async reload(by = 'SIGHUP'): Promise<void> {
-    if (!this.#ready || this.#stopping !== null) return;
+    if (this.#stopping !== null) return;
+    this.#reloadsWhenReady = !this.#ready;
+    if (!this.#ready) return;
     this.#options.onPhase?.('reloading', this);
     this.#logging.rotate();
     this.log.info(`${by}: the configuration is read again, and the logs are rotated`);

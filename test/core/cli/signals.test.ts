@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
-import { COMMAND, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { COMMAND, spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const TICKER = {
@@ -53,6 +54,20 @@ t.test('SIGHUP reads the configuration and rotates the logs; SIGTERM stops, stag
   );
   t.match(lines.at(-1), /:\d\d\.\d{3} - INFO - host: Stackwarden \S+ has stopped$/, 'with milliseconds by now');
   t.notMatch(host.stdout(), /\x1b\[/, 'a pipe gets no colours');
+});
+
+t.test('a SIGHUP during the start counts when that is over', async t => {
+  const configDir = testDir(t);
+  const port = await writeConfig(configDir);
+  const other = createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  const host = spawnStackwarden(configDir, { args: ['start', '--plugins', 'config'] });
+  await until(() => host.stdout().includes('is in use by'));
+  host.child.kill('SIGHUP');
+  other.close();
+  await until(() => host.stdout().includes('host: SIGHUP: the configuration is read again'));
+  host.child.kill('SIGTERM');
+  t.match(await host.exited, { code: 0 });
 });
 
 t.test('no signal ends the host without its services', async t => {
