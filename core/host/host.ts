@@ -61,6 +61,8 @@ const CLOSE_GRACE_MS = 2_000;
 const LOADING_GRACE_MS = 5_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
+/** Of a log that is written, before an end at once. */
+const LAST_WORDS_MS = 1_000;
 const RECOVERY_SETTLED_MS = 300_000;
 
 export async function createHost(options: HostOptions): Promise<StackwardenHost> {
@@ -223,7 +225,11 @@ class RunningHost implements StackwardenHost {
   }
 
   async force(): Promise<void> {
+    this.log.warn('stopping at once, because of a second signal');
     await this.#coreHooks.forced.promise();
+    this.log.info(`Stackwarden ${version} has stopped`);
+    // A disk that does not answer may be why somebody asks a second time.
+    await withDeadline(() => this.#logging?.hub.flush(), LAST_WORDS_MS, 'the log').catch(() => undefined);
   }
 
   #serviceOwner(): { uid: number; gid: number } | null {

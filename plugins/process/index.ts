@@ -89,7 +89,10 @@ export default definePlugin({
     host.tap('config.review', async ({ problems }) => void problems.push(...(await supervisor.obstacles())));
     host.tap('host.ready', () => void supervisor.boot());
     host.tap('host.hangup', () => supervisor.rotateLogs());
-    host.tap('host.forced', () => supervisor.kill());
+    host.tap('host.forced', () => {
+      // What is left running is to outlive this host, however that ends.
+      if (host.stopping !== 'fault' && !settings.shutdown().keepServices) supervisor.kill();
+    });
     host.tap(
       'host.stopping',
       async () => {

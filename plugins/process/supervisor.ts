@@ -365,6 +365,8 @@ export class Supervisor implements ProcessSupervisor {
 
   /** Kills everything at once. */
   kill(): void {
+    const living = this.#processes.all().filter(process => process.livingPids().length > 0);
+    if (living.length > 0) this.#host.log.warn(`killed: ${living.map(({ block }) => block.processName).join(', ')}`);
     for (const process of this.#processes.all()) process.kill();
   }
 

@@ -4,7 +4,8 @@ import path from 'node:path';
 import t from 'tap';
 import { lookAround } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
-import { kid, lives, notedPid } from '../support/kids.ts';
+import { startHost } from '../support/host.ts';
+import { kid, lives, notedPid, start } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
@@ -151,4 +152,23 @@ t.test('R12: a second signal ends everything at once, with exit code 1', async t
   t.teardown(() => clearInterval(again));
   t.equal((await service.exited).code, 1);
   await until(() => !lives(pid));
+  const [why, killed, last] = service.stdout().trimEnd().split('\n').slice(-3);
+  t.match(why, /WARNING - host: stopping at once, because of a second signal$/);
+  t.match(killed, /WARNING - process: killed: Kid$/);
+  t.match(last, /INFO - host: Stackwarden \S+ has stopped$/);
+});
+
+t.test('R12: a second signal leaves alone what is kept', async t => {
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: { dumb: { shutdown: { keep_services: true } }, kid: kid('Kid', ['calm']) },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Kid')).status, 200);
+  const pid = await pidOf(app.configDir, 'Kid');
+  t.teardown(() => process.kill(pid, 'SIGKILL'));
+  const stopped = app.host.stop();
+  await app.host.force();
+  await stopped;
+  t.ok(lives(pid));
 });
