@@ -120,7 +120,7 @@ async function createListenError({ host, port }: ListenerOptions, error: unknown
   };
   const by = code === 'EADDRINUSE' ? ` by ${await nameHolder(port)}` : '';
   const reason = `${reasons[code ?? ''] ?? reasonText(error)}${by}`;
-  return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error }), { code });
+  return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${reason}`), { code });
 }
 
 /** A connection is in use from when a request has arrived until it is answered; before and after, its client is awaited. */

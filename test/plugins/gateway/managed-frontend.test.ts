@@ -1,14 +1,17 @@
 // The gateway beside a web frontend that runs as a process of its own: who has the port when, and how the frontend
 // gets at the web interfaces of services.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { pidOf, start, status, stop } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -36,8 +39,13 @@ interface Asked {
   readonly headers: Record<string, string>;
 }
 
-async function open(t: Test, frontend: Record<string, unknown>, more: Record<string, unknown> = {}): Promise<Opened> {
-  const [apiPort, port, uiPort] = [await freePort(), await freePort(), await freePort()];
+async function open(
+  t: Test,
+  frontend: Record<string, unknown>,
+  more: Record<string, unknown> = {},
+  takenPort?: number,
+): Promise<Opened> {
+  const [apiPort, port, uiPort] = [await freePort(), await freePort(), takenPort ?? (await freePort())];
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
   for (const name of ['frontend-app.cjs', 'frontend-page.html']) await copyFile(support(name), path.join(dir, name));
@@ -202,4 +210,19 @@ t.test('it gets the web interfaces of services as a reverse proxy gives them', {
   t.teardown(() => next.stop());
   await until(async () => (await get('/service/ui/films/').catch(() => null))?.status === 200);
   t.equal(await pidOf(next, NAME), pid, 'a frontend that outlives its host finds them at the same address');
+});
+
+t.test('a port for interfaces that somebody else has is told once, and another is used', { skip }, async t => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => void other.close());
+  const taken = (other.address() as AddressInfo).port;
+  const { app, page } = await open(t, { enabled: true }, {}, taken);
+  await until(async () => isFrontend(await page()));
+  const variables = (await readFile(`/proc/${await pidOf(app, NAME)}/environ`, 'utf8')).split('\0');
+  const address = variables.find(line => line.startsWith('DMB_TRAEFIK_URL='))?.slice('DMB_TRAEFIK_URL='.length);
+  t.not(address, `http://127.0.0.1:${taken}`);
+  t.equal((await fetch(`${address}/service/ui/nobody/`)).status, 404);
+  const line = (await ownLog(app)).find(text => text.includes('dumb.gateway.ui_port'));
+  t.match(line, /ui_port: Cannot listen on 127\.0\.0\.1:\d+: the port is in use by \S+ \(pid \d+\)$/);
 });
