@@ -40,11 +40,11 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
   }
   for (const { path, keys, known } of unknown) {
     if (path.length === 1 && path[0] === 'dumb') for (const key of unloaded) keys.delete(key);
-    const filledIn = wordsInBraces(parts.get(path.join('\0')));
+    const filledIn = namedKeysIn(parts.get(path.join('\0')));
     const at = path.length === 0 ? 'the configuration' : path.join('.');
     const strange: string[] = [];
     for (const key of keys) {
-      // Commands and variables of a service may use any key of its block.
+      // Commands and variables of a service may use any key of its block, and so may its other members.
       if (filledIn.has(key)) continue;
       const value = path.length === 0 ? file[key] : undefined;
       if (isObject(value) && 'command' in value) {
@@ -64,7 +64,7 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
 export function unreadLook(root: Readonly<ConfigObject>, place: Place): (path: ConfigPath) => ConfigPath | undefined {
   const filledIn = new Map<object, ReadonlySet<string>>();
   const fillsIn = (around: object, key: string): boolean => {
-    const words = filledIn.get(around) ?? wordsInBraces(around);
+    const words = filledIn.get(around) ?? namedKeysIn(around);
     filledIn.set(around, words);
     return words.has(key);
   };
@@ -91,10 +91,10 @@ function unreadPart(
   return undefined;
 }
 
-/** The x of each `{x}` in its texts. */
-function wordsInBraces(value: object | undefined): ReadonlySet<string> {
+/** The x of each `{x}` in its texts, and of each member that names a key, such as `port_key: x`. */
+function namedKeysIn(value: object | undefined): ReadonlySet<string> {
   const text = JSON.stringify(value) ?? '';
-  return new Set(Array.from(text.matchAll(/\{([^{}]*)\}/g), ([, word = '']) => word));
+  return new Set(Array.from(text.matchAll(/\{([^{}"]*)\}|_key":"([^"\\]*)"/g), ([, word, key]) => word ?? key ?? ''));
 }
 
 interface UnknownKeys {

@@ -26,7 +26,15 @@ const FAULTY = {
   four: { enabled: true, process_name: 'Four', command: ['sleep', '600'], config_dir: '/nowhere/at/all' },
   five: { enabled: true, process_name: 'Five', comand: ['sleep', '600'] },
   six: { enabled: true, process_name: 'Six', command: ['sleep', '600'], port: 'eighty', stop_signal: 'SIGNUL' },
-  seven: { enabled: false, process_name: 'Seven', command: ['echo', '{word}'], word: 'used', colour: 'unused' },
+  seven: {
+    enabled: false,
+    process_name: 'Seven',
+    command: ['echo', '{word}'],
+    word: 'used',
+    ui: { port_key: 'entrance' },
+    entrance: 7_007,
+    colour: 'unused',
+  },
   eight: { enabled: true, process_name: 'Eight', command: ['sleep', '600'], wait_for_url: 'http://127.0.0.1:{port}/' },
   nine: { enabled: true, command: ['sleep', '600'] },
   ten: { enabled: true, process_name: 'Ten', command: ['sleep', '600'], log_level: 'LOUD' },
@@ -89,7 +97,11 @@ t.test('check names every problem, and ends with 1', async t => {
       String(line),
     );
   t.equal(problems.length, expected.length, problems.join('\n'));
-  t.match(checked.stdout(), /^note: seven: nothing reads 'colour'$/m, 'what commands use is no stranger');
+  t.match(
+    checked.stdout(),
+    /^note: seven: nothing reads 'colour'$/m,
+    'what commands and other members use is no stranger',
+  );
 });
 
 t.test('check finds that a directory is none of its own', async t => {
