@@ -1,14 +1,15 @@
-// AltMount: keeps the media managers and their categories in its own file, and registers it as their download client.
+// AltMount: keeps its mount, the media managers and their categories in its own file, and registers it as their download
+// client.
 import path from 'node:path';
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../database-health/contract.ts';
 import type { ArrApplications, ArrInstance } from '../service-arr/contract.ts';
 import type {} from '../setup/contract.ts';
+import { settingsFor } from './settings.ts';
 
 const KEY = 'altmount';
 const CATEGORIES = ['Default', 'movies', 'tv', 'music', 'adult'];
-
 type Entry = Record<string, unknown>;
 type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
 
@@ -21,7 +22,7 @@ export default definePlugin({
   setup(host) {
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure({ block, fill, owner }) {
+      async configure({ block, template, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
         const applications = host.use('arr.applications');
@@ -29,7 +30,10 @@ export default definePlugin({
         const categories = CATEGORIES.map((name, order) => ({ name, order, priority: 0, dir: name.toLowerCase() }));
         await files.ensure(block, fill('{config_file}'), {
           seed: undefined,
-          values: ({ arrs }) => lists((arrs ?? {}) as Entry, linked, applications.kinds),
+          values: ({ arrs }) => ({
+            ...settingsFor(block, template),
+            ...lists((arrs ?? {}) as Entry, linked, applications.kinds),
+          }),
           initial: { sabnzbd: { categories } },
           mode: 0o600,
           owner,

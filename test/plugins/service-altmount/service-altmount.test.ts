@@ -6,7 +6,10 @@ import t from 'tap';
 import { parse, stringify } from 'yaml';
 import { arr, listener, startStack } from '../../support/arr-stack.ts';
 import { testDir } from '../../support/directory.ts';
-import { pluginsDir } from '../../support/host.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { restart, start } from '../../support/kids.ts';
+import { noting, seenBy } from '../../support/seen.ts';
+import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['service-altmount', 'service-arr', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
@@ -48,4 +51,65 @@ t.test('entries of media managers, and the categories of a first start', { skip 
     known.sabnzbd.categories.map(({ name }: { name: string }) => name),
     ['Default', 'movies', 'tv', 'music', 'adult'],
   );
+});
+
+t.test('its mount, its level and its database follow its block', { skip }, async t => {
+  const dir = testDir(t, { mount: {} });
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'config.yaml');
+  const program = path.join(dir, 'altmount');
+  await noting(program);
+  const app = await startHost({
+    plugins: [
+      'config',
+      'process',
+      'services',
+      'setup',
+      'config-files',
+      'format-yaml',
+      'service-altmount',
+      'service-postgres',
+    ],
+    config: {
+      postgres: { port: 5_999, user: 'keeper', password: 'p@ss' },
+      altmount: {
+        process_name: 'AltMount',
+        port: await freePort(),
+        command: [program],
+        config_dir: dir,
+        config_file: file,
+        log_file: path.join(dir, 'own.log'),
+        metadata_dir: path.join(dir, 'metadata'),
+        mount_path: path.join(dir, 'mount'),
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'AltMount');
+  t.equal(answer.status, 200, answer.text);
+  const first = parse(await readFile(file, 'utf8'));
+  t.match(first, { mount_type: 'rclone', mount_path: path.join(dir, 'mount'), log: { level: 'info' } });
+  t.equal(first.database, undefined, 'its own');
+  const { env } = await seenBy(program);
+  t.match(env.JWT_SECRET, /^[0-9a-f]{64}$/, 'logins outlive a restart');
+  t.equal(first.api.key_override, env.ALTMOUNT_API_KEY);
+
+  const updates = {
+    log_level: 'WARNING',
+    postgres_enabled: true,
+  };
+  t.match(await app.post('/config', { process_name: 'AltMount', updates }), { status: 200 });
+  for (const [chosen, told] of [
+    ['dfs', 'fuse'],
+    ['external_rclone', 'rclone_external'],
+    ['none', 'none'],
+  ]) {
+    await app.post('/config', { process_name: 'AltMount', updates: { mount_type: chosen } });
+    t.equal((await restart(app, 'AltMount')).status, 200);
+    t.equal(parse(await readFile(file, 'utf8')).mount_type, told);
+  }
+  t.match(parse(await readFile(file, 'utf8')), {
+    log: { level: 'warn' },
+    database: { type: 'postgres', dsn: 'postgres://keeper:p%40ss@127.0.0.1:5999/altmount' },
+  });
 });
