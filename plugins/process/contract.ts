@@ -31,8 +31,17 @@ export interface LaunchPlan {
   user: { uid: number; gid: number } | null;
   /** Shows what the start waits for; null when it goes on. Waits do not delay the starts of other processes. */
   showWait(what: string | null): void;
-  /** Waited for in addition to what the block configures. */
-  readonly waits: { mounts: string[]; urls: (string | AuthorizedUrl)[] };
+  /** Waited for in addition to what the block configures; `tcp` holds what the block configures itself. */
+  readonly waits: { mounts: string[]; urls: (string | AuthorizedUrl)[]; tcp: TcpAddress[] };
+}
+
+/** An entry of `wait_for_tcp`. */
+export interface TcpAddress {
+  readonly name?: string;
+  readonly host?: string;
+  readonly port: number;
+  /** Seconds for one attempt. */
+  readonly timeout?: number;
 }
 
 export interface AuthorizedUrl {

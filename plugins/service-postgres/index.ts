@@ -89,9 +89,10 @@ export default definePlugin({
       created = '';
       await create(FIRST_ANSWER_MS);
     });
-    // Before a service that uses PostgreSQL starts, its databases are created.
+    // Before a service that uses PostgreSQL starts, its databases are created. It waits for the server where that is now.
     host.tap('process.prepare', async plan => {
-      const known = host.find('service.templates')?.get(plan.configKey)?.databases ?? [];
+      const { block, databases: known = [] } = host.find('service.templates')?.get(plan.configKey) ?? {};
+      plan.waits.tcp = server.waitedFor(plan.waits.tcp, block?.wait_for_tcp);
       const name = store.blocks().find(({ configKey }) => configKey === KEY)?.processName ?? '';
       const runs = host.find('process.supervisor')?.get(name)?.status === 'running';
       const uses = plan.configKey !== KEY && known.some(({ engine }) => engine === 'postgres');

@@ -1,7 +1,8 @@
 // The managed server as other plugins use it: enabled, started and given databases on request.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
-import type { ProcessSupervisor } from '../process/contract.ts';
+import { deepEqual } from '#kit/deep-equal';
+import type { ProcessSupervisor, TcpAddress } from '../process/contract.ts';
 import type { PostgresServer, ServerAccess, ServerQuery } from './contract.ts';
 import { createDatabases, type DatabaseServer, runQuery } from './databases.ts';
 import { addressOf } from './placeholders.ts';
@@ -30,6 +31,13 @@ export class ManagedServer implements PostgresServer {
       .filter(({ name, enabled }) => typeof name === 'string' && enabled !== false)
       .map(({ name }) => String(name));
     return { ...this.access(), databases };
+  }
+
+  /** Those of a template are for this server, wherever it is; any other wait was written by somebody. */
+  waitedFor(waits: readonly TcpAddress[], given: unknown): TcpAddress[] {
+    const { host, port } = this.access();
+    const isGiven = (wait: TcpAddress): boolean => [given ?? []].flat().some(other => deepEqual(other, wait));
+    return waits.map(wait => (isGiven(wait) ? { ...wait, host, port } : wait));
   }
 
   isRegistered(database: string): boolean {

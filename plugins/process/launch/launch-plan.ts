@@ -6,6 +6,7 @@ import { publicEnvironment } from '#kit/public-environment';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { splitCommand } from './command-words.ts';
 import type { Placeholders } from './placeholders.ts';
+import { portsWaitedFor } from './waits.ts';
 
 export interface PlanInput {
   readonly block: NamedBlock;
@@ -40,7 +41,7 @@ export function createLaunchPlan(input: PlanInput): LaunchPlan {
     env: environmentOf(input, fill),
     user,
     showWait: what => input.showWait(what),
-    waits: { mounts: [], urls: [] },
+    waits: { mounts: [], urls: [], tcp: portsWaitedFor(block) },
   };
 }
 

@@ -6,7 +6,7 @@ import { orAborted } from '#kit/abort';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { readMounts } from '#kit/mountinfo';
-import type { LaunchPlan, ProcessSnapshot } from '../contract.ts';
+import type { LaunchPlan, ProcessSnapshot, TcpAddress } from '../contract.ts';
 import { blocksNamed, type Condition, checkDependencies, dependenciesOf, isFulfilled } from './depends-on.ts';
 
 const SLOW_POLL = { firstMs: 2_000, maxMs: 30_000 };
@@ -36,6 +36,10 @@ interface Wait {
   readonly limitMs: number;
   readonly poll: { readonly firstMs: number; readonly maxMs: number };
   ready(signal: AbortSignal): Promise<boolean>;
+}
+
+export function portsWaitedFor(block: Readonly<Record<string, unknown>>): TcpAddress[] {
+  return listOf(block.wait_for_tcp) as TcpAddress[];
 }
 
 /** Throws a Problem 400 for an address that can never answer, because nobody can ask it. */
@@ -81,7 +85,7 @@ function waitsOf(plan: LaunchPlan, context: WaitContext): Wait[] {
     ),
     ...listOf(block.wait_for_dir).map(entry => directoryWait(textOf(entry, 'path'), patient)),
     ...[...listOf(block.wait_for_mounts), ...extra.mounts].map(entry => mountWait(textOf(entry, 'path'), patient)),
-    ...listOf(block.wait_for_tcp).map(entry => tcpWait(entry as TcpEntry, bounded)),
+    ...extra.tcp.map(entry => tcpWait(entry, bounded)),
     ...[...listOf(block.wait_for_url), ...extra.urls].map(entry =>
       urlWait(typeof entry === 'string' ? { url: entry } : (entry as UrlEntry), bounded, context),
     ),
@@ -151,14 +155,7 @@ function mountWait(mountPoint: string, limitMs: number): Wait {
   };
 }
 
-interface TcpEntry {
-  readonly name?: string;
-  readonly host?: string;
-  readonly port: number;
-  readonly timeout?: number;
-}
-
-function tcpWait({ name, host = '127.0.0.1', port, timeout = 2 }: TcpEntry, limitMs: number): Wait {
+function tcpWait({ name, host = '127.0.0.1', port, timeout = 2 }: TcpAddress, limitMs: number): Wait {
   return {
     what: name ?? `${host}:${port}`,
     limitMs,

@@ -1,10 +1,16 @@
 // What services find in their texts of the server and of their own databases.
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import type { NamedBlock } from '../../../core/contract/config.ts';
 import type { LaunchPlaceholders } from '../../../plugins/process/contract.ts';
-import { pluginsDir } from '../../support/host.ts';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
 import { templatesOf } from '../../support/templates.ts';
 
 const skip = !existsSync(path.join(pluginsDir, 'service-postgres'));
@@ -43,4 +49,27 @@ t.test('the server and the databases of each instance', { skip }, async t => {
   });
   t.match(valuesOf('authelia', 'authelia'), { postgres_database: 'authelia', postgres_main_db: undefined });
   t.match(valuesOf('mine', 'mine'), { postgres_host: '127.0.0.1', postgres_database: undefined });
+});
+
+t.test('a service waits for the server where that is, and for its own where it names one', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const server = createServer(socket => socket.destroy()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const own = [{ name: 'PostgreSQL', host: '127.0.0.1', port: await freePort(), timeout: 2 }];
+  const block = { config_dir: dir, log_file: path.join(dir, 'own.log'), command: ['sleep', '600'] };
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'service-postgres'],
+    config: {
+      postgres: { port, host: '0.0.0.0' },
+      zilean: { ...block, process_name: 'Index', port: await freePort(), wait_timeout_seconds: 4 },
+      mediastorm: { ...block, process_name: 'Own', port: await freePort(), wait_timeout_seconds: 1, wait_for_tcp: own },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Index');
+  t.equal(answer.status, 200, answer.text);
+  t.match(await start(app, 'Own'), { status: 500, body: { detail: /PostgreSQL/ } });
 });
