@@ -85,16 +85,22 @@ export function fileNameOf(value: unknown): string | undefined {
 }
 
 /**
- * Real paths of the usable roots: no relative path, no missing one, none behind a link that a service could have made, no
- * system directory and not the root directory.
+ * Real paths of the usable roots: no relative path, none behind a link that a service could have made, no system directory
+ * and not the root directory. One that is missing, as before the first start of a service, will be made where it is named.
  */
 async function resolveRoots(candidates: readonly unknown[]): Promise<string[]> {
-  const roots = await Promise.all(candidates.filter(isPath).map(place => guardedPlaceOf(place).catch(() => '/')));
+  const roots = await Promise.all(
+    candidates.filter(isPath).map(place => guardedPlaceOf(path.resolve(place)).catch(() => '/')),
+  );
   return roots.filter(root => root !== '/' && !isSystemPath(root));
 }
 
 async function guardedPlaceOf(directory: string): Promise<string> {
-  const held = await GuardedDirectory.open(directory);
+  const held = await GuardedDirectory.open(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (held === undefined) return path.join(await guardedPlaceOf(path.dirname(directory)), path.basename(directory));
   held.close();
   return held.path;
 }
