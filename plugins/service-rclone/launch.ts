@@ -30,6 +30,7 @@ export async function configureMount(
   const { plan, block, owner, fill, makeDirectory } = context;
   // A user's own command names its own remote.
   if (plan.argv[1] !== 'mount') return;
+  logToOutput(plan.argv);
   const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
   const section = {
     type: remote.type,
@@ -69,6 +70,12 @@ export async function configureMount(
   plan.waits.urls.push(
     remote.user === '' ? remote.url : { url: remote.url, auth: { user: remote.user, password: remote.password } },
   );
+}
+
+/** Its output is its log; in a file of its own nobody would find what it says. */
+function logToOutput(argv: string[]): void {
+  const at = argv.findIndex(word => /^--log-file(=|$)/.test(word));
+  if (at >= 0) argv.splice(at, argv[at] === '--log-file' ? 2 : 1);
 }
 
 /** Adds flags; one that the command has already is kept. */
