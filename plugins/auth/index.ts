@@ -25,7 +25,7 @@ export default definePlugin({
     };
     const file = process.env.DUMB_AUTH_CONFIG_PATH || path.join(host.paths.configDir, 'users.json');
     const store = new UserStore(file, host.log, () => onChange({ kind: 'store-changed', username: null }));
-    const tokens = new Tokens(store, process.env);
+    const tokens = new Tokens(store, process.env, host.log);
     const check: TokenCheck = new TokenCheck(store, tokens);
     await store.load();
 

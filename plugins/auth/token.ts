@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
-import { Problem } from '#core';
+import { type Logger, Problem } from '#core';
 import type { StoredUser, UserStore } from './user-store.ts';
 
 const S_PER_MINUTE = 60;
@@ -28,11 +28,18 @@ export class Tokens {
   readonly #store: UserStore;
   readonly #lifetimeS: Readonly<Record<TokenType, number>>;
 
-  constructor(store: UserStore, env: NodeJS.ProcessEnv) {
+  /** A lifetime that cannot be is told, and the usual one counts. */
+  constructor(store: UserStore, env: NodeJS.ProcessEnv, log: Pick<Logger, 'warn'>) {
     this.#store = store;
+    const read = (name: string, text: string | undefined, max: number, usual: number): number => {
+      const value = Number(text);
+      if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+      if ((text ?? '') !== '') log.warn(`${name} must be a whole number from 1 to ${max}, so ${usual} counts`);
+      return usual;
+    };
     this.#lifetimeS = {
-      access: parseInteger(env.JWT_ACCESS_TOKEN_EXPIRE_MINUTES, 1, 1_440, 60) * S_PER_MINUTE,
-      refresh: parseInteger(env.JWT_REFRESH_TOKEN_EXPIRE_DAYS, 1, 365, 30) * S_PER_DAY,
+      access: read('JWT_ACCESS_TOKEN_EXPIRE_MINUTES', env.JWT_ACCESS_TOKEN_EXPIRE_MINUTES, 1_440, 60) * S_PER_MINUTE,
+      refresh: read('JWT_REFRESH_TOKEN_EXPIRE_DAYS', env.JWT_REFRESH_TOKEN_EXPIRE_DAYS, 365, 30) * S_PER_DAY,
     };
   }
 
@@ -77,10 +84,4 @@ export class Tokens {
       return null;
     }
   }
-}
-
-/** The fallback also stands in for a value that is no integer or out of range. */
-function parseInteger(text: string | undefined, min: number, max: number, fallback: number): number {
-  const value = Number(text);
-  return text === undefined || !Number.isInteger(value) || value < min || value > max ? fallback : value;
 }

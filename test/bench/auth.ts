@@ -29,7 +29,7 @@ async function tokenCheck(): Promise<void> {
     enabled: true,
     users: [{ ...user, disabled: false, token_version: 0 }],
   }));
-  const tokens = new Tokens(store, {});
+  const tokens = new Tokens(store, {}, { warn: () => undefined });
   const stored = store.find(user.username);
   if (stored === undefined) throw new Error('the user is missing');
   const { access } = tokens.issue(stored);
