@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { COMMON_OPTIONS } from '../core/cli/command-line.ts';
 import { CommandSet } from '../core/cli/command-set.ts';
+import { productSources } from './support/product-sources.ts';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'core/README.md', 'plugins/README.md'];
@@ -76,6 +77,30 @@ t.test('scripts and commands that are to be typed are there', async t => {
     for (const [, bench = ''] of text.matchAll(/npm run bench ([a-z-]+)/g))
       t.ok(benches.includes(`${bench}.ts`), `${page} runs the bench ${bench}`);
   }
+});
+
+/** Variables that are read but are nobody's to set, or not those of the product. */
+const NOT_TOLD: Readonly<Record<string, string>> = {
+  PATH: 'of every machine',
+  HOME: 'of every machine',
+  TERM: 'of every terminal',
+  DEBUG: 'of a service',
+  CONFIG_PATH: 'of a service',
+  NAME: 'an example in a comment',
+  PIP_CACHE_DIR: 'of a build',
+  DUMB_PLUGINS_DIRS: 'a value of the configuration by its place',
+  STACKWARDEN_CHECK_ANSWERS: 'for tests',
+};
+
+t.test('variables that the product reads are told', async t => {
+  const readme = await readFile(path.join(rootDir, 'README.md'), 'utf8');
+  const read = (await productSources()).flatMap(({ text }) =>
+    [...text.matchAll(/\benv\.([A-Z][A-Z0-9_]+)\b/g)].map(([, name = '']) => name),
+  );
+  t.ok(read.includes('STACKWARDEN_URL'), 'names were found');
+  for (const name of new Set(read))
+    if (!Object.hasOwn(NOT_TOLD, name)) t.match(readme, new RegExp(`\`${name}\``), `README.md tells of ${name}`);
+  for (const name of Object.keys(NOT_TOLD)) t.ok(read.includes(name), `${name} is read`);
 });
 
 t.test('each record of a decision is complete', async t => {
