@@ -57,6 +57,9 @@ export default definePlugin({
           for (const name of ownMount.variables) if (!Object.hasOwn(own, name)) plan.env[name] = ownMount.path;
         }
         if (mount !== undefined) for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
+        // A user who starts it wants it at once.
+        const waits = mount !== undefined && !mountsItself && ['boot', 'config'].includes(plan.trigger);
+        if (waits) plan.waits.mounts.push(mount);
         const told = Object.entries(plan.env).filter(([name]) => VARIABLE.test(name));
         prepared.set(plan.processName, { variables: Object.fromEntries(told), owner });
       },

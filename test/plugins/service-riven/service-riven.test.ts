@@ -5,7 +5,9 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { start } from '../../support/kids.ts';
+import { start, status } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
+import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['service-riven', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
@@ -77,4 +79,48 @@ t.test('a release that is built from its sources mounts its files itself', { ski
   const lines = await until(async () => (await readFile(seen, 'utf8')).split('\n'));
   for (const name of ['RIVEN_FILESYSTEM_MOUNT_PATH', 'RIVEN_UPDATERS_LIBRARY_PATH'])
     t.ok(lines.includes(`${name}=/mnt/debrid/riven`), name);
+});
+
+t.test('a boot waits for the mount of its files, where it needs one', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const block = { config_dir: dir, symlink_library_path: path.join(dir, 'library'), command: ['sleep', '600'] };
+  const films = {
+    process_name: 'Films',
+    enabled: true,
+    autostart: false,
+    core_service: 'riven_backend',
+    key_type: 'RealDebrid',
+    mount_dir: path.join(dir, 'mounts'),
+    mount_name: 'films',
+    command: ['sleep', '600'],
+  };
+  const open = async (more: object) => {
+    const app = await startHost({
+      plugins: ['config', 'process', 'services', 'setup', 'service-riven'],
+      config: {
+        dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+        riven_backend: {
+          ...block,
+          process_name: 'Riven',
+          enabled: true,
+          port: await freePort(),
+          log_file: path.join(dir, 'own.log'),
+          ...more,
+        },
+        rclone: { instances: { Mine: films } },
+      },
+    });
+    t.teardown(() => app.stop());
+    return app;
+  };
+  const waiting = await open({});
+  const line = `Riven waits for mount ${path.join(dir, 'mounts', 'films')}`;
+  await until(async () => (await ownLog(waiting)).some(text => text.includes(line)), { what: line });
+  t.not((await status(waiting, 'Riven')).status, 'running');
+  await waiting.stop();
+  const fromSources = await open({ branch_enabled: true });
+  await until(async () => (await status(fromSources, 'Riven')).status === 'running', {
+    what: 'one that mounts itself',
+  });
 });
