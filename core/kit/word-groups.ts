@@ -10,8 +10,8 @@ const TAB = 0x09;
 const DELETE = 0x7f;
 /** The bit that lower case letters have and upper case letters do not. */
 const LOWER_CASE = 0x20;
-/** What texts consist of, the most frequent first. */
-const FREQUENT = ' etaoinsrhldcumfpgwybvkxjqz';
+/** What texts consist of, the most frequent first, with what it counts; all else counts 1. */
+const FREQUENCIES = new Map([...' etaoinsrhldcumfpgwybvkxjqz'].map((letter, rank, all) => [letter, all.length - rank]));
 const THREE_LETTERS = 0x7fff;
 const SCRATCH_BYTES = 64 * 1024;
 
@@ -156,17 +156,15 @@ function rarest(word: string, known: ReadonlySet<string>): number {
   let best = 0;
   let leastFrequent = Number.POSITIVE_INFINITY;
   for (let offset = 0; offset + 3 <= word.length; offset += 1) {
-    const letters = word.slice(offset, offset + 3);
-    const [first = 0, second = 0, third = 0] = [...letters].map(frequency);
-    const pairs = known.has(letters) ? 0 : first * second + second * third;
+    if (known.has(word.slice(offset, offset + 3))) return offset;
+    const pairs = frequency(word[offset + 1]) * (frequency(word[offset]) + frequency(word[offset + 2]));
     if (pairs < leastFrequent) [best, leastFrequent] = [offset, pairs];
   }
   return best;
 }
 
-function frequency(letter: string): number {
-  const rank = FREQUENT.indexOf(letter);
-  return rank < 0 ? 1 : FREQUENT.length - rank;
+function frequency(letter = ''): number {
+  return FREQUENCIES.get(letter) ?? 1;
 }
 
 function inAnyCase(pair: string): string[] {
