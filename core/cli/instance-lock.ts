@@ -24,10 +24,10 @@ export interface InstanceLock {
 }
 
 /**
- * Throws an Error that names the holder when another host has the directory, and one that says how to mend it when
- * others may write the host's state.
+ * Calls `meanwhile` when the kernel has been asked for the lock. Throws an Error that names the holder when another host
+ * has the directory, and one that says how to mend it when others may write the host's state.
  */
-export async function lockInstance(configDir: string): Promise<InstanceLock> {
+export async function lockInstance(configDir: string, meanwhile: () => void = () => undefined): Promise<InstanceLock> {
   await makeDirectory(configDir).catch(refuseClosed);
   const directory = await PrivateDirectory.open(configDir, [LOCK_DIRECTORY]).catch(refuseClosed);
   const file = path.join(directory.path, LOCK_FILE);
@@ -36,7 +36,8 @@ export async function lockInstance(configDir: string): Promise<InstanceLock> {
   for (;;) {
     const handle = await open(file, flags, 0o600).catch(refuseClosed);
     try {
-      if (!(await lock(handle))) throw new Error(await refusal(handle, configDir));
+      const [isLocked] = await Promise.all([lock(handle), meanwhile()]);
+      if (!isLocked) throw new Error(await refusal(handle, configDir));
       if (await isInPlace(handle, file)) {
         await describe(handle, '');
         return {

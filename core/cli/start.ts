@@ -35,15 +35,16 @@ export async function start({
   onCreated,
 }: StartOptions): Promise<number> {
   await refuseUnknownPlugins(configDir, plugins);
-  if (plugins === undefined) readJoinedPlugins();
-  const letGrow = holdYoungGeneration();
-  const letOptimize = holdOptimization();
   closeInheritedDescriptors();
   process.umask(process.umask() | WRITABLE_BY_OTHERS);
   // The next build keeps a build whose directory is open (see core/build/swap.ts).
   openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
   const onPhase = serviceManagerOf(process.env);
-  const lock = await lockInstance(configDir);
+  const lock = await lockInstance(configDir, () => {
+    if (plugins === undefined) readJoinedPlugins();
+  });
+  const letGrow = holdYoungGeneration();
+  const letOptimize = holdOptimization();
   // Supervision also works without a listener; then nothing else would keep the process alive.
   const alive = setInterval(() => undefined, 2 ** 30);
   const ended = new AbortController();
