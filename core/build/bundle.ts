@@ -8,15 +8,13 @@ import { bundlePage } from '../kit/page-bundle.ts';
 import { bundleCore } from './core-script.ts';
 import { joinPlugins } from './joined-plugins.ts';
 import { bundleLibraries } from './libraries.ts';
+import { nodeModules, REQUIRE_OF_NODE } from './node-modules.ts';
 import { type Directories, run } from './output.ts';
 import { CORE_FILE, HOST_PARTS, hostPartFile, Places, relative, SHARED_BY_THREADS } from './places.ts';
 
 const MAIN = 'core/cli/main';
 /** Runs in the thread of module hooks. */
 const RELOAD_HOOKS = 'core/host/reload-hooks.ts';
-
-/** CommonJS inside of a bundle asks for modules of Node. */
-const REQUIRE_OF_NODE = 'const require = process.getBuiltinModule;';
 
 export interface BundleOptions extends Directories {
   readonly plugins: ReadonlySet<string>;
@@ -141,7 +139,12 @@ async function bundleCommandLine(options: BundleOptions, places: Places): Promis
     entryPoints: [{ in: `${MAIN}.ts`, out: MAIN }],
     outdir: options.outDir,
     banner: { js: REQUIRE_OF_NODE },
-    plugins: [hostParts, commandParser(options, places), places.plugin({ core: 'own', place: () => place })],
+    plugins: [
+      hostParts,
+      commandParser(options, places),
+      nodeModules,
+      places.plugin({ core: 'own', place: () => place }),
+    ],
   });
   // npx runs it as a program, through a link that may be older than this build.
   await chmod(path.join(options.outDir, `${MAIN}.js`), 0o755);

@@ -2,9 +2,10 @@
 // scripts alone. Beside it lies a module for each part, which whoever runs in the main thread imports.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { zodLocales } from './libraries.ts';
 import { exportsOf, madeUp, moduleText } from './module-text.ts';
+import { nodeModules, REQUIRE_OF_NODE } from './node-modules.ts';
 import { importedOnDemand, ON_DEMAND } from './on-demand.ts';
 import { COMMON, type Directories, run } from './output.ts';
 import {
@@ -14,6 +15,7 @@ import {
   hostPartFile,
   LIBRARIES,
   type Places,
+  relative,
   sharedLibraryFile,
   withoutExtension,
 } from './places.ts';
@@ -49,17 +51,15 @@ export async function bundleCore(directories: Directories, places: Places): Prom
   await run(directories, {
     entryPoints: [{ in: LOADER_SOURCE, out: withoutExtension(LOADER_FILE) }],
     outdir: outDir,
-    plugins: [places.plugin({ core: 'whole', place: () => CORE_DIR })],
+    plugins: [nodeModules, places.plugin({ core: 'whole', place: () => CORE_DIR })],
+    banner: { js: REQUIRE_OF_NODE },
   });
   for (const [file, names] of await exportedNames(texts, { ...options, absWorkingDir: rootDir }))
-    await writePart(outDir, file, `parts[${JSON.stringify(file)}]`, names);
-  for (const library of LIBRARIES)
-    await writePart(
-      outDir,
-      sharedLibraryFile(library),
-      `await libraries[${JSON.stringify(library)}]()`,
-      await exportsOf(library),
-    );
+    await writePart(outDir, file, `parts[${beside(file)}]`, names);
+  for (const library of LIBRARIES) {
+    const file = sharedLibraryFile(library);
+    await writePart(outDir, file, `await libraries[${beside(file)}]()`, await exportsOf(library));
+  }
 }
 
 /** The texts of what the parts are made of, by the files from which they are imported. */
@@ -78,9 +78,16 @@ async function partTexts(rootDir: string): Promise<Map<string, string>> {
 
 function wholeText(files: readonly string[]): string {
   const imports = files.map((file, index) => `import * as part${index} from '${file}';\n`).join('');
-  const parts = files.map((file, index) => `'${file}': part${index}`).join();
-  const libraries = LIBRARIES.map(library => `'${library}': () => import('${library}')`).join();
+  const parts = files.map((file, index) => `${beside(file)}: part${index}`).join();
+  const libraries = LIBRARIES.map(
+    library => `${beside(sharedLibraryFile(library))}: () => import('${library}')`,
+  ).join();
   return `${imports}export const parts = { ${parts} };\nexport const libraries = { ${libraries} };\n`;
+}
+
+/** In quotation marks, the specifier of a file for the loader, which lies in the same directory. */
+function beside(file: string): string {
+  return JSON.stringify(relative(CORE_DIR, file));
 }
 
 /** Makes a function of the script, which is given what modules have and scripts do not. */
@@ -114,19 +121,3 @@ async function writePart(outDir: string, file: string, part: string, names: read
   const head = `import{parts,libraries}from"./${path.basename(LOADER_FILE)}";\nconst part=${part};\n`;
   await writeFile(path.join(outDir, file), head + moduleText(names, name => `part.${name}`));
 }
-
-/** A copy of all that a module of Node has, for each source that imports it, takes longer than what is used of it. */
-const nodeModules: Plugin = {
-  name: 'modules of Node',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:/ }, ({ path: specifier, kind }) =>
-      kind === 'import-statement' ? { path: specifier, namespace: 'module of Node' } : undefined,
-    );
-    onLoad({ filter: /./, namespace: 'module of Node' }, async ({ path: specifier }) => {
-      const head = `const all=require(${JSON.stringify(specifier)});function taken(name){return all[name]}\n`;
-      const names = (await exportsOf(specifier)).filter(name => name !== 'default');
-      const text = moduleText(names, name => `/* @__PURE__ */ taken("${name}")`);
-      return { contents: `${head}export default all;\n${text}` };
-    });
-  },
-};

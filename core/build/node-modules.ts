@@ -1,0 +1,22 @@
+// Modules of Node in a bundle: an import makes a copy of all that they have.
+import type { Plugin } from 'esbuild';
+import { exportsOf, moduleText } from './module-text.ts';
+
+/** The first line of a bundle that asks for them, as CommonJS inside of it does, too. */
+export const REQUIRE_OF_NODE = 'const require = process.getBuiltinModule;';
+
+/** Of each is taken what is used of it. */
+export const nodeModules: Plugin = {
+  name: 'modules of Node',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path: specifier, kind }) =>
+      kind === 'import-statement' ? { path: specifier, namespace: 'module of Node' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'module of Node' }, async ({ path: specifier }) => {
+      const head = `const all=require(${JSON.stringify(specifier)});function taken(name){return all[name]}\n`;
+      const names = (await exportsOf(specifier)).filter(name => name !== 'default');
+      const text = moduleText(names, name => `/* @__PURE__ */ taken("${name}")`);
+      return { contents: `${head}export default all;\n${text}` };
+    });
+  },
+};
