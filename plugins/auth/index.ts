@@ -34,5 +34,6 @@ export default definePlugin({
     registerSessionRoutes(host, store, accounts, tokens);
     registerUserRoutes(host, store, accounts);
     host.every(host.paced(STREAM_RECHECK_MS), () => check.notifyRevoked());
+    return () => store.onIdle();
   },
 });

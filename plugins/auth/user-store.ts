@@ -75,7 +75,10 @@ export class UserStore {
     return this.content.users.find(user => user.username === username);
   }
 
-  /** Reads the file. A missing file means first use: it is created with a new signing secret and without users. */
+  /**
+   * Reads the file. A missing file means first use: it is created, a moment later, with a new signing secret and without
+   * users.
+   */
   load(): Promise<void> {
     return this.#queue.add(() => this.#load());
   }
@@ -102,6 +105,11 @@ export class UserStore {
       await this.#write(next);
       return next;
     });
+  }
+
+  /** Resolves when everything is written. */
+  onIdle(): Promise<void> {
+    return this.#queue.onIdle();
   }
 
   /** Reads the file again if somebody else has changed it since it was read or written. */
@@ -132,8 +140,9 @@ export class UserStore {
       if (!isKnownHash(password))
         this.#log.warn(`the password of '${username}' in ${this.#file} has no form that can be checked; set a new one`);
     if (content.jwt_secret.length >= MIN_SECRET_LENGTH) return;
-    const secret = randomBytes(SECRET_BYTES).toString('base64url');
-    await this.#write({ ...content, jwt_secret: secret }).catch((error: unknown) => {
+    this.#setContent({ ...content, jwt_secret: randomBytes(SECRET_BYTES).toString('base64url') });
+    // Nobody has a token yet who would have to wait for the disk.
+    void this.update(made => made).catch((error: unknown) => {
       this.#log.error('tokens of this run end with it, since the user store cannot be written', error);
     });
   }

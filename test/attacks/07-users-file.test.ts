@@ -1,5 +1,6 @@
 // Line 7: a users.json that lacks what it must have lets nobody in, and neither it nor its copy is overwritten.
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -123,6 +124,7 @@ for (const plugins of [
     t.not((await app.post('/auth/setup', FIRST)).status, 200);
     await rm(file);
     await until(async () => (await app.get('/config')).status === 200, { what: 'first use' });
+    await until(() => existsSync(file) === plugins.includes('auth'), { what: 'the file of the first use' });
     await rm(file, { force: true });
     execFileSync('mkfifo', [file]);
     await until(async () => (await app.get('/config')).status === 503, { what: 'the FIFO to be noticed' });
