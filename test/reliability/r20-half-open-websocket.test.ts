@@ -46,6 +46,7 @@ async function openLink(t: Test, targetPort: number): Promise<Link> {
   };
 }
 
+/** The time between pings is one in which a busy machine answers, too. */
 async function openStream(t: Test, pingMs: number) {
   const entrance = await openEntrance(testDir(t), { pingMs });
   t.teardown(() => entrance.close());
@@ -55,7 +56,7 @@ async function openStream(t: Test, pingMs: number) {
 }
 
 t.test('a client whose network died is dropped, one that answers stays', async t => {
-  const { entrance, clients } = await openStream(t, 200);
+  const { entrance, clients } = await openStream(t, 1_000);
   const link = await openLink(t, entrance.port);
   const dead = new WebSocket(`ws://127.0.0.1:${link.port}/ws/a`);
   dead.on('error', () => undefined);
@@ -68,7 +69,7 @@ t.test('a client whose network died is dropped, one that answers stays', async t
     pings += 1;
   });
   await until(() => clients.length === 2);
-  await until(() => pings >= 4);
+  await until(() => pings >= 3);
   t.equal(clients[0]?.signal.aborted, false, 'it stays while the link works');
   link.cut();
   const before = pings;
@@ -80,7 +81,7 @@ t.test('a client whose network died is dropped, one that answers stays', async t
 });
 
 t.test('a proxy that answers protocol pings for a dead client cannot keep it open', async t => {
-  const { entrance, clients } = await openStream(t, 20);
+  const { entrance, clients } = await openStream(t, 200);
   // The proxy ends the client's connection, and answers the server's pings all by itself.
   const proxy = new WebSocket(`ws://127.0.0.1:${entrance.port}/ws/a`);
   t.teardown(() => proxy.terminate());
