@@ -11,9 +11,28 @@ export function placeOf(descriptor: number): string {
   return readlinkSync(`/proc/self/fd/${descriptor}`);
 }
 
-/** Throws the error with the path of the directory in its message, where the descriptor stood. */
-export function tellPlace(descriptor: number, error: unknown): never {
-  const at = within(descriptor, '');
-  if (error instanceof Error) error.message = error.message.replaceAll(at, `${placeOf(descriptor)}/`);
-  throw error;
+const AT_DESCRIPTOR = /\/proc\/self\/fd\/(\d+)(?:\/\.(?=')|(?=\/))/g;
+
+/** The error, with the paths of directories where their descriptors stood. They must still be open. */
+export function withPlaces<Value>(error: Value): Value {
+  if (!(error instanceof Error)) return error;
+  error.message = told(error.message);
+  // What tells of a system error takes its path from here where the message cannot be taken apart.
+  if ('path' in error && typeof error.path === 'string') error.path = told(error.path);
+  return error;
+}
+
+/** Throws what `withPlaces` gives. */
+export function tellPlace(error: unknown): never {
+  throw withPlaces(error);
+}
+
+function told(text: string): string {
+  return text.replaceAll(AT_DESCRIPTOR, (at, descriptor: string) => {
+    try {
+      return placeOf(Number(descriptor));
+    } catch {
+      return at;
+    }
+  });
 }

@@ -29,7 +29,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Problem } from '../contract/problem.ts';
 import { requireAnswer } from './answering.ts';
-import { placeOf, tellPlace, within } from './descriptor-path.ts';
+import { placeOf, tellPlace, within, withPlaces } from './descriptor-path.ts';
 import { otherMountPoints } from './local-place.ts';
 import { distrustOf } from './trust.ts';
 
@@ -138,12 +138,12 @@ export class GuardedDirectory {
   }
 
   names(): Promise<string[]> {
-    return readdir(within(this.#descriptor, '.')).catch(this.#tellPlace);
+    return readdir(within(this.#descriptor, '.')).catch(tellPlace);
   }
 
   /** What the name stands for, without following a link; null when there is nothing. */
   async stat(name: string): Promise<Stats | null> {
-    return (await lstat(this.#inside(name)).catch(ignore('ENOENT')).catch(this.#tellPlace)) ?? null;
+    return (await lstat(this.#inside(name)).catch(ignore('ENOENT')).catch(tellPlace)) ?? null;
   }
 
   /**
@@ -152,8 +152,8 @@ export class GuardedDirectory {
    */
   async openFile(name: string, use: FileUse, mode = 0o640): Promise<FileHandle> {
     const handle = await open(this.#inside(name), FLAGS[use], mode).catch((error: NodeJS.ErrnoException) => {
-      if (IRREGULAR.includes(error.code ?? '')) throw this.#irregular(name, error);
-      return this.#tellPlace(error);
+      if (IRREGULAR.includes(error.code ?? '')) throw this.#irregular(name, withPlaces(error));
+      return tellPlace(error);
     });
     try {
       const entry = await handle.stat();
@@ -194,45 +194,46 @@ export class GuardedDirectory {
 
   /** Renames within the directory. */
   rename(from: string, to: string): Promise<void> {
-    return rename(this.#inside(from), this.#inside(to)).catch(this.#tellPlace);
+    return rename(this.#inside(from), this.#inside(to)).catch(tellPlace);
   }
 
   /** Moves what the name stands for into another directory of the same file system. */
   move(name: string, to: GuardedDirectory, newName: string): Promise<void> {
-    return rename(this.#inside(name), to.#inside(newName)).catch(this.#tellPlace);
+    return rename(this.#inside(name), to.#inside(newName)).catch(tellPlace);
   }
 
   /** Removes a file or a link; nothing happens when there is none. */
   async remove(name: string): Promise<void> {
-    await rm(this.#inside(name), { force: true }).catch(this.#tellPlace);
+    await rm(this.#inside(name), { force: true }).catch(tellPlace);
   }
 
   /** Removes an empty directory. */
   async removeDirectory(name: string): Promise<void> {
-    await rmdir(this.#inside(name)).catch(this.#tellPlace);
+    await rmdir(this.#inside(name)).catch(tellPlace);
   }
 
   /** Gives a file a second name; where the file system knows none, rejects with EPERM or the like. */
   async linkFile(name: string, newName: string): Promise<void> {
-    await link(this.#inside(name), this.#inside(newName)).catch(this.#tellPlace);
+    await link(this.#inside(name), this.#inside(newName)).catch(tellPlace);
   }
 
   /** Makes a link to `target`, which is not looked at. */
   async link(name: string, target: string): Promise<void> {
-    await symlink(target, this.#inside(name)).catch(this.#tellPlace);
+    await symlink(target, this.#inside(name)).catch(tellPlace);
   }
 
   /** Gives the directory to its owner if it is root's alone; whether it was given. */
   async give({ uid, gid }: FileOwner): Promise<boolean> {
     const entry = await fstat(this.#descriptor);
     if (process.geteuid?.() !== 0 || entry.uid !== 0 || distrustOf(entry) !== null) return false;
-    await chown(within(this.#descriptor, '.'), uid, gid).catch(this.#tellPlace);
+    await chown(within(this.#descriptor, '.'), uid, gid).catch(tellPlace);
     return true;
   }
 
   /** Lets the names of the directory survive a loss of power. */
   async sync(): Promise<void> {
-    const handle = await open(within(this.#descriptor, '.'), constants.O_RDONLY | constants.O_DIRECTORY);
+    const flags = constants.O_RDONLY | constants.O_DIRECTORY;
+    const handle = await open(within(this.#descriptor, '.'), flags).catch(tellPlace);
     try {
       await handle.sync();
     } finally {
@@ -243,8 +244,6 @@ export class GuardedDirectory {
   close(): void {
     closeSync(this.#descriptor);
   }
-
-  readonly #tellPlace = (error: unknown): never => tellPlace(this.#descriptor, error);
 
   #inside(name: string): string {
     return within(this.#descriptor, checkedName(name));
@@ -319,6 +318,7 @@ async function walk(
       }
     }
   } catch (error) {
+    withPlaces(error);
     closeSync(descriptor);
     throw error;
   }
@@ -333,22 +333,27 @@ async function enter(
   const inside = within(descriptor, name);
   try {
     const entered = await openDescriptor(inside, HOLD);
-    if (making !== undefined) await finishLeft(entered, making);
+    try {
+      if (making !== undefined) await finishLeft(entered, making);
+    } catch (error) {
+      closeSync(entered);
+      throw error;
+    }
     return { entered };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && making !== undefined) {
-      await makeWithin(descriptor, name, making).catch((cause: unknown) => tellPlace(descriptor, cause));
-      return { entered: await openDescriptor(inside, HOLD) };
+      await makeWithin(descriptor, name, making).catch(tellPlace);
+      return { entered: await openDescriptor(inside, HOLD).catch(tellPlace) };
     }
-    if (code !== 'ENOTDIR') return tellPlace(descriptor, error);
+    if (code !== 'ENOTDIR') return tellPlace(error);
     if (await isTrustedLink(descriptor, name)) return { link: await readlink(inside) };
     const directory = placeOf(descriptor);
     throw new Problem(
       409,
       `${path.join(directory, name)} is a file, or a link that others may have made, so it is not followed; ` +
         `use the path it leads to, or let nobody else write to ${directory}`,
-      { cause: error },
+      { cause: withPlaces(error) },
     );
   }
 }
@@ -373,7 +378,7 @@ async function makeWithin(descriptor: number, name: string, { mode, owner = null
     if (!isOwn(entry.uid)) return;
     // Others may have put another directory in its place. What is empty is nothing that they could use; where no mode keeps
     // the mark, another thread that has made a file in it already leaves it the host's.
-    if ((entry.mode & JUST_MADE) === 0 && (await readdir(within(own, '.'))).length > 0) return;
+    if ((entry.mode & JUST_MADE) === 0 && (await readdir(within(own, '.')).catch(tellPlace)).length > 0) return;
     await finish(own, mode ?? entry.mode & PERMISSIONS, given);
   } finally {
     closeSync(own);
@@ -388,15 +393,18 @@ async function finishLeft(descriptor: number, { mode, owner = null }: Making): P
   if (owner === null || process.geteuid?.() !== 0) return;
   const entry = await fstat(descriptor);
   const isLeft = entry.uid === 0 && (entry.mode & JUST_MADE) !== 0 && distrustOf(entry) === null;
-  if (!isLeft || (await readdir(within(descriptor, '.'))).length > 0) return;
+  if (!isLeft || (await readdir(within(descriptor, '.')).catch(tellPlace)).length > 0) return;
   await finish(descriptor, mode ?? entry.mode & PERMISSIONS, owner);
 }
 
 async function finish(descriptor: number, mode: number, owner: FileOwner | null): Promise<void> {
   const place = within(descriptor, '.');
-  await chmod(place, mode);
+  await chmod(place, mode).catch(tellPlace);
   // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
-  if (owner !== null) await chown(place, owner.uid, owner.gid).catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'));
+  if (owner !== null)
+    await chown(place, owner.uid, owner.gid)
+      .catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'))
+      .catch(tellPlace);
 }
 
 function isOwn(uid: number): boolean {

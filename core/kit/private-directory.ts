@@ -3,7 +3,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { tellPlace, within } from './descriptor-path.ts';
+import { tellPlace, within, withPlaces } from './descriptor-path.ts';
 import { distrustOf } from './trust.ts';
 
 const FILE_MODE = 0o600;
@@ -59,9 +59,9 @@ export class PrivateDirectory {
         const { code } = error as NodeJS.ErrnoException;
         if (code === 'ENOENT' && !create) return null;
         if (code === 'ELOOP' || code === 'ENOTDIR') {
-          throw new Error(`${place} is no directory but a link or a file; remove it`, { cause: error });
+          throw new Error(`${place} is no directory but a link or a file; remove it`, { cause: withPlaces(error) });
         }
-        tellPlace(parent.fd, error);
+        tellPlace(error);
       } finally {
         await parent.close();
       }
@@ -84,12 +84,12 @@ export class PrivateDirectory {
   }
 
   names(): Promise<string[]> {
-    return readdir(this.#inside('.')).catch(this.#tellPlace);
+    return readdir(this.#inside('.')).catch(tellPlace);
   }
 
   /** null when there is no such file. Throws when it is not a regular file or is larger than `maxBytes`. */
   async read(name: string, maxBytes: number): Promise<Buffer | null> {
-    const handle = await open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT')).catch(this.#tellPlace);
+    const handle = await open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT')).catch(tellPlace);
     if (handle === undefined) return null;
     try {
       const entry = await handle.stat();
@@ -104,7 +104,7 @@ export class PrivateDirectory {
   /** The first bytes of a file; fewer when it is shorter, none when it is missing. Throws when it is no regular file. */
   async readHead(name: string, bytes: number): Promise<Buffer> {
     const opened = open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT'));
-    const handle = await opened.catch(refusalOfLink(path.join(this.path, name))).catch(this.#tellPlace);
+    const handle = await opened.catch(refusalOfLink(path.join(this.path, name))).catch(tellPlace);
     if (handle === undefined) return Buffer.alloc(0);
     try {
       if (!(await handle.stat()).isFile()) throw new Error(`${path.join(this.path, name)} is no regular file`);
@@ -131,8 +131,8 @@ export class PrivateDirectory {
       }
       await rename(temporary, this.#inside(name));
     } catch (error) {
-      await rm(temporary, { force: true });
-      this.#tellPlace(error);
+      await rm(temporary, { force: true }).catch(tellPlace);
+      tellPlace(error);
     }
     if (durable) await this.#handle.sync();
   }
@@ -144,7 +144,7 @@ export class PrivateDirectory {
   async ensureFile(name: string): Promise<Stats> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = path.join(this.path, name);
-    const handle = await open(this.#inside(name), flags, FILE_MODE).catch(refusalOfLink(file)).catch(this.#tellPlace);
+    const handle = await open(this.#inside(name), flags, FILE_MODE).catch(refusalOfLink(file)).catch(tellPlace);
     try {
       const entry = await handle.stat();
       if (!entry.isFile() || entry.nlink !== 1) throw new Error(`${file} is no regular file of its own; remove it`);
@@ -160,18 +160,16 @@ export class PrivateDirectory {
   }
 
   rename(from: string, to: string): Promise<void> {
-    return rename(this.#inside(from), this.#inside(to)).catch(this.#tellPlace);
+    return rename(this.#inside(from), this.#inside(to)).catch(tellPlace);
   }
 
   async remove(name: string): Promise<void> {
-    await rm(this.#inside(name), { force: true }).catch(this.#tellPlace);
+    await rm(this.#inside(name), { force: true }).catch(tellPlace);
   }
 
   close(): Promise<void> {
     return this.#handle.close();
   }
-
-  readonly #tellPlace = (error: unknown): never => tellPlace(this.#handle.fd, error);
 
   #inside(name: string): string {
     return within(this.#handle.fd, name);

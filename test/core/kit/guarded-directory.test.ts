@@ -19,6 +19,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { writeFileAtomic } from '../../../core/kit/atomic-write.ts';
+import { errorText } from '../../../core/kit/error-text.ts';
 import { GuardedDirectory, giveFile } from '../../../core/kit/guarded-directory.ts';
 import { isRoot, NOBODY, ROOT_ONLY, race } from '../../support/race.ts';
 
@@ -216,4 +217,37 @@ t.test('10,000 exchanges by another user never lead outside', ROOT_ONLY, async t
   t.ok(files > 0, `${files} times the file itself was met`);
   t.equal(await readFile(secret, 'utf8'), SECRET);
   t.equal((await stat(secret)).uid, 0);
+});
+
+t.test('what goes wrong names places by the paths that a user knows, in causes too', async t => {
+  const { ours, theirs } = await places(t);
+  await mkdir(path.join(ours, 'folder'));
+  await writeFile(path.join(ours, "it's"), '');
+  await symlink('/dev/null', path.join(theirs, 'link'));
+  const [from, to] = await Promise.all([ours, theirs].map(place => GuardedDirectory.open(place)));
+  if (from === undefined || to === undefined) throw new Error('no directory');
+  t.teardown(() => from.close());
+  t.teardown(() => to.close());
+  const textOf = async (work: Promise<unknown>): Promise<string> => {
+    const texts: string[] = [];
+    let error: unknown = await work.catch(fault => fault);
+    for (; error instanceof Error; error = error.cause) texts.push(error.message, errorText(error));
+    const all = texts.join('\n');
+    t.notMatch(all, '/proc/self/fd');
+    return all;
+  };
+  t.match(
+    await textOf(to.openFile('link', 'read')),
+    `ELOOP: too many symbolic links encountered, open '${theirs}/link'`,
+  );
+  t.match(await textOf(to.enter('link')), `ENOTDIR: not a directory, open '${theirs}/link'`);
+  t.match(await textOf(GuardedDirectory.open(path.join(theirs, 'link', 'on'))), `open '${theirs}/link'`);
+  t.match(await textOf(from.enter('absent')), `${ours}/absent: no such file`);
+  t.match(await textOf(from.enter('x'.repeat(300), {})), `${ours}/xxx`);
+  t.match(await textOf(GuardedDirectory.at(path.join(ours, 'x'.repeat(300)), () => undefined)), `lstat '${ours}/xxx`);
+  t.match(await textOf(from.move('absent', to, 'other')), `rename '${ours}/absent' -> '${theirs}/other'`);
+  t.match(await textOf(from.removeDirectory("it's")), `${ours}/it's: not a directory`);
+
+  await rm(theirs, { recursive: true });
+  t.match(await textOf(to.enter('more', {})), `'${theirs} (deleted)/more'`);
 });
