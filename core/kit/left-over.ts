@@ -6,19 +6,20 @@ import { lacksDescriptors, withReserve } from './descriptors.ts';
 import { kernelText } from './kernel-text.ts';
 import { turnWithTime } from './turns.ts';
 
-const VARIABLE = 'STACKWARDEN_WORK';
+/** Of the environment of all that is of some work. */
+export const WORK_VARIABLE = 'STACKWARDEN_WORK';
 const TERM_MS = 10_000;
 const KILL_MS = 5_000;
 const POLL_MS = 50;
 
 /** Variables for the program. `work` tells this work from any other, also of another host on the machine. */
 export function marks(work: string): Record<string, string> {
-  return { [VARIABLE]: work };
+  return { [WORK_VARIABLE]: work };
 }
 
 /** Resolves with whether there was something, when nothing of it lives. Throws an Error when it cannot be ended. */
 export async function endLeftOver(work: string): Promise<boolean> {
-  const mark = `${VARIABLE}=${Buffer.from(work).toString('latin1')}`;
+  const mark = `${WORK_VARIABLE}=${Buffer.from(work).toString('latin1')}`;
   if ((await living(mark, pid => signal(pid, 'SIGTERM'))).length === 0) return false;
   if (await isGone(mark, TERM_MS)) return true;
   await living(mark, pid => signal(pid, 'SIGKILL'));

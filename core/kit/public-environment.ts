@@ -2,7 +2,8 @@
 import { holdsCredential, isSecretKey } from './redact.ts';
 
 /** Names of secrets that are usual for variables alone. */
-const SECRET_VARIABLE = /(?:^|_)(?:pass|passphrase|pwd|auth|dsn|jwt|pat|key)$|access_?key|^ssh_auth_sock$/i;
+const SECRET_VARIABLE =
+  /(?:^|_)(?:(?:db|pg|ssh|user)?pass|passphrase|pwd|auth|bearer|cookies?|creds|dsn|jwt|t?otp|pat|key)$|access_?key|^ssh_auth_sock$/i;
 /** The working directories, which shells keep. */
 const OPEN = new Set(['PWD', 'OLDPWD']);
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/?#@]*@/;

@@ -3,6 +3,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { runChild } from '../../core/kit/fs-out-of-process.ts';
+import { marks } from '../../core/kit/left-over.ts';
 import { testDir } from '../support/directory.ts';
 import { asOwner, startHost } from '../support/host.ts';
 import { kid, start } from '../support/kids.ts';
@@ -15,6 +16,7 @@ const OPEN = {
   KEYBOARD: 'qwerty',
   JAVA_OPTS: '-Xmx1g -Dkey=value -Dfile.encoding=UTF-8',
   SEXTANT: 'north',
+  COOKIE_DOMAIN: 'example.org',
   HTTP_PROXY_OF_OURS: 'http://proxy:3128/a@b',
 };
 const SECRET = {
@@ -37,15 +39,23 @@ const SECRET = {
   HOOK: 'https://discord.com/api/webhooks/123456789/host-secret-18',
   EXTRA: 'Authorization: Bearer host-secret-19',
   npm_config__auth: 'host-secret-15',
+  COOKIE: 'host-secret-20',
+  SITE_COOKIES: 'host-secret-21',
+  DB_CREDS: 'host-secret-22',
+  SSHPASS: 'host-secret-23',
+  BEARER: 'host-secret-24',
+  ADMIN_OTP: 'host-secret-25',
 };
 /** What overrides a member of the configuration is meant for the host, whatever its name. */
 const OVERRIDING = { KID_LOG_LEVEL: 'DEBUG', DUMB_API_SERVICE_LOG_LEVEL: 'ERROR' };
-/** The log would not show it. */
-const MAIL = { MAINTAINER: 'me@example.org' };
+/** With it the services of a host would end with the work of another host that has started it. */
+const OF_ANOTHER = marks('of another host');
+/** The log would not show them. */
+const UNSHOWN = { MAINTAINER: 'me@example.org', COMPASS: 'south' };
 const ASKED = { ASKED_TOKEN: 'asked-1', EXPANDED_TOKEN: 'asked-2' };
 
 t.test('what a service finds in its environment', async t => {
-  const own = { ...OPEN, ...SECRET, ...OVERRIDING, ...ASKED, ...MAIL };
+  const own = { ...OPEN, ...SECRET, ...OVERRIDING, ...ASKED, ...UNSHOWN, ...OF_ANOTHER };
   const before = { ...process.env };
   Object.assign(process.env, own);
   t.teardown(() => {
@@ -79,10 +89,10 @@ t.test('what a service finds in its environment', async t => {
   t.equal((await start(app, 'Kid')).status, 200);
   const line = await until(async () => /environment (\{.*\})/.exec(await readFile(logFile, 'utf8'))?.[1]);
   t.notMatch(line, /host-secret/);
-  for (const name of Object.keys({ ...SECRET, ...OVERRIDING })) t.notMatch(line, `"${name}"`);
+  for (const name of Object.keys({ ...SECRET, ...OVERRIDING, ...OF_ANOTHER })) t.notMatch(line, `"${name}"`);
   for (const [name, value] of Object.entries(OPEN)) t.match(line, `"${name}":"${value}"`);
   t.match(line, '"PATH":');
-  t.match(line, '"MAINTAINER":');
+  for (const name of Object.keys(UNSHOWN)) t.match(line, `"${name}":`);
   t.match(line, '"ASKED_TOKEN":', 'asked for by name');
   t.match(line, '"EXPANDED":"asked-2"');
   t.match(line, `"PLAIN":"\${constructor}"`);

@@ -1,6 +1,7 @@
 // Makes a launch plan from a configuration block. Placeholders are replaced in the plan, never in the configuration.
 import { readFileSync } from 'node:fs';
 import { type NamedBlock, Problem } from '#core';
+import { WORK_VARIABLE } from '#kit/left-over';
 import { placedValue } from '#kit/placed-value';
 import { publicEnvironment } from '#kit/public-environment';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
@@ -84,7 +85,8 @@ function environmentOf(
 ): Record<string, string> {
   const env = publicEnvironment(own);
   const ownValue = (name: string): string | undefined => (Object.hasOwn(own, name) ? own[name] : undefined);
-  for (const name of withheld) delete env[name];
+  // A host that is of another one's work does not make its services a part of that work, which would end them with it.
+  for (const name of [...withheld, WORK_VARIABLE]) delete env[name];
   for (const name of (block.env_passthrough ?? []) as string[]) {
     const value = ownValue(name);
     if (value !== undefined) env[name] = value;
