@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { helperEnvironment } from './helper-environment.ts';
 import { remedyIn } from './sqlite-fault.ts';
+import { requireSafeLibrary } from './sqlite-library.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 
@@ -75,7 +76,10 @@ export async function useDatabaseAs(use: DatabaseUse): Promise<unknown> {
   return useDatabase(use, use.access === 'maintain' ? 'written' : 'read');
 }
 
-function useDatabase({ signal, limitMs, file, ...rest }: DatabaseUse, verb: string): Promise<unknown> {
+async function useDatabase({ signal, limitMs, file, ...rest }: DatabaseUse, verb: string): Promise<unknown> {
+  await requireSafeLibrary().catch((error: Error) => {
+    throw new DatabaseUseError(`${file} cannot be ${verb}: ${error.message}`, false);
+  });
   const library = createRequire(import.meta.url).resolve('better-sqlite3');
   const request = { library, file, ...rest, busyTimeoutMs: BUSY_TIMEOUT_MS };
   return new Promise((resolve, reject) => {
