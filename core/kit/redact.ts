@@ -42,7 +42,8 @@ const WEAK_NAMES = [
   'dsn',
   't?otp',
   'session[_-]?id',
-  '[_-]auth',
+  '[_-]auth(?![ _-]?key)',
+  '[_-]cookies?',
   'bearer',
   'claim',
   '[_-]key',
@@ -69,6 +70,8 @@ const NAME_WORDS = [
     'claim',
     '_auth',
     '-auth',
+    '_cookie',
+    '-cookie',
     '_key',
     '-key',
   ],
@@ -91,6 +94,12 @@ const OPTION = /(?<=(?<![^\s"'[(])--?(?!-?no-)[\w-]{0,64})/y;
 const OPEN_TAG = /(?<=<[\w.:-]{0,64})/y;
 /** `PASSWORD 'value'` in statements of databases. */
 const BEFORE_QUOTE = /[ \t]{1,8}(?=')/y;
+/** `"name": "apiKey", "label": "API Key", "value": "..."`, as in lists of settings. */
+const BEFORE_ENTRY_NAME = /(?<=["'][\w.-]{0,64})/y;
+const AFTER_ENTRY_NAME =
+  /\\{0,8}["'][ \t]{0,8},[^{}[\]\r\n]{0,128}?(?:["']|(?<=,[ \t]{0,8}))value\\{0,8}["']?[ \t]{0,8}:[ \t]{0,8}(?=\\{0,8}["'])/y;
+/** What stands around a value in the notations of some languages, as in `Some("value")`. */
+const WRAPPING = /[A-Za-z]\w{0,31}\((?=\\{0,8}["'`])/y;
 const OPENING_QUOTE = /(\\{0,8})(["'`])/y;
 const BARE_VALUE = /[^\s,;&"'`}\])<>]+/y;
 const END_OF_QUOTE = { '"': /(?:[^"\\]|\\.)*"/sy, "'": /(?:[^'\\]|\\.)*'/sy, '`': /(?:[^`\\]|\\.)*`/sy };
@@ -118,7 +127,8 @@ const RULES: readonly Rule[] = [
   // A private key, also one that is cut.
   {
     words: ['private key'],
-    pattern: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----END ).)*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/gs,
+    pattern:
+      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END ).)*(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/gs,
     replacement: MASK,
   },
   // The rest of a header line that carries credentials.
@@ -221,6 +231,8 @@ function valueStart(text: string, { 0: name, 1: strong, index }: RegExpExecArray
   if (separator !== null) return isAmbiguous(text, index, name, separator) ? -1 : SEPARATOR.lastIndex;
   if (text.charAt(end) === '>') return at(OPEN_TAG, text, index) === null ? -1 : end + 1;
   if (at(AFTER_OPTION, text, end) !== null && at(OPTION, text, index) !== null) return AFTER_OPTION.lastIndex;
+  if (at(AFTER_ENTRY_NAME, text, end) !== null && at(BEFORE_ENTRY_NAME, text, index) !== null)
+    return AFTER_ENTRY_NAME.lastIndex;
   return /^pass/i.test(name) && at(BEFORE_QUOTE, text, end) !== null ? BEFORE_QUOTE.lastIndex : -1;
 }
 
@@ -236,6 +248,10 @@ function isAmbiguous(text: string, index: number, name: string, [, quote, sign]:
 function valueEnd(text: string, from: number, name: string): number {
   if (text.startsWith(MASK, from)) return -1;
   if (text.charAt(from - 1) === '>' && text.charAt(from - 2) !== '=') return endAt(ELEMENT_TEXT, text, from);
+  if (at(WRAPPING, text, from) !== null) {
+    const end = valueEnd(text, WRAPPING.lastIndex, name);
+    return end < 0 || text.charAt(end) !== ')' ? end : end + 1;
+  }
   const [, escapes = '', quote] = at(OPENING_QUOTE, text, from) ?? [];
   if (quote !== undefined) {
     if (isWorkingDirectory(name, text.charAt(from + escapes.length + 1))) return -1;

@@ -177,6 +177,16 @@ https://hooks.slack.com/services/T0/B0/§
 -----BEGIN PRIVATE KEY-----§-----END PRIVATE KEY-----
 -----BEGIN RSA PRIVATE KEY-----\n§
 mail from §@mail.example.org.
+{"name":"apiKey","value":"§"}
+[{"order":1,"name":"password","label":"Password","value":"§"}]
+{ name: 'apiKey', value: '§' }
+{\"key\":\"token\",\"value\":\"§\"}
+Config { api_key: Some("§"), n: 1 }
+password=SecretStr('§')
+SITE_COOKIE=§
+"session_cookies": "§"
+X-Auth-Key: §
+-----BEGIN PGP PRIVATE KEY BLOCK-----§
 machineIdentifier="§"
 clientIdentifier=§
 device_id: §
@@ -268,6 +278,9 @@ const nearMatches = [
   'plex user',
   'secret access ',
   'eyJaaaaaaaaaa',
+  "'token', value",
+  'token=a(',
+  '"token",',
 ];
 const MEBIBYTE = 1_048_576;
 

@@ -7,6 +7,8 @@ total_tokens: 12
 max_tokens=4096
 "prompt_tokens": 120
 token bucket refilled
+{"msg": "a bad token", "value": "5"}
+expected one of 'password', 'token', got: value: 5 of 7
 tokenizer: fast
 Tokenizer=fast
 the token has expired
