@@ -10,6 +10,11 @@ import { guardMount, mountObstacle } from './mount-user.ts';
 import { remoteOf } from './remote.ts';
 import type { RemoteControls } from './remote-controls.ts';
 
+/**
+ * What rclone takes for the name of a remote of its file. Any other may be a whole remote, of which parts are commands, and
+ * lead out of the directory of the mounts.
+ */
+const REMOTE_NAME = /^(?!\.{1,2}$)[\p{L}\p{N}_.+@](?:[\p{L}\p{N}_.+@ -]*[\p{L}\p{N}_.+@-])?$/u;
 const OBSCURE_LIMIT_MS = 10_000;
 /** Suitable for a library that is read far more often than it changes. */
 const LIBRARY_FLAGS = [
@@ -31,6 +36,12 @@ export async function configureMount(
   // A user's own command names its own remote.
   if (plan.argv[1] !== 'mount') return;
   logToOutput(plan.argv);
+  const name = fill('{mount_name}');
+  if (!REMOTE_NAME.test(name))
+    throw new Problem(
+      400,
+      `${block.processName} cannot start: mount_name '${name}' is no name of a remote; use letters, digits, spaces and _ . + @ -`,
+    );
   const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
   const section = {
     type: remote.type,
@@ -41,7 +52,7 @@ export async function configureMount(
   };
   await host.find('config.files')?.ensure(block, fill('{config_file}'), {
     seed: '',
-    values: { [fill('{mount_name}')]: section },
+    values: { [name]: section },
     initial: {},
     mode: 0o600,
     owner,

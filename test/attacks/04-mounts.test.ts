@@ -31,6 +31,22 @@ t.test('where the services’ user may mount, it is who mounts', { skip }, async
   t.notMatch(ranAs, /^0$/m, 'no command ran as root');
 });
 
+t.test('a name of a mount that rclone would take for a remote with a command is refused', { skip }, async t => {
+  const names = [`:webdav,url="x",bearer_token_command="touch ran-as"`, 'films,user="x"', '..', 'films:', ' films'];
+  const app = await startMounts(t, ['films 1-2', ...names], { userMounts: false });
+  for (const name of names) {
+    const refused = await app.start(name);
+    t.match(
+      refused,
+      { status: 400, body: { detail: /is no name of a remote; use letters, digits, spaces and/ } },
+      name,
+    );
+  }
+  t.notOk(existsSync(path.join(app.own, 'ran-as')));
+  t.equal((await app.start('films 1-2')).status, 200);
+  t.equal(await app.film('films 1-2'), 'a film');
+});
+
 t.test('where it may not, root mounts from a copy that nobody else writes or reaches', { skip }, async t => {
   const { uid, ranAs, words, dir, stop, start } = await open(t, false);
   t.equal(uid, 0);
