@@ -62,8 +62,10 @@ export class ServiceSetup implements ServiceSetups {
     for (const file of template.setup?.remove ?? []) await GuardedDirectory.remove(context.fill(file));
     for (const link of template.setup?.links ?? []) await ensureLink(link, context);
     await this.#writeFiles(context, placeholders);
-    for (const step of this.#points.steps.values()) {
-      if (step.configKey === template.key) await step.configure(context);
+    const steps = [...this.#points.steps.values()].filter(({ configKey }) => configKey === template.key);
+    if (steps.length === 0) this.#withholdRights(context);
+    for (const step of steps) {
+      await step.configure(context);
       plan.signal.throwIfAborted();
     }
     const [program = ''] = plan.argv;
@@ -102,6 +104,14 @@ export class ServiceSetup implements ServiceSetups {
     const isTemplates = this.#complete(plan, block, template, placeholders);
     await this.#choose({ plan, block, isTemplates }, template, placeholders);
     return plan;
+  }
+
+  /** Only what prepares such a program sees to it that others do not lead it by its files, and may be left out. */
+  #withholdRights({ plan, template, owner }: SetupContext): void {
+    if (template.launch?.asController !== true || plan.user !== null || owner === null) return;
+    plan.user = owner;
+    plan.env.HOME = plan.cwd ?? '/';
+    this.#host.log.warn(`${plan.processName} runs as the services' user: no plugin is loaded that prepares it`);
   }
 
   #placeholdersOf(block: NamedBlock): Placeholders {

@@ -4,11 +4,16 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../support/directory.ts';
-import { startHost } from '../support/host.ts';
+import { pluginsDir, startHost } from '../support/host.ts';
 import { pidOf, start } from '../support/kids.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'only root has rights to give';
 const SHIPPED = path.join(import.meta.dirname, '../../templates/services/rclone.json');
+
+/** Stands for what prepares the program, and does nothing. */
+const PREPARING = `export default { name: 'preparing', host: '^1', after: ['setup'], setup (host) {
+  host.contribute('service.configure', 'rclone', { configKey: 'rclone', configure() {} })
+} }`;
 
 /**
  * Starts providers of mounts that differ by these members of their blocks, whose program on the PATH is a stand-in that
@@ -17,9 +22,13 @@ const SHIPPED = path.join(import.meta.dirname, '../../templates/services/rclone.
 async function usersOf(
   t: Test,
   blocks: readonly Record<string, unknown>[],
-  template?: (shipped: Shipped) => unknown,
+  { template, isPrepared = true }: { template?: (shipped: Shipped) => unknown; isPrepared?: boolean } = {},
 ): Promise<number[]> {
-  const dir = testDir(t, { bin: { rclone: '#!/bin/sh\nexec sleep 600\n' }, config: { templates: { services: {} } } });
+  const dir = testDir(t, {
+    bin: { rclone: '#!/bin/sh\nexec sleep 600\n' },
+    config: { templates: { services: {} } },
+    plugins: { preparing: { 'index.js': PREPARING } },
+  });
   await chmod(path.join(dir, 'bin/rclone'), 0o755);
   const configDir = path.join(dir, 'config');
   if (template !== undefined) {
@@ -37,7 +46,8 @@ async function usersOf(
     { process_name: `Mount ${index}`, config_dir: path.join(dir, 'work'), stop_grace_seconds: 1, ...more },
   ]);
   const app = await startHost({
-    plugins: ['config', 'process', 'services', 'setup', 'env-files'],
+    pluginDirs: [pluginsDir, path.join(dir, 'plugins')],
+    plugins: ['config', 'process', 'services', 'setup', 'env-files', ...(isPrepared ? ['preparing'] : [])],
     configDir,
     config: { rclone: { instances: Object.fromEntries(instances) } },
   });
@@ -75,6 +85,10 @@ t.test(
   },
 );
 
+t.test('nor has it the rights while nothing is loaded that keeps others from leading it', { skip }, async t => {
+  t.same(await usersOf(t, [{}], { isPrepared: false }), [65_534]);
+});
+
 const command = ['sh', '-c', 'exec sleep 600'];
 const templates: Record<string, [block: Record<string, unknown>, (shipped: Shipped) => unknown]> = {
   'in its launch': [{ command }, shipped => ({ ...shipped, launch: { ...shipped.launch, command } })],
@@ -82,6 +96,6 @@ const templates: Record<string, [block: Record<string, unknown>, (shipped: Shipp
 };
 for (const [what, [more, template]] of Object.entries(templates)) {
   t.test(`a user’s template gives the rights to no other command ${what}`, { skip }, async t => {
-    t.same(await usersOf(t, [more], template), [65_534]);
+    t.same(await usersOf(t, [more], { template }), [65_534]);
   });
 }
