@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { restingVersion } from '#kit/file-version';
+import { KeyBlock } from '#kit/key-block';
 import { redact, secretSigns } from '#kit/redact';
 import { UNPRINTABLE } from '#kit/word-groups';
 
@@ -110,13 +111,17 @@ export async function redactLines(bytes: Buffer): Promise<string> {
   /** Where the bytes begin that are the same as text. */
   let same = 0;
   let count = 0;
+  // A program that writes its log itself may write a key into it, of which every line but the first looks harmless.
+  const keys = KeyBlock.within(bytes);
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(NEWLINE, start);
     const end = newline < 0 ? bytes.length : newline;
     const signs = secretSigns(view, start, end);
-    if (signs !== 0 && signs !== UNPRINTABLE) {
-      text += bytes.toString('utf8', same, start) + redact(bytes.toString('utf8', start, end), signs);
-      same = end;
+    if (keys.isOpen || (signs !== 0 && signs !== UNPRINTABLE)) {
+      const line = bytes.toString('utf8', start, end);
+      const shown = keys.concerns(line) ? keys.shown(line) : line;
+      text += bytes.toString('utf8', same, start) + redact(shown, signs);
+      same = shown === '' ? Math.min(end + 1, bytes.length) : end;
     }
     start = end + 1;
     count += 1;

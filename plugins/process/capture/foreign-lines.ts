@@ -1,8 +1,8 @@
 // Lines in the logs of a process that another program has written for it, such as one that builds its program.
 import type { Logger, LogHub } from '#core';
+import { KeyBlock } from '#kit/key-block';
 import { RotatingFile } from '#kit/rotating-file';
 import type { CaptureTarget } from './capture-session.ts';
-import { KeyBlock } from './key-block.ts';
 import { LogBlock } from './log-block.ts';
 import { toLines } from './output-lines.ts';
 

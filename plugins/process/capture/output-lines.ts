@@ -2,10 +2,10 @@
 // hold nothing of that kind: those stay bytes where they are, and only the others become text.
 import type { LogLevel } from '#core';
 import { LEVEL_CHARACTERS, levelInJson } from '#kit/json-level';
+import { KeyBlock } from '#kit/key-block';
 import { LEVELS } from '#kit/log-level';
 import { redact, secretSigns } from '#kit/redact';
 import { UNPRINTABLE } from '#kit/word-groups';
-import { KeyBlock } from './key-block.ts';
 import {
   HOLDS_SHIFT,
   HOLDS_UNPRINTABLE,

@@ -3,9 +3,9 @@
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { KeyBlock } from '#kit/key-block';
 import { rotatedNames } from '#kit/rotating-file';
 import type { CaptureTarget, SessionOptions } from './capture-session.ts';
-import { KeyBlock } from './key-block.ts';
 import { completeBytes, toLines } from './output-lines.ts';
 import { type Position, type PositionFile, START } from './position.ts';
 

@@ -152,3 +152,22 @@ t.test('the page of a file that rests is read once, and anew after any change', 
   await appendFile(file, 'three\n');
   t.equal((await read(file)).chunk, 'two\nthree\n');
 });
+
+t.test('a private key in a log that a program writes itself is masked, also where a page begins within it', async t => {
+  const body = (letter: string): string => `${letter}1+/`.repeat(16);
+  for (const kind of ['RSA PRIVATE KEY', 'PGP PRIVATE KEY BLOCK']) {
+    const file = path.join(testDir(t), 'a.log');
+    const key = [`-----BEGIN ${kind}-----`, 'Version: 2', '', body('a'), body('b'), '=dD1x', `-----END ${kind}-----`];
+    await writeFile(file, ['before', ...key, 'behind', 'last', ''].join('\n'));
+    const whole = await read(file);
+    t.equal(whole.chunk, 'before\n[REDACTED]\nbehind\nlast\n');
+    const cut = await read(file, { tailBytes: 80 });
+    t.equal(cut.chunk, 'behind\nlast\n', 'a tail');
+
+    await writeFile(file, ['before', ...key.slice(0, 4), ''].join('\n'));
+    const first = await read(file);
+    t.equal(first.chunk, 'before\n[REDACTED]\n');
+    await appendFile(file, [...key.slice(4), 'behind', ''].join('\n'));
+    t.equal((await read(file, after(first))).chunk, 'behind\n', 'the next page');
+  }
+});

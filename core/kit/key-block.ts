@@ -1,18 +1,31 @@
 // Follows a private key that a program prints over several lines, from its first line to its last, also from one batch
 // of output to the next.
 
-const MARK = 'PRIVATE KEY-----';
+const KEY = 'PRIVATE KEY';
+const MARK = /PRIVATE KEY(?: BLOCK)?-----/g;
 const BEGIN = '-----BEGIN ';
 const END = '-----END ';
 /** The longest keys have about 100; after an end that never came, lines are shown again. */
 const MAX_LINES = 200;
 /** A shorter last word of a line with other words may be one of a sentence. */
 const MIN_WORD_LENGTH = 16;
-const HEADER = /^(?:Proc-Type|DEK-Info): /;
-const BASE64 = /^[A-Za-z0-9+/]{1,4096}={0,2}$/;
+const HEADER = /^(?:Proc-Type|DEK-Info|Version|Comment): /;
+const BASE64 = /^=?[A-Za-z0-9+/]{1,4096}={0,2}$/;
 
 export class KeyBlock {
-  #linesLeft = 0;
+  #linesLeft: number;
+
+  /** `isOpen`: whether the first line may belong to a key that began before. */
+  constructor(isOpen = false) {
+    this.#linesLeft = isOpen ? MAX_LINES : 0;
+  }
+
+  /** What follows the bytes of a log from somewhere on, which may be within a key. */
+  static within(bytes: Buffer): KeyBlock {
+    const end = bytes.indexOf(END);
+    const begin = bytes.indexOf(BEGIN);
+    return new KeyBlock(end >= 0 && (begin < 0 || begin > end));
+  }
 
   /** Whether the next line may belong to a key. */
   get isOpen(): boolean {
@@ -21,7 +34,7 @@ export class KeyBlock {
 
   /** Whether any line of the text may belong to a key. */
   concerns(text: string | Buffer): boolean {
-    return this.isOpen || text.includes(MARK);
+    return this.isOpen || text.includes(KEY);
   }
 
   /** What may be shown of the next line: all of it, or the part behind a key. Redaction cuts what a key begins in. */
@@ -30,8 +43,8 @@ export class KeyBlock {
       const end = line.indexOf(END);
       if (end >= 0) {
         this.#linesLeft = 0;
-        const mark = line.indexOf(MARK, end);
-        return mark < 0 ? '' : this.shown(line.slice(mark + MARK.length));
+        const rest = afterMark(line, end);
+        return rest === null ? '' : this.shown(rest);
       }
       if (isBody(line.trim())) {
         this.#linesLeft -= 1;
@@ -40,9 +53,15 @@ export class KeyBlock {
       this.#linesLeft = 0;
     }
     const begin = line.lastIndexOf(BEGIN);
-    if (begin >= 0 && line.includes(MARK, begin) && !line.includes(END, begin)) this.#linesLeft = MAX_LINES;
+    if (begin >= 0 && afterMark(line, begin) !== null && !line.includes(END, begin)) this.#linesLeft = MAX_LINES;
     return line;
   }
+}
+
+/** What stands behind the first mark from `index` on; null without one. */
+function afterMark(line: string, index: number): string | null {
+  MARK.lastIndex = index;
+  return MARK.test(line) ? line.slice(MARK.lastIndex) : null;
 }
 
 /** A line of base64, alone or behind what a logger puts before each line. */
