@@ -85,7 +85,7 @@ export interface FormerPath {
 }
 
 /** `dumb.api_service.host` -> `DUMB_API_SERVICE_HOST`. */
-function variableName(configPath: ConfigPath): string {
+export function variableName(configPath: ConfigPath): string {
   return configPath
     .join('_')
     .toUpperCase()

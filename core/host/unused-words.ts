@@ -9,10 +9,11 @@ import { unknownLevels, unknownLevelsOf } from './log-levels.ts';
 /** One line for each. */
 export async function unusedWords(store: ConfigStore): Promise<string[]> {
   const directories = (store.get('dumb.plugins.dirs') ?? []) as readonly string[];
+  const variables = store.overridingVariables();
   const missing = await Promise.all(directories.map(missingDirectory));
   return [
-    ...unknownLevels(store.root()),
-    ...unknownLevelsOf(store.blocks()),
+    ...unknownLevels(store.root(), variables),
+    ...unknownLevelsOf(store.blocks(), variables),
     ...unknownZone(store),
     ...relativeRoot(store.root()),
     ...missing.flat(),

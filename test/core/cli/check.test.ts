@@ -64,6 +64,7 @@ const PROBLEMS = [
   /tz: 'Mars\/Olympus' is no known time zone, so schedules follow local time; name one such as/,
   /dumb\.plugins\.dirs: no plugin is found in \/nowhere\/plugins: .*; correct or remove it/,
   /nine: it has a command and no process_name, so it is no service; give it a process_name/,
+  /the variable DUMB_API_SERVICE_LOG_LEVEL: 'LOUDEST' is no log level, so INFO is used/,
   /ten\.log_level: 'LOUD' is no log level, so INFO is used/,
   /one\.stop_grace: there is no key 'stop_grace'; 'stop_grace_seconds' is probably meant/,
   /five\.comand: there is no key 'comand'; 'command' is probably meant/,
@@ -72,7 +73,7 @@ const PROBLEMS = [
   /the variable DUMB_API_SERVICE_ENABLED is not used: dumb\.api_service\.enabled takes true or false; correct/,
   /stackwarden\.yaml is not read, because stackwarden\.json lies beside it; remove one of them/,
 ];
-const ENV = { DUMB_API_SERVICE_ENABLED: 'perhaps' };
+const ENV = { DUMB_API_SERVICE_ENABLED: 'perhaps', DUMB_API_SERVICE_LOG_LEVEL: 'LOUDEST' };
 
 t.test('check names every problem, and ends with 1', async t => {
   const configDir = testDir(t);
@@ -138,7 +139,7 @@ t.test('the log tells each once in a start', async t => {
   for (const expected of [...PROBLEMS, /seven: nothing reads 'colour'/]) {
     t.equal(lines.filter(line => expected.test(line)).length, 1, String(expected));
   }
-  const refused = await app.post('/config', { updates: { dumb: { api_service: { log_level: 'LOUDER' } } } });
+  const refused = await app.post('/config', { updates: { dumb: { log_level: 'LOUDER' } } });
   t.match(refused, { status: 400, body: { detail: /'LOUDER' is no log level.*DEBUG, INFO/ } });
 });
 
