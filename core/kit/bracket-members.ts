@@ -71,14 +71,12 @@ export class BracketMembers {
     const isLast = index === kept.at(-1);
     const hasComma = comma !== undefined && (!isLast || this.#endsWithComma);
     const list = texts.join(`,${lead}`);
-    if (hasComma) {
-      const at = lineBreak === undefined ? comma + 1 : Math.max(tail, comma + 1);
-      return [insert(at, `${lead}${list},`)];
-    }
-    // A comma before a member that is taken out goes with it.
-    if (lineBreak === undefined) return [insert(comma ?? tail, `,${lead}${list}`)];
+    const isOwnLine = lineBreak !== undefined && lead.includes('\n');
+    if (hasComma) return [insert(isOwnLine ? Math.max(tail, comma + 1) : comma + 1, `${lead}${list},`)];
     const end = this.#members[index]?.endOffset ?? 0;
-    return [insert(end, ','), insert(tail, lead + list)];
+    if (isOwnLine) return [insert(end, ','), insert(tail, lead + list)];
+    // Behind a comment that ends the line nothing would count. A comma before a member that is taken out goes with it.
+    return [insert(lineBreak === undefined ? (comma ?? tail) : end, `,${lead}${list}`)];
   }
 
   #atStart(first: number, texts: readonly string[], lead: string): Splice[] {
@@ -152,7 +150,8 @@ function commentEnd(text: string, start: number): number {
   const isBlock = text.startsWith('/*', start);
   const end = text.indexOf(isBlock ? '*/' : '\n', start + 1);
   if (end < 0) return text.length;
-  return isBlock ? end + 2 : end;
+  if (isBlock) return end + 2;
+  return text[end - 1] === '\r' ? end - 1 : end;
 }
 
 /** The ranges in their order, those that touch or overlap as one. */

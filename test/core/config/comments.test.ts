@@ -125,3 +125,41 @@ function isOf(text: string, line: string, format: ConfigFormat): boolean {
   const lines = text.split('\n');
   return lines.includes(line) || (format === 'json' && lines.some(other => other.replace(/,( \/\/|$)/, '$1') === line));
 }
+
+const lines = (...all: string[]) => all.join('\r\n');
+
+const WRITTEN: readonly { what: string; text: string; edits: [string, unknown][]; becomes: string }[] = [
+  {
+    what: 'a member that is added below a comment, with the line ends of Windows',
+    text: lines('{', '  "a": 1, // one', '  "b": [', '    1 // item', '  ] // two', '}'),
+    edits: [
+      ['c', 3],
+      ['b', [1, 2]],
+    ],
+    becomes: lines('{', '  "a": 1, // one', '  "b": [', '    1, // item', '    2', '  ], // two', '  "c": 3', '}'),
+  },
+  {
+    what: 'a member that is added to a line with a comment behind it',
+    text: '{\n  "a": 1, "b": 2 // two\n}\n',
+    edits: [['c', 3]],
+    becomes: '{\n  "a": 1, "b": 2, "c": 3 // two\n}\n',
+  },
+  {
+    what: 'the same behind a comma',
+    text: '{\n  "a": 1, "b": [1, 2, // two\n  ], // list\n}\n',
+    edits: [
+      ['b', [1, 2, 3]],
+      ['c', 3],
+    ],
+    becomes: '{\n  "a": 1, "b": [1, 2, 3, // two\n  ], "c": 3, // list\n}\n',
+  },
+];
+
+t.test('a text says afterwards what it was to say, and no comment swallows it', async t => {
+  for (const { what, text, edits, becomes } of WRITTEN) {
+    const format = text.startsWith('{') ? 'json' : 'yaml';
+    const all = edits.map(([name, value]) => ({ path: [name], value }));
+    t.equal(editText(text, format, all), becomes, what);
+    t.same(parsed(becomes, format), { ...parsed(text, format), ...Object.fromEntries(edits) }, `${what}: its values`);
+  }
+});
