@@ -1,5 +1,6 @@
 // Edits YAML: the ranges of changed values are replaced, every other byte is kept. A text is parsed once for all edits.
 import {
+  Document,
   isAlias,
   isCollection,
   isMap,
@@ -28,8 +29,13 @@ type Values = Record<string, unknown>;
 /** Whether members that are not wanted stay or go. */
 type Mode = 'merge' | 'replace';
 
-/** Texts that YAML 1.1 parsers read as booleans, null or numbers; they are quoted when they are written. */
-const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?)$/i;
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Texts that YAML 1.1 parsers read as booleans, null or numbers, and those that merge mappings, or begin or end a
+ * document; they are quoted when they are written.
+ */
+const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?|<<|---|\.\.\.)$/i;
 
 /** Texts that need no quotes, unless they are ambiguous. */
 const WORD = /^[a-z_][\w./-]*$/i;
@@ -41,17 +47,20 @@ export function yamlValues(text: string): Values {
 
 /** Throws a Problem 400 for a change that cannot be made safely, and a Problem 422 when the text is not valid. */
 export class YamlEditor {
+  /** Without the mark, which would be counted as a column of the first line. */
   #text: string;
   #changed = 0;
+  readonly #mark: string;
   readonly #lineEnding: string;
 
   constructor(text: string) {
-    this.#text = text;
+    this.#mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+    this.#text = text.slice(this.#mark.length);
     this.#lineEnding = text.includes('\r\n') ? '\r\n' : '\n';
   }
 
   get text(): string {
-    return this.#text;
+    return this.#mark + this.#text;
   }
 
   /** Number of values that were changed so far. */
@@ -174,7 +183,11 @@ class EditPlan {
     if (isBlock && needsBlock(value)) {
       // A block collection begins on a line of its own, after its indentation.
       const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
-      this.#splice(lineStart, end, this.#formatBlock(value, start - lineStart));
+      const indent = start - lineStart;
+      const outer = this.#measureIndent(key.range?.[0] ?? 0);
+      // Only a sequence may stand right below its key.
+      const isDeep = indent > outer || Array.isArray(value);
+      this.#splice(lineStart, end, this.#formatBlock(value, isDeep ? indent : outer + 2));
     } else {
       const from = isBlock ? this.#findColonEnd(key) : start;
       const lead = this.#text[from - 1] === ':' ? ' ' : '';
@@ -287,9 +300,11 @@ class EditPlan {
     );
   }
 
-  /** The empty range at which the missing value of `key:` would begin. */
+  /** The empty range at which the missing value of `key:` would begin; in brackets a key may stand without a colon. */
   #findEmptyRange(key: Node): [number, number] {
-    const at = this.#findColonEnd(key);
+    const end = key.range?.[1] ?? 0;
+    const colonEnd = this.#findColonEnd(key);
+    const at = this.#text.slice(end, colonEnd).trim() === ':' ? colonEnd : end;
     return [at, at];
   }
 
@@ -312,8 +327,8 @@ class EditPlan {
       : `${' '.repeat(indent)}- ${formatInline(value, false)}${this.#lineEnding}`;
   }
 
-  #formatBlock(value: unknown, indent: number): string {
-    const lines = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
+  #formatBlock(value: object, indent: number): string {
+    const lines = formatCollection(value, 'any').split('\n');
     return lines.map(line => ' '.repeat(indent) + line + this.#lineEnding).join('');
   }
 
@@ -370,17 +385,30 @@ function findRange(node: Node | null): [number, number] | null {
 
 /** The value as text for the line of its key. A scalar keeps its kind of quotes where the new value allows them. */
 function formatInline(value: unknown, isInBrackets: boolean, before?: Scalar): string {
-  if (typeof value === 'object' && value !== null) {
-    return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
-  }
+  if (typeof value === 'object' && value !== null) return formatCollection(value, 'flow');
   if ((before === undefined || before.type === 'PLAIN') && isPlainScalar(value)) return String(value);
   const scalar = new Scalar(value);
   if (typeof value === 'string') {
     const quotes = before?.type === 'QUOTE_SINGLE' || before?.type === 'QUOTE_DOUBLE' ? before.type : undefined;
     if (quotes !== undefined && !value.includes('\n')) scalar.type = quotes;
-    else if (isInBrackets || AMBIGUOUS.test(value) || value.includes('\n')) scalar.type = 'QUOTE_DOUBLE';
+    else if (isInBrackets || needsQuotes(value) || value.includes('\n')) scalar.type = 'QUOTE_DOUBLE';
   }
   return stringify(scalar, { lineWidth: 0 }).trimEnd();
+}
+
+function formatCollection(value: object, collectionStyle: 'flow' | 'any'): string {
+  const document = new Document(value);
+  visit(document, {
+    Scalar(_key, scalar) {
+      if (typeof scalar.value === 'string' && needsQuotes(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ collectionStyle, lineWidth: 0 }).trimEnd();
+}
+
+/** Whether parsers take the bare text for something else, or leave out what it begins or ends with. */
+function needsQuotes(text: string): boolean {
+  return AMBIGUOUS.test(text) || text.trim() !== text;
 }
 
 /** Spares the values that are the same in YAML as in text the cost of a document of their own. */

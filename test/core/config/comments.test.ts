@@ -153,6 +153,30 @@ const WRITTEN: readonly { what: string; text: string; edits: [string, unknown][]
     ],
     becomes: '{\n  "a": 1, "b": [1, 2, 3, // two\n  ], "c": 3, // list\n}\n',
   },
+  {
+    what: 'a text that begins with a byte order mark',
+    text: '\uFEFFa: 1 # one\nb:\n  c: 2\n',
+    edits: [
+      ['d', { e: 3 }],
+      ['a', 2],
+    ],
+    becomes: '\uFEFFa: 2 # one\nb:\n  c: 2\nd:\n  e: 3\n',
+  },
+  {
+    what: 'a mapping in place of a list that stands right below its key',
+    text: 'a:\n  b:\n  - 1\n  - 2\n  c: 3 # three\n',
+    edits: [['a', { b: { d: 4 }, c: 3 }]],
+    becomes: 'a:\n  b:\n    d: 4\n  c: 3 # three\n',
+  },
+  {
+    what: 'texts that mean something else without quotes',
+    text: 'a:\n  b: 1 # one\n',
+    edits: [
+      ['a', { b: '...', '<<': '\u2028', c: ['yes', '---'] }],
+      ['d', { on: 'no' }],
+    ],
+    becomes: 'a:\n  b: "..." # one\n  "<<": "\u2028"\n  c:\n    - "yes"\n    - "---"\nd:\n  "on": "no"\n',
+  },
 ];
 
 t.test('a text says afterwards what it was to say, and no comment swallows it', async t => {
