@@ -3,7 +3,7 @@ import { type Document, isMap, type YAMLMap } from 'yaml';
 import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
-import { editJson } from '../kit/json-editor.ts';
+import { editJson, jsonValues } from '../kit/json-editor.ts';
 import { plainData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { readTextAbove } from '../kit/text-thread.ts';
@@ -50,32 +50,55 @@ function isBeside(a: ConfigPath, b: ConfigPath): boolean {
   return a.length === b.length && startsWith(a, b.slice(0, -1));
 }
 
+/** Throws a Problem 400 where no text was found that reads as the values which the edits make. */
 function changedText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {
-  const edited = (present: ConfigObject) => withEdits(present, edits) as ConfigObject;
-  if (format === 'json') return editJson(text.trim() === '' ? '{}\n' : text, edited, 'replace').text;
+  let wanted: ConfigObject = {};
+  const edited = (present: ConfigObject): ConfigObject => {
+    wanted = withEdits(present, edits) as ConfigObject;
+    return wanted;
+  };
+  const changed = format === 'json' ? editedJson(text, edited) : editedYaml(text, edited);
+  if (changed !== undefined && (changed === text || readsAs(changed, format, wanted))) return changed;
+  const rewritten = format === 'yaml' ? rewriteYaml(text, edited(yamlValues(text))) : undefined;
+  if (rewritten !== undefined && readsAs(rewritten, format, wanted)) return rewritten;
+  const reason = 'the change cannot be written without changing other values, such as those that share an anchor';
+  throw new Problem(400, `${reason}; edit the configuration file by hand`);
+}
+
+function readsAs(text: string, format: ConfigFormat, wanted: ConfigObject): boolean {
+  try {
+    return deepEqual(format === 'json' ? jsonValues(text) : yamlValues(text), wanted);
+  } catch {
+    return false;
+  }
+}
+
+function editedJson(text: string, edited: (present: ConfigObject) => ConfigObject): string {
+  return editJson(text.trim() === '' ? '{}\n' : text, edited, 'replace').text;
+}
+
+/** undefined where no replaced range of the text can express the edits. */
+function editedYaml(text: string, edited: (present: ConfigObject) => ConfigObject): string | undefined {
   const editor = new YamlEditor(text);
   try {
     editor.apply(edited, 'replace');
   } catch (error) {
-    if (error instanceof Problem && error.status === 400) return rewriteYaml(text, edited(yamlValues(text)));
+    if (error instanceof Problem && error.status === 400) return undefined;
     throw error;
   }
   return editor.text;
 }
 
-/**
- * For edits that no replaced range of the text can express, such as deleting a mapping's last key: comments are kept,
- * spacing may change.
- */
-function rewriteYaml(text: string, wanted: ConfigObject): string {
+/** The text with comments kept, while spacing may change; undefined where it cannot have such values. */
+function rewriteYaml(text: string, wanted: ConfigObject): string | undefined {
   const { document } = parseYaml(text, { merge: true });
   if (isMap(document.contents)) rewriteMembers(document, document.contents, yamlValues(text), wanted);
   else document.contents = document.createNode(wanted) as never;
   try {
-    return document.toString({ lineWidth: 0 });
-  } catch (error) {
-    const detail = 'The change concerns a value that others share through an anchor; edit the file by hand';
-    throw new Problem(400, detail, { cause: error });
+    const rewritten = document.toString({ lineWidth: 0 });
+    return text.includes('\r\n') ? rewritten.replaceAll('\n', '\r\n') : rewritten;
+  } catch {
+    return undefined;
   }
 }
 

@@ -177,6 +177,12 @@ const WRITTEN: readonly { what: string; text: string; edits: [string, unknown][]
     ],
     becomes: 'a:\n  b: "..." # one\n  "<<": "\u2028"\n  c:\n    - "yes"\n    - "---"\nd:\n  "on": "no"\n',
   },
+  {
+    what: 'a set, in the line ends of the file',
+    text: lines('a: {b, c} # set', 'd: [1]', ''),
+    edits: [['a', { b: 1, c: null }]],
+    becomes: lines('a: { b: 1, c } # set', 'd: [ 1 ]', ''),
+  },
 ];
 
 t.test('a text says afterwards what it was to say, and no comment swallows it', async t => {
@@ -186,4 +192,13 @@ t.test('a text says afterwards what it was to say, and no comment swallows it', 
     t.equal(editText(text, format, all), becomes, what);
     t.same(parsed(becomes, format), { ...parsed(text, format), ...Object.fromEntries(edits) }, `${what}: its values`);
   }
+});
+
+t.test('what cannot be written without changing something else is refused', async t => {
+  const text = 'a: &shared\n  b: 1\n  c: 2\nd:\n  <<: *shared\n';
+  for (const value of [{ b: 1 }, { b: 2, c: 2 }, { e: 3 }])
+    t.throws(() => editText(text, 'yaml', [{ path: ['a'], value }]), { status: 400, message: /share an anchor/ });
+  t.throws(() => editText(text, 'yaml', [{ path: ['d', 'b'], value: undefined }]), { status: 400, message: /anchor/ });
+  const added = editText(text, 'yaml', [{ path: ['d', 'b'], value: 3 }]);
+  t.equal(added, `${text}  b: 3\n`, 'a member beside those that are shared can be added');
 });
