@@ -53,6 +53,8 @@ export class MainFile {
   #unread: readonly string[] = [];
   /** The text that was refused last, kept so that the same text is reported only once. */
   #refusedText: string | undefined;
+  /** Why the file could not be read at the last look, told once for as long as it stays the same. */
+  #toldFault: string | undefined;
 
   constructor(options: MainFileOptions) {
     this.#options = options;
@@ -103,9 +105,9 @@ export class MainFile {
       found = await readConfigText(this.#path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-        throw new Problem(503, `${path.basename(this.#path)} cannot be read; nothing was changed`, { cause: error });
+        const reason = reasonText(error);
+        throw new Problem(503, `the configuration cannot be read (${reason}); nothing was changed`, { cause: error });
       }
-      this.#options.log.warn(`${this.#path} has vanished; it is written again whole, as it was last known`);
       this.#isGone = true;
       if (this.state !== 'valid') await this.#forgetBroken();
       return false;
@@ -122,8 +124,15 @@ export class MainFile {
 
   /** Reads the file after others changed it. True when there is a new value. */
   async reread(): Promise<boolean> {
-    const found = await readConfigText(this.#path).catch(() => null);
-    if (found === null || found.text === this.#text || found.text === this.#refusedText) return false;
+    const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) =>
+      error.code === 'ENOENT' ? null : reasonText(error),
+    );
+    const fault = typeof found === 'string' ? found : undefined;
+    if (fault !== undefined && fault !== this.#toldFault)
+      this.#options.log.error(`the configuration file cannot be read any more, and nothing is saved: ${fault}`);
+    this.#toldFault = fault;
+    if (found === null || typeof found === 'string') return false;
+    if (found.text === this.#text || found.text === this.#refusedText) return false;
     const value = await this.#usableValue(found);
     if (typeof value === 'string') {
       this.#refusedText = found.text;
@@ -136,10 +145,12 @@ export class MainFile {
 
   /**
    * Makes the edits on disk and, once they are stored, takes over the value that they make of the present one. A file
-   * that vanished is written in any case. Throws a Problem 503 when writing fails; nothing is changed then.
+   * that vanished is written in any case, which the warnings that this gives tell. Throws a Problem 503 when writing
+   * fails; nothing is changed then.
    */
-  async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<void> {
-    if (edits.length === 0 && !this.#isGone) return;
+  async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<string[]> {
+    const isGone = this.#isGone;
+    if (edits.length === 0 && !isGone) return [];
     const text = await editTextAside(this.#text ?? '', formatOf(this.#path), edits);
     if (text.length > MAX_CHARACTERS) {
       throw new Problem(
@@ -147,7 +158,7 @@ export class MainFile {
         `the configuration would have more than ${MAX_CHARACTERS} characters; nothing was changed`,
       );
     }
-    if (text !== this.#text || this.#isGone) {
+    if (text !== this.#text || isGone) {
       try {
         await writeFileAtomic(this.#path, text, { mode: 0o600 });
       } catch (error) {
@@ -158,6 +169,10 @@ export class MainFile {
       this.#isGone = false;
     }
     this.value = value;
+    if (!isGone) return [];
+    const warning = `${this.#path} had vanished; it was written again whole, as it was last known`;
+    this.#options.log.warn(warning);
+    return [warning];
   }
 
   /** The value in memory takes the place of a text that could not be used and is gone. */

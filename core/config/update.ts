@@ -144,7 +144,7 @@ export class Updates {
       const result = { persisted: false, changed: [], overridden: [], restartRequired: [], warnings, revision };
       return { result, announced: Promise.resolve() };
     }
-    await file.write(written, stored);
+    warnings.push(...(await file.write(written, stored)));
     current.overlay = overlay;
 
     const { root, revision } = current.effective();

@@ -1,5 +1,5 @@
 // What a merge may not take away, and a configuration file that vanishes or is mended while the host runs.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -95,13 +95,40 @@ t.test('a file that vanishes is written again whole, by the next save', async t 
   t.teardown(() => app.stop());
   const file = path.join(app.configDir, 'stackwarden.json');
   const before = JSON.parse(await readFile(file, 'utf8'));
+  const log = async () => (await app.get('/logs?process_name=DUMB')).body.chunk as string;
+  const save = (tz: unknown) => app.post('/config', { updates: { tz } });
+  const warnings = [/json had vanished; it was written again whole, as it was last known$/];
   await rm(file);
-  t.equal((await app.post('/config', { updates: { tz: 'second' } })).status, 200);
+  t.equal((await save(5)).status, 400);
+  t.match(await save('second'), { status: 200, body: { warnings } });
   t.same(JSON.parse(await readFile(file, 'utf8')), { ...before, tz: 'second' });
-  await until(async () => /json has vanished/.test((await app.get('/logs?process_name=DUMB')).body.chunk));
+  await until(async () => (await log()).split('json had vanished').length === 2);
   await rm(file);
-  t.equal((await app.post('/config', { updates: { tz: 'second' } })).status, 200);
+  t.match(await save('second'), { status: 200, body: { warnings } });
   t.same(JSON.parse(await readFile(file, 'utf8')), { ...before, tz: 'second' }, 'also when the save changes nothing');
+  t.strictSame((await save('third')).body.warnings, [], 'told once');
+});
+
+t.test('something else in place of the file is told when it is seen, and by each save', async t => {
+  const app = await startHost({ plugins: ['config', 'logs'], config: { tz: 'first' } });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'stackwarden.json');
+  const text = await readFile(file, 'utf8');
+  const log = async () => (await app.get('/logs?process_name=DUMB')).body.chunk as string;
+  await rm(file);
+  await mkdir(file);
+  await until(async () =>
+    /cannot be read any more, and nothing is saved: .*no regular file; replace it/.test(await log()),
+  );
+  const refused = {
+    status: 503,
+    body: { detail: /cannot be read \(.*no regular file; replace it.*nothing was changed$/ },
+  };
+  t.match(await app.post('/config', { updates: { tz: 'second' } }), refused);
+  await rm(file, { recursive: true });
+  await writeFile(file, text);
+  t.equal((await app.post('/config', { updates: { tz: 'second' } })).status, 200);
+  t.equal((await log()).split('cannot be read any more').length, 2, 'the log tells it once');
 });
 
 t.test('a broken file that vanishes is written again as the copy in use had it', async t => {
