@@ -93,16 +93,32 @@ function changed(template: ServiceTemplate, change: Change, templates: ServiceTe
       if (!isObject(service)) return undefined;
       const own = membersOf(stored[key]);
       if (instance === undefined || !isObject(service.instances)) {
-        const set = changeOf(service, own, change, templates.block(template));
-        return set && { updates: { [key]: set } };
+        const step = changeOf(service, own, change, templates.block(template));
+        return step && inside([key], step);
       }
-      const instances = Object.entries(service.instances).flatMap(([name, block]) => {
-        const ownBlock = membersOf(membersOf(own.instances)[name]);
-        const set = isObject(block) ? changeOf(block, ownBlock, change, templates.block(template, name)) : undefined;
-        return set === undefined ? [] : [[name, set] as const];
+      const ownInstances = membersOf(own.instances);
+      const steps = Object.entries(service.instances).flatMap(([name, block]) => {
+        const ownBlock = membersOf(ownInstances[name]);
+        const step = isObject(block) ? changeOf(block, ownBlock, change, templates.block(template, name)) : undefined;
+        return step === undefined ? [] : [inside([name], step)];
       });
-      return instances.length === 0 ? undefined : { updates: { [key]: { instances: Object.fromEntries(instances) } } };
+      return steps.length === 0 ? undefined : inside([key, 'instances'], together(steps));
     },
+  };
+}
+
+/** The step with what it says of one object as what is to be made of the whole that holds it at the place. */
+function inside(place: Place, { updates, moves = [] }: Step): Step {
+  return {
+    updates: place.reduceRight<Record<string, unknown>>((members, key) => ({ [key]: members }), updates),
+    moves: moves.map(({ from, to }) => ({ from: [...place, ...from], to: [...place, ...to] })),
+  };
+}
+
+function together(steps: readonly Step[]): Step {
+  return {
+    updates: Object.assign({}, ...steps.map(({ updates }) => updates)) as Record<string, unknown>,
+    moves: steps.flatMap(({ moves = [] }) => moves),
   };
 }
 
@@ -111,17 +127,17 @@ function membersOf(value: unknown): Values {
 }
 
 /** `own` is what the file holds of the block. */
-function changeOf(block: Values, own: Values, change: Change, defaults: Values): Values | undefined {
+function changeOf(block: Values, own: Values, change: Change, defaults: Values): Step | undefined {
   if ('where' in change) {
     const isFormer = Object.entries(change.where).every(([name, value]) => deepEqual(block[name], value));
-    return isFormer ? change.set : undefined;
+    return isFormer ? { updates: change.set } : undefined;
   }
   const former = Object.entries(change.renames).filter(([from]) => Object.hasOwn(own, from));
   if (former.length === 0) return undefined;
   // What was set under the present name as well is newer.
-  const moved = former.filter(([, to]) => deepEqual(block[to], defaults[to]));
-  return Object.fromEntries([
-    ...former.map(([from]) => [from, null] as const),
-    ...moved.map(([from, to]) => [to, own[from]] as const),
-  ]);
+  const isOlder = ([, to]: [string, string]): boolean => !deepEqual(block[to], defaults[to]);
+  return {
+    updates: Object.fromEntries(former.filter(isOlder).map(([from]) => [from, null])),
+    moves: former.filter(rename => !isOlder(rename)).map(([from, to]) => ({ from: [from], to: [to] })),
+  };
 }

@@ -17,8 +17,12 @@ const OLD = `{
     "mediastorm": { "process_name": "MediaStorm" },
     "huntarr": { "instances": { "Main": { "process_name": "Huntarr Main" } } },
     "sonarr": { "instances": {
-        "Default": { "use_huntarr": true, "core_service": "nzbdav" },
-        "Kids": { "use_huntarr": true, "use_neutarr": false, "port": 9000 },
+        "Default": {
+            // linked
+            "use_huntarr": true, // to Main
+            "core_service": "nzbdav"
+        },
+        "Kids": { "use_huntarr": true, "use_neutarr": false /* so far */, "port": 9000 },
         "Old": { "port": 9001 }
     } },
     "dumb": { "gateway": { "enabled": false } }
@@ -55,6 +59,12 @@ t.test('moved once', { skip }, async t => {
   t.notOk('use_huntarr' in Default || 'use_huntarr' in Kids, 'the link is kept under its present name');
   const text = await readFile(file, 'utf8');
   t.match(text, '// by hand');
+  t.match(
+    text,
+    /\/\/ linked\n +"use_neutarr": true, \/\/ to Main\n/,
+    'a key that gets another name keeps its comments',
+  );
+  t.match(text, '{ "use_neutarr": true /* so far */, "port": 9000 }');
   t.equal(await readFile(`${file}.bak`, 'utf8'), OLD, 'the old file is kept');
   await app.stop();
 
