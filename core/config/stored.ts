@@ -2,7 +2,7 @@
 import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
 import type { EnvironmentEdit } from './environment.ts';
-import { type ConfigEdit, type ConfigPath, placeOf, startsWith, valueAt } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, own, placeOf, startsWith, valueAt } from './layers.ts';
 
 /** What lies below memory: the file as it is, and what it shows with defaults and the environment. */
 export interface StoredLayers {
@@ -67,9 +67,18 @@ function storedValue(
   return file === undefined && deepEqual(value, shown) ? undefined : value;
 }
 
-/** Whether a list has items of another one. */
+/** Whether a list has items of another one, or items with a text that stands at the same place in one of those. */
 function repeats(value: unknown, other: unknown): boolean {
   return (
-    Array.isArray(value) && Array.isArray(other) && value.some(item => other.some(given => deepEqual(item, given)))
+    Array.isArray(value) &&
+    Array.isArray(other) &&
+    value.some(item => other.some(given => deepEqual(item, given) || sharesText(item, given)))
   );
+}
+
+/** Any text may be a secret that only the environment is to hold. */
+function sharesText(value: unknown, other: unknown): boolean {
+  if (typeof value === 'string') return value !== '' && value === other;
+  if (isObject(value)) return Object.entries(value).some(([key, member]) => sharesText(member, own(other, key)));
+  return repeats(value, other);
 }

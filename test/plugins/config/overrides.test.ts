@@ -18,6 +18,7 @@ t.test('a value of the environment is saved neither alone nor with what is aroun
         env: { API_TOKEN: 'in the file', PLAIN: 'x', deep: 'y' },
         empty: {},
         list: ['a'],
+        items: [{ url: 'http://a', deep: [{ key: 'x' }] }],
         nested: { deeper: { token: '', other: 1 } },
       }),
     },
@@ -27,6 +28,7 @@ t.test('a value of the environment is saved neither alone nor with what is aroun
       KID_NESTED_DEEPER_TOKEN: SECRET,
       KID_EMPTY: JSON.stringify({ password: SECRET }),
       KID_LIST: JSON.stringify([SECRET, 'b']),
+      KID_ITEMS: JSON.stringify([{ url: `http://${SECRET}`, deep: [{ key: SECRET }], count: 1 }]),
     },
   );
   const before = await readFile(fileOf(app), 'utf8');
@@ -54,6 +56,7 @@ t.test('a value of the environment is saved neither alone nor with what is aroun
     nested: { deeper: { ...block.nested.deeper, other: 2 } },
     empty: { ...block.empty, added: 1 },
     list: [...block.list, 'c'],
+    items: [{ ...block.items[0], count: 2 }],
   };
   for (const [updates, name] of [
     [changed, 'Kid'],
@@ -61,7 +64,8 @@ t.test('a value of the environment is saved neither alone nor with what is aroun
     [{ ...changed, env: { ...changed.env, NEW: '1' } }, 'Kid'],
   ] as const) {
     const answer = await save(updates, name);
-    t.match(answer, { status: 200, body: { warnings: [/^kid\.list comes from KID_LIST; change it there$/] } });
+    for (const member of ['list', 'items'])
+      t.ok(answer.body.warnings.includes(`kid.${member} comes from KID_${member.toUpperCase()}; change it there`));
     t.notMatch(await readFile(fileOf(app), 'utf8'), SECRET);
   }
   t.same((await stored(app)).kid, {
@@ -75,6 +79,11 @@ t.test('a value of the environment is saved neither alone nor with what is aroun
     list: [SECRET, 'b'],
     nested: { deeper: { token: SECRET } },
   });
+
+  for (const items of [[{ deep: [{ key: SECRET, more: 1 }] }], [{ url: 'mine' }, { url: `http://${SECRET}` }]])
+    t.match(await save({ items }, 'Kid'), { body: { overridden: [] } }, 'nor is a part of an item');
+  t.match(await save({ items: [{ url: 'mine' }] }, 'Kid'), { body: { overridden: ['kid.items'] } });
+  t.same(((await stored(app)).kid as Values).items, [{ url: 'mine' }], 'a list of a user is saved');
 
   t.equal((await app.post('/config', { process_name: 'Kid', updates: await shown() })).status, 200, 'in memory');
   t.equal((await save({ ...(await shown()), log_level: 'DEBUG' }, 'Kid')).status, 200, 'and then on disk');
