@@ -11,7 +11,7 @@ interface Place {
 }
 
 /** Where one value of each type stands in for all that is wrong. */
-const CANDIDATES = { number: 0.5, boolean: true, string: '\0', array: [[]], object: { '': [] } };
+const CANDIDATES = { number: 0.5, boolean: true, string: '\0', array: [{ '': [] }], object: { '': [] } };
 
 /** A value of a type that the schema has not. */
 function badValue(schema: Values): unknown {
@@ -22,13 +22,17 @@ function badValue(schema: Values): unknown {
   return Object.entries(CANDIDATES).find(([type]) => !types.has(type))?.[1];
 }
 
-/** Every place that a schema describes, with a value that does not fit; of a list both itself and an item. */
+/** Every place that a schema describes, with a value that does not fit; of a list, and of a map, an item too. */
 function placesIn(schema: Values, at: readonly string[]): Place[] {
   const bad = at.length === 0 ? undefined : badValue(schema);
   const own = bad === undefined ? [] : [{ path: at, bad }];
   const item = schema.type === 'array' ? badValue((schema.items ?? {}) as Values) : undefined;
   const items = item === undefined ? [] : [{ path: at, bad: [item] }];
-  const members = Object.entries((schema.properties ?? {}) as Record<string, Values>);
+  const open = schema.additionalProperties;
+  const members = Object.entries({
+    ...(schema.properties as Record<string, Values> | undefined),
+    ...(typeof open === 'object' ? { ANY: open as Values } : {}),
+  });
   return [...own, ...items, ...members.flatMap(([key, member]) => placesIn(member, [...at, key]))];
 }
 

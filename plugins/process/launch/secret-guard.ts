@@ -26,9 +26,13 @@ export function guardSecrets(before: Members, after: Members, own: Readonly<Node
   }
 }
 
-/** The variables of the host that a block names, in `env_passthrough` and in the values of `env`. */
+/** The variables of the host that a block, which need not fit its schema, names in `env_passthrough` and in `env`. */
 function askedFor({ env_passthrough: passed, env }: Members): ReadonlySet<string> {
-  const values = Object.values(isObject(env) ? env : {}).map(String);
+  const values = textsOf(Object.values(isObject(env) ? env : {}));
   const named = values.flatMap(value => [...value.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name));
-  return new Set([...(Array.isArray(passed) ? passed.map(String) : []), ...named]);
+  return new Set([...(Array.isArray(passed) ? textsOf(passed) : []), ...named]);
+}
+
+function textsOf(values: readonly unknown[]): string[] {
+  return values.filter(value => typeof value === 'string');
 }
