@@ -81,9 +81,16 @@ bad:
     body: { detail: /bad\.port/ },
   });
   t.match(await app.post('/config', { updates: { good: { enabled: 'yes please' } } }), { status: 400 });
+  const start = () => app.post('/process/start-service', { process_name: 'Bad' });
+  const refused = {
+    status: 409,
+    body: { detail: /^Bad was not started: bad\.port: .*until it is mended in stackwarden/ },
+  };
+  t.match(await start(), refused, 'nor does a start by hand run what does not fit');
   const whole = { ...(bad.config as Values), port: 7_001 };
   t.equal((await app.post('/config', { process_name: 'Bad', updates: whole, persist: true })).status, 200);
   t.match(await entryOf(app, 'Bad'), { enabled: true, config_problem: null });
+  t.equal((await start()).status, 200);
 });
 
 t.test('without a usable user no service is started, until the value is mended', async t => {

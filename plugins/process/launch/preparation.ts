@@ -48,8 +48,7 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
 
 async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const { host, signal, block, onWaiting } = preparation;
-  const { state, stateReason } = host.use('config.store');
-  if (state === 'safe') throw new Problem(503, `${block().processName} was not started: ${stateReason}`);
+  refuseUnfit(host, block().processName);
   // Everything may be asked for at one time.
   await turnWithTime();
   let plan = await planOf(preparation);
@@ -77,6 +76,14 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   return plan;
 }
 
+/** Throws a Problem when the configuration, or a value of the block that does not fit, keeps it from being launched. */
+export function refuseUnfit(host: Host, processName: string): void {
+  const { state, stateReason, disabledBlocks } = host.use('config.store');
+  if (state === 'safe') throw new Problem(503, `${processName} was not started: ${stateReason}`);
+  const misfit = disabledBlocks.get(processName);
+  if (misfit !== undefined) throw new Problem(409, `${processName} was not started: ${misfit}; start it after that`);
+}
+
 /** Whether the program is named by its place in the directory that a service without `config_dir` is given. */
 function liesInOwnDirectory({ cwd, argv: [program = ''] }: LaunchPlan): boolean {
   return cwd === undefined && program.includes('/') && !path.isAbsolute(program);
@@ -87,6 +94,7 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   const store = host.use('config.store');
   const root = store.root();
   const block = preparation.block();
+  refuseUnfit(host, block.processName);
   const placeholders = preparation.placeholders(block);
   const withheld = store.overridingVariables();
   const rights = preparation.asController(block);

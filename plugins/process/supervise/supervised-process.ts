@@ -20,7 +20,7 @@ import type {
 } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { requireDescriptors, requireProcess } from '../launch/launch-room.ts';
-import { prepareLaunch } from '../launch/preparation.ts';
+import { prepareLaunch, refuseUnfit } from '../launch/preparation.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import { clearAway, finishRun, tellOfExit } from './ended-run.ts';
@@ -287,10 +287,11 @@ export class SupervisedProcess {
     await this.start(trigger);
   }
 
-  /** Throws a Problem 503 when what runs could be stopped, but not be launched again. */
+  /** Throws a Problem when what runs could be stopped, but not be launched again. */
   async #requireRoom(trigger: StartTrigger): Promise<void> {
-    const { state, users, launchPolicy } = this.#with;
+    const { host, state, users, launchPolicy } = this.#with;
     const block = this.#current();
+    refuseUnfit(host, block.processName);
     state.requireRoom(block.processName);
     requireDescriptors(block.processName);
     // What is restarted automatically may have taken all processes itself, and is tried again.

@@ -100,7 +100,9 @@ t.test('the file decides when its key changes, a user otherwise', { skip }, asyn
   });
   await until(async () => (await app.get('/process?process_name=Fresh')).body.config_problem !== null);
   t.ok(await is('Off', 'stopped'), 'another key starts nothing');
-  t.equal(await pidOf(app, 'Fresh'), off, 'a value that does not fit stops nothing');
+  const restart = await app.post('/process/restart-service', { process_name: 'Fresh' });
+  t.match(restart, { status: 409, body: { detail: /^Fresh was not started: fresh\.enabled: .*until it is mended/ } });
+  t.equal(await pidOf(app, 'Fresh'), off, 'a value that does not fit stops nothing, nor does a restart by hand');
 
   await edit(root => {
     Object.assign(root.fresh ?? {}, { enabled: true });
