@@ -207,8 +207,7 @@ export class Updates {
       const isName = path.at(-1) === 'process_name' && !this.#isStandIn(path);
       const renamed = isName ? byPlace.get(path.slice(0, -1).join('\0')) : undefined;
       if (renamed !== undefined && renamed.processName !== value) {
-        const what = `the name of ${renamed.processName} cannot be changed or removed here`;
-        throw new Problem(400, `${what}; stop it and change process_name in ${config}`);
+        throw this.#nameStays(renamed);
       }
       if (isObject(value) || !isObject(valueAt(before, path))) continue;
       if (schema.isSection(path))
@@ -244,10 +243,15 @@ export class Updates {
       }
       const isRenamed = key === 'process_name' && value !== block.block.process_name;
       if (isRenamed && !this.#isStandIn([...block.path, key])) {
-        throw new Problem(400, 'process_name cannot be changed');
+        throw this.#nameStays(block);
       }
     }
     return Object.entries(restored).map(([key, value]) => deletion({ path: [...block.path, key], value }));
+  }
+
+  #nameStays({ processName }: NamedBlock): Problem {
+    const what = `the name of ${processName} cannot be changed or removed here`;
+    return new Problem(400, `${what}; stop it and change process_name in ${this.#parts.file.path}`);
   }
 
   /** Whether what is shown at the path is, or lies in, what stands in for a value that does not fit. */

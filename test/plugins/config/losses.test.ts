@@ -44,6 +44,12 @@ t.test('sections, names and whole blocks stay; an instance and a member may go',
   for (const [updates, status, detail] of refused) {
     t.match(await update(updates), { status, body: { detail } }, JSON.stringify(updates));
   }
+  for (const process_name of [null, 'Other', 'idle'])
+    for (const persist of [true, false])
+      t.match(await app.post('/config', { process_name: 'Idle', updates: { process_name }, persist }), {
+        status: 400,
+        body: { detail: /^the name of Idle cannot be .*; stop it and change process_name in .*stackwarden\.json$/ },
+      });
   t.equal(await readFile(file, 'utf8'), before, 'nothing was written');
   t.ok(await running('Awake'));
 
