@@ -13,7 +13,7 @@ interface Move {
 }
 
 /**
- * Saves the ports that moved in one update, and tells of each. A wait of another service for a port of this machine goes
+ * Saves the ports that moved, those of the environment in memory alone, and tells of each. A wait of another service for a port of this machine goes
  * along, unless it names another service than the one that moved, or another one has that port.
  */
 export async function savePortMoves(
@@ -39,7 +39,10 @@ export async function savePortMoves(
     host.log.warn(`${processName}: ${Object.keys(waits).join(' and ')} goes along`);
     merge(updates, path, waits);
   }
-  await host.use('config.store').update({ updates, persist: true, actor: host.name });
+  const store = host.use('config.store');
+  // What a variable says stays above the file: only memory can stand in its place, and what memory has then is not saved.
+  if (store.overridingVariables().length > 0) await store.update({ updates, persist: false, actor: host.name });
+  await store.update({ updates, persist: true, actor: host.name });
 }
 
 /** Whether another enabled service is configured for the port. */

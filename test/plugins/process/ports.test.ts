@@ -77,6 +77,27 @@ t.test('a foreign listener keeps its port, on any family; all that changed is sa
   t.match((await saved(app)).web, { port: web.port, frontend_port: web.frontend_port });
 });
 
+t.test('a port that the environment gives moves in memory alone', async t => {
+  const logDir = testDir(t, {});
+  const taken = await occupy(t);
+  const own = await freePort();
+  const app = await startHost({
+    config: { dumb: { log_dir: logDir }, web: sleeper('Web', { enabled: true, port: own, frontend_port: taken }) },
+    env: { WEB_PORT: String(taken) },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await status(app, 'Web')).status === 'running');
+  const shown = (await app.get('/config?process_name=Web')).body;
+  t.ok(shown.port > taken, 'what runs has a free one');
+  const { web } = await saved(app);
+  t.equal(web.port, own, 'the file keeps what a user wrote there');
+  t.equal(web.frontend_port, shown.frontend_port, 'another port of the same service is saved');
+  t.ok(web.frontend_port > taken && web.frontend_port !== shown.port);
+  const line = `Web: port ${taken} is in use`;
+  await until(async () => (await ownLogText(logDir)).includes('Web runs as pid'));
+  t.equal((await ownLogText(logDir)).split(line).length, 2, 'said once');
+});
+
 t.test('what waits for it on this machine goes along, and nothing else', async t => {
   const taken = await occupy(t);
   const atBoot = await occupy(t);
