@@ -178,6 +178,7 @@ t.test('a start by hand that never succeeded leaves the whole healthy; one that 
     config: {
       dumb: { startup: { stabilization_seconds: 0 } },
       missing: sleeper('Missing', false, { command: ['/nowhere/program'] }),
+      dying: sleeper('Dying', false, { command: ['false'] }),
       web: sleeper('Web', false, { health: { path: '/', port } }),
     },
     plugins: ['process', 'health-probe', 'health'],
@@ -186,7 +187,8 @@ t.test('a start by hand that never succeeded leaves the whole healthy; one that 
   const health = async () => (await app.get('/health')).body;
   await until(async () => (await health()).phase === 'ready');
   t.match(await start(app, 'Missing'), { status: 400 });
-  t.match(await status(app, 'Missing'), { health_status: 'unhealthy' });
+  t.match(await start(app, 'Dying'), { status: 500 });
+  for (const name of ['Missing', 'Dying']) t.match(await status(app, name), { health_status: 'unhealthy' }, name);
   t.match(await health(), { status: 'healthy' });
   await start(app, 'Web');
   await until(async () => (await status(app, 'Web')).health_status === 'healthy');
