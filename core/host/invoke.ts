@@ -2,7 +2,7 @@
 // errors count against the owner.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Problem } from '../contract/problem.ts';
-import { errorText } from '../kit/error-text.ts';
+import { causesOf, thrownObject } from '../kit/causes.ts';
 import type { Call } from '../kit/owner.ts';
 import { durationText } from './duration-text.ts';
 import { noteCall, startDeadline } from './loop-clock.ts';
@@ -14,7 +14,6 @@ export const LATE_CODE = 'plugin.late';
 const current = new AsyncLocalStorage<Scope>();
 /** Errors that were counted already, with the scope that they count against. */
 const blamed = new WeakMap<object, Scope>();
-const MAX_CAUSES = 10;
 /** Milliseconds for which nested calls within the present call have held the event loop. */
 let insideMs = 0;
 
@@ -49,10 +48,9 @@ export function asHost<Value>(fn: () => Value): Value {
 
 /** The scope that this error, or one of its causes, was counted against; undefined when it was not counted. */
 export function blamedFor(error: unknown): Scope | undefined {
-  for (let cause = error, depth = 0; isObject(cause) && depth < MAX_CAUSES; depth += 1) {
+  for (const cause of causesOf(error)) {
     const scope = blamed.get(cause);
     if (scope !== undefined) return scope;
-    cause = (cause as { cause?: unknown }).cause;
   }
   return undefined;
 }
@@ -110,10 +108,11 @@ function settled(
         reject(failure(scope, call, error));
       }
     };
-    const onError = (error: unknown): void => {
+    const onError = (thrown: unknown): void => {
       stop?.();
-      if (isLate) scope.log.debug(`${call.what}: it failed after it had been left behind`, error);
-      else reject(failure(scope, call, error));
+      if (isLate)
+        scope.log.debug(`${call.what}: it failed after it had been left behind`, asThrown(scope, call, thrown));
+      else reject(failure(scope, call, thrown));
     };
     // The `then` of anything else is code of the plugin.
     if (promise instanceof Promise) promise.then(onValue, onError);
@@ -135,9 +134,14 @@ function lateness(scope: Scope, { place, what }: Call, limitMs: number): Problem
   return problem;
 }
 
+/** To look at what was thrown may run code of the plugin. */
+function asThrown(scope: Scope, { what }: Call, thrown: unknown): object {
+  return runAs(scope, what, () => thrownObject(thrown));
+}
+
 /** The error for the caller. It is counted only here, at the innermost call that it passes. */
 function failure(scope: Scope, call: Call, thrown: unknown): unknown {
-  const error = isObject(thrown) ? thrown : new Error(errorText(thrown));
+  const error = asThrown(scope, call, thrown);
   if (call.mayRefuse === true && error instanceof Problem) return error;
   if (blamedFor(error) !== undefined) return error;
   scope.count(call.place, error);

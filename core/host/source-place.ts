@@ -1,9 +1,8 @@
 // Finds the place in a plugin's own folder that an error came from, for the person who has to fix it.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { causesOf } from '../kit/causes.ts';
 import { errorStack } from '../kit/error-text.ts';
-
-const MAX_CAUSES = 10;
 
 /** The real path of the folder, as it appears in stack traces. */
 export function realFolder(folder: string): string {
@@ -17,10 +16,8 @@ export function realFolder(folder: string): string {
 /** `index.js:12`: the first place in the folder in the stack of the error, or of its innermost cause that has one. */
 export function sourcePlace(folder: string, error: unknown): string | null {
   let place: string | null = null;
-  for (let cause = error, depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth += 1) {
-    place = placeInStack(folder, errorStack(cause)) ?? place;
-    cause = cause.cause;
-  }
+  for (const cause of causesOf(error))
+    if (cause instanceof Error) place = placeInStack(folder, errorStack(cause)) ?? place;
   return place;
 }
 

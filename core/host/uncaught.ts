@@ -1,6 +1,7 @@
 // Assigns uncaught errors of the process to their owner: a plugin is withdrawn, an error of the host itself ends the
 // host.
 import { writeSync } from 'node:fs';
+import { thrownObject } from '../kit/causes.ts';
 import { errorText } from '../kit/error-text.ts';
 import { asHost, blamedFor, currentScope } from './invoke.ts';
 import type { Scope } from './scope.ts';
@@ -18,9 +19,10 @@ export interface FaultHandlers {
 /** A second uncaught error while the first is being handled exits at once. */
 export function catchUncaught(handlers: FaultHandlers): () => void {
   let handling = false;
-  const onUncaught = (error: unknown): void => {
+  const onUncaught = (thrown: unknown): void => {
     if (handling) asHost(() => process.exit(EXIT_CODE));
     handling = true;
+    const error = thrownObject(thrown);
     try {
       const scope = currentScope();
       if (scope === undefined) handlers.host(error);
@@ -37,7 +39,7 @@ export function catchUncaught(handlers: FaultHandlers): () => void {
   };
   const onRejection = (error: unknown): void => {
     // A blamed error was counted and logged where it happened; it is here only because no caller awaited it.
-    if (blamedFor(error) === undefined) onUncaught(error);
+    if (blamedFor(thrownObject(error)) === undefined) onUncaught(error);
   };
   process.on('uncaughtException', onUncaught);
   process.on('unhandledRejection', onRejection);

@@ -1,5 +1,6 @@
 // Recognizes effects that a dry run withholds; an effect that was withheld is not a fault of the plugin that asked for
 // it.
+import { causesOf } from '../kit/causes.ts';
 
 /** Codes of Node's permission model, and the one that `withheld` uses. */
 const CODES: ReadonlySet<unknown> = new Set(['ERR_ACCESS_DENIED', 'ERR_DLOPEN_DISABLED']);
@@ -10,8 +11,5 @@ export function withheld(what: string): Error {
 
 /** True when the error or one of its causes is a withheld effect. */
 export function isWithheld(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (CODES.has((cause as NodeJS.ErrnoException).code)) return true;
-  }
-  return false;
+  return [...causesOf(error)].some(cause => CODES.has((cause as NodeJS.ErrnoException).code));
 }

@@ -12,6 +12,9 @@ const FAULTS = {
   blocks: `const limitMs = NAME.includes('route') ? 3_000 : 900
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limitMs); return good`,
   'gives-rubbish': `return 10n`,
+  // What is thrown throws in turn, whatever is asked of it.
+  'rejects-proxy': `const trap = () => { throw new Error('fault of ' + NAME) }
+    return Promise.reject(new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap, ownKeys: trap }))`,
 } as const;
 
 export type Fault = keyof typeof FAULTS;

@@ -296,3 +296,41 @@ t.test('a plugin that failed is told as such while its disposers still run', asy
   await writeFile(release, '');
   await until(async () => (await fetch(`${host.base}/fail`, { method: 'POST' })).status === 404);
 });
+
+t.test('an error that is its own cause, and one that throws when it is looked at', async t => {
+  const configDir = testDir(t, {
+    plugins: {
+      odd: {
+        'index.js': `export default { name: 'odd', host: '^1', setup (host) {
+          const trap = () => { throw new Error('a trap') }
+          const proxy = () => new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap })
+          const ring = new Error('a ring', { cause: new Error('the other end') })
+          ring.cause.cause = ring
+          host.route({ method: 'GET', path: '/ring', summary: 'x', handle () { throw ring } })
+          host.route({ method: 'GET', path: '/proxy', summary: 'x', async handle () { throw proxy() } })
+          host.route({ method: 'POST', path: '/later', summary: 'x', handle () { setTimeout(() => { throw proxy() }); return {} } })
+        } }`,
+      },
+    },
+  });
+  const port = await writeConfig(configDir, {});
+  const host = await startHostProcess(port, {
+    configDir,
+    plugins: ['config', 'process', 'auth', 'host-plugins', 'odd'],
+  });
+  t.teardown(async () => {
+    host.child.kill('SIGKILL');
+    await host.exited;
+  });
+  const ask = (route: string, method = 'GET') =>
+    fetch(host.base + route, { method, signal: AbortSignal.timeout(30_000) });
+  const row = async () => {
+    const { plugins } = (await (await ask('/host/plugins')).json()) as { plugins: { name: string; errors: object }[] };
+    return plugins.find(({ name }) => name === 'odd');
+  };
+  for (const route of ['/ring', '/proxy']) t.equal((await ask(route)).status, 500, route);
+  t.match(await row(), { state: 'ready', errors: { route: 2 } });
+  t.equal((await ask('/later', 'POST')).status, 200);
+  await until(async () => /an error without a text/.test(JSON.stringify(await row())));
+  t.match(await row(), { state: 'failed', errors: { uncaught: 1 } });
+});
