@@ -10,12 +10,15 @@ export function hasContentType(headers: Readonly<Record<string, string>>): boole
 const MAX_TEXT_LENGTH = 16 * 1024;
 const texts = new WeakMap<object, string | Buffer>();
 
+/** Turns a value into JSON. Its accessors and its `toJSON` are code of whoever made it. */
+export type Stringify = (body: unknown) => string;
+
 /** A frozen answer is the same whenever it is given again, so it is turned into text once. */
-export function serialized(body: unknown): string | Buffer {
-  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return JSON.stringify(body);
+export function serialized(body: unknown, stringify: Stringify): string | Buffer {
+  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return stringify(body);
   const known = texts.get(body);
   if (known !== undefined) return known;
-  const text = JSON.stringify(body);
+  const text = stringify(body);
   const kept = text.length > MAX_TEXT_LENGTH ? Buffer.from(text) : text;
   texts.set(body, kept);
   return kept;

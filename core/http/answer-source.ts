@@ -10,7 +10,7 @@ export function readAs(owner: Owner, { place, what }: Call, source: Readable): R
   const call: Call = { place, what: `the stream that ${what} gives`, deadlineMs: PIECE_MS };
   let isOver = false;
   async function* pieces(): AsyncGenerator<unknown> {
-    const reader = source[Symbol.asyncIterator]();
+    const reader = owner.invoke(call, () => source[Symbol.asyncIterator]());
     // What is destroyed because the client left has not failed.
     const next = (): Promise<IteratorResult<unknown>> =>
       reader.next().catch((error: unknown) => {
@@ -26,7 +26,11 @@ export function readAs(owner: Owner, { place, what }: Call, source: Readable): R
   const read = Readable.from(pieces());
   read.once('close', () => {
     isOver = true;
-    source.destroy();
+    try {
+      owner.invoke(call, () => void source.destroy());
+    } catch {
+      // It was counted and told where it happened.
+    }
   });
   return read;
 }

@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, createGzip, gunzip, gzip } from 'node:zlib';
 import { Answer } from '../contract/route.ts';
-import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
+import { hasContentType, isRaw, mediaType, type Stringify, serialized } from './answer-body.ts';
 
 const MIN_BYTES = 8 * 1024;
 /** Levels above it take twice as long for a twentieth less. */
@@ -18,7 +18,11 @@ const inflate = promisify(gunzip);
 const kept = new WeakMap<object, Promise<Buffer>>();
 
 /** The answer as it was for a client that does not take gzip, and for a small body; bytes by gzip for all that take it. */
-export async function compressed(value: unknown, acceptEncoding: string | undefined): Promise<unknown> {
+export async function compressed(
+  value: unknown,
+  acceptEncoding: string | undefined,
+  stringify: Stringify,
+): Promise<unknown> {
   const takes = takesGzip(acceptEncoding ?? '');
   if (isGzip(value) || isGzipStream(value))
     return takes ? new Answer(value.body, value.status, { ...value.headers, ...HEADERS }) : unpacked(value);
@@ -30,7 +34,7 @@ export async function compressed(value: unknown, acceptEncoding: string | undefi
     return new Answer(made, status, { ...typed, ...HEADERS });
   }
   if (body === undefined || body === null) return value;
-  const content = isRaw(value) ? value.body : serialized(body);
+  const content = isRaw(value) ? value.body : serialized(body, stringify);
   if (content.length < MIN_BYTES) return value;
   const isKept = typeof body === 'object' && Object.isFrozen(body);
   const known = isKept ? kept.get(body) : undefined;

@@ -8,7 +8,7 @@ import { Answer, type Identity, type Route, type RouteRequest, type Via } from '
 import type { Owner } from '../kit/owner.ts';
 import { ownTurns } from '../kit/turns.ts';
 import { type AccessGate, accessOf } from './access.ts';
-import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
+import { hasContentType, isRaw, mediaType, type Stringify, serialized } from './answer-body.ts';
 import { readAs } from './answer-source.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -100,6 +100,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const startedAt = performance.now();
     const { path, queryText } = target(request.url ?? '/', via.prefix);
     let owner: Owner | undefined;
+    let stringify: Stringify = JSON.stringify;
     let group = UNKNOWN_GROUP;
     response.once('close', () => {
       const isWhole = response.writableFinished;
@@ -123,9 +124,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
       ({ owner, group } = match.owned);
+      stringify = stringifyAs(match.owned);
       const value = await run(match, new Call(request, response, match.owned), queryText);
       const { compress = false } = match.owned.route;
-      send(response, compress ? await compressed(value, request.headers['accept-encoding']) : value, common);
+      const accepted = request.headers['accept-encoding'];
+      send(response, compress ? await compressed(value, accepted, stringify) : value, common, stringify);
       unread.watch(request, response);
     } catch (error) {
       if (response.headersSent || response.destroyed) {
@@ -140,7 +143,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         });
         const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
         refused.note(request, { status: failure.status, reason: String(failure.body.detail) });
-        send(response, new Answer(failure.body, failure.status, headers), common);
+        send(response, new Answer(failure.body, failure.status, headers), common, stringify);
       };
       try {
         sendFailure(error);
@@ -154,6 +157,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 function shuttingDown(): Problem {
   return new Problem(503, 'The service is shutting down');
+}
+
+/** A value may have accessors of the plugin, which run as it. */
+function stringifyAs({ owner, call }: OwnedRoute): Stringify {
+  return body => owner.invoke(call, () => JSON.stringify(body));
 }
 
 /** A stream is read as the plugin's. */
@@ -248,7 +256,7 @@ function preflight(response: ServerResponse, allow: string, common: readonly str
 }
 
 /** Headers are written at once, because setting each by itself costs more than the rest of a small answer. */
-function send(response: ServerResponse, value: unknown, common: readonly string[]): void {
+function send(response: ServerResponse, value: unknown, common: readonly string[], stringify: Stringify): void {
   const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, NO_HEADERS);
   if (response.destroyed) {
     if (body instanceof Readable) body.destroy();
@@ -266,7 +274,7 @@ function send(response: ServerResponse, value: unknown, common: readonly string[
     response.writeHead(status, list).end();
     return;
   }
-  const content = isRaw(value) ? value.body : serialized(body);
+  const content = isRaw(value) ? value.body : serialized(body, stringify);
   if (!hasContentType(headers)) list.push('Content-Type', mediaType(value));
   list.push('Content-Length', String(Buffer.byteLength(content)));
   response.writeHead(status, list).end(content);

@@ -49,6 +49,12 @@ const KINDS = {
     host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
     handle: async () => { await hook.promise({ call: () => fault('fine') }); return {} } })`,
   'tap-gives-function': `host.tap('cell.' + NAME, () => ({ call: () => fault('fine') }))`,
+  'answer-member': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: () => ({ get answer () { return fault('fine') } }) })`,
+  'answer-stream': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: () => new Readable({ read () {
+    Promise.resolve(fault('fine')).then(text => { this.push(text); this.push(null) }, error => this.destroy(error)) } }) })`,
+  'answer-stream-end': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: () => new Readable({
+    read () { this.push('fine'); this.push(null) }, destroy (error, done) { fault(undefined); done() }, autoDestroy: false }) })`,
   thenable: `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
     handle: () => ({ then: (...both) => { Promise.resolve(fault('fine')).then(...both) } }) })`,
   'query-schema': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
@@ -100,6 +106,9 @@ const CALLED: readonly Fault[] = ['throws', 'rejects', 'never-ends', 'throws-lat
 const HEARD: readonly Fault[] = ['throws', 'rejects', 'throws-later'];
 /** Kinds that are contained as others are, or of which nobody waits for an answer, are tried with some faults. */
 const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
+  'answer-member': ['throws', 'rejects', 'throws-later', 'emits-error', 'blocks', 'gives-rubbish'],
+  'answer-stream': CALLED,
+  'answer-stream-end': HEARD,
   'callback-member': CALLED,
   'callback-of-instance': CALLED,
   'callback-to-contribution': CALLED,
@@ -146,6 +155,7 @@ export const cellName = (kind: Kind, fault: Fault): string => `cell-${kind}-${fa
 
 export function cellPlugin(kind: Kind, fault: Fault): string {
   return `import { EventEmitter } from 'node:events'
+import { Readable } from 'node:stream'
 const NAME = '${cellName(kind, fault)}'
 const fault = good => { ${FAULTS[fault]} }
 const once = good => {
@@ -153,7 +163,7 @@ const once = good => {
   globalThis.armedCell = undefined
   return fault(good)
 }
-void EventEmitter
+void [EventEmitter, Readable]
 export default { name: NAME, host: '^1', setup (host) { ${KINDS[kind]} } }
 `;
 }
