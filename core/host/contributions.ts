@@ -1,6 +1,8 @@
 // Keyed lists that plugins fill and read. Each point has one owner, whose schema decides which values are listed.
+import type { z } from 'zod';
 import type { Contribution, ContributionList, PointOptions } from '../contract/host.ts';
 import { Container } from './contain.ts';
+import { blamedFor } from './invoke.ts';
 import { misfitOf } from './misfit.ts';
 import type { Scope } from './scope.ts';
 
@@ -20,11 +22,11 @@ export class ContributionRegistry {
   }
 
   /**
-   * `refused` receives the values that were contributed before the point was declared and do not fit. The returned
-   * function withdraws the declaration.
+   * `owner` is undefined for a point of the host itself. `refused` receives the values that were contributed before the
+   * point was declared and do not fit. The returned function withdraws the declaration.
    */
   declare(
-    owner: string,
+    owner: Scope | undefined,
     name: string,
     options: PointOptions,
     refused: (scope: Scope, error: Error) => void,
@@ -64,12 +66,17 @@ export class ContributionRegistry {
   }
 }
 
+interface Declaration {
+  /** undefined for a point of the host itself. */
+  readonly owner: Scope | undefined;
+  readonly options: PointOptions;
+}
+
 class Point implements ContributionList<unknown> {
   readonly name: string;
   isRead = false;
   readonly #entries = new Map<string, Entry>();
-  #owner: string | undefined;
-  #options: PointOptions | undefined;
+  #declared: Declaration | undefined;
 
   constructor(name: string) {
     this.name = name;
@@ -80,7 +87,7 @@ class Point implements ContributionList<unknown> {
   }
 
   get isUnused(): boolean {
-    return this.#owner === undefined && !this.isRead && this.#entries.size > 0;
+    return this.#declared === undefined && !this.isRead && this.#entries.size > 0;
   }
 
   get(key: string): Contribution<unknown> | undefined {
@@ -88,7 +95,7 @@ class Point implements ContributionList<unknown> {
   }
 
   flagsOf(value: unknown): Readonly<Record<string, boolean>> {
-    return this.#options?.flags?.(value) ?? {};
+    return this.#asOwner('its flags', () => this.#declared?.options.flags?.(value)) ?? {};
   }
 
   *values(): IterableIterator<unknown> {
@@ -122,11 +129,10 @@ class Point implements ContributionList<unknown> {
     };
   }
 
-  declare(owner: string, options: PointOptions, refused: (scope: Scope, error: Error) => void): () => void {
-    if (this.#owner !== undefined)
-      throw new Error(`point '${this.name}' of ${owner} is already owned by ${this.#owner}`);
-    this.#owner = owner;
-    this.#options = options;
+  declare(owner: Scope | undefined, options: PointOptions, refused: (scope: Scope, error: Error) => void): () => void {
+    if (this.#declared !== undefined)
+      throw new Error(`point '${this.name}' of ${nameOf(owner)} is already owned by ${nameOf(this.#declared.owner)}`);
+    this.#declared = { owner, options };
     for (const [key, { row, scope }] of [...this.#entries]) {
       const refusal = this.#refusalOf(row);
       if (refusal === undefined) continue;
@@ -134,14 +140,13 @@ class Point implements ContributionList<unknown> {
       refused(scope, refusal);
     }
     return () => {
-      this.#owner = undefined;
-      this.#options = undefined;
+      this.#declared = undefined;
     };
   }
 
   /** The owner's limits are looked up at each call, because the owner may be set up after its contributors. */
   #contained(scope: Scope, key: string, value: unknown): unknown {
-    const options = (): PointOptions | undefined => this.#options;
+    const options = (): PointOptions | undefined => this.#declared?.options;
     return new Container({
       scope,
       place: 'contribution',
@@ -151,7 +156,7 @@ class Point implements ContributionList<unknown> {
       deadlineMs: () => options()?.deadlineMs ?? DEADLINE_MS,
       check: (member, given) => {
         const schema = options()?.answers?.[member];
-        const misfit = schema === undefined ? undefined : misfitOf(schema, given);
+        const misfit = this.#misfitOf(schema, given);
         if (misfit === undefined) return undefined;
         return new Error(
           `${this.name} '${key}' of ${scope.plugin}: ${member} gives what the point cannot use: ${misfit}`,
@@ -161,9 +166,29 @@ class Point implements ContributionList<unknown> {
   }
 
   #refusalOf({ owner, key, value }: Contribution<unknown>): Error | undefined {
-    const schema = this.#options?.schema;
-    const misfit = schema === undefined ? undefined : misfitOf(schema, value);
+    const misfit = this.#misfitOf(this.#declared?.options.schema, value);
     if (misfit === undefined) return undefined;
     return new Error(`${this.name} '${key}' of ${owner} is not what the point asks for: ${misfit}`);
   }
+
+  #misfitOf(schema: z.ZodType | undefined, value: unknown): string | undefined {
+    return schema === undefined ? undefined : this.#asOwner('its schema', () => misfitOf(schema, value));
+  }
+
+  /** A schema and flags that fail are faults of the point's owner: undefined, so that no contributor pays for them. */
+  #asOwner<Value>(what: string, ask: () => Value): Value | undefined {
+    const owner = this.#declared?.owner;
+    if (owner === undefined) return ask();
+    try {
+      return owner.invoke({ place: 'callback', what: `point ${this.name}: ${what}`, deadlineMs: 0 }, ask);
+    } catch (error) {
+      // What the value itself throws when it is looked at is its contributor's.
+      if (blamedFor(error) !== owner) throw error;
+      return undefined;
+    }
+  }
+}
+
+function nameOf(owner: Scope | undefined): string {
+  return owner?.plugin ?? 'core';
 }

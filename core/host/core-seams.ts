@@ -7,7 +7,6 @@ import type { ContributionRegistry } from './contributions.ts';
 import type { HookRegistry } from './hooks.ts';
 import type { Scope } from './scope.ts';
 
-const OWNER = 'core';
 /** At a stop the host ends after this time, even while taps are still running. */
 const STOPPING_DEADLINE_MS = 5_000;
 
@@ -46,7 +45,7 @@ export function declareCorePoints(
   refused: (scope: Scope, error: Error) => void,
 ): void {
   const declare = (name: string, schema: z.ZodType, answers: Record<string, z.ZodType>, mayFail = false): void => {
-    contributions.declare(OWNER, name, { schema, answers, immediate: Object.keys(answers), mayFail }, refused);
+    contributions.declare(undefined, name, { schema, answers, immediate: Object.keys(answers), mayFail }, refused);
   };
   declare('config.schema', z.looseObject({ path, schema: zodSchema, jsonSchema: functionSchema.optional() }), {
     jsonSchema: data,

@@ -115,7 +115,7 @@ async function runTap(declared: Declared, tap: Tap, args: unknown[]): Promise<un
     const given = (await scope.invoke(call, () => tap.fn(...received))) ?? passedOn;
     if (kind !== 'waterfall') return undefined;
     const [result] = declared.scope === undefined ? [given] : crossing([given], scope, declared.scope, call);
-    const misfit = options.schema === undefined ? undefined : misfitOf(options.schema, result);
+    const misfit = misfitOfResult(declared, result);
     if (misfit === undefined) return result;
     const problem = new Problem(500, `${call.what} of ${scope.plugin} gives what the hook cannot pass on: ${misfit}`);
     scope.count('tap', problem);
@@ -129,5 +129,19 @@ async function runTap(declared: Declared, tap: Tap, args: unknown[]): Promise<un
     if (!guarded) throw error;
     declared.failures += 1;
     return passedOn;
+  }
+}
+
+/** A schema that fails is a fault of the hook's owner, so that no tap pays for it. */
+function misfitOfResult({ name, scope, options: { schema } }: Declared, result: unknown): string | undefined {
+  if (schema === undefined) return undefined;
+  if (scope === undefined) return misfitOf(schema, result);
+  try {
+    return scope.invoke({ place: 'callback', what: `hook ${name}: its schema`, deadlineMs: 0 }, () =>
+      misfitOf(schema, result),
+    );
+  } catch (error) {
+    if (blamedFor(error) !== scope) throw error;
+    return undefined;
   }
 }

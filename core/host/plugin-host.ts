@@ -107,7 +107,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
       if (point === 'config.template') own(() => shared.config.addTemplate(value as BlockTemplate, scope));
     },
     point(name, options) {
-      const declare = () => shared.contributions.declare(plugin, name, options, shared.refused);
+      const declare = () => shared.contributions.declare(scope, name, options, shared.refused);
       return register(declare, ({ withdraw }) => withdraw).list as never;
     },
     contributions: point => shared.contributions.list(point) as never,

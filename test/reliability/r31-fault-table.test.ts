@@ -29,6 +29,8 @@ const OWN_ROUTE: readonly Kind[] = [
   'callback-to-contribution',
   'hook-argument',
   'answer-member',
+  'point-answers',
+  'hook-schema',
   'thenable',
   'query-schema',
   'body-schema',
@@ -121,7 +123,7 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
   if (kind === 'tapped-signal') return post(`/call/hook-signal/${name}`);
   if (kind === 'tap-gives-function') return post(`/call/hook-given/${name}`);
   if (kind.startsWith('tap-')) return post(`/call/hook/${name}`);
-  if (['contribution', 'instance', 'accessor', 'service', 'returned'].includes(kind))
+  if (['contribution', 'instance', 'accessor', 'service', 'returned', 'point-flags'].includes(kind))
     return post(`/call/${kind}/${name}`);
   if (kind.startsWith('stream-')) await connect(name, kind !== 'stream-open');
   else if (kind === 'listener' || kind === 'any-listener') await post(`/emit/${name}`);

@@ -86,6 +86,13 @@ const KINDS = {
   'lent-signal': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', async handle () {
     await host.use('cell.caller').lend(({ signal }) => signal.addEventListener('abort', () => fault(undefined))); return {} } })`,
   'tapped-signal': `host.tap('cell.' + NAME, ({ signal }) => signal.addEventListener('abort', () => fault(undefined)))`,
+  'point-schema': `host.point('owned.' + NAME, { schema: host.z.any().refine(() => fault(true)) })`,
+  'point-flags': `host.point('owned.' + NAME, { schema: host.z.any(), flags: () => fault({}) })`,
+  'point-answers': `const list = host.point('owned.' + NAME,
+      { schema: host.z.any(), answers: { call: host.z.any().refine(() => fault(true)) } })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => ({ answer: await list.get('caller').value.call() }) })`,
+  'hook-schema': `const hook = host.hook('owned.' + NAME, 'waterfall', { schema: host.z.any().refine(() => fault(true)) })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => ({ answer: await hook.promise('fine') }) })`,
   'block-schema': `const { z } = host
     const schema = z.looseObject({ [NAME]: z.string().optional().refine(v => v === undefined || fault(true)) })
     host.contribute('config.block', NAME, { schema })`,
@@ -109,6 +116,10 @@ const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'answer-member': ['throws', 'rejects', 'throws-later', 'emits-error', 'blocks', 'gives-rubbish'],
   'answer-stream': CALLED,
   'answer-stream-end': HEARD,
+  'point-schema': ['throws', 'throws-later'],
+  'point-flags': ['throws', 'throws-later'],
+  'point-answers': ['throws', 'throws-later'],
+  'hook-schema': ['throws', 'throws-later'],
   'callback-member': CALLED,
   'callback-of-instance': CALLED,
   'callback-to-contribution': CALLED,
@@ -194,6 +205,14 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
     .filter(([kind]) => kind === 'hook-argument')
     .map(([kind, fault]) => `host.tap('own.${cellName(kind, fault)}', async given => { await given.call() })`)
     .join('\n  ')}
+  ${cells
+    .filter(([kind]) => ['point-schema', 'point-answers'].includes(kind))
+    .map(([kind, fault]) => `host.contribute('owned.${cellName(kind, fault)}', 'caller', { call: () => 'fine' })`)
+    .join('\n  ')}
+  ${cells
+    .filter(([kind]) => kind === 'hook-schema')
+    .map(([kind, fault]) => `host.tap('owned.${cellName(kind, fault)}', value => value)`)
+    .join('\n  ')}
   host.contribute('cell.taker', 'caller', { take: given => given.call() })
   const lent = async use => {
     const abort = new AbortController()
@@ -205,6 +224,7 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
     hook: name => hooks[name].promise('fine'),
     'hook-signal': name => lent(given => hooks[name].promise(given)),
     'hook-given': async name => (await hooks[name].promise('fine')).call(),
+    'point-flags': name => host.contribute('owned.' + name, 'caller', {}),
     contribution: name => list.get(name).value.call(),
     instance: name => list.get(name).value.deep.list[0].call(),
     // One that fails as soon as it is looked at is not in the list.
