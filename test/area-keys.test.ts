@@ -39,7 +39,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   timeout_seconds: { readiness: 'a member of its own probes' },
   unhealthy_threshold: { ai: 'a member of bundles', process: 'a member of answers' },
   database_health: { ai: 'a member of samples and bundles', notifications: 'a member of samples' },
-  file_roots: { logs: 'logs may lie, too, where the user says that files of services are' },
   pinned_version: { updates: 'a reason, as the API calls it' },
   postgres_database: { 'database-health': 'the database of a service', 'postgres-migration': 'is set by a move' },
   postgres_log_db: { 'database-health': 'the database of a service', 'postgres-migration': 'is set by a move' },

@@ -1,7 +1,6 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
@@ -19,13 +18,6 @@ const PROGRAM_DIRS = ['../../core', '../../plugins', '../../templates'].map(plac
 );
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-const section = z.looseObject({
-  file_roots: z
-    .array(z.string())
-    .default([])
-    .meta({ needsLogin: true, description: "further directories of services' own files" }),
-});
-
 export default definePlugin({
   name: 'config-files',
   host: '^1',
@@ -33,7 +25,6 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    host.contribute('config.schema', 'config-files', { path: ['dumb', 'api_service'], schema: section });
     const formats = host.point('config.format', formatPoint);
     const files = new ServiceFiles(
       () => [...formats.values()],

@@ -55,6 +55,15 @@ t.test('what says where and as whom the host works is changed by users who log i
   t.equal(answer.status, 200, answer.text);
 });
 
+t.test('where logs may lie is kept without the plugin that opens configuration files, too', async t => {
+  const app = await startHost({ plugins: ['auth', 'config', 'process', 'logs'] });
+  t.teardown(() => app.stop());
+  const updates = changes['dumb.api_service.file_roots'];
+  t.match(await app.post('/config', { updates, persist: false }), { status: 403 });
+  const owner = await asOwner(app);
+  t.match(await owner.post('/config', { updates, persist: false }), { status: 200, body: { warnings: [] } });
+});
+
 t.test('no file of root becomes that of a service', ROOT_ONLY, async t => {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-open-'));
   t.teardown(() => rm(dir, { recursive: true }));
