@@ -172,7 +172,6 @@ function memberOfBlock(key: string): RegExp {
 
 /** Sections that are read by their whole path, or are words of events as well. */
 const SECTION_EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  gateway: { ai: 'no provider lies at the own ports' },
   startup: { notifications: 'the beginning of types of events' },
 };
 

@@ -199,6 +199,8 @@ export interface HttpEntrance {
   allowsOrigin(origin: string): boolean;
   /** Whether callers must log in at present; true also where users exist that no plugin checks. */
   mustLogIn(): Promise<boolean>;
+  /** The ports at which this host listens at present, whoever opened them. */
+  ports(): readonly number[];
   /** Opens a further listener with the host's limits and time-outs; whoever opened it closes it. */
   open(options: ListenerOptions): Promise<Listener>;
 }

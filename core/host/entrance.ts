@@ -88,6 +88,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const dispatch = createDispatch({ ...options, routes, origins, access, refused, requests, headers });
   const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
   const connections = new Connections();
+  const listening = new Set<Listener>();
   let description: Record<string, unknown> | undefined;
   let listener: Listener | undefined;
   let closing = false;
@@ -129,7 +130,19 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     isStream: url => streams.has(url),
     allowsOrigin: origin => origins.allows(origin),
     mustLogIn: () => access.mustLogIn(),
-    open: options => openListener(guarded(options), connections),
+    ports: () => [...listening].map(({ port }) => port),
+    async open(options) {
+      const opened = await openListener(guarded(options), connections);
+      const listener: Listener = {
+        ...opened,
+        async close(graceMs) {
+          listening.delete(listener);
+          await opened.close(graceMs);
+        },
+      };
+      listening.add(listener);
+      return listener;
+    },
     addRoute(owner, route) {
       description = undefined;
       return changes(routes.add(owner, route));

@@ -9,13 +9,14 @@ const REQUEST: Call = { place: 'callback', what: 'a listener of its own', deadli
 const FAULT = 'Internal error';
 
 export function ownedEntrance(entrance: HttpEntrance): HttpEntrance {
-  const { handle, upgrade, isStream, allowsOrigin, mustLogIn, open } = entrance;
+  const { handle, upgrade, isStream, allowsOrigin, mustLogIn, ports, open } = entrance;
   return {
     handle,
     upgrade,
     isStream,
     allowsOrigin,
     mustLogIn,
+    ports,
     open(options) {
       const scope = currentScope();
       if (scope === undefined) return open(options);

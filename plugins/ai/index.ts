@@ -1,5 +1,5 @@
 // The assistant: answers the owner's questions from what really happened, with a model of the owner's choice.
-import { definePlugin } from '#core';
+import { definePlugin, type Host } from '#core';
 import type {} from './contract.ts';
 import { registerDiagnoseRoutes } from './conversation/diagnose-routes.ts';
 import type { Diagnoses } from './conversation/diagnoses.ts';
@@ -44,11 +44,7 @@ export default definePlugin({
     await models.load(host.paths.configDir, host.log);
     const bindings = new KeyBindings(host, providers);
     const store = new SettingsStore(host, { providers, bindings, changes });
-    const ownPorts = () => {
-      const config = host.use('config.store');
-      return ['dumb.api_service.port', 'dumb.gateway.port'].map(place => Number(config.get(place)));
-    };
-    const http = new ProviderHttpClient(host, url => judgeTarget(url, ownPorts()));
+    const http = new ProviderHttpClient(host, url => judgeTarget(url, ownPorts(host)));
     const completions = new ChatCompletionsClient(http, new ModelSources(host.paths.templatesDir));
     const calls = new ProviderCalls(host, { providers, models, http, completions });
 
@@ -74,3 +70,10 @@ export default definePlugin({
     host.tap('host.ready', () => bindings.adopt({ persist: true }));
   },
 });
+
+/** Those of the host's listeners, and of the product's own entries: a web frontend leads back to the host. */
+function ownPorts(host: Host): number[] {
+  const blocks = host.use('config.store').blocks();
+  const entries = blocks.filter(({ path }) => path[0] === 'dumb').map(({ block }) => Number(block.port));
+  return [...host.use('http.entrance').ports(), ...entries];
+}

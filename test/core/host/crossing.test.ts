@@ -62,6 +62,14 @@ t.test('what crosses between plugins', async t => {
       const listener = await entrance.open({ host: '127.0.0.1', port: 0, request: fault, upgrade: fault })
       host.signal.addEventListener('abort', () => void listener.close(0))
       return { port: listener.port }
+    })
+    route('ports', async () => {
+      const entrance = host.use('http.entrance')
+      const before = entrance.ports()
+      const { port, close } = await entrance.open({ host: '127.0.0.1', port: 0, request () {}, upgrade () {} })
+      const during = entrance.ports()
+      await close(0)
+      return { before, port, during, after: entrance.ports() }
     })`,
     tapper: `host.tap('taker.plan', plan => { plan.env.A = '1'; plan.argv = ['b']; return plan })
     host.tap('taker.plan', plan => ({ ...plan, argv: [...plan.argv, 'c'] }))`,
@@ -97,6 +105,13 @@ t.test('what crosses between plugins', async t => {
 
   await t.test('a plan with a signal goes through its taps and stays itself where they give it back', async t => {
     t.same((await app.post('/plan')).body, { isSame: false, env: { A: '1' }, argv: ['b', 'c'] });
+  });
+
+  await t.test('the ports of all listeners are told, as long as they are open', async t => {
+    const { before, port, during, after } = (await app.post('/ports')).body;
+    t.same(before, [Number(new URL(app.base).port)]);
+    t.same(during, [...before, port]);
+    t.same(after, before);
   });
 
   await t.test('a fault of a listener of its own costs the request alone', async t => {

@@ -309,8 +309,10 @@ t.test('settings, profiles and keys', async t => {
       'http://224.0.0.1',
     ];
     for (const base of refused) t.match(await asked(base), { status: 400, body: { detail: /never asked/ } }, base);
-    await app.post('/config', { updates: { dumb: { gateway: { port: Number(new URL(receiver.base).port) } } } });
-    t.match(await asked(receiver.base), { status: 400, body: { detail: /leads to this host itself/ } });
+    const itself = { status: 400, body: { detail: /leads to this host itself/ } };
+    t.match(await asked(app.base), itself, 'where it listens');
+    await app.post('/config', { updates: { dumb: { api_service: { port: Number(new URL(receiver.base).port) } } } });
+    t.match(await asked(receiver.base), itself, 'where an entry of its own is said to listen');
     t.match(await asked('http://no-such-name.invalid'), {
       status: 502,
       body: { detail: /no-such-name\.invalid cannot be asked \(\w+\)/ },
