@@ -65,13 +65,13 @@ function declarationsOf(text: string): Pick<Seam, 'kind' | 'name' | 'type' | 'de
     ...text.matchAll(/^( *)(?:export )?interface (Contributions|Hooks|Events|Services) \{\n([\s\S]*?)^\1\}/gm),
   ].flatMap(([, indent = '', name, body = '']) => {
     const member = new RegExp(
-      `((?:^${indent}  (?:/\\*\\*| \\*).*\\n)*)^${indent}  (?:readonly )?'?([a-z][\\w.-]*)'?: ([\\s\\S]*?);$(?=\\n${indent}  (?:/|'|[a-z]|readonly)|\\n*$)`,
+      `((?:^${indent}  (?:/\\*\\*| \\*).*\\n)*)^${indent}  (?:readonly )?'?([a-z][\\w.-]*)'?: ([\\s\\S]*?);$(?=\\n${indent}  (?:/|'|[a-z]|readonly)|\\n*(?![^]))`,
       'gm',
     );
     return [...body.matchAll(member)].map(([, comment = '', key = '', type = '']) => ({
       kind: KINDS[name as keyof typeof KINDS],
       name: key,
-      type: oneLine(type),
+      type: oneLine(type.replaceAll(/\/\*[\s\S]*?\*\//g, '')),
       description: oneLine(comment.replaceAll(/^\s*(?:\/\*\*|\*\/|\*)|\*\/\s*$/gm, '')),
     }));
   });
