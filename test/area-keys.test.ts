@@ -27,9 +27,17 @@ const HOST_SECTIONS = new Set(Object.keys(hostSchema.shape.dumb.unwrap().shape))
 /** Describes what templates say of their options, and gives none of them a meaning. */
 const TEMPLATES = 'services';
 
+const AUTOMATIC = { updates: 'gives this option of templates its meaning' };
+const KEPT = { installs: 'gives this option of templates its meaning' };
 /** Where a word is no key of somebody else, or has to be one: by the key and the area that may name it. */
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  api_key: { notifications: 'a member of what other products are sent', 'request-sync': 'a member of requests' },
+  auto_update: AUTOMATIC,
+  auto_update_mode: AUTOMATIC,
+  auto_update_interval: AUTOMATIC,
+  auto_update_start_time: AUTOMATIC,
+  clear_on_update: KEPT,
+  exclude_dirs: KEPT,
+  api_key: { notifications: 'a part of addresses of destinations', 'request-sync': 'a member of requests' },
   auto_restart: {
     ai: 'a source of the ledger, as the API calls it',
     notifications: 'the beginning of types of events',
@@ -40,10 +48,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   unhealthy_threshold: { ai: 'a member of bundles', process: 'a member of answers' },
   database_health: { ai: 'a member of samples and bundles', notifications: 'a member of samples' },
   pinned_version: { updates: 'a reason, as the API calls it' },
-  postgres_database: { 'database-health': 'the database of a service', 'postgres-migration': 'is set by a move' },
-  postgres_log_db: { 'database-health': 'the database of a service', 'postgres-migration': 'is set by a move' },
-  postgres_main_db: { 'database-health': 'the database of a service', 'postgres-migration': 'is set by a move' },
-  postgres_enabled: { metrics: 'a member of answers', 'postgres-migration': 'is set by a move' },
   install_dir: { 'database-health': 'a member of the tool of a repair', setup: 'a name in braces of commands' },
   key_type: { ai: 'a name that redaction does not take for a secret' },
   sqlite_path: { 'database-health': 'a member of the tool of a repair' },
@@ -95,6 +99,16 @@ function ownersOf(rows: readonly Row[], keysIn: (row: Row) => readonly string[])
   for (const row of rows)
     for (const key of keysIn(row)) owners.set(key, (owners.get(key) ?? new Set()).add(areaOf(row.owner)));
   return owners;
+}
+
+/**
+ * What a template says of its options its vendor reads: in its own folder, or where the folder of another area says by
+ * its name that it is about the vendor after whom the option is called.
+ */
+function isOfVendor(file: string, key: string): boolean {
+  const [, folder = ''] = file.split('/');
+  const [vendor = ''] = key.split('_');
+  return folder.startsWith('service-') || `${folder}-${areaOf(folder)}`.split('-').includes(vendor);
 }
 
 interface Source {
@@ -149,11 +163,9 @@ t.test('keys of blocks and sections', async t => {
 
   for (const [key, areas] of telling) {
     const except = EXCEPTIONS[key];
-    const found = [...strangers(all, new RegExp(`\\b${key}\\b`), areas, except)];
-    const isOfTemplates = areas.has(TEMPLATES) && areas.size === 1;
-    // What a template says of its options its vendor reads, and the one area that gives such an option a meaning.
-    const others = areas.has(TEMPLATES) ? found.filter(([area]) => !area.startsWith('service-')) : found;
-    t.same(isOfTemplates && others.length === 1 ? [] : others, [], key);
+    const others = areas.has(TEMPLATES) ? all.filter(({ file }) => !isOfVendor(file, key)) : all;
+    const found = [...strangers(others, new RegExp(`\\b${key}\\b`), areas, except)];
+    t.same(found, [], key);
   }
   const unused = Object.entries(EXCEPTIONS).flatMap(([key, areas]) => {
     const pattern = new RegExp(`\\b${key}\\b`);

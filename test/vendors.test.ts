@@ -29,12 +29,12 @@ const OWN = 'dumb_api_service';
 const WIRE: Readonly<Record<string, RegExp>> = {
   // What the process of the frontend is called where the file says nothing.
   'core/config/schema.ts': /'DUMB Frontend'/g,
-  // `GET /config/service-ui` tells the file of the routes under this member as well.
   // The provider of the history is set and told under these words.
   'plugins/metrics-history/settings.ts': /\bpostgresql\b/gi,
   'plugins/metrics-history/wire.ts': /\b(?:last_|probe_)?postgresql(?:_success)?\b/gi,
   // Section, prefix, flag and file of an existing installation.
   'plugins/request-sync/settings.ts': /\bseerr[_-]sync(?:_state)?\b/g,
+  // `GET /config/service-ui` tells the file of the routes under this member as well.
   'plugins/service-ui/index.ts': /\btraefik_config\b/g,
   'plugins/service-ui/wire.ts': /\btraefik_config\b/g,
 };
