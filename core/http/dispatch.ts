@@ -100,7 +100,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const startedAt = performance.now();
     const { path, queryText } = target(request.url ?? '/', via.prefix);
     let owner: Owner | undefined;
-    let stringify: Stringify = JSON.stringify;
+    /** What an answer or a Problem holds may have accessors of the plugin. */
+    let asPlugin = <Value>(fn: () => Value): Value => fn();
+    const stringify: Stringify = body => asPlugin(() => JSON.stringify(body));
     let group = UNKNOWN_GROUP;
     response.once('close', () => {
       const isWhole = response.writableFinished;
@@ -123,8 +125,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
-      ({ owner, group } = match.owned);
-      stringify = stringifyAs(match.owned);
+      const { owned } = match;
+      ({ owner, group } = owned);
+      asPlugin = fn => owned.owner.invoke(owned.call, fn);
       const value = await run(match, new Call(request, response, match.owned), queryText);
       const { compress = false } = match.owned.route;
       const accepted = request.headers['accept-encoding'];
@@ -137,10 +140,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         return;
       }
       const sendFailure = (cause: unknown): void => {
-        const failure = failureAnswer(cause, `${request.method} ${path}`, report => {
-          if (owner === undefined) log.error('a request failed', report);
-          else owner.fault('route', report);
-        });
+        const report = (error: Error): void => {
+          if (owner === undefined) log.error('a request failed', error);
+          else owner.fault('route', error);
+        };
+        const failure = asPlugin(() => failureAnswer(cause, `${request.method} ${path}`, report));
         const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
         refused.note(request, { status: failure.status, reason: String(failure.body.detail) });
         send(response, new Answer(failure.body, failure.status, headers), common, stringify);
@@ -157,11 +161,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 function shuttingDown(): Problem {
   return new Problem(503, 'The service is shutting down');
-}
-
-/** A value may have accessors of the plugin, which run as it. */
-function stringifyAs({ owner, call }: OwnedRoute): Stringify {
-  return body => owner.invoke(call, () => JSON.stringify(body));
 }
 
 /** A stream is read as the plugin's. */

@@ -29,6 +29,7 @@ const OWN_ROUTE: readonly Kind[] = [
   'callback-to-contribution',
   'hook-argument',
   'answer-member',
+  'problem-member',
   'point-answers',
   'hook-schema',
   'thenable',

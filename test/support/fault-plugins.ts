@@ -51,6 +51,8 @@ const KINDS = {
   'tap-gives-function': `host.tap('cell.' + NAME, () => ({ call: () => fault('fine') }))`,
   'answer-member': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
     handle: () => ({ get answer () { return fault('fine') } }) })`,
+  'problem-member': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle () { throw new host.Problem(400, 'x', { extra: { get answer () { return fault('fine') } } }) } })`,
   'answer-stream': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: () => new Readable({ read () {
     Promise.resolve(fault('fine')).then(text => { this.push(text); this.push(null) }, error => this.destroy(error)) } }) })`,
   'answer-stream-end': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: () => new Readable({
@@ -114,6 +116,7 @@ const HEARD: readonly Fault[] = ['throws', 'rejects', 'throws-later'];
 /** Kinds that are contained as others are, or of which nobody waits for an answer, are tried with some faults. */
 const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'answer-member': ['throws', 'rejects', 'throws-later', 'emits-error', 'blocks', 'gives-rubbish'],
+  'problem-member': ['throws', 'throws-later'],
   'answer-stream': CALLED,
   'answer-stream-end': HEARD,
   'point-schema': ['throws', 'throws-later'],
