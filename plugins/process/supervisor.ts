@@ -3,7 +3,6 @@ import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
-import { isObject } from '#kit/plain-object';
 import { turnWithTime } from '#kit/turns';
 import type {} from '../services/contract.ts';
 import { Boot } from './boot/boot.ts';
@@ -47,6 +46,7 @@ import { Holds } from './supervise/holds.ts';
 import { LineageWatch } from './supervise/lineage-watch.ts';
 import { isReadyBy, ProcessHealthReports } from './supervise/process-health.ts';
 import { ProcessSet, type Switches } from './supervise/process-set.ts';
+import { guardRemovals } from './supervise/removal-guard.ts';
 import { StateFile } from './supervise/state-file.ts';
 import type { SupervisedProcess } from './supervise/supervised-process.ts';
 import type { Supervision } from './supervise/supervision.ts';
@@ -315,14 +315,7 @@ export class Supervisor implements ProcessSupervisor {
 
   /** Throws a Problem 409 when an update would remove a process that runs or is held. */
   checkRemovals(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
-    for (const process of this.#processes.all()) {
-      const { block } = process;
-      const { processName } = block;
-      if (nameAt(before, block.path) !== processName || nameAt(after, block.path) === processName) continue;
-      this.#holds.refuse(processName);
-      if (process.snapshot().status !== 'stopped')
-        throw new Problem(409, `${processName} is running; stop it before its entry is removed or renamed`);
-    }
+    guardRemovals(before, after, this.#processes.all(), this.#holds);
   }
 
   /**
@@ -347,6 +340,13 @@ export class Supervisor implements ProcessSupervisor {
         this.#host.log,
       );
     }
+  }
+
+  async record(processName: string, lines: readonly string[]): Promise<void> {
+    const block = this.blocks().find(candidate => candidate.processName === processName);
+    if (block === undefined) return;
+    const target = captureTargetOf(this.#host, block);
+    await writeForeignLines(target, lines, this.#host.use('log.hub'), this.#host.log);
   }
 
   rotateLogs(): void {
@@ -469,13 +469,6 @@ export class Supervisor implements ProcessSupervisor {
     return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
   }
 
-  async record(processName: string, lines: readonly string[]): Promise<void> {
-    const block = this.blocks().find(candidate => candidate.processName === processName);
-    if (block === undefined) return;
-    const target = captureTargetOf(this.#host, block);
-    await writeForeignLines(target, lines, this.#host.use('log.hub'), this.#host.log);
-  }
-
   #createCapture(directory: string): CaptureThread {
     const hub = this.#host.use('log.hub');
     return new CaptureThread({
@@ -496,9 +489,4 @@ export class Supervisor implements ProcessSupervisor {
       ),
     );
   }
-}
-
-/** The process name in the block at a path; undefined when there is none. */
-function nameAt(root: unknown, path: readonly string[]): unknown {
-  return [...path, 'process_name'].reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
 }
