@@ -164,5 +164,13 @@ async function checkPlugin(value: unknown, folderName: string): Promise<Plugin> 
     }
   }
   if (plugin.config !== undefined && typeof plugin.config !== 'function') throw new Error("'config' is not a function");
-  return value as Plugin;
+  return withoutAccessors(value as Plugin);
+}
+
+/** Read once, as the plugin's: the host looks at the members again and again. */
+function withoutAccessors(plugin: Plugin): Plugin {
+  const { name, version, host, needs, after, config } = plugin;
+  const given = { version, needs, after, config: config?.bind(plugin) };
+  const present = Object.entries(given).filter(([, member]) => member !== undefined);
+  return { name, host, ...Object.fromEntries(present), setup: plugin.setup.bind(plugin) };
 }

@@ -334,3 +334,34 @@ t.test('an error that is its own cause, and one that throws when it is looked at
   await until(async () => /an error without a text/.test(JSON.stringify(await row())));
   t.match(await row(), { state: 'failed', errors: { uncaught: 1 } });
 });
+
+t.test('the members of a plugin are read as its own', async t => {
+  const configDir = testDir(t, {
+    plugins: {
+      'odd-members': {
+        'index.js': `export default new (class {
+          name = 'odd-members'
+          host = '^1'
+          get version () { setTimeout(() => { throw new Error('later of version') }); return '1.2.3' }
+          greeting = 'hello'
+          config (z) { return z.object({ text: z.string().default(this.greeting) }) }
+          setup () {}
+        })()`,
+      },
+    },
+  });
+  const port = await writeConfig(configDir, {});
+  const host = await startHostProcess(port, {
+    configDir,
+    plugins: ['config', 'process', 'auth', 'host-plugins', 'odd-members'],
+  });
+  t.teardown(async () => {
+    host.child.kill('SIGKILL');
+    await host.exited;
+  });
+  const row = await until(async () => {
+    const { plugins } = (await host.json('/host/plugins')) as { plugins: { name: string; state: string }[] };
+    return plugins.find(({ name, state }) => name === 'odd-members' && state === 'failed');
+  });
+  t.match(row, { version: '1.2.3', reason: /^uncaught error: later of version/, errors: { uncaught: 1 } });
+});
