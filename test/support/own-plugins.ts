@@ -34,5 +34,5 @@ export async function startWithPlugins(
 
 /** All that the host's own log says so far. */
 export async function ownLog(app: TestHost): Promise<string> {
-  return (await ownLogLines(app)).join('\n');
+  return (await ownLogLines(app)).map(line => `${line}\n`).join('');
 }
