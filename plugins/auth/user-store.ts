@@ -199,6 +199,8 @@ export class UserStore {
     try {
       const text = `${JSON.stringify(content, null, 2)}\n`;
       await writeFileAtomic(this.#file, text, { mode: 0o600, making: { mode: 0o700 } });
+      // At once, so that what somebody changes meanwhile is noticed.
+      this.#fingerprint = await readFingerprint(this.#file);
       // The copy holds the new content, because restoring an older one would revive deleted users and old passwords.
       await writeFileAtomic(`${this.#file}.bak`, text, { mode: 0o600 }).catch((error: unknown) =>
         this.#log.error(`no copy of ${this.#file} could be made`, error),
@@ -207,7 +209,6 @@ export class UserStore {
       const reason = reasonText(error);
       throw new Problem(503, `The user store cannot be written (${reason}); nothing was changed`, { cause: error });
     }
-    this.#fingerprint = await readFingerprint(this.#file);
     this.#setContent(content);
   }
 

@@ -124,7 +124,7 @@ for (const plugins of [
     t.not((await app.post('/auth/setup', FIRST)).status, 200);
     await rm(file);
     await until(async () => (await app.get('/config')).status === 200, { what: 'first use' });
-    await until(() => existsSync(file) === plugins.includes('auth'), { what: 'the file of the first use' });
+    await until(() => existsSync(`${file}.bak`) === plugins.includes('auth'), { what: 'the file of the first use' });
     await rm(file, { force: true });
     execFileSync('mkfifo', [file]);
     await until(async () => (await app.get('/config')).status === 503, { what: 'the FIFO to be noticed' });
