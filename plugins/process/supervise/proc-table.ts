@@ -19,6 +19,8 @@ export interface ProcessStat {
   readonly state: string;
   readonly pgid: number;
   readonly startTime: number;
+  /** It is being ended and still holds some of what it had: PF_EXITING of field 9 of /proc/<pid>/stat. */
+  readonly isExiting: boolean;
   /** Where its arguments and environment lie, another after each exec: fields 48 to 51 of /proc/<pid>/stat. */
   readonly image: string;
 }
@@ -32,6 +34,8 @@ export interface Marks {
 }
 
 const CLOSING = 0x29;
+/** Flag of a task (Linux, include/linux/sched.h). */
+const PF_EXITING = 0x4;
 const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
 const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
@@ -52,7 +56,8 @@ export function readStat(pid: number): ProcessStat | null {
   const text = stat.toString('latin1', stat.lastIndexOf(CLOSING) + 2);
   const parentAt = afterSpaces(text, 0, 1);
   const groupAt = afterSpaces(text, parentAt, 1);
-  const startAt = afterSpaces(text, groupAt, 17);
+  const flagsAt = afterSpaces(text, groupAt, 4);
+  const startAt = afterSpaces(text, flagsAt, 13);
   const imageAt = afterSpaces(text, startAt, 26);
   return {
     pid,
@@ -60,6 +65,7 @@ export function readStat(pid: number): ProcessStat | null {
     state: text.slice(0, parentAt - 1),
     pgid: numberAt(text, groupAt),
     startTime: numberAt(text, startAt),
+    isExiting: (numberAt(text, flagsAt) & PF_EXITING) !== 0,
     image: text.slice(imageAt, afterSpaces(text, imageAt, 4) - 1),
   };
 }
@@ -89,6 +95,11 @@ export function isAlive(identity: ProcessIdentity): boolean {
   if (identity.bootId !== bootId) return false;
   const stat = readStat(identity.pid);
   return stat !== null && stat.startTime === identity.startTime && isRunning(stat);
+}
+
+/** Whether exactly this process runs and is to go on: the kernel may take its time to end what was killed. */
+export function isStaying(identity: ProcessIdentity): boolean {
+  return isAlive(identity) && readStat(identity.pid)?.isExiting === false;
 }
 
 /**

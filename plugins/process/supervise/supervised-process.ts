@@ -2,6 +2,7 @@
 // status.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NamedBlock, Problem } from '#core';
+import { askAgain } from '#kit/ask-again';
 import { timeAt } from '#kit/boot-clock';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
@@ -28,7 +29,7 @@ import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import { writeInput } from './input-pipe.ts';
 import { observe } from './observation.ts';
-import { bootId, marksOf } from './proc-table.ts';
+import { bootId, isStaying, marksOf } from './proc-table.ts';
 import { adoptRun, launchRun, type Run } from './run.ts';
 import { STARTED_BY } from './start-trigger.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
@@ -37,8 +38,8 @@ import type { Supervision } from './supervision.ts';
 
 /** How long a hand-over waits for a running operation. */
 const HAND_OVER_LIMIT_MS = 2_000;
-/** Longer than a stop of what an earlier host has left behind. */
-const TAKE_OVER_LIMIT_MS = 120_000;
+/** Longer than a stop of what an earlier host or run has left behind. */
+const LEFT_BEHIND_LIMIT_MS = 120_000;
 const CANCELLED = Symbol('start cancelled');
 
 interface CurrentRun extends Run {
@@ -142,6 +143,7 @@ export class SupervisedProcess {
     const stops = this.#stops;
     if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
     if (this.#status === 'unknown') await this.#known();
+    if (this.#status === 'running') await this.#exitHandled();
     this.#handedOver.signal.throwIfAborted();
     if (stops !== this.#stops) throw this.#cancelled('Start');
     if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
@@ -256,13 +258,27 @@ export class SupervisedProcess {
   async #known(): Promise<void> {
     if (this.#status !== 'unknown') return;
     const known = new Promise<void>(resolve => this.#whenKnown.push(resolve));
-    await withDeadline(() => known, TAKE_OVER_LIMIT_MS, 'taking it over').catch((cause: unknown) => {
+    await withDeadline(() => known, LEFT_BEHIND_LIMIT_MS, 'taking it over').catch((cause: unknown) => {
       const { processName } = this.#block;
       throw new Problem(503, `${processName} is being taken over from an earlier run; try again in a moment`, {
         cause,
       });
     });
     this.#handedOver.signal.throwIfAborted();
+  }
+
+  /**
+   * What has ended counts as running until its exit has been handled, and a start must not take it for that. Throws a
+   * Problem 503 where that takes too long.
+   */
+  async #exitHandled(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined || (await askAgain(() => isStaying(run.target.leader)))) return;
+    this.#with.exits.look(run.target.leader);
+    await withDeadline(() => run.ended, LEFT_BEHIND_LIMIT_MS, 'the end of its last run').catch((cause: unknown) => {
+      const { processName } = this.#block;
+      throw new Problem(503, `${processName} is still ending; try again in a moment`, { cause });
+    });
   }
 
   #tellKnown(): void {

@@ -1,0 +1,29 @@
+// A start of what was killed just now, whose exit is still being handled, is a start.
+import { chmod } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { kid, lives, notedPid, pidOf, start, status } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+t.test('two at once, while what it left behind is being ended', async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'child');
+  const app = await startHost({
+    plugins: ['process', 'config'],
+    config: { kid: kid('Kid', ['stubborn-child', file], { stop_grace_seconds: 3 }) },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Kid')).status, 200);
+  const child = await notedPid(file);
+  const leader = await pidOf(app, 'Kid');
+  process.kill(leader, 'SIGKILL');
+  await until(() => !lives(leader), { what: 'the end of the leader' });
+  const answers = await Promise.all([start(app, 'Kid'), start(app, 'Kid')]);
+  for (const answer of answers) t.match(answer, { status: 200, body: { status: 'Service started successfully' } });
+  t.notOk(lives(child));
+  t.not(await pidOf(app, 'Kid'), leader);
+  t.match(await status(app, 'Kid'), { status: 'running' });
+});
