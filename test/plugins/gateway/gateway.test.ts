@@ -261,16 +261,18 @@ t.test(
     const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
     const plain = createHttpServer((_request, response) => response.end('hello'));
     const plainUi = { ...ui, name: 'plain', processName: 'Plain', port: await listen(plain) };
-    const uis = new EmbeddedUis({
-      listUis: () => [ui as ServiceUi, plainUi as ServiceUi],
-      isOwnCredential: () => false,
-      responseTimeoutMs: 50,
-    });
+    // The one that answers has as long as it needs.
+    const options = { listUis: () => [ui as ServiceUi, plainUi as ServiceUi], isOwnCredential: () => false };
+    const hasty = new EmbeddedUis({ ...options, responseTimeoutMs: 50 });
+    const patient = new EmbeddedUis(options);
     const front = createHttpServer();
-    front.on('upgrade', (request, socket, head) => t.ok(uis.handleUpgrade(request, socket, head)));
+    front.on('upgrade', (request, socket, head) => {
+      const uis = request.url?.startsWith('/ui/app/') ? hasty : patient;
+      t.ok(uis.handleUpgrade(request, socket, head));
+    });
     const port = await listen(front);
     t.teardown(async () => {
-      await uis.close();
+      await Promise.all([hasty.close(), patient.close()]);
       for (const socket of sockets) socket.destroy();
       silent.close();
       plain.close();
