@@ -2,7 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { type Answer, answer, Problem } from '#core';
 
-export type Asset = { readonly text: string; readonly type: string } | { readonly file: URL; readonly type: string };
+export type Asset =
+  | { readonly text: string; readonly type: string }
+  | { readonly file: () => URL; readonly type: string };
 
 export async function loadAsset(
   assets: Readonly<Record<string, Asset>>,
@@ -10,6 +12,6 @@ export async function loadAsset(
 ): Promise<Answer<string | Buffer>> {
   const asset = Object.hasOwn(assets, name) ? assets[name] : undefined;
   if (asset === undefined) throw new Problem(404, 'Not found');
-  const body = 'text' in asset ? asset.text : await readFile(asset.file);
+  const body = 'text' in asset ? asset.text : await readFile(asset.file());
   return answer(body, { headers: { 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=3600' } });
 }

@@ -9,9 +9,6 @@ export interface DocumentationPage {
   readonly assets: Readonly<Record<string, Asset>>;
 }
 
-/** The package is located but not imported, because it is large and its script is for browsers. */
-const SCALAR_URL = import.meta.resolve('@scalar/fastify-api-reference');
-
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 /** The view writes inline styles at run time. Scripts are loaded from files only. */
@@ -46,10 +43,15 @@ function createPage({ path, title, sendsRequests }: PageOptions): DocumentationP
     headers: HEADERS,
     html: buildHtml(title, [`${folder}/standalone.js`, `${folder}/start.js`]),
     assets: {
-      'standalone.js': { file: new URL('js/standalone.js', SCALAR_URL), type: SCRIPT_TYPE },
+      'standalone.js': { file: scriptOfView, type: SCRIPT_TYPE },
       'start.js': { text: buildStart(path, sendsRequests), type: SCRIPT_TYPE },
     },
   };
+}
+
+/** The package is located but not imported, because it is large and its script is for browsers. */
+function scriptOfView(): URL {
+  return new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference'));
 }
 
 /**
