@@ -66,6 +66,7 @@ t.test('what is wrong with it is told in one line', async t => {
   await writeFile(path.join(directory, 'state.json'), '{"version":"x","processes":[1]}', { mode: 0o600 });
   const app = await startHost({ configDir, config: {}, plugins: ['config', 'process', 'logs'] });
   t.teardown(() => app.stop());
-  const { chunk } = (await app.get('/logs?process_name=DUMB')).body;
-  t.match(chunk, /could not be used and is kept as \S+: version: it must be 1\n/);
+  const log = async (): Promise<string> => (await app.get('/logs?process_name=DUMB')).body.chunk;
+  const line = /could not be used and is kept as \S+: version: it must be 1\n/;
+  t.ok(await until(async () => line.test(await log()), { what: 'the line in the log' }));
 });
