@@ -7,6 +7,7 @@ type Notices = { readonly [Type in keyof Events]?: NotificationEvent<Events[Type
 const NOTICES: Notices = {
   'service.unhealthy': {
     severity: 'critical',
+    order: 400,
     describe: ({ processName, reason, threshold }) => ({
       title: `${processName} is unhealthy`,
       body: reason,
@@ -16,6 +17,7 @@ const NOTICES: Notices = {
   },
   'service.auto_restart.attempt': {
     severity: 'warning',
+    order: 600,
     describe: ({ processName, reason, attempt }) => ({
       title: `${processName} is being restarted`,
       body: `Attempt ${attempt}: ${reason}`,
@@ -24,6 +26,7 @@ const NOTICES: Notices = {
   },
   'service.auto_restart.succeeded': {
     severity: 'success',
+    order: 600,
     describe: ({ processName }) => ({
       title: `${processName} is healthy again`,
       body: 'The automatic restart has helped.',
@@ -32,6 +35,7 @@ const NOTICES: Notices = {
   },
   'service.auto_restart.failed': {
     severity: 'critical',
+    order: 600,
     describe: ({ processName, reason }) => ({
       title: `${processName} could not be restarted`,
       body: reason,
@@ -40,6 +44,7 @@ const NOTICES: Notices = {
   },
   'service.auto_restart.suppressed': {
     severity: 'critical',
+    order: 600,
     describe: ({ processName, reason }) => ({
       title: `${processName} is no longer restarted`,
       body: reason,

@@ -1,5 +1,6 @@
 // What database-health offers to other plugins: kinds of databases, and where the databases of a service are.
 import type { NamedBlock } from '#core';
+import type { ConditionEvent } from '../notifications/contract.ts';
 
 /** In `standard` a database is only looked at from outside, in `enhanced` it is opened to read facts about itself. */
 export type ProbeMode = 'standard' | 'enhanced';
@@ -89,6 +90,12 @@ export interface ServiceStores {
 }
 
 declare module '#core' {
+  interface Events {
+    /** A database of a service has been under pressure for as long as configured, or is now at its worst. */
+    'database.pressure': ConditionEvent;
+    /** A database of a service could not be read for as long as configured. */
+    'database.collection.failed': ConditionEvent;
+  }
   interface Contributions {
     /** One kind of databases, and how such a one is looked at without changing it. */
     'database.probe': DatabaseProbe;

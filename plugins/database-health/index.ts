@@ -7,6 +7,7 @@ import type {} from '../services/contract.ts';
 import { fileKinds } from './file-kinds.ts';
 import { Health } from './health.ts';
 import { probePoint, storesPoint } from './points.ts';
+import { contributeConditions } from './pressure-conditions.ts';
 import { databaseHealthSection } from './settings.ts';
 import { healthQuery, healthSchema, overviewToKept, overviewToWire } from './wire.ts';
 
@@ -51,6 +52,7 @@ export default definePlugin({
       collect: async () => overviewToWire(await health.sample()),
       kept: overviewToKept,
     });
+    contributeConditions(host, health);
     host.contribute('host.fact', 'database_health_service_keys', { values: () => health.serviceKeys() });
     host.every(host.paced(DUE_MS), () => health.keepUp());
     return () => health.close();

@@ -208,6 +208,11 @@ export interface EventText {
  */
 export interface NotificationEvent<Data = unknown> {
   readonly severity: Severity;
+  /**
+   * Where clients list the type, among 0 (messages that people send) and 1,200 (the end of a condition): lower numbers
+   * first, equal ones in the order in which they were contributed. Default 900.
+   */
+  readonly order?: number;
   /** Whether it is told before the start of the host is over. Default false. */
   readonly duringStartup?: boolean;
   /** Whether it can happen at present; otherwise the type is not listed. Default: always. */
@@ -216,18 +221,54 @@ export interface NotificationEvent<Data = unknown> {
   describe(data: Data): EventText;
 }
 
-/** A value of the machine or of a database that crossed its threshold for as long as `duration_sec`, or came back. */
-export interface ConditionEvent {
-  /** For example `resource:disk:/mnt/media`. */
-  readonly conditionKey: string;
+/** From which values people are told, as they are configured. */
+export interface Thresholds {
+  readonly cpu_percent: number;
+  readonly memory_percent: number;
+  readonly disk_percent: number;
+  readonly inode_percent: number;
+  readonly database_pressure: 'moderate' | 'high' | 'critical';
+}
+
+/** One thing that can be so for a while, and be over: a value that has crossed its threshold, or something that fails. */
+export interface Condition<Type extends string = string> {
+  /** Tells it from the others of its source, such as `disk:/mnt/media`. */
+  readonly key: string;
+  /** The type of the event by which its beginning is told. */
+  readonly type: Type;
+  /** null where nothing can be told at present, so that what was known stays. */
+  readonly isTrue: boolean | null;
   readonly title: string;
   readonly body: string;
-  /** null for a condition without a number. */
+  /** The title when it is over. */
+  readonly overTitle: string;
+  /** null for a condition without a value. */
   readonly value: number | string | null;
   readonly serviceName?: string;
+  /** Whether people are told once more when it becomes this bad. */
   readonly isCritical: boolean;
-  /** Whether people were told of it already, when it was not as bad. */
-  readonly isWorse: boolean;
+}
+
+/**
+ * Conditions of one area, which are watched at each interval. The key of the contribution, and a colon, stand before
+ * their keys. Each is told when it has been true for as long as configured, once, and again when it is over.
+ */
+export interface ConditionSource<Type extends string = string> {
+  /** Whether there can be any at present. Default: always. */
+  isPossible?(): boolean;
+  /** What is the case now; one that is not given any more is forgotten. null while nothing is known of any. */
+  observe(thresholds: Thresholds): Promise<readonly Condition<Type>[] | null>;
+  /**
+   * Emits the event of this type, whose owner is the plugin that contributes this; the `describe` of its
+   * `notifications.event` gives the event as it is.
+   */
+  tell(type: Type, event: ConditionEvent): void;
+}
+
+/** The beginning or the end of a condition, as people are told of it. */
+export interface ConditionEvent extends EventText {
+  /** For example `resource:disk:/mnt/media`. */
+  readonly conditionKey: string;
 }
 
 declare module '#core' {
@@ -240,16 +281,14 @@ declare module '#core' {
     'resource.disk.high': ConditionEvent;
     /** A monitored path has had as few inodes left as the threshold for as long as configured. */
     'resource.inode.high': ConditionEvent;
-    /** A database of a service has been under pressure for as long as configured, or is now at its worst. */
-    'database.pressure': ConditionEvent;
-    /** A database of a service could not be read for as long as configured. */
-    'database.collection.failed': ConditionEvent;
     /** A condition that people were told of is over. */
     recovery: ConditionEvent & { readonly recoveredType: string };
   }
   interface Contributions {
     /** How people are told of one type of event. */
     'notifications.event': NotificationEvent;
+    /** Conditions of one area that are watched, such as values that cross a threshold. */
+    'notifications.condition': ConditionSource;
     /** A type of destinations of notifications, told by the schemes of its URLs. */
     'notifications.destination': NotificationDestination;
   }

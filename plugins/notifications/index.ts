@@ -2,16 +2,16 @@
 import { definePlugin } from '#core';
 import { provenNowMs } from '#kit/proven-time';
 import type {} from '../process/contract.ts';
-import { registerConditionEvents } from './condition-events.ts';
 import { checkDestinations } from './config-check.ts';
 import type {} from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { deliveryMetrics } from './exported-metrics.ts';
 import { Intake } from './intake.ts';
 import { LostServices } from './lost-services.ts';
-import { Monitor } from './monitor.ts';
-import { destinationPoint, eventPoint } from './points.ts';
+import { contributeRecovery, Monitor } from './monitor.ts';
+import { conditionPoint, destinationPoint, eventPoint } from './points.ts';
 import { QueueStore } from './queue-store.ts';
+import { contributeResourceConditions } from './resource-conditions.ts';
 import { registerRoutes } from './routes.ts';
 import { notificationsSection, readSettings, SECTION_PATH } from './settings.ts';
 
@@ -30,6 +30,7 @@ export default definePlugin({
     host.contribute('config.schema', 'notifications', { path: SECTION_PATH, schema: notificationsSection });
     const destinations = host.point('notifications.destination', destinationPoint);
     const events = host.point('notifications.event', eventPoint);
+    const sources = host.point('notifications.condition', conditionPoint);
     const settings = () => readSettings(host.use('config.store'));
     const policy = () => {
       const { max_attempts: maxAttempts, retry_base_sec: baseSec } = settings();
@@ -58,11 +59,12 @@ export default definePlugin({
     const deliveries = new Deliveries(host, { store, destinations, settings, policy, isStarted });
     const intake = new Intake(host, { store, events, settings, isStarted, queued: () => deliveries.wake() });
 
-    const monitor = new Monitor(host, { store, settings, isStarted });
+    const monitor = new Monitor(host, { store, sources, settings, isStarted });
     const lost = new LostServices(host, settings);
 
     host.contribute('prometheus.metrics', 'notifications', deliveryMetrics(deliveries));
-    registerConditionEvents(host);
+    contributeResourceConditions(host);
+    contributeRecovery(host, sources);
     registerRoutes(host, { store, intake, deliveries, events });
     host.tap('config.check', ({ before, after }) => {
       const [section, key] = SECTION_PATH;

@@ -1,16 +1,27 @@
-// Watches the thresholds: one alert and one recovery for each condition, also over a restart.
-import type { Disposer, Host } from '#core';
+// Watches the conditions: one alert and one recovery for each of them, also over a restart.
+import type { ContributionList, Disposer, Host } from '#core';
 import { isObject } from '#kit/plain-object';
-import type {} from '../metrics/contract.ts';
-import { type ConditionType, type Observation, observe, tellsDatabases } from './conditions.ts';
+import type { Condition, ConditionEvent, ConditionSource, NotificationEvent, Thresholds } from './contract.ts';
+import { isPossible } from './event-types.ts';
 import type { ToldCondition } from './queue-statements.ts';
 import type { QueueStore } from './queue-store.ts';
 import type { NotificationSettings } from './settings.ts';
 
 const MS_PER_S = 1_000;
+/** After those of all conditions. */
+const RECOVERY_ORDER = 1_200;
+/** Stands between the key of a source and those of its conditions. */
+const SEPARATOR = ':';
+
+/** What a source tells of one condition; `key` begins with that of the source. */
+interface Observation {
+  readonly key: string;
+  readonly source: ConditionSource;
+  readonly condition: Condition;
+}
 
 interface Episode {
-  readonly type: ConditionType;
+  readonly type: string;
   /** Monotonic. */
   readonly sinceMs: number;
   /** Whether people were told of it, and of its being critical. */
@@ -20,6 +31,7 @@ interface Episode {
 
 export interface MonitorOptions {
   readonly store: QueueStore;
+  readonly sources: ContributionList<ConditionSource>;
   settings(): NotificationSettings;
   isStarted(): boolean;
 }
@@ -29,11 +41,10 @@ export class Monitor {
   readonly #with: MonitorOptions;
   readonly #episodes = new Map<string, Episode>();
   #timer: { readonly intervalSec: number; readonly end: Disposer } | undefined;
-  /** The first pass sends nothing: what is true then has its time to pass. */
-  #isBaseline = true;
+  /** Sources that have answered. The first answer sends nothing: what is true then has its time to pass. */
+  readonly #begun = new Set<string>();
   #isRestored = false;
   #isKept = true;
-  #isToldOfLack = false;
 
   constructor(host: Host, options: MonitorOptions) {
     this.#host = host;
@@ -57,41 +68,43 @@ export class Monitor {
 
   #forget(): void {
     this.#episodes.clear();
-    this.#isBaseline = true;
+    this.#begun.clear();
     this.#isRestored = true;
     this.#isKept = false;
   }
 
   async #pass(): Promise<void> {
     if (!this.#with.isStarted()) return;
-    const sampler = this.#host.find('metrics.sampler');
-    if (sampler === undefined) {
-      if (!this.#isToldOfLack) this.#host.log.info('thresholds are not watched: the plugin metrics is not loaded');
-      this.#isToldOfLack = true;
-      return;
-    }
     const { store } = this.#with;
     // What people were told of before is read first, unless it cannot be.
     if (!store.isUsable && !store.isDegraded) return;
     await this.#restore();
-    const sample = await sampler.sample();
-    const { thresholds } = this.#with.settings();
-    const observations = observe(sample, thresholds);
-    const holdMs = thresholds.duration_sec * MS_PER_S;
-    for (const observation of observations) this.#look(observation, holdMs);
-    const seen = new Set(observations.map(({ key }) => key));
-    const isUnknown = (key: string) => key.startsWith('database:') && !tellsDatabases(sample);
-    for (const [key, { isTold }] of this.#episodes) {
-      if (seen.has(key) || isUnknown(key)) continue;
-      this.#episodes.delete(key);
-      if (isTold) this.#isKept = false;
-    }
-    this.#isBaseline = false;
+    await Promise.all([...this.#with.sources].map(({ key, value }) => this.#watch(key, value)));
     await this.#keep();
   }
 
+  async #watch(sourceKey: string, source: ConditionSource): Promise<void> {
+    const { thresholds } = this.#with.settings();
+    const conditions = await observe(source, thresholds);
+    if (conditions === null) return;
+    const holdMs = this.#begun.has(sourceKey) ? thresholds.duration_sec * MS_PER_S : Number.POSITIVE_INFINITY;
+    this.#begun.add(sourceKey);
+    const seen = new Set<string>();
+    for (const condition of conditions) {
+      const key = `${sourceKey}${SEPARATOR}${condition.key}`;
+      seen.add(key);
+      this.#look({ key, source, condition }, holdMs);
+    }
+    for (const [key, { isTold }] of this.#episodes) {
+      if (seen.has(key) || !key.startsWith(sourceKey + SEPARATOR)) continue;
+      this.#episodes.delete(key);
+      if (isTold) this.#isKept = false;
+    }
+  }
+
   #look(observation: Observation, holdMs: number): void {
-    const { key, type, isTrue, isCritical } = observation;
+    const { key, condition } = observation;
+    const { type, isTrue, isCritical } = condition;
     const episode = this.#episodes.get(key);
     if (isTrue === null) return;
     if (!isTrue) {
@@ -103,26 +116,34 @@ export class Monitor {
     if (episode === undefined) {
       const begun = { type, sinceMs: now, isTold: false, isCriticalTold: false };
       this.#episodes.set(key, begun);
-      if (!this.#isBaseline && holdMs === 0) this.#tell(begun, observation);
+      if (holdMs === 0) this.#tell(begun, observation);
     } else if (!episode.isTold) {
       if (now - episode.sinceMs >= holdMs) this.#tell(episode, observation);
     } else if (isCritical && !episode.isCriticalTold) this.#tell(episode, observation);
   }
 
-  #tell(episode: Episode, { key, type, title, body, value, serviceName, isCritical }: Observation): void {
+  #tell(episode: Episode, { key, source, condition }: Observation): void {
+    const { type, isCritical } = condition;
     const isWorse = episode.isTold;
     episode.isTold = true;
     episode.isCriticalTold = isCritical;
     this.#isKept = false;
-    const service = serviceName === undefined ? {} : { serviceName };
-    this.#host.emit(type, { conditionKey: key, title, body, value, isCritical, isWorse, ...service });
+    const event = {
+      ...eventOf(key, condition),
+      ignoresCooldown: isWorse,
+      ...(isCritical ? { severity: 'critical' as const } : {}),
+    };
+    try {
+      source.tell(type, event);
+    } catch {
+      // It was counted and told where it happened.
+    }
   }
 
-  #tellEnd({ key, type, overTitle, body, value, serviceName }: Observation): void {
+  #tellEnd({ key, condition }: Observation): void {
     this.#isKept = false;
-    const service = serviceName === undefined ? {} : { serviceName };
-    const event = { conditionKey: key, title: overTitle, body, value, isCritical: false, isWorse: false, ...service };
-    this.#host.emit('recovery', { ...event, recoveredType: type });
+    const { type: recoveredType, overTitle: title } = condition;
+    this.#host.emit('recovery', { ...eventOf(key, condition), title, recoveredType });
   }
 
   /** Reads what people were told of before the start. */
@@ -134,7 +155,7 @@ export class Monitor {
     for (const { key, value } of told) {
       const kept = keptOf(value);
       if (kept === undefined || this.#episodes.get(key)?.isTold) continue;
-      const type = String(kept.type) as ConditionType;
+      const type = String(kept.type);
       this.#episodes.set(key, {
         type,
         sinceMs: performance.now(),
@@ -155,6 +176,30 @@ export class Monitor {
       this.#isKept = false;
     });
   }
+}
+
+/** How people are told of the end of conditions. */
+export function contributeRecovery(host: Host, sources: ContributionList<ConditionSource>): void {
+  host.event('recovery', { description: 'A condition that people were told of is over' });
+  host.contribute('notifications.event', 'recovery', {
+    severity: 'success',
+    order: RECOVERY_ORDER,
+    isPossible: () => [...sources].some(({ value }) => isPossible(value)),
+    describe: event => event,
+  } as NotificationEvent<ConditionEvent> as NotificationEvent);
+}
+
+/** null where the source fails, which was counted and told where it happened. */
+async function observe(source: ConditionSource, thresholds: Thresholds): Promise<readonly Condition[] | null> {
+  try {
+    return await source.observe(thresholds);
+  } catch {
+    return null;
+  }
+}
+
+function eventOf(conditionKey: string, { title, body, value, serviceName }: Condition): ConditionEvent {
+  return { conditionKey, title, body, metadata: { value }, ...(serviceName === undefined ? {} : { serviceName }) };
 }
 
 /** What was kept of a condition; undefined where an earlier program kept something else. */

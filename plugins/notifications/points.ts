@@ -1,4 +1,4 @@
-// The schemas of types of destinations, and of how events are told.
+// The schemas of types of destinations, of how events are told, and of conditions that are watched.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
@@ -6,6 +6,8 @@ import { SEVERITIES } from './severity.ts';
 
 /** An attempt ends earlier by itself. */
 const SEND_DEADLINE_MS = 20_000;
+/** A source that knows nothing by then is asked again at the next interval. */
+const OBSERVE_DEADLINE_MS = 10_000;
 
 const size = z.int().min(16).optional();
 
@@ -36,6 +38,7 @@ export const destinationPoint: PointOptions = {
 export const eventPoint: PointOptions = {
   schema: z.looseObject({
     severity: z.enum(SEVERITIES),
+    order: z.number().optional(),
     duringStartup: z.boolean().optional(),
     isPossible: functionSchema.optional(),
     describe: functionSchema,
@@ -53,4 +56,28 @@ export const eventPoint: PointOptions = {
     }),
   },
   immediate: ['isPossible', 'describe'],
+};
+
+export const conditionPoint: PointOptions = {
+  schema: z.looseObject({ isPossible: functionSchema.optional(), observe: functionSchema, tell: functionSchema }),
+  answers: {
+    isPossible: z.boolean(),
+    observe: z
+      .array(
+        z.object({
+          key: z.string(),
+          type: z.string(),
+          isTrue: z.boolean().nullable(),
+          title: z.string(),
+          body: z.string(),
+          overTitle: z.string(),
+          value: z.union([z.number(), z.string()]).nullable(),
+          serviceName: z.string().optional(),
+          isCritical: z.boolean(),
+        }),
+      )
+      .nullable(),
+  },
+  immediate: ['isPossible', 'tell'],
+  deadlineMs: OBSERVE_DEADLINE_MS,
 };

@@ -7,11 +7,13 @@ type Notices = { readonly [Type in keyof Events]?: NotificationEvent<Events[Type
 const NOTICES: Notices = {
   'dumb.startup.ready': {
     severity: 'success',
+    order: 100,
     duringStartup: true,
     describe: () => ({ title: 'Startup complete', body: 'Every enabled service is ready.' }),
   },
   'dumb.startup.degraded': {
     severity: 'critical',
+    order: 100,
     duringStartup: true,
     describe({ failures }) {
       const names = Object.keys(failures);
@@ -25,6 +27,7 @@ const NOTICES: Notices = {
   },
   'service.start.failed': {
     severity: 'critical',
+    order: 300,
     describe: ({ processName, reason }) => ({
       title: `${processName} could not be started`,
       body: reason,
@@ -33,6 +36,7 @@ const NOTICES: Notices = {
   },
   'service.stopped.unexpectedly': {
     severity: 'critical',
+    order: 500,
     describe: ({ processName, reason, exitCode, signal }) => ({
       title: `${processName} stopped unexpectedly`,
       body: reason,

@@ -14,6 +14,7 @@ const DESCRIPTIONS: Readonly<Record<UpdateEvent, string>> = {
 const NOTICES: { readonly [Type in UpdateEvent]: NotificationEvent<Events[Type]> } = {
   'update.available': {
     severity: 'info',
+    order: 700,
     describe: ({ processName, currentVersion, availableVersion, releaseUrl }) => ({
       title: `${processName} ${availableVersion} is available`,
       body: [currentVersion === null ? '' : `${currentVersion} is installed.`, releaseUrl ?? ''].join(' ').trim(),
@@ -23,6 +24,7 @@ const NOTICES: { readonly [Type in UpdateEvent]: NotificationEvent<Events[Type]>
   },
   'update.succeeded': {
     severity: 'success',
+    order: 700,
     describe: ({ processName, previousVersion, currentVersion }) => ({
       title: `${processName} was updated to ${currentVersion}`,
       body: previousVersion === null ? '' : `It was ${previousVersion} before.`,
@@ -32,6 +34,7 @@ const NOTICES: { readonly [Type in UpdateEvent]: NotificationEvent<Events[Type]>
   },
   'update.failed': {
     severity: 'critical',
+    order: 700,
     describe: ({ processName, operation, reason }) => ({
       title:
         operation === 'check' ? `Updates of ${processName} cannot be looked for` : `${processName} was not updated`,

@@ -36,6 +36,7 @@ export function tellOfEnds(host: Host, jobs: SymlinkJobs): void {
 function noticeOf(severity: 'success' | 'critical', verb: string): NotificationEvent<SymlinkJobEvent> {
   return {
     severity,
+    order: 800,
     describe: ({ processName, jobId, operation, message, isScheduled }) => ({
       title: `${TITLES[operation] ?? operation} ${verb}`,
       body: message,

@@ -1,4 +1,4 @@
-// The health of a real database reaches people: that it cannot be read, and that it can be read again.
+// The health of a real database reaches people: that it suffers and cannot be read, and that it can be read again.
 import { rm, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { filmPlace, freshHealth, give, makeDatabase } from '../../support/database-health.ts';
@@ -28,9 +28,21 @@ t.test('a database that cannot be read', async t => {
         notifications: {
           enabled: true,
           monitor_interval_sec: 15,
-          thresholds: { duration_sec: 0, cpu_percent: 100, memory_percent: 100, disk_percent: 100, inode_percent: 100 },
+          thresholds: {
+            duration_sec: 0,
+            database_pressure: 'moderate',
+            cpu_percent: 100,
+            memory_percent: 100,
+            disk_percent: 100,
+            inode_percent: 100,
+          },
           destinations: [
-            { id: 'd', provider: 'webhook', url: `${receiver.url}/`, event_types: ['database.collection.failed'] },
+            {
+              id: 'd',
+              provider: 'webhook',
+              url: `${receiver.url}/`,
+              event_types: ['database.collection.failed', 'database.pressure'],
+            },
           ],
         },
       },
@@ -44,12 +56,23 @@ t.test('a database that cannot be read', async t => {
     severity: 'warning',
     service_name: 'Films',
   });
+  t.match(await told('database.pressure'), {
+    title: /^Database pressure of Films is (?:moderate|high)$/,
+    body: /^The pressure is \w+, the threshold is moderate\. main could not be read/,
+    severity: 'warning',
+    service_name: 'Films',
+    metadata: { condition_key: 'database:Films', value: /moderate|high/ },
+  });
+  const listed: string[] = (await app.get('/notifications/events')).body.event_types;
+  t.same(listed.slice(-3), ['database.pressure', 'database.collection.failed', 'recovery']);
   await rm(main);
   makeDatabase(main).close();
   await give(main);
   await freshHealth(app);
-  t.match(await told('recovery'), {
-    title: 'The databases of Films can be read again',
-    metadata: { condition_key: 'database:Films:collection' },
+  const over = () => receiver.received.filter(({ body }) => body.event_type === 'recovery').map(({ body }) => body);
+  const both = await until(() => (over().length === 2 ? over() : undefined), { what: 'the end of both' });
+  t.same(Object.fromEntries(both.map(({ title, metadata }) => [title, metadata.condition_key])), {
+    'The databases of Films can be read again': 'database:Films:collection',
+    'Database pressure of Films is normal again': 'database:Films',
   });
 });

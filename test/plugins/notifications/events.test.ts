@@ -11,8 +11,16 @@ import { until } from '../../support/until.ts';
 const SLEEP = ['sleep', `6${process.pid}`];
 /** In place of the plugin metrics: gives the sample that the test wants. */
 const METRICS = `export default { name: 'gauges', host: '^1', setup (host) {
-  host.contribute('metrics.collector', 'database_health', { place: 'sample', collect: () => null })
   host.provide('metrics.sampler', { sample: async () => globalThis.notificationSample() })
+} }`;
+/** A third party's conditions: of tanks, which are told among those of the machine. */
+const TANKS = `export default { name: 'tanks', host: '^1', setup (host) {
+  host.event('tank.empty', { description: 'A tank is empty' })
+  host.contribute('notifications.event', 'tank.empty', { severity: 'warning', order: 1_050, describe: event => event })
+  host.contribute('notifications.condition', 'tank', {
+    observe: async ({ database_pressure: threshold }) => globalThis.notificationTanks(threshold),
+    tell: (type, event) => host.emit(type, event),
+  })
 } }`;
 const THIRD = `export default { name: 'third', host: '^1', setup (host) {
   host.event('media.found', { description: 'Something was found' })
@@ -29,12 +37,13 @@ const THIRD = `export default { name: 'third', host: '^1', setup (host) {
 interface Values {
   cpu: number | null;
   disks: Record<string, number | null>;
-  pressure: string;
+  /** How empty the tank is: null is unknown, a text is rubbish. */
+  tank: 'full' | 'empty' | 'dry' | 'unknown' | 'rubbish' | 'nothing' | 'throws';
 }
 
 /** What the processors do in the first sample alone. */
 let cpuAtFirst: number | null = null;
-const values: Values = { cpu: 1, disks: { '/a': 1, '/b': 1 }, pressure: 'healthy' };
+const values: Values = { cpu: 1, disks: { '/a': 1, '/b': 1 }, tank: 'full' };
 let samples = 0;
 
 function sample() {
@@ -50,16 +59,26 @@ function sample() {
         inodes: space(null),
       })),
     },
-    collected: {
-      sample: {
-        database_health: {
-          services: [
-            { process_name: 'Keeper', monitoring_enabled: true, pressure: values.pressure, reasons: [], databases: [] },
-          ],
-        },
-      },
-    },
+    collected: { sample: {} },
   };
+}
+
+function tanks(threshold: string): unknown {
+  const { tank } = values;
+  if (tank === 'throws') throw new Error('the gauge is broken');
+  if (tank === 'nothing') return null;
+  const condition = {
+    key: 'Keeper',
+    type: 'tank.empty',
+    isTrue: tank === 'unknown' ? null : tank !== 'full',
+    title: `The tank of Keeper is ${tank}`,
+    body: `The threshold is ${threshold}.`,
+    overTitle: 'The tank of Keeper is full again',
+    value: tank,
+    serviceName: 'Keeper',
+    isCritical: tank === 'dry',
+  };
+  return tank === 'rubbish' ? [{ ...condition, isTrue: 'perhaps' }] : [condition];
 }
 
 async function passes(count: number): Promise<void> {
@@ -70,9 +89,12 @@ async function passes(count: number): Promise<void> {
 const titles = (receiver: Receiver) => receiver.received.map(({ body }) => body.title);
 
 t.test('events', async t => {
-  Object.assign(globalThis, { notificationSample: sample });
+  Object.assign(globalThis, { notificationSample: sample, notificationTanks: tanks });
   const receiver = await startReceiver(t);
-  const dir = testDir(t, { own: { gauges: { 'index.js': METRICS }, third: { 'index.js': THIRD } }, config: {} });
+  const dir = testDir(t, {
+    own: { gauges: { 'index.js': METRICS }, tanks: { 'index.js': TANKS }, third: { 'index.js': THIRD } },
+    config: {},
+  });
   const own = path.join(dir, 'own');
   const destination = {
     id: 'd',
@@ -96,7 +118,17 @@ t.test('events', async t => {
       config,
       pace: 0.005,
       pluginDirs: [pluginsDir, own],
-      plugins: ['notifications', 'notify-webhook', 'config', 'process', 'auto-restart', 'gauges', 'third'],
+      plugins: [
+        'notifications',
+        'notify-webhook',
+        'config',
+        'process',
+        'auto-restart',
+        'host-plugins',
+        'gauges',
+        'tanks',
+        'third',
+      ],
     });
   let app = await start();
   t.teardown(() => app.stop());
@@ -120,8 +152,7 @@ t.test('events', async t => {
       'resource.memory.high',
       'resource.disk.high',
       'resource.inode.high',
-      'database.pressure',
-      'database.collection.failed',
+      'tank.empty',
       'recovery',
     ]);
   });
@@ -197,21 +228,22 @@ t.test('events', async t => {
     t.equal(receiver.received.length, 3, 'a path that is watched no longer is silently gone');
   });
 
-  await t.test('a database that gets worse is told once more', async t => {
+  await t.test('a condition of a third party that gets worse is told once more', async t => {
     receiver.received.length = 0;
     await settings({ destinations: [{ ...destination, url: '', cooldown_sec: 600 }] });
-    values.pressure = 'high';
-    await told('Database pressure of Keeper is high');
-    values.pressure = 'critical';
-    await told('Database pressure of Keeper is critical');
+    values.tank = 'empty';
+    await told('The tank of Keeper is empty');
+    values.tank = 'dry';
+    await told('The tank of Keeper is dry');
     await passes(3);
     t.match(
-      receiver.received.map(({ body }) => [body.severity, body.service_name]),
+      receiver.received.map(({ body }) => [body.severity, body.service_name, body.metadata.value, body.body]),
       [
-        ['warning', 'Keeper'],
-        ['critical', 'Keeper'],
+        ['warning', 'Keeper', 'empty', 'The threshold is high.'],
+        ['critical', 'Keeper', 'dry', 'The threshold is high.'],
       ],
     );
+    t.equal(receiver.received.at(-1)?.body.metadata.condition_key, 'tank:Keeper');
   });
 
   await t.test('over a restart: not told again, but its end', async t => {
@@ -221,13 +253,18 @@ t.test('events', async t => {
     cpuAtFirst = 100;
     app = await start();
     await passes(5);
-    values.pressure = 'collecting';
-    await passes(3);
-    values.pressure = 'healthy';
-    await told('Database pressure of Keeper is normal again');
+    for (const tank of ['unknown', 'nothing', 'rubbish', 'throws'] as const) {
+      values.tank = tank;
+      await passes(3);
+    }
+    const { plugins } = (await app.get('/host/plugins')).body;
+    const { errors } = plugins.find(({ name }: { name: string }) => name === 'tanks');
+    t.ok(errors.contribution > 1, 'what its source does not tell is counted there');
+    values.tank = 'full';
+    await told('The tank of Keeper is full again');
     t.same(
       titles(receiver).filter(title => title !== 'Startup complete'),
-      ['Database pressure of Keeper is normal again'],
+      ['The tank of Keeper is full again'],
     );
   });
 
