@@ -221,6 +221,10 @@ export interface Installs {
 }
 
 declare module '#core' {
+  interface Events {
+    /** A program could not be installed before the start of its process, at the boot or for several processes at once. */
+    'service.preinstall.failed': { readonly processName: string; readonly reason: string };
+  }
   interface Contributions {
     /** One way in which releases of programs are published and fetched. */
     'install.source': InstallSource;

@@ -7,6 +7,7 @@ import type {} from '../setup/contract.ts';
 import { CACHES_DIRECTORY } from './cache-directory.ts';
 import type {} from './contract.ts';
 import { RECORDS_DIRECTORY } from './folder-records.ts';
+import { registerInstallEvents } from './install-events.ts';
 import { InstallService } from './install-service.ts';
 import { Installations } from './installations.ts';
 import { MIRRORS_PATH, mirrorsSchema } from './mirrors.ts';
@@ -35,6 +36,7 @@ export default definePlugin({
     const installations = new Installations(host, { sources, runtimes });
     const missing = new MissingPrograms(host, installations, board);
     const service = new InstallService(installations, missing, board);
+    registerInstallEvents(host);
     host.provide('installs', service, { deadlineMs: DEADLINE_MS, mayFail: true });
 
     const install = z.object({ phase: z.string(), text: z.string(), percent: z.number().nullable() });

@@ -90,9 +90,14 @@ export class MissingPrograms {
       const target = await this.#lacking(block);
       if (target !== undefined) await this.#install(target, processName, this.#host.signal);
     } catch (error) {
-      if (error instanceof Problem) this.#failed.set(processName, error);
+      if (error instanceof Problem) this.#tellFailure(processName, error);
       else this.#host.log.debug(`${processName} was not installed before its start`, error);
     }
+  }
+
+  #tellFailure(processName: string, problem: Problem): void {
+    this.#failed.set(processName, problem);
+    this.#host.emit('service.preinstall.failed', { processName, reason: problem.message });
   }
 
   /** What is to be installed before a start of the process; undefined when it can be launched, or nobody can install it. */

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { recordEvents } from '../../support/events.ts';
 import { start, status } from '../../support/kids.ts';
 import { makeShop, startShopHost } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
@@ -36,8 +37,10 @@ t.test('a boot', async t => {
     gizmo: { instances: { Default: block('Gizmo') } },
     helper: { instances: { Default: { ...block('Helper'), config_dir: place('Gizmo') } } },
   };
-  const plugins = ['installs', 'setup', 'services', 'wizard', 'own-shop'];
-  const app = await startShopHost(shop, config, { plugins, pace: PACE });
+  const recorder = await recordEvents(t, ['installs', 'setup', 'services', 'wizard', 'own-shop', 'notifications']);
+  const { plugins } = recorder;
+  const pluginDirs = [...shop.pluginDirs, ...recorder.pluginDirs.slice(1)];
+  const app = await startShopHost(shop, config, { plugins, pluginDirs, pace: PACE });
   t.teardown(() => app.stop());
   const startup = async () => (await app.get('/process/startup-status')).body;
   const saved = async () => JSON.parse(await readFile(path.join(shop.configDir, 'stackwarden.json'), 'utf8'));
@@ -66,6 +69,14 @@ t.test('a boot', async t => {
     const sentence = /^Late cannot be installed: shop\.example answered 503; .*\(tried again by itself in \d+ s\)$/;
     await until(async () => sentence.test((await startup()).failures.Late ?? ''), { what: 'the sentence' });
     await until(async () => (await startup()).phase === 'degraded');
+    t.match(
+      recorder.events.find(({ type, data }) => type === 'service.preinstall.failed' && data.processName === 'Late'),
+      { plugin: 'installs', data: { reason: /^Late cannot be installed: shop\.example answered 503/ } },
+    );
+    t.equal(recorder.count('service.preinstall.failed', 'Ready'), 0);
+    const types: string[] = (await app.get('/notifications/events')).body.event_types;
+    const listed = types.filter(type => /^(?:dumb|service\.(?:pre|start))/.test(type));
+    t.same(listed.slice(-2), ['service.preinstall.failed', 'service.start.failed'], 'people can be told of it');
     t.match(await status(app, 'Ready'), { status: 'running' });
     await until(async () => (await status(app, 'Late')).install?.phase === 'waiting');
     await shop.refuse(null);
