@@ -226,8 +226,8 @@ function membersOf(original: object): Map<PropertyKey, PropertyDescriptor> {
 }
 
 /**
- * Whether a value has functions that others could call, or signals to which they could listen: itself, or so many
- * levels down. An instance of a class always does.
+ * Whether a value has functions that others could call, accessors that they could read, or signals to which they could
+ * listen: itself, or so many levels down. An instance of a class always does. Runs nothing of it.
  */
 function holdsCode(value: unknown, levels: number): value is object {
   if (typeof value === 'function') return true;
@@ -235,7 +235,10 @@ function holdsCode(value: unknown, levels: number): value is object {
   if (Array.isArray(value)) return levels > 0 && value.some(member => holdsCode(member, levels - 1));
   if (!isPlain(value)) return value instanceof AbortSignal || isContainable(value);
   if (levels === 0) return false;
-  for (const key in value) if (holdsCode((value as Record<string, unknown>)[key], levels - 1)) return true;
+  for (const key in value) {
+    const { get, value: member } = Object.getOwnPropertyDescriptor(value, key) ?? {};
+    if (get !== undefined || holdsCode(member, levels - 1)) return true;
+  }
   return false;
 }
 

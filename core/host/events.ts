@@ -97,6 +97,7 @@ export class EventRegistry {
     if (owner === undefined) throw new Error(`${plugin} emits '${type}', which it has not declared with host.event`);
     if (owner !== plugin) throw new Error(`${plugin} emits '${type}', which belongs to ${owner}`);
     if (once !== undefined && !this.#isFirst(plugin, once)) return;
+    readAccessors(data);
     const event = deepFreeze<EmittedEvent>({ type, plugin, at: Date.now() / 1_000, data });
     const emission = { event, context: new AsyncResource('event') };
     for (const heard of [type, EVERY_TYPE])
@@ -158,6 +159,17 @@ export class EventRegistry {
     const isFirst = !names.has(once);
     names.add(once);
     return isFirst;
+  }
+}
+
+/** Puts their values in the place of accessors at any depth: as the emitter's, for whoever hears of it would run them. */
+function readAccessors(data: unknown, seen = new Set<object>()): void {
+  if (typeof data !== 'object' || data === null || Object.isFrozen(data) || seen.has(data)) return;
+  seen.add(data);
+  for (const [key, { get, enumerable = false }] of Object.entries(Object.getOwnPropertyDescriptors(data))) {
+    const value: unknown = Reflect.get(data, key);
+    if (get !== undefined) Object.defineProperty(data, key, { value, enumerable });
+    readAccessors(value, seen);
   }
 }
 

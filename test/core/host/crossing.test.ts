@@ -124,3 +124,35 @@ t.test('what crosses between plugins', async t => {
     }
   });
 });
+
+t.test('accessors in what crosses run as their giver, and not when it is only looked at', async t => {
+  const app = await startWithPlugins(t, {
+    giver: `host.event('bell.rang', { description: 'A bell rang' })
+    let reads = 0
+    const thing = () => ({ plain: 1, get count () { return ++reads } })
+    host.provide('things', {
+      given: () => thing(),
+      worn () { let isWorn = false; return { get count () { if (isWorn) throw new Error('worn'); isWorn = true; return 7 } } },
+      reads: () => reads,
+      counted: ({ count }) => count,
+    })
+    host.route({ method: 'POST', path: '/ring', summary: 'x', handle: () => { host.emit('bell.rang', { deep: [thing()] }); return {} } })`,
+    reader: `let heard = null
+    host.on('bell.rang', ({ data: { deep: [thing] } }) => { heard = [thing.count, thing.count] })
+    const route = (name, handle) => host.route({ method: 'POST', path: '/' + name, summary: 'x', handle })
+    const things = () => host.use('things')
+    route('look', () => { things().given(); return { reads: things().reads() } })
+    route('hand', () => ({ count: things().counted({ get count () { throw new Error('mine') } }) }))
+    route('heard', () => ({ heard }))
+    route('worn', () => { const thing = things().worn(); return { counts: [thing.count, thing.count] } })`,
+  });
+  const state = (name: string) => app.host.plugins().find(plugin => plugin.name === name);
+  t.same((await app.post('/look')).body, { reads: 0 }, 'a result that nobody reads');
+  t.equal((await app.post('/hand')).status, 500);
+  t.match([state('reader')?.errors.callback, state('giver')?.errors], [1, { service: undefined }], 'an argument');
+  await app.post('/ring');
+  const heard = await until(async () => (await app.post('/heard')).body.heard, { what: 'the event' });
+  t.same(heard, [1, 1], 'of an event they are read once, by whoever emits it');
+  t.equal((await app.post('/worn')).status, 500);
+  t.match([state('giver')?.errors.service, state('reader')?.errors.callback], [1, 1], 'a result');
+});
