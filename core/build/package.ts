@@ -11,9 +11,13 @@ import { stageFor, swapDirectory } from './swap.ts';
 
 const EXPORTS = {
   './plugin': { types: './plugin.d.ts', default: './plugin.js' },
+  './plugins/*': { types: './plugins/*/contract.d.ts' },
   './contracts': { types: './test/contracts/index.d.ts', default: './test/contracts/index.js' },
   './package.json': './package.json',
 };
+
+/** What authors of plugins read besides the types. */
+const DOCUMENTS = ['README.md', 'LICENSE', 'CHANGELOG.md'];
 
 /**
  * Includes what plugins declare on the interfaces of the contract, so that importing the contract is enough to see it.
@@ -54,8 +58,10 @@ async function build(): Promise<void> {
     };
     await writeFile(path.join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     await keepCompiled(stage);
-    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
-      await cp(path.join(rootDir, file), path.join(stage, file));
+    const ofPlugins = (await readdir(path.join(rootDir, 'plugins'), { recursive: true }))
+      .filter(file => path.basename(file) === 'README.md')
+      .map(file => path.join('plugins', file));
+    for (const file of [...DOCUMENTS, ...ofPlugins]) await cp(path.join(rootDir, file), path.join(stage, file));
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     throw error;

@@ -61,6 +61,7 @@ async function install(t: Test): Promise<string> {
 
 const SIGNAL_TEST = `
   import type { Contributions, Plugin } from 'stackwarden/plugin';
+  import type { NotificationDestination } from 'stackwarden/plugins/notifications';
   import { definePlugin, Problem } from 'stackwarden/plugin';
   import { holdDestination, holdProvider, MESSAGES, type SignalCase, testSignalSource } from 'stackwarden/contracts';
   import t from 'tap';
@@ -95,7 +96,7 @@ const SIGNAL_TEST = `
   ];
   testSignalSource(async () => source, cases);
 
-  const bell: Contributions['notifications.destination'] = {
+  const bell: NotificationDestination<string> = {
     schemes: ['bell', 'bells'],
     example: 'bell://host/token',
     parse(url) {
@@ -103,7 +104,7 @@ const SIGNAL_TEST = `
       return url.base() + url.path();
     },
     send: async (url, { title, body }, delivery) =>
-      delivery.outcome(await delivery.request(String(url), { json: { title, body } })),
+      delivery.outcome(await delivery.request(url, { json: { title, body } })),
   };
   holdDestination(t, bell, {
     cases: [{ url: 'bells://host/toKen', sends: { to: 'POST https://host/toKen', json: { title: 'Title', body: 'Body' } } }],
@@ -157,6 +158,12 @@ t.test('the package', { timeout: 500_000 }, async t => {
   const made = await node(scratch, main, 'create-plugin', 'greeter', '--into', path.join(scratch, 'plugins'));
   t.equal(made.code, 0, made.output);
 
+  await t.test('the pages for authors of plugins are in it', async t => {
+    const product = path.join(scratch, 'node_modules', 'stackwarden');
+    for (const page of ['plugins/README.md', 'plugins/notifications/README.md'])
+      t.equal(await readFile(path.join(product, page), 'utf8'), await readFile(path.join(rootDir, page), 'utf8'), page);
+  });
+
   await t.test('what create-plugin makes', async t => {
     const names = (await readdir(greeter, { recursive: true })).sort();
     const expected = ['README.md', 'index.ts', 'package.json', 'test', 'test/greeter.test.ts', 'test/tsconfig.json'];
@@ -200,6 +207,21 @@ t.test('the package', { timeout: 500_000 }, async t => {
       t.match(refused.output, `index.ts(${number},`, mistake);
     }
     await writeFile(file, source);
+  });
+
+  await t.test('a change of it is what its test tries', { skip: runsTypeScript }, async t => {
+    const file = path.join(greeter, 'index.ts');
+    const source = await readFile(file, 'utf8');
+    await writeFile(path.join(greeter, 'words.ts'), "export const word: string = 'Good day';\n");
+    await writeFile(file, `import { word } from './words.ts';\n${source.replace("'Hello'", 'word')}`);
+    const env = `PATH=${path.join(packages, '.bin')}:${process.env.PATH}`;
+    const prepared = await run(greeter, 'env', [env, 'npm', 'run', 'pretest']);
+    t.equal(prepared.code, 0, prepared.output);
+    const test = await node(greeter, '--import=tsx', 'test/greeter.test.ts');
+    t.match(test.output, /"text": "Good day"/);
+    await writeFile(file, source);
+    await rm(path.join(greeter, 'words.ts'));
+    t.equal((await run(greeter, 'env', [env, 'npm', 'run', 'build'])).code, 0);
   });
 
   await t.test('its test runs, and so does another suite', async t => {
