@@ -1,9 +1,9 @@
 // What a service's block says about the ports that it uses and the directories that it keeps things in.
 import path from 'node:path';
 import type { ConfigObject } from '#core';
+import { PORT_KEYS } from '#kit/block-ports';
 
 const MAX_PLACES = 16;
-const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'];
 const MAX_PORT = 65_535;
 
 /** Configured ports, in the order of their keys; those of the environment are named in upper case. */

@@ -1,5 +1,6 @@
 // Creates the blocks that a request needs: instances of core services, and the components on which these depend.
 import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
+import { PORT_KEYS } from '#kit/block-ports';
 import { parseLevel } from '#kit/log-level';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { answerOf } from './answer-of.ts';
@@ -10,7 +11,6 @@ import type { Draft } from './draft.ts';
 type Options = Readonly<Record<string, unknown>>;
 
 const MAX_NAME = 64;
-const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'];
 /** Members that identify a block and cannot be set as options. */
 const IDENTITY_KEYS = new Set(['process_name']);
 

@@ -1,5 +1,6 @@
 // Derives the boot order from waits in the configuration, where no plugin provides an order.
 import type { ContributionList, Logger, NamedBlock } from '#core';
+import { PORT_KEYS } from '#kit/block-ports';
 import type { BootDependencies } from '../contract.ts';
 import { blocksNamed, dependenciesOf } from '../launch/depends-on.ts';
 
@@ -60,9 +61,7 @@ function configuredDependencies(named: NamedBlock, blocks: readonly NamedBlock[]
   const tcp = listOf(block.wait_for_tcp) as Record<string, unknown>[];
   const answering = urls.map(entry => entry.process_name).filter(name => typeof name === 'string');
   const ports = new Set([...urls.map(entry => localPort(entry.url)), ...tcp.map(entry => entry.port)]);
-  const listeners = blocks.filter(other =>
-    ['port', 'frontend_port', 'backend_port', 'webdav_port'].some(key => ports.has(other.block[key])),
-  );
+  const listeners = blocks.filter(other => PORT_KEYS.some(key => ports.has(other.block[key])));
   return [...answering, ...[...stated, ...listeners].map(other => other.processName)].filter(
     name => name !== processName,
   );

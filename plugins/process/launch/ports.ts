@@ -1,10 +1,9 @@
 // Ports of managed processes: which process claims which, whether one is in use, and the next free one.
 
 import { type NamedBlock, Problem } from '#core';
+import { PORT_KEYS } from '#kit/block-ports';
 import { findBlocks } from '#kit/named-blocks';
 import { portInUse } from '#kit/port-in-use';
-
-const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
 
 const LAST_PORT = 65_535;
 
