@@ -27,7 +27,8 @@ export class BlockMembers {
   /** Takes out all members but these, of which there is at least one, with their comments. */
   removals(kept: readonly number[]): Splice[] {
     const [first = 0] = kept;
-    const removed = [...this.#members.keys()].filter(index => !kept.includes(index));
+    const isKept = new Set(kept);
+    const removed = [...this.#members.keys()].filter(index => !isKept.has(index));
     // What stays behind a dash has to begin at the column of the first member.
     const isShifted = this.beginsInline && first > 0;
     const head = isShifted ? [{ startOffset: this.#members[0]?.startOffset ?? 0, endOffset: this.#lead(first) }] : [];

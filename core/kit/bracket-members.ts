@@ -16,6 +16,28 @@ interface Gap {
   readonly tail: number;
   /** The first own comment of the member behind, or this member. */
   readonly lead: number;
+  /** Whether something else stands there, such as a tag of the member behind. */
+  readonly hasMarks: boolean;
+}
+
+/** The text of a new member with the comments above it, and the comments that stand behind its comma. */
+export interface Addition {
+  readonly text: string;
+  readonly behind: string;
+}
+
+export interface PlacedAdditions {
+  /** The index of the member behind which they stand; -1 for before the first one. */
+  readonly at: number;
+  readonly items: readonly Addition[];
+  /** Stands before each: a line break and the indentation, or a blank where they are on one line. */
+  readonly lead: string;
+}
+
+/** The comma behind a member that stays: one that is put there, the next one, or one behind what goes. */
+interface Comma {
+  readonly isNew: boolean;
+  readonly isNext: boolean;
 }
 
 export class BracketMembers {
@@ -23,6 +45,7 @@ export class BracketMembers {
   readonly #inner: Range;
   readonly #members: readonly Range[];
   readonly #gaps: readonly Gap[];
+  readonly #comments: '/' | '#';
 
   /**
    * `inner` is what stands between the brackets, and `members` are without their comments and commas. `comments` is
@@ -32,9 +55,15 @@ export class BracketMembers {
     this.#text = text;
     this.#inner = inner;
     this.#members = members;
+    this.#comments = comments;
     const starts = [...members.map(({ startOffset }) => startOffset), inner.endOffset];
     const ends = [inner.startOffset, ...members.map(({ endOffset }) => endOffset)];
     this.#gaps = starts.map((start, index) => readGap(text, ends[index] ?? start, start, comments));
+  }
+
+  /** Whether more stands between members than white space, comments and commas. */
+  get hasMarks(): boolean {
+    return this.#gaps.some(({ hasMarks }) => hasMarks);
   }
 
   /** Whether a member begins a line. */
@@ -42,49 +71,99 @@ export class BracketMembers {
     return this.#gap(index).lineBreak !== undefined;
   }
 
-  /** Takes out all members but these, with their comments, and the commas that are too many then. */
-  removals(kept: readonly number[]): Splice[] {
+  /** Whether a comment of this member would take with it what follows on its line. */
+  needsLine(index: number | undefined): boolean {
+    if (index === undefined) return false;
+    const { above, behind } = this.#commentsOf(index);
+    return above.includes('\n') || behind.includes(this.#comments === '/' ? '//' : '#');
+  }
+
+  /** What is written for a member elsewhere: its own text, with its comments where it is not new. */
+  asAddition(index: number | undefined, text: string): Addition {
+    if (index === undefined) return { text, behind: '' };
+    const { above, behind } = this.#commentsOf(index);
+    return { text: above + text, behind };
+  }
+
+  #commentsOf(index: number): { readonly above: string; readonly behind: string } {
+    const [before, after] = [this.#gap(index), this.#gap(index + 1)];
+    const { startOffset, endOffset } = this.#members[index] as Range;
+    const isShared = after.lineBreak === undefined && index < this.#members.length - 1;
+    const end = isShared ? Math.min(after.tail, after.lead) : after.tail;
+    const comma = Math.min(after.comma ?? end, end);
+    const behind = this.#text.slice(endOffset, comma) + this.#text.slice(Math.min(comma + 1, end), end);
+    return { above: this.#text.slice(before.lead, startOffset), behind: behind.trimEnd() };
+  }
+
+  /**
+   * Takes out all members but these, with their comments, and the commas that are too many then; puts new ones where the
+   * additions say.
+   */
+  restocked(kept: readonly number[], additions: readonly PlacedAdditions[]): Splice[] {
+    const { ranges, commas } = this.#removals(kept);
+    const removals = ranges.map(range => ({ ...range, text: '' }));
+    const missing = [...commas].flatMap(([index, { isNew }]) => (isNew ? [insert(this.#endOf(index), ',')] : []));
+    const first = kept[0] ?? 0;
+    const added = additions.flatMap(({ at, items, lead }) =>
+      at < 0 ? this.#atStart(first, items, lead) : this.#insertion(at, items, lead, commas.get(at)),
+    );
+    return [...removals, ...missing, ...added];
+  }
+
+  /** What goes, and the comma behind each member that stays, which is missing behind the last one. */
+  #removals(kept: readonly number[]): { readonly ranges: Range[]; readonly commas: ReadonlyMap<number, Comma> } {
     const isKept = new Set(kept);
     const last = kept.at(-1) ?? -1;
     const gone = united([...this.#members.keys()].flatMap(index => (isKept.has(index) ? [] : [this.#extent(index)])));
-    const commas: Range[] = [];
-    let isNeeded = false;
+    const surplus: Range[] = [];
+    const commas = new Map<number, Comma>();
+    /** The member that stays and has no comma so far. */
+    let open: number | undefined;
     let next = 0;
     for (const [index, { comma }] of this.#gaps.entries()) {
       while (comma !== undefined && (gone[next]?.endOffset ?? Number.POSITIVE_INFINITY) <= comma) next += 1;
       if (comma !== undefined && comma < (gone[next]?.startOffset ?? Number.POSITIVE_INFINITY)) {
-        if (isNeeded && (index <= last || this.#endsWithComma)) isNeeded = false;
-        else commas.push({ startOffset: comma, endOffset: comma + 1 });
+        if (open !== undefined && (index <= last || this.#endsWithComma)) {
+          commas.set(open, { isNew: false, isNext: index === open + 1 });
+          open = undefined;
+        } else surplus.push({ startOffset: comma, endOffset: comma + 1 });
       }
-      isNeeded ||= isKept.has(index);
+      if (!isKept.has(index)) continue;
+      // Its commas stood on the lines of what goes.
+      if (open !== undefined) commas.set(open, { isNew: true, isNext: false });
+      open = index;
     }
-    return united([...gone, ...commas]).map(range => ({ ...range, text: '' }));
+    return { ranges: united([...gone, ...surplus]), commas };
   }
 
-  /**
-   * Puts new members behind the one with this index, or before the first of `kept` where it is -1. `lead` stands before
-   * each member: a line break and the indentation, or a blank where they are on one line.
-   */
-  insertion(index: number, kept: readonly number[], texts: readonly string[], lead: string): Splice[] {
-    if (index < 0) return this.#atStart(kept[0] ?? 0, texts, lead);
-    const { comma, lineBreak, tail } = this.#gap(index + 1);
-    const isLast = index === kept.at(-1);
-    const hasComma = comma !== undefined && (!isLast || this.#endsWithComma);
-    const list = texts.join(`,${lead}`);
+  #insertion(at: number, items: readonly Addition[], lead: string, present: Comma | undefined): Splice[] {
+    const { comma, lineBreak, tail } = this.#gap(at + 1);
+    const end = this.#endOf(at);
     const isOwnLine = lineBreak !== undefined && lead.includes('\n');
-    if (hasComma) return [insert(isOwnLine ? Math.max(tail, comma + 1) : comma + 1, `${lead}${list},`)];
-    const end = this.#members[index]?.endOffset ?? 0;
-    if (isOwnLine) return [insert(end, ','), insert(tail, lead + list)];
+    // Behind a comma that begins a line stands the next member.
+    const isNext = present?.isNext === true && comma !== undefined && comma < (lineBreak ?? Number.POSITIVE_INFINITY);
+    const behind = present?.isNew === true ? end : isNext ? comma + 1 : undefined;
+    const last = behind === undefined ? items.length - 1 : items.length;
+    const list = items.map((item, index) => `${lead}${item.text}${index < last ? ',' : ''}${item.behind}`).join('');
+    // What follows on the line must not become a part of a comment.
+    const close = lineBreak === undefined && lead.includes('\n') ? lead : '';
+    if (behind !== undefined) return [insert(isOwnLine ? Math.max(tail, behind) : behind, list + close)];
+    if (isOwnLine) return [insert(end, ','), insert(tail, list)];
     // Behind a comment that ends the line nothing would count. A comma before a member that is taken out goes with it.
-    return [insert(lineBreak === undefined ? (comma ?? tail) : end, `,${lead}${list}`)];
+    return [insert(lineBreak === undefined ? (comma ?? tail) : end, `,${list}${close}`)];
   }
 
-  #atStart(first: number, texts: readonly string[], lead: string): Splice[] {
+  #atStart(first: number, items: readonly Addition[], lead: string): Splice[] {
     const { lead: offset, lineBreak } = this.#gap(first);
-    if (lineBreak === undefined) return [insert(offset, texts.map(text => `${text},${lead}`).join(''))];
+    const texts = items.map(({ text, behind }) => `${text},${behind}`);
+    if (lineBreak === undefined) return [insert(offset, texts.map(text => text + lead).join(''))];
     const indent = lead.slice(lead.lastIndexOf('\n') + 1);
     const lineEnd = lead.slice(0, lead.length - indent.length);
-    return [insert(this.#lineStart(offset), texts.map(text => `${indent}${text},${lineEnd}`).join(''))];
+    return [insert(this.#lineStart(offset), texts.map(text => indent + text + lineEnd).join(''))];
+  }
+
+  #endOf(index: number): number {
+    return this.#members[index]?.endOffset ?? 0;
   }
 
   get #endsWithComma(): boolean {
@@ -126,6 +205,7 @@ function readGap(text: string, start: number, end: number, comments: '/' | '#'):
   let lead = end;
   /** Line breaks since the last comment; two of them make a blank line. */
   let breaks = 0;
+  let hasMarks = false;
   for (let at = start, next = at; at < end; at = next) {
     const character = text[at] ?? '';
     next = at + 1;
@@ -140,10 +220,10 @@ function readGap(text: string, start: number, end: number, comments: '/' | '#'):
       next = commentEnd(text, at);
       lead = Math.min(lead, at);
       breaks = 0;
-    }
+    } else if (!' \t\r'.includes(character)) hasMarks = true;
     if (lineBreak === undefined && !' \t\r'.includes(character)) tail = next;
   }
-  return { comma, lineBreak, tail, lead };
+  return { comma, lineBreak, tail, lead, hasMarks };
 }
 
 function commentEnd(text: string, start: number): number {

@@ -2,8 +2,8 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { Problem } from '../contract/problem.ts';
 import { BracketMembers, type Range } from './bracket-members.ts';
-import { commonEnds } from './common-ends.ts';
 import { deepEqual } from './deep-equal.ts';
+import { matchItems } from './matched-items.ts';
 import { refuseCostlyJson } from './nesting.ts';
 import { isObject } from './plain-object.ts';
 import { positionAt } from './text-position.ts';
@@ -12,6 +12,19 @@ import { applySplices, type Splice } from './text-splice.ts';
 type Values = Record<string, unknown>;
 /** Whether members that are not wanted stay or go. */
 type Mode = 'merge' | 'replace';
+
+/** What is put behind the member with this index, or before the first one where it is -1. */
+interface Planned {
+  readonly at: number;
+  readonly items: PlannedItem[];
+}
+
+interface PlannedItem {
+  /** The text for the indentation of its line; null means that all is on one line. */
+  readonly textFor: (indent: string | null) => string;
+  /** The index that it had in the list so far. */
+  readonly source?: number;
+}
 
 const PARSE_OPTIONS = { allowTrailingComma: true, disallowComments: false };
 const BOM = '\uFEFF';
@@ -86,9 +99,10 @@ class EditPlanner {
     for (const [key, twins] of kept.length < properties.length ? byKey : [])
       if (!Object.hasOwn(wanted, key)) this.#refuseTwins(twins, [...path, key]);
     const separator = this.#separatorOf(properties[kept.at(-1) ?? -1]);
-    this.#restock(object, kept, kept.at(-1) ?? -1, indent =>
-      added.map(([key, value]) => `${JSON.stringify(key)}${separator}${this.#format(value, indent)}`),
-    );
+    const items = added.map(([key, value]) => ({
+      textFor: (indent: string | null) => `${JSON.stringify(key)}${separator}${this.#format(value, indent)}`,
+    }));
+    this.#restock(object, kept, items.length === 0 ? [] : [{ at: kept.at(-1) ?? -1, items }]);
     this.changed += added.length + properties.length - kept.length;
   }
 
@@ -98,18 +112,49 @@ class EditPlanner {
     else if (!deepEqual(getNodeValue(node), value)) this.#replace(node, value);
   }
 
-  /** What a list begins and ends with stays; the items between are changed one by one, taken out or added. */
+  /** Items that stay the same ones are changed where they are; others move with their text, come or go. */
   #planList(list: Node, wanted: readonly unknown[], path: readonly string[]): void {
-    const items = childrenOf(list);
-    const present = items.map(item => getNodeValue(item) as unknown);
-    const { head, tail } = commonEnds(present, wanted);
-    const common = Math.min(present.length, wanted.length) - tail;
-    for (let index = head; index < common; index += 1)
-      this.#planValue(items[index] as Node, wanted[index], 'replace', [...path, String(index)], undefined);
-    const kept = [...items.keys()].filter(index => index < common || index >= items.length - tail);
-    const added = wanted.slice(common, wanted.length - tail);
-    this.#restock(list, kept, common - 1, indent => added.map(value => this.#format(value, indent)));
-    if (kept.length < items.length || added.length > 0) this.changed += 1;
+    const nodes = childrenOf(list);
+    const present = nodes.map(item => getNodeValue(item) as unknown);
+    const { sources, stays } = matchItems(present, wanted);
+    const isStaying = new Set(stays);
+    const planned: Planned[] = [];
+    let at = -1;
+    for (const [index, value] of wanted.entries()) {
+      const source = sources[index];
+      const isSame = source !== undefined && deepEqual(present[source], value);
+      const change = (from: number): void => {
+        if (!isSame) this.#planValue(nodes[from] as Node, value, 'replace', [...path, String(from)], undefined);
+      };
+      if (source !== undefined && isStaying.has(source)) {
+        change(source);
+        at = source;
+        continue;
+      }
+      if (planned.at(-1)?.at !== at) planned.push({ at, items: [] });
+      planned
+        .at(-1)
+        ?.items.push(
+          source === undefined
+            ? { textFor: indent => this.#format(value, indent) }
+            : { source, textFor: this.#taken(nodes[source] as Node, () => change(source)) },
+        );
+    }
+    this.#restock(list, stays, planned);
+    if (stays.length < nodes.length || planned.length > 0) this.changed += 1;
+  }
+
+  /** The text of a node after the changes, which are not made where it stands. */
+  #taken(node: Node, change: () => void): () => string {
+    const count = this.splices.length;
+    change();
+    const own = this.splices.splice(count).map(splice => ({
+      startOffset: splice.startOffset - node.offset,
+      endOffset: splice.endOffset - node.offset,
+      text: splice.text,
+    }));
+    const text = applySplices(this.#text.slice(node.offset, endOf(node)), own);
+    return () => text;
   }
 
   #replace(node: Node, value: unknown): void {
@@ -118,27 +163,29 @@ class EditPlanner {
     this.changed += 1;
   }
 
-  /**
-   * Takes the members out that are not kept, and puts new ones behind the one with the index `at`, in its style.
-   * `textsFor` gives the texts of the new ones for the indentation of their lines; null means that all is on one line.
-   */
-  #restock(node: Node, kept: readonly number[], at: number, textsFor: (indent: string | null) => string[]): void {
+  /** Takes the members out that are not kept, and puts others between them, in the style of what they stand behind. */
+  #restock(node: Node, kept: readonly number[], planned: readonly Planned[]): void {
     const children = childrenOf(node);
     const range = { startOffset: node.offset + 1, endOffset: endOf(node) - 1 };
     const ranges = children.map(child => ({ startOffset: child.offset, endOffset: endOf(child) }));
-    const neighbour = at >= 0 ? at : kept[0];
-    if (neighbour === undefined) {
-      this.#fill(node, ranges, textsFor);
+    const [first] = kept;
+    if (first === undefined) {
+      this.#fill(node, ranges, indent => planned.flatMap(({ items }) => items.map(item => item.textFor(indent))));
       return;
     }
-    if (kept.length === children.length && textsFor(null).length === 0) return;
+    if (kept.length === children.length && planned.length === 0) return;
     const members = new BracketMembers(this.#text, range, ranges, '/');
-    const indent = members.beginsLine(neighbour) ? this.#indentAt((children[neighbour] as Node).offset) : null;
-    const texts = textsFor(indent);
-    const blank = this.#text[(children[neighbour] as Node).offset - 1] === ' ' ? ' ' : '';
-    const lead = indent === null ? blank : this.#lineEnding + indent;
-    this.splices.push(...members.removals(kept));
-    if (texts.length > 0) this.splices.push(...members.insertion(at, kept, texts, lead));
+    const additions = planned.map(({ at, items }) => {
+      const neighbour = at >= 0 ? at : first;
+      const { offset } = children[neighbour] as Node;
+      const indent = this.#indentAt(offset);
+      const isOnLine = members.beginsLine(neighbour) || items.some(({ source }) => members.needsLine(source));
+      const written = items.map(({ source, textFor }) => members.asAddition(source, textFor(isOnLine ? indent : null)));
+      const { offset: typical } = children[neighbour || 1] ?? (children[0] as Node);
+      const blank = this.#text[typical - 1] === ' ' ? ' ' : '';
+      return { at, items: written, lead: isOnLine ? this.#lineEnding + indent : blank };
+    });
+    this.splices.push(...members.restocked(kept, additions));
   }
 
   /** Gives new members to an object or a list that keeps none; comments that belong to nobody stay. */
@@ -150,7 +197,7 @@ class EditPlanner {
     const range = { startOffset: node.offset + 1, endOffset: endOf(node) - 1 };
     const members = new BracketMembers(this.#text, range, ranges, '/');
     const inner = this.#text.slice(range.startOffset, range.endOffset);
-    const own = members.removals([]).map(({ startOffset, endOffset, text }) => ({
+    const own = members.restocked([], []).map(({ startOffset, endOffset, text }) => ({
       startOffset: startOffset - range.startOffset,
       endOffset: endOffset - range.startOffset,
       text,

@@ -18,8 +18,8 @@ import {
 import { Problem } from '../contract/problem.ts';
 import { BlockMembers } from './block-members.ts';
 import { BracketMembers, type Range } from './bracket-members.ts';
-import { commonEnds } from './common-ends.ts';
 import { deepEqual } from './deep-equal.ts';
+import { type MatchedItems, matchItems, matchPlaces } from './matched-items.ts';
 import { isObject } from './plain-object.ts';
 import { positionAt } from './text-position.ts';
 import { applySplices, type Splice } from './text-splice.ts';
@@ -82,6 +82,20 @@ export class YamlEditor {
   }
 }
 
+/** What is put behind the member with this index, or before the first one where it is -1. */
+interface Planned {
+  readonly at: number;
+  readonly items: PlannedItem[];
+}
+
+interface PlannedItem {
+  readonly value: unknown;
+  /** The index that it had in the list so far. */
+  readonly source?: number;
+  /** The changes within it, which are made where it goes. */
+  readonly changes?: readonly Splice[];
+}
+
 /** Collects the ranges of a text that are to be replaced, and how many values they change. */
 class EditPlan {
   changed = 0;
@@ -115,12 +129,15 @@ class EditPlan {
     this.changed += added.length + removed.length;
     const gone = new Set(removed);
     const kept = [...pairs.keys()].filter(index => !gone.has(readKey(pairs[index] as Pair) ?? ''));
+    const at = kept.at(-1) ?? -1;
+    const ranges = this.#pairRanges(pairs);
     if (map.flow === true) {
       const texts = added.map(([key, value]) => `${formatInline(key, true)}: ${formatInline(value, true)}`);
-      this.#inBrackets(map, this.#pairRanges(pairs), kept, kept.at(-1) ?? -1, texts, path);
+      const planned = texts.length === 0 ? [] : [{ at, items: texts.map(text => ({ text })) }];
+      this.#inBrackets(map, ranges, kept, planned, path);
     } else {
       const textFor = (indent: number) => added.map(([key, value]) => this.#formatMember(key, value, indent)).join('');
-      this.#onLines(this.#pairRanges(pairs), kept, kept.at(-1) ?? -1, textFor, path);
+      this.#onLines(ranges, kept, added.length === 0 ? [] : [{ at, textFor }], path);
     }
   }
 
@@ -133,32 +150,112 @@ class EditPlan {
     }
     if (!isSeq(node) || !Array.isArray(before) || !Array.isArray(value)) return false;
     if (before.length === 0 || value.length === 0) return false;
-    this.#items(node, before, value, path);
+    return this.#items(node, before, value, path);
+  }
+
+  /** Items that stay the same ones are changed where they are; others move with their lines, come or go. False: none stays. */
+  #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): boolean {
+    const nodes = seq.items as readonly (Node | null)[];
+    const ranges = seq.flow === true ? nodes.map(node => this.#rangeOf(node, path)) : this.#itemRanges(seq);
+    const { sources, stays } = this.#matched(seq, ranges, current, wanted);
+    if (stays.length === 0 && seq.flow !== true) return false;
+    const change = (source: number, value: unknown): void => {
+      if (deepEqual(current[source], value)) return;
+      const at = [...path, String(source)];
+      const node = nodes[source] ?? null;
+      if (this.#inside(node, current[source], value, 'replace', at)) return;
+      this.#refuseShared(node, at);
+      this.#replaceItem(seq, node, ranges[source] as Range, value);
+    };
+    const isStaying = new Set(stays);
+    const planned: Planned[] = [];
+    let at = -1;
+    for (const [index, value] of wanted.entries()) {
+      const source = sources[index];
+      if (source !== undefined && isStaying.has(source)) {
+        change(source, value);
+        at = source;
+        continue;
+      }
+      if (planned.at(-1)?.at !== at) planned.push({ at, items: [] });
+      const count = this.#splices.length;
+      if (source !== undefined) change(source, value);
+      const item = source === undefined ? { value } : { value, source, changes: this.#splices.splice(count) };
+      planned.at(-1)?.items.push(item);
+    }
+    if (stays.length === nodes.length && planned.length === 0) return true;
+    this.changed += 1;
+    const isKept = new Set(sources);
+    for (const [index, node] of nodes.entries()) if (!isKept.has(index)) this.#refuseShared(node, path);
+    if (seq.flow === true) this.#moveInBrackets(seq, ranges, stays, planned, path);
+    else this.#moveOnLines(ranges, stays, planned, path);
     return true;
   }
 
-  /** What a list begins and ends with stays; the items between are changed one by one, taken out or added. */
-  #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): void {
-    const nodes = seq.items as readonly (Node | null)[];
-    const { head, tail } = commonEnds(current, wanted);
-    const common = Math.min(current.length, wanted.length) - tail;
-    const ranges = seq.flow === true ? nodes.map(node => this.#rangeOf(node, path)) : this.#itemRanges(seq);
-    for (let index = head; index < common; index += 1) {
-      const at = [...path, String(index)];
-      const node = nodes[index] ?? null;
-      if (this.#inside(node, current[index], wanted[index], 'replace', at)) continue;
-      this.#refuseShared(node, at);
-      this.#replaceItem(seq, node, ranges[index] as Range, wanted[index]);
-    }
-    const kept = [...nodes.keys()].filter(index => index < common || index >= nodes.length - tail);
-    const added = wanted.slice(common, wanted.length - tail);
-    if (kept.length === nodes.length && added.length === 0) return;
-    this.changed += 1;
-    for (const [index, node] of nodes.entries()) if (!kept.includes(index)) this.#refuseShared(node, path);
-    const texts = added.map(value => formatInline(value, true));
-    const textFor = (indent: number) => added.map(value => this.#formatItem(value, indent)).join('');
-    if (seq.flow === true) this.#inBrackets(seq, ranges, kept, common - 1, texts, path);
-    else this.#onLines(ranges, kept, common - 1, textFor, path);
+  /** An anchor has to stand before its aliases, and the first item behind a dash has no lines of its own. */
+  #matched(
+    seq: YAMLSeq,
+    ranges: readonly Range[],
+    current: readonly unknown[],
+    wanted: readonly unknown[],
+  ): MatchedItems {
+    const matched = matchItems(current, wanted);
+    const isStaying = new Set(matched.stays);
+    const moved = matched.sources.filter(source => source !== undefined && !isStaying.has(source));
+    const isTied = moved.some(source => isShared(seq.items[source as number] as Node | null));
+    const isInline = seq.flow !== true && new BlockMembers(this.#text, ranges).beginsInline;
+    const needsLines = moved.length > 0 || matched.sources[0] === undefined;
+    return isTied || (isInline && needsLines) ? matchPlaces(current, wanted) : matched;
+  }
+
+  #moveInBrackets(
+    seq: YAMLSeq,
+    ranges: readonly Range[],
+    kept: readonly number[],
+    planned: readonly Planned[],
+    path: readonly string[],
+  ): void {
+    const texts = planned.map(({ at, items }) => ({
+      at,
+      items: items.map(({ value, source, changes = [] }) => {
+        const range = source === undefined ? undefined : ranges[source];
+        const text = range === undefined ? formatInline(value, true) : this.#textOf(range, changes);
+        return { text, source };
+      }),
+    }));
+    this.#inBrackets(seq, ranges, kept, texts, path);
+  }
+
+  #moveOnLines(
+    ranges: readonly Range[],
+    kept: readonly number[],
+    planned: readonly Planned[],
+    path: readonly string[],
+  ): void {
+    const members = new BlockMembers(this.#text, ranges);
+    const texts = planned.map(({ at, items }) => ({
+      at,
+      textFor: (indent: number) =>
+        items
+          .map(({ value, source, changes = [] }) => {
+            if (source === undefined) return this.#formatItem(value, indent);
+            const lines = { startOffset: members.start(source), endOffset: members.end(source) };
+            const text = this.#textOf(lines, changes);
+            return text.endsWith('\n') ? text : text + this.#lineEnding;
+          })
+          .join(''),
+    }));
+    this.#onLines(ranges, kept, texts, path);
+  }
+
+  /** What stands in the range, after the changes within it. */
+  #textOf({ startOffset, endOffset }: Range, changes: readonly Splice[]): string {
+    const inner = changes.map(change => ({
+      startOffset: change.startOffset - startOffset,
+      endOffset: change.endOffset - startOffset,
+      text: change.text,
+    }));
+    return applySplices(this.#text.slice(startOffset, endOffset), inner);
   }
 
   #replaceItem(seq: YAMLSeq, node: Node | null, range: Range, value: unknown): void {
@@ -197,59 +294,66 @@ class EditPlan {
     this.changed += 1;
   }
 
-  /** Takes members out of a collection in brackets, and puts new ones behind the one with the index `at`. */
+  /** Takes members out of a collection in brackets, and puts others between those that stay. */
   #inBrackets(
     node: YAMLMap | YAMLSeq,
     ranges: readonly Range[],
     kept: readonly number[],
-    at: number,
-    texts: readonly string[],
+    planned: readonly {
+      readonly at: number;
+      readonly items: readonly { text: string; source?: number | undefined }[];
+    }[],
     path: readonly string[],
   ): void {
     const [start = 0, end = 0] = node.range ?? [];
     const inner = { startOffset: start + 1, endOffset: end - 1 };
-    // A tag or an anchor stands before what it belongs to.
-    const hasMarks = /[&!?]/.test(this.#text.slice(start, end));
+    const members = new BracketMembers(this.#text, inner, ranges, '#');
     const hasEmpty = isMap(node) && node.items.some(({ value }) => findRange(value as Node | null) === null);
-    if ((hasMarks || hasEmpty) && ranges.length > kept.length) throw notSafe(path);
-    if (kept.length === 0) {
-      this.#splice(inner.startOffset, inner.endOffset, texts.length === 0 ? '' : ` ${texts.join(', ')} `);
+    // A tag or an anchor stands before what it belongs to.
+    if ((members.hasMarks || hasEmpty) && ranges.length > kept.length) throw notSafe(path);
+    const [first] = kept;
+    if (first === undefined) {
+      const texts = planned.flatMap(({ items }) => items.map(({ text }) => text));
+      const blank = isSeq(node) && /\S/.test(this.#text[inner.startOffset] ?? '') ? '' : ' ';
+      this.#splice(inner.startOffset, inner.endOffset, texts.length === 0 ? '' : blank + texts.join(', ') + blank);
       return;
     }
-    const members = new BracketMembers(this.#text, inner, ranges, '#');
-    const neighbour = at >= 0 ? at : (kept[0] ?? 0);
-    const column = this.#measureIndent(ranges[neighbour]?.startOffset ?? 0);
-    const lead = members.beginsLine(neighbour) ? this.#lineEnding + ' '.repeat(column) : ' ';
-    this.#splices.push(...members.removals(kept));
-    if (texts.length > 0) this.#splices.push(...members.insertion(at, kept, texts, lead));
+    const additions = planned.map(({ at, items }) => {
+      const neighbour = at >= 0 ? at : first;
+      const indent = ' '.repeat(this.#measureIndent(ranges[neighbour]?.startOffset ?? 0));
+      const isOnLine = members.beginsLine(neighbour) || items.some(({ source }) => members.needsLine(source));
+      const written = items.map(({ source, text }) => members.asAddition(source, text));
+      return { at, items: written, lead: isOnLine ? this.#lineEnding + indent : ' ' };
+    });
+    this.#splices.push(...members.restocked(kept, additions));
   }
 
-  /** Takes members with lines of their own out, and puts new ones behind the one with the index `at`. */
+  /** Takes members with lines of their own out, and puts others between those that stay. */
   #onLines(
     ranges: readonly Range[],
     kept: readonly number[],
-    at: number,
-    textFor: (indent: number) => string,
+    planned: readonly { readonly at: number; readonly textFor: (indent: number) => string }[],
     path: readonly string[],
   ): void {
     const isTop = path.length === 0;
+    const allFor = (indent: number) => planned.map(({ textFor }) => textFor(indent)).join('');
     if (ranges.length === 0) {
       if (!isTop) throw notSafe(path);
-      this.#insertLine(this.#text.length, textFor(0));
+      this.#insertLine(this.#text.length, allFor(0));
       return;
     }
     const members = new BlockMembers(this.#text, ranges);
     if (kept.length === 0) {
       if (!isTop) throw notSafe(path);
-      const text = textFor(0) || `{}${this.#lineEnding}`;
+      const text = allFor(0) || `{}${this.#lineEnding}`;
       this.#splice(members.start(0), members.end(ranges.length - 1), text);
       return;
     }
     this.#splices.push(...members.removals(kept));
-    const text = textFor(members.column);
-    if (text === '') return;
-    if (at < 0 && members.beginsInline) throw notSafe(path);
-    this.#insertLine(at < 0 ? members.start(kept[0] ?? 0) : members.end(at), text);
+    for (const { at, textFor } of planned) {
+      if (at < 0 && members.beginsInline) throw notSafe(path);
+      this.#insertLine(at < 0 ? members.start(kept[0] ?? 0) : members.end(at), textFor(members.column));
+    }
   }
 
   #insertLine(offset: number, text: string): void {
@@ -347,6 +451,18 @@ function hasAnchor(node: Node): boolean {
   visit(node, {
     Node(_key, inner) {
       isFound ||= 'anchor' in inner && inner.anchor !== undefined;
+    },
+  });
+  return isFound;
+}
+
+/** Whether an anchor or an alias is in it. */
+function isShared(node: Node | null): boolean {
+  if (node === null) return false;
+  let isFound = hasAnchor(node);
+  visit(node, {
+    Alias() {
+      isFound = true;
     },
   });
   return isFound;
