@@ -41,6 +41,12 @@ export const configAnswer = z.object({
   thresholds: notificationsSection.shape.thresholds,
 });
 
+/** What is in force afterwards may be another value than was saved. */
+export const saveAnswer = configAnswer.extend({
+  overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
+  warnings: z.array(z.string()),
+});
+
 /** Names of processes that are enabled, in the order of the configuration. */
 export function enabledNames(store: ConfigStore): string[] {
   return store.blocks().flatMap(({ processName, block }) => (block.enabled === true ? [processName] : []));

@@ -1,6 +1,6 @@
 // The routes of notifications.
 import { type ContributionList, type Host, Problem } from '#core';
-import { configAnswer, configBody, configFromWire, configToWire, enabledNames } from './config-wire.ts';
+import { configAnswer, configBody, configFromWire, configToWire, enabledNames, saveAnswer } from './config-wire.ts';
 import type { NotificationEvent } from './contract.ts';
 import type { Deliveries } from './deliveries.ts';
 import { listedTypes } from './event-types.ts';
@@ -49,12 +49,13 @@ export function registerRoutes(host: Host, { store, intake, deliveries, events }
     summary: 'Saves what is told to whom; blank secrets stay as they are stored',
     capability: 'notifications',
     body: configBody,
-    response: configAnswer,
+    response: saveAnswer,
     async handle({ body, identity }) {
       const section = configFromWire(body.config, config());
       const updates = { dumb: { notifications: section } };
-      await config().update({ updates, persist: true, actor: identity.username ?? 'api' });
-      return shown();
+      const actor = identity.username ?? 'api';
+      const { overridden, warnings } = await config().update({ updates, persist: true, actor });
+      return { ...shown(), overridden: [...overridden], warnings: [...warnings] };
     },
   });
   host.route({

@@ -221,3 +221,17 @@ t.test('without the plugin nothing is there', async t => {
   t.notOk('notifications' in (await app.get('/process/capabilities')).body);
   t.equal((await app.get('/notifications/config')).status, 404);
 });
+
+t.test('a save of what a variable of the environment gives says so', async t => {
+  process.env.DUMB_NOTIFICATIONS_MAX_ATTEMPTS = '7';
+  t.teardown(() => delete process.env.DUMB_NOTIFICATIONS_MAX_ATTEMPTS);
+  const app = await startHost({ plugins: ['notifications', 'config'], config: {} });
+  t.teardown(() => app.stop());
+  const { body: config } = await app.get('/notifications/config');
+  t.equal(config.max_attempts, 7);
+  const save = (changes: object) => app.post('/notifications/config', { config: { ...config, ...changes } });
+  t.match((await save({ enabled: true })).body, { enabled: true, overridden: [], warnings: [] });
+  const saved = await save({ max_attempts: 4 });
+  t.match(saved.body, { max_attempts: 7, overridden: ['dumb.notifications.max_attempts'] });
+  t.equal((await save(saved.body)).status, 200, 'the answer can be saved as it is');
+});
