@@ -1,6 +1,8 @@
 // Moves a member in the text of a configuration file, so that its comments and its spelling go with it.
 import { findNodeAtLocation, type Node as JsonNode, parseTree } from 'jsonc-parser';
 import { type Document, isMap, type Node, type Pair, type YAMLMap } from 'yaml';
+import { BlockMembers } from '../kit/block-members.ts';
+import { BracketMembers } from '../kit/bracket-members.ts';
 import { applySplices } from '../kit/text-splice.ts';
 import { parseYaml } from '../kit/yaml-document.ts';
 import { readKey } from '../kit/yaml-editor.ts';
@@ -15,6 +17,9 @@ interface Member {
   /** What stands for its value, with the comments in it. */
   readonly start: number;
   readonly end: number;
+  /** Its comments on the lines above it, as they stand before its key, and the one behind it on its line. */
+  readonly above: string;
+  readonly behind: string;
 }
 
 /**
@@ -47,7 +52,16 @@ export function withFormerText(
   const own = before.slice(source.start, source.end);
   // What an anchor names, and what it stands for, is in another order after the move.
   if (format === 'yaml' && /[&*]/.test(own)) return after;
-  return applySplices(after, [{ startOffset: target.start, endOffset: target.end, text: own }]);
+  // A comment that ends by itself stands before the comma, and another one where nothing follows on the line.
+  const endsItself = format === 'json' && !source.behind.includes('//');
+  const comma = !endsItself && after[target.end] === ',' ? 1 : 0;
+  const rest = /.*/.exec(after.slice(target.end + comma))?.[0] ?? '';
+  const behind = endsItself || rest.trim() === '' ? source.behind : '';
+  return applySplices(after, [
+    { startOffset: target.keyStart, endOffset: target.keyStart, text: source.above },
+    { startOffset: target.start, endOffset: target.end, text: own },
+    { startOffset: target.end + comma, endOffset: target.end + comma, text: behind },
+  ]);
 }
 
 function yamlKey(name: string): string {
@@ -58,36 +72,56 @@ function membersOf(text: string, format: ConfigFormat): (path: MemberPath) => Me
   if (format === 'json') {
     const mark = text.startsWith('\uFEFF') ? 1 : 0;
     const root = parseTree(text.slice(mark), [], { allowTrailingComma: true });
-    return path => (root === undefined ? [] : jsonMembers(root, path, mark));
+    return path => (root === undefined ? [] : jsonMembers(text, root, path, mark));
   }
   const { document } = parseYaml(text, { merge: true });
   return path => yamlMembers(text, document, path);
 }
 
-function jsonMembers(root: JsonNode, path: MemberPath, mark: number): Member[] {
+function jsonMembers(text: string, root: JsonNode, path: MemberPath, mark: number): Member[] {
   const parent = path.length === 1 ? root : findNodeAtLocation(root, path.slice(0, -1));
   if (parent?.type !== 'object') return [];
-  return (parent.children ?? []).flatMap(({ children: [key, value] = [] }) =>
-    key === undefined || value === undefined || key.value !== path.at(-1)
-      ? []
-      : [
-          {
-            keyStart: key.offset + mark,
-            keyEnd: key.offset + key.length + mark,
-            start: value.offset + mark,
-            end: value.offset + value.length + mark,
-          },
-        ],
-  );
+  const children = parent.children ?? [];
+  const ranges = children.map(({ offset, length }) => ({
+    startOffset: offset + mark,
+    endOffset: offset + length + mark,
+  }));
+  const inner = { startOffset: parent.offset + mark + 1, endOffset: parent.offset + parent.length + mark - 1 };
+  const members = new BracketMembers(text, inner, ranges, '/');
+  return children.flatMap(({ children: [key, value] = [] }, index) => {
+    if (key === undefined || value === undefined || key.value !== path.at(-1)) return [];
+    const { text: above, behind } = members.asAddition(index, '');
+    return [
+      {
+        keyStart: key.offset + mark,
+        keyEnd: key.offset + key.length + mark,
+        start: value.offset + mark,
+        end: value.offset + value.length + mark,
+        above,
+        behind,
+      },
+    ];
+  });
 }
 
 function yamlMembers(text: string, document: Document, path: MemberPath): Member[] {
   const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   if (!isMap(parent)) return [];
-  return (parent as YAMLMap).items.flatMap((pair: Pair) => {
+  const { items, flow } = parent as YAMLMap<Node, Node | null>;
+  const ranges = items.map(({ key, value }) => ({
+    startOffset: key.range?.[0] ?? 0,
+    endOffset: value?.range?.[1] ?? key.range?.[1] ?? 0,
+  }));
+  const members = flow === true ? undefined : new BlockMembers(text, ranges);
+  return items.flatMap((pair: Pair, index) => {
     const [keyStart, keyEnd] = (pair.key as Node).range ?? [];
     const end = (pair.value as Node | null)?.range?.[1];
     if (readKey(pair) !== path.at(-1) || keyStart === undefined || keyEnd === undefined || end === undefined) return [];
-    return [{ keyStart, keyEnd, start: text.indexOf(':', keyEnd) + 1, end }];
+    const start = text.indexOf(':', keyEnd) + 1;
+    const first = members?.start(index) ?? keyStart;
+    const above = text.slice(first, keyStart).trimStart();
+    // What has lines of its own ends where the next line begins.
+    const behind = text[end - 1] === '\n' ? '' : (/^[ \t]+#[^\r\n]*/.exec(text.slice(end))?.[0] ?? '');
+    return [{ keyStart, keyEnd, start, end, above: above.startsWith('#') ? above : '', behind }];
   });
 }

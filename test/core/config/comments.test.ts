@@ -202,3 +202,38 @@ t.test('what cannot be written without changing something else is refused', asyn
   const added = editText(text, 'yaml', [{ path: ['d', 'b'], value: 3 }]);
   t.equal(added, `${text}  b: 3\n`, 'a member beside those that are shared can be added');
 });
+
+t.test('members that move into a section which is there take their comments with them', async t => {
+  const from = { frontend: { port: 3_007 }, level: 'DEBUG', tz: 1 };
+  const edits = [
+    ...Object.entries(from).map(([name, value]) => ({ path: ['new', name], from: ['old', name], value })),
+    { path: ['old'], value: undefined },
+  ];
+  const yamlMembers = [
+    '  # mine',
+    '  # two',
+    '  frontend: # head',
+    '    port: 3007 # asked',
+    '  # level',
+    '  level: DEBUG # it',
+  ];
+  const yaml = ['old:', ...yamlMembers, '', '  # zone', '  tz: 1', 'new:', '  a: 1 # one', ''].join('\n');
+  const moved = ['new:', '  a: 1 # one', ...yamlMembers, '  # zone', '  tz: 1', ''].join('\n');
+  t.equal(editText(yaml, 'yaml', edits), moved);
+  const jsonMembers = [
+    '    // mine',
+    '    "frontend": {',
+    '      "port": 3007 // asked',
+    '    }, // behind',
+    '    /* level */',
+    '    "level": "DEBUG", // it',
+    '    "tz": 1 // zone',
+    '  }',
+  ];
+  const json = ['{', '  "old": {', ...jsonMembers, '  , "new": {', '    "a": 1 // one', '  }', '}'].join('\n');
+  t.equal(editText(json, 'json', edits), ['{', '   "new": {', '    "a": 1, // one', ...jsonMembers, '}'].join('\n'));
+  const line = '{"old": {"frontend": {"port": 3007}, "level": "DEBUG", "tz": 1 /* zone */}, "new": {"a": 1}}';
+  const edited = editText(line, 'json', edits);
+  t.same(parsed(edited, 'json'), { new: { a: 1, ...from } });
+  t.match(edited, '"tz": 1 /* zone */', 'on one line too');
+});
