@@ -137,7 +137,11 @@ export class Updates {
       : [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
     if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, before, blocks);
-    if (update.byAnybody === true) this.#refuseWithoutLogin(changedPaths(before, after), place);
+    if (update.byAnybody === true) {
+      const paths = changedPaths(before, after);
+      this.#refuseWithoutLogin(paths, place);
+      this.#refuseForLater(paths, after, blocks, place);
+    }
 
     if (update.trial === true) {
       const { revision } = effective;
@@ -228,6 +232,26 @@ export class Updates {
       `${dotted(refused)} cannot be changed while authentication is off; switch it on and log in, or change it in ` +
         this.#parts.file.path,
     );
+  }
+
+  /** A plugin that is loaded later would find its section as anybody left it, and cannot refuse that any more. */
+  #refuseForLater(
+    paths: readonly ConfigPath[],
+    after: Readonly<ConfigObject>,
+    blocks: readonly NamedBlock[],
+    place: Place,
+  ): void {
+    const unreadPart = unreadLook(after, place);
+    for (const path of paths) {
+      const part = unreadPart(path);
+      if (part === undefined || !isObject(valueAt(after, part))) continue;
+      if (blocks.some(block => startsWith(part, block.path))) continue;
+      throw new Problem(
+        403,
+        `${dotted(part)} is a section that no loaded plugin describes, and cannot be changed while authentication is off; ` +
+          `switch it on and log in, or change it in ${this.#parts.file.path}`,
+      );
+    }
   }
 
   #blockEdits(block: NamedBlock, updates: ConfigObject): ConfigEdit[] {

@@ -251,3 +251,17 @@ t.test('a data_root that is relative is told when it is saved', { skip: skip || 
   t.match(await save('data'), [/^data_root: 'data' is relative, so it lies wherever the host was started/]);
   t.same(await save('/data'), []);
 });
+
+t.test('a section of a plugin that is left out, while nobody must log in', async t => {
+  const app = await startHost({
+    plugins: ['config', 'process'],
+    config: { dumb: { left_out: { address: 'mine', more: 1 } } },
+  });
+  t.teardown(() => app.stop());
+  const save = (dumb: object) => app.post('/config', { updates: { dumb } });
+  const refusal = /^dumb\.left_out is a section that no loaded plugin describes/;
+  t.match(await save({ left_out: { address: 'theirs' } }), { status: 403, body: { detail: refusal } });
+  t.match(await save({ left_out: { more: null } }), { status: 403, body: { detail: refusal } }, 'nor in part removed');
+  t.match(await save({ another: { address: 'theirs' } }), { status: 403 }, 'nor is one added');
+  t.equal((await save({ left_out: { address: 'mine', more: 1 }, log_level: 'DEBUG' })).status, 200, 'it may be sent');
+});
