@@ -92,22 +92,28 @@ const AFTER_OPTION = /\\{0,8}["'],[ \t]{0,8}(?=\\{0,8}["'])|[ \t]{1,8}(?![ \t-])
 /** What stands before the end of a long name that is an option, or an element. */
 const OPTION = /(?<=(?<![^\s"'[(])--?(?!-?no-)[\w-]{0,64})/y;
 const OPEN_TAG = /(?<=<[\w.:-]{0,64})/y;
+const REST_OF_TAG = /(?:[ \t]{1,8}[\w.:-]{1,64}=(?:"[^"<>]{0,256}"|'[^'<>]{0,256}')){0,8}[ \t]{0,8}>/y;
 /** `PASSWORD 'value'` in statements of databases. */
 const BEFORE_QUOTE = /[ \t]{1,8}(?=')/y;
 /** `"name": "apiKey", "label": "API Key", "value": "..."`, as in lists of settings. */
 const BEFORE_ENTRY_NAME = /(?<=["'][\w.-]{0,64})/y;
 const AFTER_ENTRY_NAME =
   /\\{0,8}["'][ \t]{0,8},[^{}[\]\r\n]{0,128}?(?:["']|(?<=,[ \t]{0,8}))value\\{0,8}["']?[ \t]{0,8}:[ \t]{0,8}(?=\\{0,8}["'])/y;
+/** `["apiKey", "..."]`, as programs print pairs. Two names are a list of names. */
+const BEFORE_FIRST_OF_PAIR = /(?<=[[(][ \t]{0,8}[bu]?\\{0,8}["'][\w.-]{0,64})/y;
+const AFTER_FIRST_OF_PAIR =
+  /\\{0,8}["'],[ \t]{0,8}[bu]?(?=(\\{0,8}["'])(?![A-Za-z]+(?:[_-][A-Za-z]+)*\1)(?:(?!\1)(?:\\.|[^\\\r\n])){1,256}\1[ \t]{0,8}[\])])/y;
 /** What stands around a value in the notations of some languages, as in `Some("value")`. */
 const WRAPPING = /[A-Za-z]\w{0,31}\((?=\\{0,8}["'`])/y;
 const OPENING_QUOTE = /(\\{0,8})(["'`])/y;
 const BARE_VALUE = /[^\s,;&"'`}\])<>]+/y;
 const END_OF_QUOTE = { '"': /(?:[^"\\]|\\.)*"/sy, "'": /(?:[^'\\]|\\.)*'/sy, '`': /(?:[^`\\]|\\.)*`/sy };
-const ELEMENT_TEXT = /[^<]+/y;
+const ELEMENT_TEXT = /<!\[CDATA\[(?:(?!\]\]>).)+(?:\]\]>)?|[^<]+/sy;
 const DOMAIN = /(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b/y;
 /** So much of a value is looked at to find that it is none, so that a text of names is not looked at often. */
 const VALUE_HEAD = /[^\s,;&"'`}\])<>]{1,64}/y;
 const MIN_GENERIC_KEY_LENGTH = 12;
+const MAX_HEADER_NAME = 32;
 
 /** Words that stand after a name in messages, and are no values. */
 const PLAIN_WORDS = new Set(
@@ -137,6 +143,16 @@ const RULES: readonly Rule[] = [
     pattern:
       /((?<!\w)(?:proxy-)?(?:authorization|(?:set-)?cookie)|(?<![\w-])x-[\w-]*(?:token|api-key|apikey))(\\{0,8}["']?[ \t]{0,8}[:=][ \t]{0,8})[^\r\n]+/gi,
     replacement: `$1$2${MASK}`,
+  },
+  // The same headers in a list of names and values, where no other name follows.
+  {
+    words: ['authorization', 'cookie', 'token', 'api-key', 'apikey'],
+    pattern:
+      /((?<![\w-])(?:(?:proxy-)?authorization|(?:set-)?cookie|x-[\w-]*(?:token|api-key|apikey))\\{0,8}["'],[ \t]{0,8}[bu]?(\\{0,8}["']))((?:(?!\2)(?:\\.|[^\\\r\n]))+)/gi,
+    replacement: (whole, head, _quote, value = '') =>
+      value === MASK || (value.length <= MAX_HEADER_NAME && /^[A-Za-z]+(?:[_-][A-Za-z]+)*$/.test(value))
+        ? whole
+        : `${head}${MASK}`,
   },
   // After these words stands a credential, unless it is a word of a sentence.
   {
@@ -178,10 +194,17 @@ const RULES: readonly Rule[] = [
   },
 ];
 
+/** The user name and password that curl is given; to other programs the same options give a user and a group. */
+const CURL_USER =
+  /((?<![\w-])(?:-[A-Za-z]{0,8}?u|-U|--(?:proxy-)?user)(?:\\{0,8}["'],)?[ \t]{0,8}=?[ \t]{0,8}(?!\\{0,8}["']?\d+:\d+(?!\w)))(?:(\\{0,8}["'])[^\s"'\\:]{1,256}:(?:(?!\2)(?:\\.|[^\\\r\n]))+(?:\2)?|[^\s"'\\:]{1,256}:[^\s"']+)/g;
+/** So far before its options the name of a program is looked for. */
+const COMMAND_LINE = 512;
+
 const NAMES = 1 << RULES.length;
 const MAILS = NAMES << 1;
+const CURL = MAILS << 1;
 /** Which rules may find something, for `redact`. No group stands for printable ASCII without a secret. */
-export const SECRET_WORDS = new WordGroups([...RULES.map(({ words }) => words), NAME_WORDS, ['@']]);
+export const SECRET_WORDS = new WordGroups([...RULES.map(({ words }) => words), NAME_WORDS, ['@'], ['curl']]);
 
 /** Which rules may find something in these bytes, for `redact`, and whether they are `UNPRINTABLE`. */
 export function secretSigns(view: DataView, from: number, to: number): number {
@@ -196,6 +219,7 @@ export function redact(text: string, signs = SECRET_WORDS.findInText(text)): str
   let result = text;
   for (const [index, { pattern, replacement }] of RULES.entries())
     if ((signs & (1 << index)) !== 0) result = result.replace(pattern, replacement as string);
+  if ((signs & CURL) !== 0) result = redactCurl(result);
   if ((signs & NAMES) !== 0) result = redactNamed(result);
   return (signs & MAILS) !== 0 ? redactMails(result) : result;
 }
@@ -229,10 +253,12 @@ function valueStart(text: string, { 0: name, 1: strong, index }: RegExpExecArray
   const end = index + name.length;
   const separator = at(SEPARATOR, text, end);
   if (separator !== null) return isAmbiguous(text, index, name, separator) ? -1 : SEPARATOR.lastIndex;
-  if (text.charAt(end) === '>') return at(OPEN_TAG, text, index) === null ? -1 : end + 1;
+  if (at(REST_OF_TAG, text, end) !== null) return at(OPEN_TAG, text, index) === null ? -1 : REST_OF_TAG.lastIndex;
   if (at(AFTER_OPTION, text, end) !== null && at(OPTION, text, index) !== null) return AFTER_OPTION.lastIndex;
   if (at(AFTER_ENTRY_NAME, text, end) !== null && at(BEFORE_ENTRY_NAME, text, index) !== null)
     return AFTER_ENTRY_NAME.lastIndex;
+  if (at(AFTER_FIRST_OF_PAIR, text, end) !== null && at(BEFORE_FIRST_OF_PAIR, text, index) !== null)
+    return AFTER_FIRST_OF_PAIR.lastIndex;
   return /^pass/i.test(name) && at(BEFORE_QUOTE, text, end) !== null ? BEFORE_QUOTE.lastIndex : -1;
 }
 
@@ -292,6 +318,12 @@ function isPlain(value: string, name: string): boolean {
 /** Shells call the working directory `PWD`, which in other programs is a password. */
 function isWorkingDirectory(name: string, firstOfValue: string): boolean {
   return /^pwd$/i.test(name) && (firstOfValue === '/' || firstOfValue === '~');
+}
+
+function redactCurl(text: string): string {
+  return text.replace(CURL_USER, (whole: string, option: string, _quote: unknown, at: number) =>
+    /curl/i.test(text.slice(Math.max(0, at - COMMAND_LINE), at)) ? option + MASK : whole,
+  );
 }
 
 /** Masks mail addresses. Each begins to be looked for at its `@`, so that other text is not looked at twice. */

@@ -192,6 +192,27 @@ clientIdentifier=§
 device_id: §
 serverUuid=§
 plex username: §
+curl -u bob:§ http://localhost
+curl -ubob:§ http://localhost
+curl -u'bob:§' http://localhost
+curl -u "bob:§ §" http://localhost
+curl -sSu bob:§ http://localhost
+curl --user bob:§ http://localhost
+curl --user=bob:§ http://localhost
+curl -U bob:§ http://localhost
+curl --proxy-user 'bob:§' http://localhost
+["curl", "-u", "bob:§"]
+{\"args\":[\"curl\",\"--user\",\"bob:§\"]}
+["x-api-key","§"]
+[["accept","*/*"],["X-Plex-Token", "§"]]
+["Host","localhost","X-Api-Key","§","Accept","*/*"]
+"rawHeaders":["Cookie","sid=§; a=\"§\""]
+[\"authorization\",\"MediaBrowser Token='§'\"]
+[(b'x-api-key', b'§')]
+[('user', 'bob'), ('password', '§')]
+("apiKey", "§")
+<ApiKey xmlns="urn:x" type='string'>§</ApiKey>
+<ApiKey><![CDATA[§]]></ApiKey>
 `;
 
 const linesOf = (table: string): string[] => table.trim().split('\n');
@@ -213,6 +234,10 @@ t.test('forms of secrets', async t => {
 t.test('harmless text', async t => {
   t.ok(new Set(HARMLESS_LINES).size >= 120);
   for (const text of HARMLESS_LINES) t.equal(redact(text), text, text);
+});
+
+t.test('what is a login to curl is a user and a group to others', async t => {
+  for (const text of ['docker run --user app:staff image', 'install -u bob:staff']) t.equal(redact(text), text, text);
 });
 
 t.test('the words of our own messages', async t => {
@@ -281,12 +306,21 @@ const nearMatches = [
   "'token', value",
   'token=a(',
   '"token",',
+  '["token",\'',
+  '("token","a',
+  '"cookie","',
+  '"x-token","\\',
+  'curl -u ',
+  'curl -u "a:',
+  ' -u a:b',
+  '<token a="b"',
+  '<token><![CDATA[',
 ];
 const MEBIBYTE = 1_048_576;
 
 t.test('two mebibytes of near matches', async t => {
   for (const shape of nearMatches) {
-    const text = `user token @ ${shape.repeat((2 * MEBIBYTE) / shape.length)}`;
+    const text = `user curl token @ ${shape.repeat((2 * MEBIBYTE) / shape.length)}`;
     const before = process.cpuUsage();
     redact(text);
     // Patterns that look at every rest of the text need many seconds; the others some tenths.

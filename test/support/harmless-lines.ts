@@ -145,6 +145,13 @@ xox
 claim-based access
 eyJ
 eyJhbGciOiJI
+curl -u bob http://localhost
+curl --user-agent a:b http://localhost
+curl http://localhost && docker run -u 1000:1000 image
+["password", "token"]
+("api_key", "client-secret")
+["Authorization", "Content-Type", "X-Api-Key", "Accept"]
+<password type="text"></password>
 key exchange done
 ssh key: ok
 public_key: ok
