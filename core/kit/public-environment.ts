@@ -3,9 +3,9 @@ import { holdsCredential, isSecretKey } from './redact.ts';
 
 /** Names of secrets that are usual for variables alone. */
 const SECRET_VARIABLE =
-  /(?:^|_)(?:(?:db|pg|ssh|user)?pass|passphrase|pwd|auth|bearer|cookies?|creds|dsn|jwt|t?otp|pat|key)$|access_?key|^ssh_auth_sock$/i;
-/** The working directories, which shells keep. */
-const OPEN = new Set(['PWD', 'OLDPWD']);
+  /(?:^|_)(?:(?:db|pg|ssh|user)?pass|passphrase|pwd|auth|authorization|bearer|cookies?|creds|dsn|jwt|netrc|session|t?otp|pat|key)$|access_?key|^op_session_|^ssh_auth_sock$|^pgpassfile$/i;
+/** The working directories, which shells keep, and the kind of desktop. */
+const OPEN = new Set(['PWD', 'OLDPWD', 'DESKTOP_SESSION']);
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/?#@]*@/;
 
 /** What was found of each variable, because every launch asks for the same ones. */

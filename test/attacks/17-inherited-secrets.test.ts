@@ -16,6 +16,8 @@ const OPEN = {
   KEYBOARD: 'qwerty',
   JAVA_OPTS: '-Xmx1g -Dkey=value -Dfile.encoding=UTF-8',
   SEXTANT: 'north',
+  DESKTOP_SESSION: 'plain',
+  SESSION_TYPE: 'tty',
   COOKIE_DOMAIN: 'example.org',
   HTTP_PROXY_OF_OURS: 'http://proxy:3128/a@b',
 };
@@ -45,6 +47,12 @@ const SECRET = {
   SSHPASS: 'host-secret-23',
   BEARER: 'host-secret-24',
   ADMIN_OTP: 'host-secret-25',
+  SESSION: 'host-secret-26',
+  BW_SESSION: 'host-secret-27',
+  OP_SESSION_home: 'host-secret-28',
+  NETRC: '/run/host-secret-29',
+  PGPASSFILE: '/run/host-secret-30',
+  HTTP_AUTHORIZATION: 'host-secret-31',
 };
 /** What overrides a member of the configuration is meant for the host, whatever its name. */
 const OVERRIDING = { KID_LOG_LEVEL: 'DEBUG', DUMB_API_SERVICE_LOG_LEVEL: 'ERROR' };
