@@ -1,12 +1,13 @@
 // The versions of all services. Rounds in the background find out which may have changed and look only at those; whoever
 // asks for a version gets what the last round found.
+import { randomUUID } from 'node:crypto';
 import type { Host, NamedBlock } from '#core';
 import { fileVersion, fileVersions } from '#kit/fs-out-of-process';
 import { WorkQueue } from '#kit/work-queue';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { AssemblyVersion } from './assembly.ts';
-import { type ChildUser, readChild } from './child-output.ts';
+import { type ChildUser, type Reading, readChild } from './child-output.ts';
 import type { ServiceVersions } from './contract.ts';
 import { assigned, firstLine, memberOf, numberedWord, versionIn } from './found.ts';
 import { fileOf, targetOf, type VersionSource, type VersionTarget } from './sources.ts';
@@ -125,21 +126,22 @@ export class Versions implements ServiceVersions {
   }
 
   async #ask(source: VersionSource, { block, processName }: NamedBlock): Promise<unknown> {
-    const user = this.#user();
+    const reading = { user: this.#user(), signal: this.#host.signal };
     if (source.kind === 'assembly') {
       const assembly = new AssemblyVersion();
-      await readChild(['cat', '--', source.file], user, part => assembly.take(part));
+      await readChild(['cat', '--', source.file], reading, part => assembly.take(part));
       assembly.end();
       return assembly.found;
     }
     if (source.kind === 'file') {
-      const text = await textOf(['head', '-c', String(MAX_TEXT_BYTES), '--', source.file], user);
+      const text = await textOf(['head', '-c', String(MAX_TEXT_BYTES), '--', source.file], reading);
       if (source.member !== undefined) return memberOf(text, source.member);
       return source.assignments === undefined ? firstLine(text) : assigned(text, source.assignments);
     }
     // Nothing of a service that is switched off is run or asked.
     if (block.enabled !== true) return undefined;
-    if (source.kind === 'command') return numberedWord(await textOf(source.command, user));
+    if (source.kind === 'command')
+      return numberedWord(await textOf(source.command, { ...reading, work: `version ${randomUUID()}` }));
     if (this.#host.find('process.supervisor')?.get(processName)?.status !== 'running') return undefined;
     const options = { timeoutMs: ANSWER_LIMIT_MS, maxBytes: MAX_TEXT_BYTES, redirects: 0 };
     return memberOf((await this.#host.fetch(source.url, options)).text, source.member);
@@ -171,10 +173,10 @@ export class Versions implements ServiceVersions {
 }
 
 /** Files of that the user cannot read, or that do not exist, have no text. */
-async function textOf(command: readonly string[], user: ChildUser): Promise<string> {
+async function textOf(command: readonly string[], reading: Reading): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  await readChild(command, user, part => {
+  await readChild(command, reading, part => {
     parts.push(part);
     bytes += part.length;
     return bytes >= MAX_TEXT_BYTES;

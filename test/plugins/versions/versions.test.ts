@@ -159,6 +159,35 @@ t.test('what the user of the services may not read, or never ends, is no version
   if (process.getuid?.() === 0) t.equal(await versionOf(app, 'bazarr'), null, 'a link leads no further than its user');
 });
 
+t.test('a program that is asked leaves nothing running', { skip }, async t => {
+  const dir = testDir(t, { 'pids.txt': '' });
+  await chmod(dir, 0o755);
+  const pids = path.join(dir, 'pids.txt');
+  await chmod(pids, 0o666);
+  const begin = `setsid sh -c 'echo $$ >> ${pids}; exec sleep 600' &`;
+  const asked = (name: string, text: string) =>
+    program(path.join(dir, name, name), `[ "$1" = version ] || exec sleep 600\n${text}`);
+  await asked('traefik', `${begin}\nwhile ! [ -s ${pids} ]; do sleep 0.1; done; echo "Version: 3.6.6"`);
+  await asked('zurg', `${begin}\nsleep 600`);
+  const block = (name: string) => ({
+    enabled: true,
+    process_name: name,
+    config_dir: path.join(dir, name),
+    command: [path.join(dir, name, name)],
+  });
+  const app = await startHost({
+    pace: 0.02,
+    plugins,
+    config: { traefik: block('traefik'), zurg: { instances: { a: { ...block('zurg'), api_key: 'k' } } } },
+  });
+  t.teardown(() => app.stop());
+  await shows(app, 'traefik', '3.6.6');
+  const begun = async (): Promise<string[]> => (await readFile(pids, 'utf8')).trim().split('\n');
+  await until(async () => (await begun()).length >= 2, { what: 'what the programs begin' });
+  const all = await begun();
+  await until(() => !all.some(pid => existsSync(`/proc/${pid}`)), { what: 'the end of what the programs began' });
+});
+
 t.test('no program is run for a file that is missing, until it is there', { skip }, async t => {
   const dir = testDir(t, { bazarr: {}, pulsarr: { 'version.txt': '2.0.1' }, 'asked.txt': '' });
   await chmod(dir, 0o755);
