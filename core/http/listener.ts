@@ -11,6 +11,7 @@ import { refuse, refuseSocket } from '../kit/refusal.ts';
 import type { Connections } from './connections.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { straighten } from './request-line.ts';
+import { RequestTurns } from './request-turns.ts';
 
 /**
  * Longer than proxies keep idle connections, so that a proxy never sends a request into a connection that is closing.
@@ -33,7 +34,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
   });
   /** Connections that carry requests; upgraded ones belong to whoever took them over. */
   const requestSockets = new Set<Socket>();
-  const unanswered = new Set<ServerResponse>();
+  const turns = new RequestTurns();
   let isClosing = false;
   server.on('connection', socket => {
     if (!connections.admit(socket)) {
@@ -45,13 +46,13 @@ export async function openListener(options: ListenerOptions, connections: Connec
   });
   server.on('request', (request, response) => {
     if (!connections.has(request.socket)) return;
-    trackUse(connections, request, response);
-    unanswered.add(response);
-    response.once('close', () => unanswered.delete(response));
-    if (isClosing || request.isLast) response.setHeader('Connection', 'close');
-    const fault = straighten(request);
-    if (fault === undefined) options.request(request, response);
-    else refuse(response, 400, fault);
+    turns.take(request, response, () => {
+      trackUse(connections, request, response);
+      if (isClosing || request.isLast) response.setHeader('Connection', 'close');
+      const fault = straighten(request);
+      if (fault === undefined) options.request(request, response);
+      else refuse(response, 400, fault);
+    });
   });
   server.on('upgrade', (request, socket, head) => {
     if (!connections.has(request.socket)) return;
@@ -90,7 +91,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
     async close(graceMs) {
       isClosing = true;
       // Whoever sent a request into a connection that is about to be closed would lose it.
-      for (const response of unanswered) if (!response.headersSent) response.setHeader('Connection', 'close');
+      for (const response of turns.unanswered()) if (!response.headersSent) response.setHeader('Connection', 'close');
       server.close();
       const deadline = performance.now() + graceMs;
       while (requestSockets.size > 0 && performance.now() < deadline) {

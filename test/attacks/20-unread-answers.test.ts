@@ -87,3 +87,31 @@ t.test('a stream whose client stops reading ends, and its source with it', async
   await once(source, 'close');
   t.same(entrance.faults, [], 'that is no fault of the plugin');
 });
+
+t.test('what one client asks for without reading is answered in turn', async t => {
+  const entrance = await open(t);
+  const handle = () => ({ ok: true });
+  entrance.http.addRoute('a', { method: 'GET', path: '/small', summary: 'small', handle });
+  const requests = (count: number, path = '/large'): string =>
+    `GET ${path} HTTP/1.1\r\nHost: nas\r\n\r\n`.repeat(count);
+  const socket = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => socket.destroy());
+  socket.pause().write(requests(8));
+  await until(() => entrance.asked() > 0, { what: 'the first answer' });
+  t.equal((await entrance.request('GET', '/large')).status, 200);
+  t.equal(entrance.asked(), 2, 'its own next one is not even begun');
+
+  const eager = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
+  let text = '';
+  eager.on('data', chunk => {
+    text += chunk;
+  });
+  eager.write(`${requests(5, '/small')}GET /small HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n\r\n`);
+  await once(eager, 'close');
+  t.equal(text.match(/HTTP\/1\.1 200 /g)?.length, 6, 'a few are all answered, in order');
+
+  const flood = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
+  flood.resume().write(requests(1_000));
+  await once(flood, 'close');
+  t.equal(entrance.asked(), 3, 'a flood ends its connection');
+});
