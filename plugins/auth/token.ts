@@ -16,6 +16,9 @@ const claimsSchema = z.object({
   type: z.enum(['access', 'refresh']),
   /** Absent in tokens of earlier releases; another provider's are not this host's, even with the same key. */
   provider: z.literal('local').optional(),
+  /** In none of ours: one that names whom it is from or for is another program's, even with the same key. */
+  iss: z.undefined().optional(),
+  aud: z.undefined().optional(),
   /** The user's `token_version` at the time of issue. */
   ver: z.number().int().default(0),
   /** Required, because the check of the signature takes a token without it for one that never expires. */
