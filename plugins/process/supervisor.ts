@@ -332,11 +332,11 @@ export class Supervisor implements ProcessSupervisor {
     const limitMs = budgetMs * TAKE_OVER_SHARE;
     await attempt(this.#host.log, late, () => withDeadline(() => this.#boot.takeOver(), limitMs, 'taking it over'));
     try {
-      const tiers = await this.#tiers(this.#processes.all());
+      const tiers = await this.#tiers(this.#processes.allLiving());
       await shutDown({ tiers, budgetMs: endMs - performance.now(), log: this.#host.log });
     } finally {
       await unmountLeftovers(
-        this.#processes.all().map(({ block }) => block),
+        this.#processes.allLiving().map(({ block }) => block),
         this.#host.log,
       );
     }
@@ -356,7 +356,7 @@ export class Supervisor implements ProcessSupervisor {
   /** Leaves every running process to the next supervision, in this host or another. */
   async handOver(): Promise<void> {
     const reason = this.#finish(new Problem(503, HANDED_OVER));
-    await Promise.all(this.#processes.all().map(process => process.handOver(reason)));
+    await Promise.all(this.#processes.allLiving().map(process => process.handOver(reason)));
     this.#supervision.exits.close();
     this.#supervision.lineage.close();
     await this.#supervision.capture.close();
@@ -365,9 +365,10 @@ export class Supervisor implements ProcessSupervisor {
 
   /** Kills everything at once. */
   kill(): void {
-    const living = this.#processes.all().filter(process => process.livingPids().length > 0);
+    const all = this.#processes.allLiving();
+    const living = all.filter(process => process.livingPids().length > 0);
     if (living.length > 0) this.#host.log.warn(`killed: ${living.map(({ block }) => block.processName).join(', ')}`);
-    for (const process of this.#processes.all()) process.kill();
+    for (const process of all) process.kill();
   }
 
   /** Starts what the configuration file has enabled, and stops what it has disabled. */
@@ -376,6 +377,8 @@ export class Supervisor implements ProcessSupervisor {
     await attempt(this.#host.log, 'what the configuration file disables could not be stopped', async () => {
       for (const tier of await this.#tiers(named(off))) await Promise.all(tier.map(process => this.#disable(process)));
     });
+    // One that was renamed would find its port taken by itself.
+    await this.#processes.retired();
     const failure = 'what the configuration file enables could not be started';
     await attempt(this.#host.log, failure, () => this.#boot.startEnabled(named(on)));
   }

@@ -68,6 +68,7 @@ export class Boot {
     this.startup = new Startup(options.onPhase);
     this.#host.tap('config.changed', () => {
       if (this.#host.use('config.store').state !== 'safe') this.#goOn?.();
+      void options.adoption.retireUnclaimed(options.processes);
     });
     this.portsGiven = new Promise(resolve => {
       this.#giveOut = resolve;
@@ -154,7 +155,7 @@ export class Boot {
 
   async #takeOver(): Promise<void> {
     const { processes, adoption } = this.#options;
-    await adoption.run(processes.named());
+    await adoption.run(processes);
     for (const process of processes.all()) {
       await this.#adoptSurvivor(process);
       process.recallCompletion();

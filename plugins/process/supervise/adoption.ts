@@ -7,6 +7,7 @@ import { attempt } from './attempt.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
 import { bootId, launchedFrom, outputFileOf } from './proc-table.ts';
+import type { ProcessSet } from './process-set.ts';
 import type { ProcessRecord } from './state-file.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import type { Supervision } from './supervision.ts';
@@ -27,16 +28,16 @@ export class Adoption {
    * Takes over all records concurrently. Resolves when processes that are not adopted have ended and released their
    * ports.
    */
-  async run(processes: ReadonlyMap<string, SupervisedProcess>): Promise<void> {
+  async run(processes: ProcessSet): Promise<void> {
     const { state, capture } = this.#supervision;
     this.#hasBegun = true;
     // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
     const claims: Promise<void>[] = [];
     for (const [name, record] of state.load() ?? (await askAgain(() => this.#unrecorded()))) {
-      const process = processes.get(name);
+      const process = processes.findLiving(name);
       if (process !== undefined) claims.push(this.#claim(process, record));
-      else if (isWhole) claims.push(this.#retire(name, record));
+      else if (isWhole) claims.push(this.#retire(name, record, processes));
       else this.#unclaimed.set(name, record);
     }
     await Promise.all(claims);
@@ -56,6 +57,18 @@ export class Adoption {
     if (record === undefined) return;
     this.#unclaimed.delete(processName);
     void attempt(this.#host.log, `${processName} could not be adopted`, () => this.#claim(process, record));
+  }
+
+  /** Stops what cannot be in the configuration any more, which is usable again. Never throws. */
+  async retireUnclaimed(processes: ProcessSet): Promise<void> {
+    if (this.#host.use('config.store').state !== 'valid') return;
+    const named = new Set(processes.blocks().map(({ processName }) => processName));
+    const others = [...this.#unclaimed].filter(([name]) => !named.has(name));
+    for (const [name] of others) this.#unclaimed.delete(name);
+    const failure = 'what left the configuration could not be stopped';
+    await Promise.all(
+      others.map(([name, record]) => attempt(this.#host.log, failure, () => this.#retire(name, record, processes))),
+    );
   }
 
   /** What was launched from here and still runs, although its record is lost. */
@@ -122,11 +135,10 @@ export class Adoption {
   }
 
   /** Stops a process whose entry was removed from the configuration while no host ran. */
-  async #retire(processName: string, record: ProcessRecord): Promise<void> {
+  async #retire(processName: string, record: ProcessRecord, processes: ProcessSet): Promise<void> {
     const block = { processName, configKey: record.config_key, key: processName, path: [], isHost: false, block: {} };
     const process = new SupervisedProcess(block, this.#supervision);
     await this.#claim(process, record);
-    const failure = `${processName} left the configuration but could not be stopped`;
-    await attempt(this.#host.log, failure, () => process.stop());
+    await processes.retire(process);
   }
 }

@@ -32,6 +32,8 @@ export class ProcessSet {
   #counting: { readonly of: unknown; readonly revision: number; readonly blocks: readonly NamedBlock[] } | undefined;
   /** Number of changes of the configuration that the processes have taken over. */
   #revision = 0;
+  /** Processes that left the configuration, until they have ended. */
+  readonly #retiring = new Map<string, { readonly process: SupervisedProcess; readonly stopped: Promise<void> }>();
   /** Names of held processes that left the configuration. */
   readonly #leaving = new Set<string>();
   /** Whether the configuration enabled each process before the latest change. */
@@ -61,8 +63,19 @@ export class ProcessSet {
     return [...this.#processes.values()];
   }
 
-  named(): ReadonlyMap<string, SupervisedProcess> {
-    return this.#processes;
+  /** Also one that left the configuration and has not ended yet. */
+  findLiving(processName: string): SupervisedProcess | undefined {
+    return this.#processes.get(processName) ?? this.#retiring.get(processName)?.process;
+  }
+
+  /** Also those that left the configuration and have not ended yet. */
+  allLiving(): readonly SupervisedProcess[] {
+    return [...this.#processes.values(), ...[...this.#retiring.values()].map(({ process }) => process)];
+  }
+
+  /** Resolves when what has left the configuration so far has ended, or could not be ended. */
+  async retired(): Promise<void> {
+    await Promise.all([...this.#retiring.values()].map(({ stopped }) => stopped));
   }
 
   find(processName: string): SupervisedProcess | undefined {
@@ -129,10 +142,10 @@ export class ProcessSet {
       if (named.has(name) || this.#staysHeld(name)) continue;
       this.#processes.delete(name);
       this.#supervision.wanted.forget(name);
-      void attempt(log, `${name} left the configuration but could not be stopped`, () => process.stop());
+      void this.retire(process);
     }
     for (const [name, block] of named) {
-      const process = this.#processes.get(name);
+      const process = this.#processes.get(name) ?? this.#returned(name);
       if (process !== undefined) {
         void attempt(log, `the log of ${name} could not be changed`, () => process.reconfigure(block));
         continue;
@@ -143,6 +156,28 @@ export class ProcessSet {
     }
     this.#revision += 1;
     if (actor === FILE_ACTOR) this.#listener.switched(switches);
+  }
+
+  /** Stops a process that is not in the configuration. Never throws. */
+  retire(process: SupervisedProcess): Promise<void> {
+    const { processName } = process.block;
+    const failure = `${processName} left the configuration but could not be stopped`;
+    const stopped = attempt(this.#host.log, failure, () => process.retire()).then(() => {
+      // What could not be ended is tried again at the shutdown.
+      const isOver = process.snapshot().status === 'stopped';
+      if (isOver && this.#retiring.get(processName)?.process === process) this.#retiring.delete(processName);
+    });
+    this.#retiring.set(processName, { process, stopped });
+    return stopped;
+  }
+
+  /** A process whose entry is back before it has ended, because another one would run beside it. */
+  #returned(name: string): SupervisedProcess | undefined {
+    const process = this.#retiring.get(name)?.process;
+    if (process === undefined) return undefined;
+    this.#retiring.delete(name);
+    this.#processes.set(name, process);
+    return process;
   }
 
   /** Of a held process the removal is told, and looked at again when the hold has ended. */

@@ -9,6 +9,7 @@ import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { namedReason } from '#kit/named-reason';
 import { turnWithTime } from '#kit/turns';
+import { unknownProcess } from '#kit/unknown-process';
 import type {
   ExitRecord,
   LaunchPlan,
@@ -63,6 +64,8 @@ export class SupervisedProcess {
   /** Number of requested stops; a start that was requested before the latest of them is cancelled. */
   #stops = 0;
   readonly #ending: Ending;
+  /** Whether its entry has left the configuration. */
+  #isRetired = false;
   /** Aborts when another supervision takes over; from then on this one leaves the process alone. */
   readonly #handedOver = new AbortController();
 
@@ -132,19 +135,27 @@ export class SupervisedProcess {
     await writeInput(this.#with.state.directory, this.#run.target.runId, text, processName);
   }
 
-  /** Takes over a changed configuration. */
+  /** Takes over a changed configuration, which may have its entry again. */
   async reconfigure(block: NamedBlock): Promise<void> {
+    this.#isRetired = false;
     this.#block = block;
     await this.#run?.output.retarget(captureTargetOf(this.#with.host, block));
   }
 
-  /** Throws a Problem 409 when a stop is requested before the start has begun. */
+  /** Stops it, and refuses to start it until the configuration has it again. */
+  retire(): Promise<StopOutcome> {
+    this.#isRetired = true;
+    return this.stop();
+  }
+
+  /** Throws a Problem 409 when a stop is requested before the start has begun, 404 when its entry is gone by then. */
   async start(trigger: StartTrigger): Promise<StartOutcome> {
     const stops = this.#stops;
     if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
     if (this.#status === 'unknown') await this.#known();
     if (this.#status === 'running') await this.#exitHandled();
     this.#handedOver.signal.throwIfAborted();
+    if (this.#isRetired) throw unknownProcess(this.#block.processName);
     if (stops !== this.#stops) throw this.#cancelled('Start');
     if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
     if (this.#starting === undefined) {
