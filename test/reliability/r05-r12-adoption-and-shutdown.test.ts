@@ -49,8 +49,13 @@ t.test('R5: killed with SIGKILL and started again', async t => {
   await running(second, 'Kid');
   t.equal(await pidOf(configDir, 'Kid'), pid, 'the same process');
   t.equal(lookAround().processes.filter(({ pgid }) => pgid === pid).length, 1);
-  // The boot starts what ends before it is adopted.
-  await until(() => second.stdout().includes('was adopted'), { what: 'the adoption' });
+  // The boot starts what ends before it is over.
+  const isBooted = async () => {
+    const answer = await fetch(`${second.base}/process/startup-status`);
+    return ((await answer.json()) as { terminal: boolean }).terminal;
+  };
+  await until(isBooted, { what: 'the end of the boot' });
+  t.ok(second.stdout().includes('was adopted'));
   process.kill(pid, 'SIGTERM');
   await until(async () => (await ask(second, 'Kid')).status === 'stopped', { what: 'the exit of an adopted process' });
   t.match(await ask(second, 'Kid'), { restart: { exit_code: null } });
