@@ -1,5 +1,6 @@
-// What the kernel reports about processes. A zombie counts as dead, and a pid alone never identifies a process. What
-// cannot be told for want of descriptors is an error, because it is not the same as a process that is gone.
+// What the kernel reports about processes. A zombie counts as dead once all its threads have ended, and a pid alone never
+// identifies a process. What cannot be told for want of descriptors is an error, because it is not the same as a process
+// that is gone.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { lacksDescriptors, withReserve } from '#kit/descriptors';
 import { kernelRecord, kernelText } from '#kit/kernel-text';
@@ -19,6 +20,8 @@ export interface ProcessStat {
   readonly state: string;
   readonly pgid: number;
   readonly startTime: number;
+  /** Of a zombie more than 1 where only its first thread has ended: field 20 of /proc/<pid>/stat. */
+  readonly threads: number;
   /** It is being ended and still holds some of what it had: PF_EXITING of field 9 of /proc/<pid>/stat. */
   readonly isExiting: boolean;
   /** Where its arguments and environment lie, another after each exec: fields 48 to 51 of /proc/<pid>/stat. */
@@ -36,6 +39,8 @@ export interface Marks {
 const CLOSING = 0x29;
 /** Flag of a task (Linux, include/linux/sched.h). */
 const PF_EXITING = 0x4;
+/** Of SIGKILL in a set of signals, which are hexadecimal. */
+const KILL_BIT = 0x100n;
 const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
 const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
@@ -50,14 +55,20 @@ export const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').tr
 
 /** null when there is no such process. */
 export function readStat(pid: number): ProcessStat | null {
-  const stat = recordOf(`/proc/${pid}/stat`);
+  return statIn(`/proc/${pid}`, pid);
+}
+
+/** Of a process, or of one of its threads. */
+function statIn(directory: string, pid: number): ProcessStat | null {
+  const stat = recordOf(`${directory}/stat`);
   if (stat === null) return null;
   // The command in parentheses may itself hold parentheses and spaces.
   const text = stat.toString('latin1', stat.lastIndexOf(CLOSING) + 2);
   const parentAt = afterSpaces(text, 0, 1);
   const groupAt = afterSpaces(text, parentAt, 1);
   const flagsAt = afterSpaces(text, groupAt, 4);
-  const startAt = afterSpaces(text, flagsAt, 13);
+  const threadsAt = afterSpaces(text, flagsAt, 11);
+  const startAt = afterSpaces(text, threadsAt, 2);
   const imageAt = afterSpaces(text, startAt, 26);
   return {
     pid,
@@ -65,6 +76,7 @@ export function readStat(pid: number): ProcessStat | null {
     state: text.slice(0, parentAt - 1),
     pgid: numberAt(text, groupAt),
     startTime: numberAt(text, startAt),
+    threads: numberAt(text, threadsAt),
     isExiting: (numberAt(text, flagsAt) & PF_EXITING) !== 0,
     image: text.slice(imageAt, afterSpaces(text, imageAt, 4) - 1),
   };
@@ -99,7 +111,16 @@ export function isAlive(identity: ProcessIdentity): boolean {
 
 /** Whether exactly this process runs and is to go on: the kernel may take its time to end what was killed. */
 export function isStaying(identity: ProcessIdentity): boolean {
-  return isAlive(identity) && readStat(identity.pid)?.isExiting === false;
+  return isAlive(identity) && threadsOf(identity.pid).some(thread => isStayingThread(identity.pid, thread));
+}
+
+/** What ends a process, the kernel tells each of its threads as a SIGKILL. */
+function isStayingThread(pid: number, thread: string): boolean {
+  const directory = `/proc/${pid}/task/${thread}`;
+  const stat = statIn(directory, pid);
+  const [, pending] = /^SigPnd:\s+([0-9a-f]+)$/m.exec(readProc(`${directory}/status`) ?? '') ?? [];
+  if (stat === null || stat.isExiting || pending === undefined) return false;
+  return (BigInt(`0x${pending}`) & KILL_BIT) === 0n;
 }
 
 /**
@@ -458,8 +479,9 @@ function pidsNow(): number[] {
     .map(Number);
 }
 
-function isRunning({ state }: ProcessStat): boolean {
-  return state !== 'Z' && state !== 'X' && state !== 'x';
+/** A program may end its first thread and go on in others. */
+function isRunning({ state, threads }: ProcessStat): boolean {
+  return (state !== 'Z' || threads > 1) && state !== 'X' && state !== 'x';
 }
 
 function readProc(file: string): string | null {
