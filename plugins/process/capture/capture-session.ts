@@ -222,7 +222,8 @@ export class CaptureSession {
   async finish(): Promise<void> {
     await this.settled();
     await this.pump(true);
-    this.#owner.clears(this.#clear());
+    // What a hand-over leaves unread, the next supervision reads.
+    if (this.#endsMs === Number.POSITIVE_INFINITY) this.#owner.clears(this.#clear());
   }
 
   async #clear(): Promise<void> {

@@ -472,9 +472,12 @@ export class SupervisedProcess {
     const { processName } = this.#block;
     const { state, onExited } = this.#with;
     if (!asked) await this.#ending.clearRest(run.target);
+    if (this.#handedOver.signal.aborted) return;
     await finishRun(run, this.#with);
     // The output of many may have been read to its end by now.
     await turnWithTime();
+    // By the record the next supervision finds the end of the run, and what is left of its output.
+    if (this.#handedOver.signal.aborted) return;
     const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
     this.#with.lineage.delete(run.target);
