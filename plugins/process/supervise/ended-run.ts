@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { NamedBlock } from '#core';
 import type { ExitRecord } from '../contract.ts';
+import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import type { Ending } from './ending.ts';
@@ -11,17 +12,17 @@ import type { ProcessRecord } from './state-file.ts';
 import { NO_GROUP } from './stop.ts';
 import type { Supervision } from './supervision.ts';
 
-/** Reads its output to the end, and removes what only it needed. Never throws for its output. */
+/** Reads its output to the end, and removes what only it needed. Never throws. */
 export async function finishRun(
   { output, target }: Run,
   { host, state }: Pick<Supervision, 'host' | 'state'>,
 ): Promise<void> {
-  const finished = output
-    .finish()
-    .catch((error: unknown) =>
-      host.log.error(`the last output of ${target.processName} cannot be read or cleared away`, error),
-    );
-  await Promise.all([finished, removeInputPipe(state.directory, target.runId)]);
+  const { processName, runId } = target;
+  const reading = `the last output of ${processName} cannot be read or cleared away`;
+  await Promise.all([
+    attempt(host.log, reading, () => output.finish()),
+    attempt(host.log, `the input of ${processName} cannot be removed`, () => removeInputPipe(state.directory, runId)),
+  ]);
 }
 
 /** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */

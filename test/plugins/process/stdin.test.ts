@@ -1,10 +1,10 @@
 // `stdin: true`: the input that requests write reaches the service, also after another host has taken it over.
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
-import { pidOf, start, stop } from '../../support/kids.ts';
+import { pidOf, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const block = (processName: string, script: string, more: object = {}) => ({
@@ -59,4 +59,18 @@ t.test('input', async t => {
   await shown('echo', 'got four');
   t.equal(await pidOf(next, 'Echo'), pid);
   t.notMatch(await log('echo'), 'over');
+});
+
+t.test('one whose pipe cannot be removed has ended all the same', async t => {
+  const app = await startHost({ config: { kid: block('Kid', 'sleep 600') } });
+  t.teardown(() => app.stop());
+  await start(app, 'Kid');
+  const pid = await pidOf(app, 'Kid');
+  const directory = path.join(app.configDir, 'supervisor');
+  const { processes } = JSON.parse(await readFile(path.join(directory, 'state.json'), 'utf8'));
+  // As on a disk that can only be read by now, removing it is refused.
+  await mkdir(path.join(directory, `${processes.Kid.run_id}.stdin`));
+  process.kill(pid, 'SIGKILL');
+  await until(async () => (await status(app, 'Kid')).status === 'stopped', { what: 'the end to be known' });
+  t.match(await start(app, 'Kid'), { status: 200, body: { status: 'Service started successfully' } });
 });
