@@ -468,16 +468,17 @@ export class SupervisedProcess {
   async #exited(how: Exit): Promise<void> {
     const run = this.#run;
     if (run === undefined || this.#handedOver.signal.aborted) return;
-    const asked = this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
     const { processName } = this.#block;
     const { state, onExited } = this.#with;
-    if (!asked) await this.#ending.clearRest(run.target);
+    if (!this.#isEnding) await this.#ending.clearRest(run.target);
     if (this.#handedOver.signal.aborted) return;
     await finishRun(run, this.#with);
     // The output of many may have been read to its end by now.
     await turnWithTime();
     // By the record the next supervision finds the end of the run, and what is left of its output.
     if (this.#handedOver.signal.aborted) return;
+    // Whoever has asked for its end meanwhile wants it no more, although it ended by itself.
+    const asked = this.#isEnding;
     const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
     this.#with.lineage.delete(run.target);
@@ -490,6 +491,11 @@ export class SupervisedProcess {
     if (wasRunning) this.#move('stopped');
     onExited(this.snapshot(), exit);
     if (wasRunning) tellOfExit(processName, exit, this.#with);
+  }
+
+  /** Whether its end was asked for. */
+  get #isEnding(): boolean {
+    return this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
   }
 
   #move(status: ProcessStatus): void {

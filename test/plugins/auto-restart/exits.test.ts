@@ -1,4 +1,5 @@
 // Services that end or do not start: how often and when they are tried again, and what a user or the configuration stops.
+import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import {
@@ -12,7 +13,7 @@ import {
   untilCounters,
 } from '../../support/auto-restart.ts';
 import { testDir } from '../../support/directory.ts';
-import { pidOf, restart, start, status, stop } from '../../support/kids.ts';
+import { kid, lives, notedPid, pidOf, restart, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 t.test('an exit counts whatever the code; without health restarts the recovery is seen too', async t => {
@@ -129,6 +130,25 @@ t.test('a stop by hand cancels what is pending, a start by hand forgives', async
   t.match(await restart(app, NAME), { status: 200 });
   t.match(await counters(app), { pending: false, disabled: false });
   t.equal(count('auto_restart.attempt'), 0);
+});
+
+t.test('a restart by hand while what a crash left behind is being ended leaves nothing to restart', async t => {
+  const { health } = await healthServer(t, () => 'starting');
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'child');
+  const { command } = kid(NAME, ['stubborn-child', file]);
+  const service = block({ health, command, stop_grace_seconds: 3 });
+  const { app, count } = await run(t, service, policy({ healthcheck_interval: 0, backoff_seconds: [600] }));
+  await start(app, NAME);
+  const child = await notedPid(file);
+  const leader = await pidOf(app, NAME);
+  await killService(app);
+  await until(() => !lives(leader), { what: 'the end of the leader' });
+  t.ok(lives(child));
+  t.match(await restart(app, NAME), { status: 200 });
+  t.match(await counters(app), { pending: false, restart_attempts: 0 });
+  t.equal(count('stopped.unexpectedly'), 0);
 });
 
 t.test('what a user has stopped stays so when its window opens again', async t => {
