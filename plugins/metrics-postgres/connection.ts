@@ -30,6 +30,8 @@ export class Connection {
   readonly #pool: Pool;
   readonly #sockets: ReadonlySet<BoundedSocket>;
   readonly #failure = new AbortController();
+  /** Connections that have lain idle, and have answered nothing since. */
+  readonly #unproven = new WeakSet<PoolClient>();
   #asking: NodeJS.Timeout | undefined;
 
   private constructor(pool: Pool, sockets: ReadonlySet<BoundedSocket>) {
@@ -41,13 +43,16 @@ export class Connection {
       used.add(client);
       for (const socket of sockets) socket.ask();
     });
-    pool.on('release', (_error, client) => void used.delete(client));
+    pool.on('release', (_error, client) => {
+      used.delete(client);
+      this.#unproven.add(client);
+    });
     // Between two statements of a transaction nobody else hears that the server ends a connection.
     pool.on(
       'connect',
       client =>
         void client.on('error', error => {
-          if (used.has(client)) this.fail(error);
+          if (used.has(client) && !this.#unproven.has(client)) this.fail(error);
         }),
     );
   }
@@ -112,12 +117,12 @@ export class Connection {
 
   /** One statement for an answer that somebody waits for. */
   read<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#use(READ_MS, async () => (await this.#pool.query<Row>(sql, [...values])).rows);
+    return this.#use(READ_MS, () => this.#answer<Row>(sql, values));
   }
 
-  /** One statement in the background. */
+  /** One statement in the background, which may be repeated. */
   query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#use(ANSWER_MS, async () => (await this.#pool.query<Row>(sql, [...values])).rows);
+    return this.#use(ANSWER_MS, () => this.#answer<Row>(sql, values));
   }
 
   /** As `transaction`; undefined when the server needs longer than that for one of the statements. */
@@ -138,11 +143,10 @@ export class Connection {
     work: (statement: Statement) => Promise<Value>,
     answerMs: number = ANSWER_MS,
   ): Promise<Value> {
-    const client: PoolClient = await this.#use(answerMs, () => this.#pool.connect());
+    const { client } = await this.#use(answerMs, () => this.#first('BEGIN'));
     const statement: Statement = async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
       this.#use(answerMs, async () => (await client.query<Row>(sql, [...values])).rows);
     try {
-      await statement('BEGIN');
       const value = await work(statement);
       await statement('COMMIT');
       client.release();
@@ -164,6 +168,34 @@ export class Connection {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  async #answer<Row extends QueryResultRow>(sql: string, values: readonly unknown[]): Promise<Row[]> {
+    const { client, rows } = await this.#first<Row>(sql, values);
+    client.release();
+    return rows;
+  }
+
+  /**
+   * The first statement on a connection. One that lay idle may be closed at the other end without anybody having heard of
+   * it yet; the next one is asked then, of which only a new one tells how the server is.
+   */
+  async #first<Row extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<{ readonly client: PoolClient; readonly rows: Row[] }> {
+    for (;;) {
+      const client = await this.#pool.connect();
+      const wasIdle = this.#unproven.has(client);
+      try {
+        const { rows } = await client.query<Row>(sql, [...values]);
+        this.#unproven.delete(client);
+        return { client, rows };
+      } catch (error) {
+        client.release(true);
+        if (!wasIdle || this.#failure.signal.aborted || !isClosed(error)) throw error;
+      }
+    }
+  }
+
   async #use<Value>(limitMs: number, work: () => Promise<Value>): Promise<Value> {
     const { signal } = this.#failure;
     if (signal.aborted) throw signal.reason;
@@ -182,6 +214,12 @@ export class Connection {
       if (onFailure !== undefined) signal.removeEventListener('abort', onFailure);
     }
   }
+}
+
+/** The connection was closed, and the server has not said why. */
+function isClosed(error: unknown): boolean {
+  const { code, message = '' } = error as { readonly code?: unknown; readonly message?: string };
+  return code === 'ECONNRESET' || code === 'EPIPE' || (code === undefined && /terminated/.test(message));
 }
 
 /** The server ended a statement after its time (`query_canceled`). */

@@ -21,6 +21,8 @@ t.test('a proxy that closes idle connections', async t => {
   const block = await postgresBlock(t);
   const clients = new Set<Socket>();
   const idle = new Set<Socket>();
+  /** What the proxy has closed on its side, and whose client has not heard of it. */
+  const forgotten = new Set<Socket>();
   const server = createServer(client => {
     const upstream = connect(block.port, '127.0.0.1');
     clients.add(client);
@@ -33,7 +35,10 @@ t.test('a proxy that closes idle connections', async t => {
         upstream.destroy();
       });
     }
-    client.on('data', () => idle.delete(client));
+    client.on('data', () => {
+      idle.delete(client);
+      if (forgotten.has(client)) client.resetAndDestroy();
+    });
     upstream.on('data', bytes => {
       // ReadyForQuery, outside of a transaction.
       if (bytes.subarray(-6).toString('latin1') === 'Z\0\0\0\x05I') idle.add(client);
@@ -68,6 +73,14 @@ t.test('a proxy that closes idle connections', async t => {
     t.equal(answer.body.items.length, 50);
     t.match(await storage(app), { active_provider: 'postgresql', fallback_active: false });
   }
+  await until(() => idle.size > 0, { what: 'a connection that is idle' });
+  for (const socket of idle) {
+    socket.unpipe().resume();
+    forgotten.add(socket);
+  }
+  const answer = await app.get('/metrics/history?full=true');
+  t.equal(answer.body.items.length, 50);
+  t.match(await storage(app), { active_provider: 'postgresql', fallback_active: false });
   const told = (await ownLog(app)).filter(text => text.includes('is read from SQLite'));
   t.equal(told.length, 1, 'before the activation alone');
   // A server that is gone is noticed all the same.
