@@ -3,10 +3,14 @@ import type { Host } from '#core';
 import type {} from '../installs/contract.ts';
 import type {} from '../versions/contract.ts';
 
-/** null while it is unknown. */
+/** null where it cannot be told. What nobody has looked at yet is looked at. */
 export async function presentVersion(host: Host, processName: string): Promise<string | null> {
   const installed = await host.use('installs').installed(processName);
-  return installed?.version ?? knownVersion(host, processName);
+  const known = installed?.version ?? knownVersion(host, processName);
+  if (known !== null) return known;
+  const versions = host.find('service.versions');
+  // A failure was counted and told where it happened.
+  return (await versions?.refresh(processName).catch(() => null)) ?? null;
 }
 
 /** What is known without looking. */

@@ -1,5 +1,6 @@
 // Updates of services over their routes: what is found, what keeps one from being installed, what is installed, taken
 // back, and told.
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { entryOf } from '../../support/configured.ts';
@@ -30,11 +31,14 @@ t.test('updates', async t => {
         Two: await service('Two', { pinned_version: 'v1.0.0' }),
         Web: await service('Web', { port: webPort, env: { PORT: String(webPort) } }, 'answers'),
         Slow: await service('Slow', { stop_grace_seconds: 3 }, 'stubborn'),
+        Late: await service('Late', { enabled: false }),
         Twin: { ...(await service('Twin', { enabled: false })), config_dir: path.join(configDir, 'programs', 'One') },
       },
     },
     plain: { enabled: false, process_name: 'Plain', command: ['true'] },
   };
+  const lateVersion = path.join(configDir, 'programs', 'Late', 'version.txt');
+  await rm(lateVersion);
   const app = await startHost({
     configDir,
     config,
@@ -64,6 +68,11 @@ t.test('updates', async t => {
     for (const flag of ['manual_update_check', 'auto_update_start_time', 'auto_update_mode', 'dashboard_bulk_updates'])
       t.equal(flags[flag], true, flag);
     t.match(flags, { update_timing_metrics: true, configured_source_install: true });
+  });
+
+  await t.test('a version that is not known yet is looked up', async t => {
+    await writeFile(lateVersion, 'v1.0.0');
+    t.match((await check(app, 'Late')).body, { status: 'no_update', current_version: 'v1.0.0' });
   });
 
   await t.test(
