@@ -5,11 +5,14 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { bootId, identify, isAlive, readStat } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, lives, notedPid, pidOf, restart, start, status, stop } from '../support/kids.ts';
+import { ownLog } from '../support/own-log.ts';
+import { freePort } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 for (const [rule, habit] of [
@@ -180,6 +183,37 @@ t.test('a start that waits for the end of a stop is cancelled by another stop', 
     [200, 200],
   );
   t.equal((await status(app, 'Stubborn')).status, 'stopped');
+});
+
+t.test('a start beside a restart is answered when it runs', async t => {
+  const file = path.join(testDir(t, {}), 'pid');
+  await chmod(path.dirname(file), 0o777);
+  const app = await startHost({
+    config: {
+      kid: kid('Stubborn', ['ignore-term', file], { stop_grace_seconds: 3 }),
+      waiting: kid('Waiting', ['calm'], { wait_for_tcp: [{ host: '127.0.0.1', port: await freePort() }] }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const isIn = (name: string, state: string) => async () => (await status(app, name)).status === state;
+  await start(app, 'Stubborn');
+  await notedPid(file);
+  const stopped = stop(app, 'Stubborn');
+  await until(isIn('Stubborn', 'stopping'));
+  const started = start(app, 'Stubborn');
+  await until(async () => !(await status(app, 'Stubborn')).restart.disabled, { what: 'the start to be heard' });
+  const restarted = restart(app, 'Stubborn');
+  for (const answer of await Promise.all([started, restarted, stopped])) t.match(answer, { status: 200 });
+  t.ok(await isIn('Stubborn', 'running')(), 'one that waited for a stop');
+
+  const first = start(app, 'Waiting');
+  await until(isIn('Waiting', 'starting'));
+  const again = restart(app, 'Waiting');
+  await until(async () => (await ownLog(app)).some(line => line.includes('Waiting: restart asked for')));
+  t.equal(await Promise.race([first.then(() => 'answered'), delay(300, 'waits')]), 'waits', 'one under way goes on');
+  t.match(await stop(app, 'Waiting'), { status: 200 });
+  for (const answer of await Promise.all([first, again]))
+    t.match(answer, { status: 409, body: { detail: /by a stop/ } });
 });
 
 t.test('output that cannot be cleared away does not hide the end of a process', async t => {

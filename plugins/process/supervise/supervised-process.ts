@@ -42,6 +42,7 @@ const HAND_OVER_LIMIT_MS = 2_000;
 /** Longer than a stop of what an earlier host or run has left behind. */
 const LEFT_BEHIND_LIMIT_MS = 120_000;
 const CANCELLED = Symbol('start cancelled');
+const OVERTAKEN = Symbol('start overtaken by a restart');
 
 interface CurrentRun extends Run {
   /** Resolves when the exit has been handled. */
@@ -61,7 +62,10 @@ export class SupervisedProcess {
   #lastExit: ExitRecord | null = null;
   /** Called when the status is no longer unknown. */
   readonly #whenKnown: (() => void)[] = [];
-  /** Number of requested stops; a start that was requested before the latest of them is cancelled. */
+  /**
+   * Number of requested stops; a start that was requested before the latest of them is cancelled. Those of restarts do not
+   * count: whoever wants it to run has what they want afterwards.
+   */
   #stops = 0;
   readonly #ending: Ending;
   /** Whether its entry has left the configuration. */
@@ -148,12 +152,10 @@ export class SupervisedProcess {
     return this.stop();
   }
 
-  /** Throws a Problem 409 when a stop is requested before the start has begun, 404 when its entry is gone by then. */
+  /** Throws a Problem 409 when a stop is requested before the start is done, 404 when its entry is gone by then. */
   async start(trigger: StartTrigger): Promise<StartOutcome> {
     const stops = this.#stops;
-    if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
-    if (this.#status === 'unknown') await this.#known();
-    if (this.#status === 'running') await this.#exitHandled();
+    await this.#quiet();
     this.#handedOver.signal.throwIfAborted();
     if (this.#isRetired) throw unknownProcess(this.#block.processName);
     if (stops !== this.#stops) throw this.#cancelled('Start');
@@ -165,17 +167,29 @@ export class SupervisedProcess {
       });
       this.#starting = { outcome, abort };
     }
-    return this.#starting.outcome;
+    const { outcome, abort } = this.#starting;
+    return outcome.catch(async (error: unknown) => {
+      if (abort.signal.reason !== OVERTAKEN || this.#restarting === undefined) throw error;
+      await this.#restarting;
+      return { status: 'started', waitingFor: [] };
+    });
+  }
+
+  /** Whether it runs and is to go on: what has ended counts as running until its exit has been handled. */
+  async runs(): Promise<boolean> {
+    const run = this.#run;
+    return this.#status === 'running' && run !== undefined && (await askAgain(() => isStaying(run.target.leader)));
   }
 
   stop({ hurry }: { readonly hurry?: AbortSignal } = {}): Promise<StopOutcome> {
     // Later calls of `restart` must not join the restart that this stop cancels.
     this.#restarting = undefined;
-    return this.#stop(hurry);
+    this.#stops += 1;
+    return this.#stop(CANCELLED, hurry);
   }
 
-  async #stop(hurry?: AbortSignal): Promise<StopOutcome> {
-    this.#stops += 1;
+  /** `why` is what becomes of a start that is under way. */
+  async #stop(why: typeof CANCELLED | typeof OVERTAKEN, hurry?: AbortSignal): Promise<StopOutcome> {
     const wasUnknown = this.#status === 'unknown';
     if (wasUnknown) await this.#known();
     if (this.#stopping !== undefined) {
@@ -184,7 +198,7 @@ export class SupervisedProcess {
       return wasUnknown ? 'stopped' : 'already-stopping';
     }
     if (this.#starting === undefined && this.#run === undefined) return 'not-running';
-    this.#stopping = this.#runStop(hurry).finally(() => {
+    this.#stopping = this.#runStop(why, hurry).finally(() => {
       this.#stopping = undefined;
     });
     await this.#stopping;
@@ -278,13 +292,19 @@ export class SupervisedProcess {
     this.#handedOver.signal.throwIfAborted();
   }
 
-  /**
-   * What has ended counts as running until its exit has been handled, and a start must not take it for that. Throws a
-   * Problem 503 where that takes too long.
-   */
+  /** Resolves when no stop is under way, and it is known whether it runs. */
+  async #quiet(): Promise<void> {
+    do {
+      if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
+      if (this.#status === 'unknown') await this.#known();
+      if (this.#status === 'running') await this.#exitHandled();
+    } while (this.#stopping !== undefined);
+  }
+
+  /** A start must not take what has ended for what runs. Throws a Problem 503 where its end takes too long. */
   async #exitHandled(): Promise<void> {
     const run = this.#run;
-    if (run === undefined || (await askAgain(() => isStaying(run.target.leader)))) return;
+    if (run === undefined || (await this.runs())) return;
     this.#with.exits.look(run.target.leader);
     await withDeadline(() => run.ended, LEFT_BEHIND_LIMIT_MS, 'the end of its last run').catch((cause: unknown) => {
       const { processName } = this.#block;
@@ -307,10 +327,8 @@ export class SupervisedProcess {
       throw error;
     }
     if (before !== this.#stops) throw this.#cancelled('Restart');
-    const stopped = this.#stop();
-    const stops = this.#stops;
-    await stopped;
-    if (stops !== this.#stops) throw this.#cancelled('Restart');
+    await this.#stop(OVERTAKEN);
+    if (before !== this.#stops) throw this.#cancelled('Restart');
     await this.start(trigger);
   }
 
@@ -435,10 +453,10 @@ export class SupervisedProcess {
     );
   }
 
-  async #runStop(hurry: AbortSignal | undefined): Promise<void> {
+  async #runStop(why: symbol, hurry: AbortSignal | undefined): Promise<void> {
     const starting = this.#starting;
     this.#move('stopping');
-    starting?.abort.abort(CANCELLED);
+    starting?.abort.abort(why);
     await starting?.outcome.catch(() => undefined);
     const run = this.#run;
     if (run !== undefined) {
