@@ -108,10 +108,8 @@ export class Boot {
   /** Starts in order what the configuration enables now. Until the boot has begun, it looks at the configuration itself. */
   async startEnabled(processes: readonly SupervisedProcess[]): Promise<void> {
     if (!this.#hasBegun) return;
-    const due = processes.filter(process => {
-      const { status } = process.snapshot();
-      return !this.#excused(process.block.processName) && status !== 'running' && status !== 'starting';
-    });
+    const isDue = await Promise.all(processes.map(process => this.#isDue(process)));
+    const due = processes.filter((_process, index) => isDue[index]);
     for (const { block } of due) {
       this.#host.log.info(`${block.processName} is enabled in the configuration file now and is started`);
       this.#enabledLater.add(block.processName);
@@ -183,6 +181,13 @@ export class Boot {
     await attempt(this.#host.log, 'missing programs could not be installed', async () => {
       await this.#host.find('installs')?.installMissing(blocks);
     });
+  }
+
+  /** Whether it is wanted, and neither runs nor is being started. */
+  async #isDue(process: SupervisedProcess): Promise<boolean> {
+    return (
+      !(await process.runs()) && process.snapshot().status !== 'starting' && !this.#excused(process.block.processName)
+    );
   }
 
   async #startInOrder(processes: readonly SupervisedProcess[]): Promise<void> {

@@ -1,5 +1,5 @@
 // A start of what was killed just now, whose exit is still being handled, is a start.
-import { chmod } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -26,4 +26,25 @@ t.test('two at once, while what it left behind is being ended', async t => {
   t.notOk(lives(child));
   t.not(await pidOf(app, 'Kid'), leader);
   t.match(await status(app, 'Kid'), { status: 'running' });
+});
+
+t.test('by the configuration file, which enables it meanwhile', async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'child');
+  const app = await startHost({
+    plugins: ['process', 'config'],
+    config: { kid: kid('Kid', ['stubborn-child', file], { stop_grace_seconds: 3 }) },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Kid');
+  await notedPid(file);
+  const leader = await pidOf(app, 'Kid');
+  const configuration = path.join(app.configDir, 'stackwarden.json');
+  const root = JSON.parse(await readFile(configuration, 'utf8'));
+  process.kill(leader, 'SIGKILL');
+  await until(() => !lives(leader), { what: 'the end of the leader' });
+  root.kid.enabled = true;
+  await writeFile(configuration, JSON.stringify(root));
+  await until(async () => (await status(app, 'Kid')).status === 'running' && (await pidOf(app, 'Kid')) !== leader);
 });
