@@ -330,7 +330,7 @@ export class Supervisor implements ProcessSupervisor {
     const endMs = performance.now() + budgetMs;
     const late = 'what an earlier run left behind could not be looked at before the shutdown';
     const limitMs = budgetMs * TAKE_OVER_SHARE;
-    await attempt(this.#host.log, late, () => withDeadline(() => this.#boot.takeOver(), limitMs, 'taking it over'));
+    await attempt(this.#host.log, late, () => withDeadline(() => this.#boot.takeOverAll(), limitMs, 'taking it over'));
     try {
       const tiers = await this.#tiers(this.#processes.allLiving());
       await shutDown({ tiers, budgetMs: endMs - performance.now(), log: this.#host.log });

@@ -100,6 +100,12 @@ export class Boot {
     return this.#taken;
   }
 
+  /** Same for a shutdown, which is also to end what may be in a configuration that cannot be used. */
+  async takeOverAll(): Promise<void> {
+    await this.takeOver();
+    await this.#options.adoption.takeUnclaimed(this.#options.processes);
+  }
+
   /** Takes over the state of a process that may be starting. */
   follow(snapshot: ProcessSnapshot): void {
     this.#starts.follow(snapshot);

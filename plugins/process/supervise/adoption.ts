@@ -71,6 +71,19 @@ export class Adoption {
     );
   }
 
+  /** Takes over, for a shutdown, what could not be judged. Never throws. */
+  async takeUnclaimed(processes: ProcessSet): Promise<void> {
+    const unclaimed = [...this.#unclaimed];
+    this.#unclaimed.clear();
+    await Promise.all(
+      unclaimed.map(([name, record]) => {
+        const process = this.#recorded(name, record);
+        processes.takeIn(process);
+        return attempt(this.#host.log, `${name} could not be taken over`, () => this.#claim(process, record));
+      }),
+    );
+  }
+
   /** What was launched from here and still runs, although its record is lost. */
   async #unrecorded(): Promise<ReadonlyMap<string, ProcessRecord>> {
     const { directory } = this.#supervision.state;
@@ -136,9 +149,14 @@ export class Adoption {
 
   /** Stops a process whose entry was removed from the configuration while no host ran. */
   async #retire(processName: string, record: ProcessRecord, processes: ProcessSet): Promise<void> {
-    const block = { processName, configKey: record.config_key, key: processName, path: [], isHost: false, block: {} };
-    const process = new SupervisedProcess(block, this.#supervision);
+    const process = this.#recorded(processName, record);
     await this.#claim(process, record);
     await processes.retire(process);
+  }
+
+  /** Of an entry that is not in the configuration. */
+  #recorded(processName: string, { config_key: configKey }: ProcessRecord): SupervisedProcess {
+    const block = { processName, configKey, key: processName, path: [], isHost: false, block: {} };
+    return new SupervisedProcess(block, this.#supervision);
   }
 }

@@ -158,6 +158,11 @@ export class ProcessSet {
     if (actor === FILE_ACTOR) this.#listener.switched(switches);
   }
 
+  /** Takes in a process that is not in the configuration, for a shutdown to stop it with the others. */
+  takeIn(process: SupervisedProcess): void {
+    this.#retiring.set(process.block.processName, { process, stopped: Promise.resolve() });
+  }
+
   /** Stops a process that is not in the configuration. Never throws. */
   retire(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;

@@ -1,7 +1,7 @@
 // An entry that leaves the configuration while its process takes its time to end: nothing of it runs twice or is left.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, lives, pidOf, status } from '../../support/kids.ts';
@@ -66,7 +66,8 @@ t.test('the host is stopped meanwhile: nothing is left', async t => {
   t.notOk(lives(pid));
 });
 
-t.test('it was in a configuration that could not be used, and is not in the mended one: it is stopped', async t => {
+/** A host beside what an earlier one left running, whose configuration cannot be used. */
+async function besideUnusable(t: Test) {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
   const file = path.join(configDir, 'stackwarden.json');
@@ -86,6 +87,17 @@ t.test('it was in a configuration that could not be used, and is not in the mend
   const app = await startHost({ configDir, plugins });
   t.teardown(() => app.stop());
   t.ok(lives(pid), 'nobody knows yet');
+  return { app, pid, file, others };
+}
+
+t.test('it was in a configuration that could not be used, and is not in the mended one: it is stopped', async t => {
+  const { pid, file, others } = await besideUnusable(t);
   await writeFile(file, JSON.stringify(others));
   await until(() => !lives(pid), { timeoutMs: 20_000, what: 'the end of what is not in the configuration' });
+});
+
+t.test('the host is stopped beside a configuration that cannot be used: nothing is left', async t => {
+  const { app, pid } = await besideUnusable(t);
+  await app.stop();
+  t.notOk(lives(pid));
 });
