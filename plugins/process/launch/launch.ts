@@ -95,11 +95,16 @@ export async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<F
 
 /**
  * Without `input` it has none. Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left
- * for it.
+ * for it, and the reason of the plan's signal when the start was cancelled.
  */
 export async function launch(plan: LaunchPlan, output: FileHandle, input?: FileHandle): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
   await ownTurn();
+  // Nobody waits for a start that is slow to end, and the next supervision has looked for what it has launched.
+  if (plan.signal.aborted) {
+    await output.close();
+    throw plan.signal.reason;
+  }
   const umask = process.umask(0o022);
   try {
     const child = spawn(program, args, {

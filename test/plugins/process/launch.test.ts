@@ -1,10 +1,12 @@
 // What a launched program finds: arguments, placeholders, environment, user, directory, output in its log, a free port.
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import type { LaunchPlan } from '../../../plugins/process/contract.ts';
 import { splitCommand } from '../../../plugins/process/launch/command-words.ts';
+import { launch, openOutput } from '../../../plugins/process/launch/launch.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';
@@ -83,4 +85,29 @@ t.test('splitting a command: quoting any words gives the words back', async t =>
       return JSON.stringify(splitCommand(command)) === JSON.stringify(words);
     }),
   );
+});
+
+t.test('a start that is cancelled just before its launch launches nothing', async t => {
+  const dir = testDir(t, {});
+  const abort = new AbortController();
+  const plan: LaunchPlan = {
+    processName: 'Kid',
+    configKey: 'kid',
+    block: {},
+    trigger: 'request',
+    signal: abort.signal,
+    argv: ['mkdir', path.join(dir, 'launched')],
+    cwd: undefined,
+    env: { PATH: process.env.PATH ?? '' },
+    user: null,
+    showWait: () => undefined,
+    waits: { mounts: [], urls: [], tcp: [] },
+  };
+  const launching = launch(plan, await openOutput(plan, path.join(dir, 'kid.spool')));
+  abort.abort(new Error('handed over'));
+  await t.rejects(
+    launching.then(({ exited }) => exited),
+    { message: 'handed over' },
+  );
+  t.same(await readdir(dir), ['kid.spool']);
 });
