@@ -84,10 +84,12 @@ for (const [what, script] of Object.entries(scripts)) {
 }
 
 t.test('the leader ends by itself', async t => {
-  const { app, escaped } = await run(t, file => `${child(file)} &`);
-  process.kill(await pidOf(app, 'Kid'), 'SIGKILL');
-  await until(async () => (await status(app, 'Kid')).status === 'stopped');
-  t.notOk(lives(escaped));
+  for (const script of [(file: string) => `${child(file)} &`, (file: string) => `(${child(file, false)} &)`]) {
+    const { app, escaped } = await run(t, script);
+    process.kill(await pidOf(app, 'Kid'), 'SIGKILL');
+    await until(async () => (await status(app, 'Kid')).status === 'stopped');
+    t.notOk(lives(escaped));
+  }
 });
 
 t.test('the host was killed between the start and the stop', async t => {

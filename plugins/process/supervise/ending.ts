@@ -4,7 +4,7 @@ import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { lacksDescriptors } from '#kit/descriptors';
 import { attempt } from './attempt.ts';
-import { killProcesses, type StopTarget, stopProcesses, survivors, survivorsSince } from './stop.ts';
+import { allSurvivorsSince, killProcesses, type StopTarget, stopProcesses, survivors } from './stop.ts';
 import { stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
 import type { Supervision } from './supervision.ts';
 
@@ -56,7 +56,7 @@ export class Ending {
       const endedMs = performance.now();
       // Runs that end together share one look.
       await nextTurn();
-      const left = await askAgain(() => survivorsSince(target, endedMs));
+      const left = await askAgain(() => allSurvivorsSince(target, endedMs));
       if (left.length > 0) await this.clear(target);
     });
   }

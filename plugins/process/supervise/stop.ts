@@ -50,9 +50,9 @@ export async function survivorsAside(target: StopTarget, maxAgeMs: number): Prom
   return survivorsIn(await withRuns(lookAside(maxAgeMs), target), target);
 }
 
-/** Same as `survivorsAside`, by a look that was made at that monotonic time or later. */
-export async function survivorsSince(target: StopTarget, sinceMs: number): Promise<ProcessStat[]> {
-  return survivorsIn(await withRuns(lookSince(sinceMs), target), target);
+/** Same, by a look that was made at that monotonic time or later; also finds what writes to the run's output. */
+export function allSurvivorsSince(target: StopTarget, sinceMs: number): Promise<ProcessStat[]> {
+  return withWriters(lookSince(sinceMs), target);
 }
 
 async function withRuns(looking: Promise<ProcessTable>, { leader }: StopTarget): Promise<ProcessTable> {
@@ -90,9 +90,13 @@ function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boo
 }
 
 /** Also finds what writes to the run's output, for which every process must be asked. */
-async function allSurvivors(target: StopTarget): Promise<ProcessStat[]> {
+function allSurvivors(target: StopTarget): Promise<ProcessStat[]> {
+  return withWriters(lookAside(PROCESS_TABLE_MAX_AGE_MS), target);
+}
+
+async function withWriters(looking: Promise<ProcessTable>, target: StopTarget): Promise<ProcessStat[]> {
   const { spoolFile } = target;
-  const table = await withRuns(lookAside(PROCESS_TABLE_MAX_AGE_MS), target);
+  const table = await withRuns(looking, target);
   const writers = spoolFile === null ? undefined : await table.writersOf(spoolFile);
   await turnWithTime();
   return survivorsIn(table, target, writers);
