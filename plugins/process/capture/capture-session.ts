@@ -158,17 +158,22 @@ export class CaptureSession {
   async retarget(target: CaptureTarget): Promise<void> {
     // A program may write faster than is read, so that a reading would never end by itself.
     this.#isAwaited = true;
-    await this.#pumping;
+    while (this.#pumping !== undefined) await this.#pumping;
     this.#isAwaited = false;
-    if (target.logFile !== this.#target.logFile) {
-      await this.#log?.close();
+    // In one step, because lines that are read while their log is being closed would be lost.
+    const before = this.#target;
+    this.#target = target;
+    const isOthers = !deepEqual(target.owner, before.owner);
+    const old: (RotatingFile | null)[] = [];
+    if (isOthers || target.logFile !== before.logFile) {
+      old.push(this.#log);
       this.#log = this.#openLog(target.logFile);
     }
-    if (target.accessLogFile !== this.#target.accessLogFile) {
-      await this.#accessLog?.close();
+    if (isOthers || target.accessLogFile !== before.accessLogFile) {
+      old.push(this.#accessLog);
       this.#accessLog = this.#openLog(target.accessLogFile);
     }
-    this.#target = target;
+    await Promise.all(old.map(log => log?.close()));
   }
 
   rotate(): void {
