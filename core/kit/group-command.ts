@@ -1,9 +1,11 @@
-// Runs a program in a process group of its own, so that what it has started ends with it.
+// Runs a program in a process group of its own, and with a mark of its own, so that what it has started ends with it.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { reasonText } from './error-text.ts';
+import { endLeftOver, marks } from './left-over.ts';
 import { LOOKED_BEYOND, redactedHead } from './redacted-head.ts';
 
 export interface GroupCommand {
@@ -11,6 +13,10 @@ export interface GroupCommand {
   /** It enters this itself, with its own rights. Default: the root of the file system. */
   readonly cwd?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
+  /** The mark of all that it starts, for whoever is to find it when this host was killed. Default: one that is its own. */
+  readonly work?: string;
+  /** Whether what makes sessions of its own stays when it succeeds, such as services of the machine. Default false. */
+  readonly mayLeave?: boolean;
   /** With whose rights it runs; null: the host's own. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly limitMs: number;
@@ -27,14 +33,14 @@ const MAX_LINE = 4_096;
 const MAX_REST = 4 * (MAX_LINE + LOOKED_BEYOND);
 const TOLD_LINES = 3;
 const ENTER = 'cd -- "$1" && shift && exec "$@"';
-/** How long what is left of its output is read, which something in another group may hold open. */
+/** How long what is left of its output is read, which something without the mark may hold open. */
 const DRAIN_MS = 2_000;
 
 /** Throws an Error with the last lines of its output when it fails, is cancelled, or takes too long. */
 export async function runInGroup(command: GroupCommand): Promise<void> {
-  const { argv, limitMs, signal, onLines } = command;
+  const { argv, limitMs, signal, onLines, work = `command ${randomUUID()}` } = command;
   signal.throwIfAborted();
-  const child = launch(command);
+  const child = launch({ ...command, env: { ...command.env, ...marks(work) } });
   let reason: string | undefined;
   const end = (why?: string): void => {
     reason ??= why;
@@ -58,6 +64,8 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
       child.on('exit', (code, endedBy) => resolve(code ?? endedBy));
     });
     end();
+    // What has made a session of its own is in no group of ours.
+    if (ended !== 0 || command.mayLeave !== true) await endLeftOver(work);
     drain = setTimeout(() => cutOff(outputs), DRAIN_MS);
     await read;
     if (ended !== 0) throw new Error(reason ?? (told.join('; ') || `it ended with ${ended}`));

@@ -116,6 +116,7 @@ async function withTools(use: (tools: Tools) => Promise<void>): Promise<void> {
       env: { ...publicEnvironment(process.env), ...QUIET, LOG: file },
       user: null,
       limitMs: LIMIT_MS,
+      mayLeave: true,
       signal: new AbortController().signal,
     }).then(
       () => true,

@@ -2,7 +2,7 @@
 import { Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { runInGroup } from '#kit/group-command';
-import { endLeftOver, marks } from '#kit/left-over';
+import { endLeftOver } from '#kit/left-over';
 import type { LaunchPlan } from '../process/contract.ts';
 
 /** Migrations of a large database take their time. */
@@ -27,7 +27,7 @@ export async function runBefore(
   work: string,
 ): Promise<void> {
   try {
-    await runInGroup({ argv, cwd, env: { ...env, ...marks(work) }, user, signal, limitMs: LIMIT_MS });
+    await runInGroup({ argv, cwd, env, work, user, signal, limitMs: LIMIT_MS });
   } catch (error) {
     throw new Problem(400, `${processName} cannot start: ${(error as Error).message}`, { cause: error });
   }

@@ -1,5 +1,5 @@
 // Programs that run in a group of their own: what they print, how they fail, and that nothing of them is left.
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { type GroupCommand, runInGroup } from '../../../core/kit/group-command.ts';
@@ -55,11 +55,20 @@ t.test('lines, failures, and ends', async t => {
   await t.rejects(cancelled, { message: / failed: it was cancelled$/ });
   await until(() => !isAlive(pid), { what: 'the end of what it had started' });
 
-  await writeFile(path.join(dir, 'away'), '#!/bin/sh\nsetsid sleep 600 & echo $! > away.pid; exit 4\n', {
-    mode: 0o755,
-  });
-  await t.rejects(run('', { argv: [path.join(dir, 'away')] }), { message: / failed: it ended with 4$/ });
-  const away = Number(await readFile(path.join(dir, 'away.pid'), 'utf8'));
-  t.ok(isAlive(away), 'what holds its output open is not waited for');
-  if (isAlive(away)) process.kill(away, 'SIGKILL');
+  const away = async (prefix: string, how: string): Promise<number> => {
+    const script = `${prefix} setsid sleep 600 & echo $! > away.pid; ${how}`;
+    await t.rejects(run(script, { limitMs: 1_000 }), { message: / failed: it (ended with 4|took longer than 1 s)$/ });
+    return Number(await readFile(path.join(dir, 'away.pid'), 'utf8'));
+  };
+  for (const how of ['exit 4', 'exec sleep 600']) {
+    const left = await away('', how);
+    await until(() => !isAlive(left), { what: 'the end of what had made a session of its own' });
+  }
+  await run('setsid sleep 600 >/dev/null 2>&1 & echo $! > away.pid', { mayLeave: true });
+  const service = Number(await readFile(path.join(dir, 'away.pid'), 'utf8'));
+  t.ok(isAlive(service), 'it may be a service of the machine');
+  process.kill(service, 'SIGKILL');
+  const unmarked = await away('env -i', 'exit 4');
+  t.ok(isAlive(unmarked), 'what holds its output open, and cannot be found, is not waited for');
+  process.kill(unmarked, 'SIGKILL');
 });
