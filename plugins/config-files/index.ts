@@ -79,9 +79,10 @@ export default definePlugin({
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
           await fileChanged.promise(block, { before, after: await files.values(block).catch(() => undefined) });
         }
-        const isRunning = host.find('process.supervisor')?.get(processName)?.status === 'running';
+        // Also while it starts or is being stopped, when it is most likely to write.
+        const isAlive = (host.find('process.supervisor')?.get(processName)?.pid ?? null) !== null;
         const warnings =
-          isRunning && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
+          isAlive && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
         return { status: 'updated' as const, ...target, changed, revision, warnings };
       },
     });

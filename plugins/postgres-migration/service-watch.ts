@@ -30,12 +30,12 @@ export async function waitUntilHealthy(
   let wasUp = isStarted;
   for (;;) {
     signal.throwIfAborted();
-    const { pid, status, lastFailureReason } = supervisor.get(processName) ?? { pid: null, status: 'stopped' };
+    const { pid = null, status = 'stopped', lastFailureReason, lastExit } = supervisor.get(processName) ?? {};
     if (pid !== null && steady?.pid !== pid) steady = { pid, sinceMs: performance.now() };
     if (pid === null) steady = undefined;
     wasUp ||= status === 'running';
     if (wasUp && (status === 'stopped' || status === 'stopping'))
-      throw fault(`${processName} ended again: ${lastFailureReason ?? 'without a reason'}`);
+      throw fault(`${processName} ended again: ${lastFailureReason ?? lastExit?.reason ?? 'without a reason'}`);
     const isSteady = steady !== undefined && performance.now() - steady.sinceMs >= host.paced(steadyMs);
     if (status === 'running' && isSteady) {
       const report = await supervisor.freshHealth(processName, PROBE_MS);

@@ -92,7 +92,8 @@ export class ManagedServer implements PostgresServer {
 
   async start({ by, signal }: { readonly by: string; readonly signal: AbortSignal }): Promise<void> {
     const { supervisor, name } = this.#process();
-    if (!this.isUp()) await supervisor.start(name, 'request', by);
+    // Also of one that is up, which may have ended just now: the start of what runs is none.
+    await supervisor.start(name, 'request', by);
     await this.ready({ signal });
   }
 
@@ -100,9 +101,9 @@ export class ManagedServer implements PostgresServer {
     const { supervisor, name, block } = this.#process();
     for (;;) {
       signal.throwIfAborted();
-      const { status, lastFailureReason } = supervisor.get(name) ?? { status: 'stopped', lastFailureReason: null };
-      if (status === 'stopped')
-        throw new Problem(503, `${name} does not run: ${lastFailureReason ?? 'it was stopped'}`);
+      const { status = 'stopped', lastFailureReason, lastExit } = supervisor.get(name) ?? {};
+      const ended = lastExit?.unexpected === true ? lastExit.reason : 'it was stopped';
+      if (status === 'stopped') throw new Problem(503, `${name} does not run: ${lastFailureReason ?? ended}`);
       if (status === 'running' && (await checkServer(block().block))?.status === 'healthy') return;
       await delay(this.#host.paced(POLL_MS), undefined, { signal });
     }

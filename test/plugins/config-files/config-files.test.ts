@@ -19,7 +19,7 @@ import t, { type Test } from 'tap';
 import { restingVersion } from '../../../core/kit/file-version.ts';
 import { testDir } from '../../support/directory.ts';
 import { asOwner, pluginsDir, startHost, type TestHost } from '../../support/host.ts';
-import { kid, start } from '../../support/kids.ts';
+import { kid, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = [
@@ -48,7 +48,10 @@ async function open(
   const file = path.join(dir, 'service.yaml');
   const open = await startHost({
     plugins: ['auth', ...PLUGINS],
-    config: { service: kid('Service', ['calm'], { config_dir: dir, config_file: file }), bare: kid('Bare', ['calm']) },
+    config: {
+      service: kid('Service', ['ignore-term'], { config_dir: dir, config_file: file }),
+      bare: kid('Bare', ['calm']),
+    },
   });
   t.teardown(() => open.stop());
   const app = await asOwner(open);
@@ -104,6 +107,11 @@ t.test('read and change', async t => {
 
   await start(app, 'Service');
   t.match((await call({ updates: { port: 5 } })).body.warnings, [/is running/]);
+  const stopped = stop(app, 'Service');
+  await until(async () => (await status(app, 'Service')).status === 'stopping');
+  t.match((await call({ updates: { port: 6 } })).body.warnings, [/is running/], 'also while it is being stopped');
+  await stopped;
+  t.same((await call({ updates: { port: 7 } })).body.warnings, []);
 });
 
 t.test('a file whose name is as long as names can be is changed as any other', async t => {

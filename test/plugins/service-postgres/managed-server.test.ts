@@ -1,0 +1,41 @@
+// The managed server as others ask for it: also one that has ended just now is started, and why it does not run is told.
+import t from 'tap';
+import type { Host } from '../../../core/contract/host.ts';
+import { Problem } from '../../../core/contract/problem.ts';
+import { ManagedServer } from '../../../plugins/service-postgres/managed-server.ts';
+
+function serverOf(supervisor: object): ManagedServer {
+  const block = { processName: 'PostgreSQL', configKey: 'postgres', block: {} };
+  const services: Record<string, object> = {
+    'config.store': { blocks: () => [block] },
+    'process.supervisor': supervisor,
+  };
+  return new ManagedServer({ use: (name: string) => services[name], paced: () => 1 } as unknown as Host, 'postgres');
+}
+
+const { signal } = new AbortController();
+
+t.test('what counts as up is asked to start, because it may be ending', async t => {
+  const started: unknown[] = [];
+  const server = serverOf({
+    get: () => ({ status: started.length === 0 ? 'running' : 'stopped', lastFailureReason: 'no room', lastExit: null }),
+    start: async (...call: unknown[]) => void started.push(call),
+  });
+  await t.rejects(server.start({ by: 'metrics', signal }), { message: 'PostgreSQL does not run: no room' });
+  t.same(started, [['PostgreSQL', 'request', 'metrics']]);
+  const refused = serverOf({ start: () => Promise.reject(new Problem(409, 'held')) });
+  await t.rejects(refused.start({ by: 'metrics', signal }), { message: 'held' });
+});
+
+t.test('why it does not run', async t => {
+  const why = (snapshot?: object) => serverOf({ get: () => snapshot }).ready({ signal });
+  const exit = { reason: 'Exited with code 1', unexpected: true };
+  const stopped = { status: 'stopped', lastFailureReason: null };
+  await t.rejects(why({ ...stopped, lastExit: exit }), { message: 'PostgreSQL does not run: Exited with code 1' });
+  for (const snapshot of [
+    undefined,
+    { ...stopped, lastExit: null },
+    { ...stopped, lastExit: { ...exit, unexpected: false } },
+  ])
+    await t.rejects(why(snapshot), { message: 'PostgreSQL does not run: it was stopped' });
+});
