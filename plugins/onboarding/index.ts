@@ -2,7 +2,12 @@
 import { z } from 'zod';
 import { definePlugin } from '#core';
 
-const statusAnswer = z.object({ status: z.string() });
+/** A flag that the environment sets keeps its value, whatever is saved. */
+const statusAnswer = z.object({
+  status: z.string(),
+  overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
+  warnings: z.array(z.string()),
+});
 const section = z.looseObject({
   onboarding_completed: z.boolean().default(false).describe('whether the wizard was finished or skipped'),
 });
@@ -14,8 +19,11 @@ export default definePlugin({
   setup(host) {
     const store = host.use('config.store');
     host.contribute('config.schema', 'onboarding', { path: ['dumb'], schema: section });
-    const setCompleted = (completed: boolean, persist: boolean, actor: string) =>
-      store.update({ updates: { dumb: { onboarding_completed: completed } }, persist, actor });
+    const setCompleted = async (completed: boolean, persist: boolean, actor: string) => {
+      const updates = { dumb: { onboarding_completed: completed } };
+      const { overridden, warnings } = await store.update({ updates, persist, actor });
+      return { overridden: [...overridden], warnings: [...warnings] };
+    };
 
     host.route({
       method: 'GET',
@@ -34,14 +42,13 @@ export default definePlugin({
       async handle({ identity }) {
         const actor = identity.username ?? 'api';
         try {
-          await setCompleted(true, true, actor);
+          return { status: 'Onboarding is completed', ...(await setCompleted(true, true, actor)) };
         } catch (error) {
           // A configuration that cannot be saved must not bring the wizard back at every page, so memory says
           // completed.
           await setCompleted(true, false, actor);
           throw error;
         }
-        return { status: 'Onboarding is completed' };
       },
     });
 
@@ -51,8 +58,7 @@ export default definePlugin({
       summary: 'Shows the first-run wizard again; changes nothing else',
       response: statusAnswer,
       async handle({ identity }) {
-        await setCompleted(false, true, identity.username ?? 'api');
-        return { status: 'Onboarding is reset' };
+        return { status: 'Onboarding is reset', ...(await setCompleted(false, true, identity.username ?? 'api')) };
       },
     });
   },

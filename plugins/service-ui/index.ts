@@ -61,9 +61,9 @@ export default definePlugin({
       body: wire.switchBody,
       response: wire.switchAnswer,
       async handle({ body, identity }) {
-        const state = await toggle.set(body.enabled, identity.username ?? 'api');
-        const warnings = state.proxy_state === 'stopped' ? [] : published().warnings;
-        return { ...list(), ...state, warnings: [...warnings] };
+        const { overridden, warnings, ...state } = await toggle.set(body.enabled, identity.username ?? 'api');
+        const withheld = state.proxy_state === 'stopped' ? [] : published().warnings;
+        return { ...list(), ...state, overridden: [...overridden], warnings: [...warnings, ...withheld] };
       },
     });
   },

@@ -1,7 +1,7 @@
 // Switches embedding on and off: saves the setting, then starts or stops the reverse proxy, where one is installed, in
 // the background.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Host, NamedBlock } from '#core';
+import type { ConfigUpdateResult, Host, NamedBlock } from '#core';
 import { errorText } from '#kit/error-text';
 import type {} from '../process/contract.ts';
 import type {} from '../setup/contract.ts';
@@ -15,6 +15,8 @@ export interface ProxyState {
   readonly proxy_error: string | null;
 }
 
+type Switched = ProxyState & Pick<ConfigUpdateResult, 'overridden' | 'warnings'>;
+
 export class ProxySwitch {
   readonly #host: Host;
   #last: Promise<unknown> = Promise.resolve();
@@ -25,23 +27,27 @@ export class ProxySwitch {
   }
 
   /** Requests are processed one at a time; the last one wins. */
-  set(enabled: boolean, actor: string): Promise<ProxyState> {
+  set(enabled: boolean, actor: string): Promise<Switched> {
     const run = this.#last.then(() => this.#set(enabled, actor));
     this.#last = run.catch(() => undefined);
     return run;
   }
 
-  async #set(enabled: boolean, actor: string): Promise<ProxyState> {
+  async #set(enabled: boolean, actor: string): Promise<Switched> {
     const store = this.#host.use('config.store');
     const key = this.#host.find('service.proxy')?.configKey;
     const proxy = store.blocks().find(({ configKey }) => key !== undefined && configKey === key);
     const embedded = { dumb: { service_ui: { enabled } } };
     const usesProxy = proxy !== undefined && (!enabled || (await this.#isInstalled(proxy)));
     const updates = usesProxy && key !== undefined ? { ...embedded, [key]: { enabled } } : embedded;
-    await store.update({ updates, persist: true, actor });
+    const { overridden, warnings } = await store.update({ updates, persist: true, actor });
+    const state = usesProxy ? await this.#act(proxy, enabled, actor) : undefined;
+    return { ...(state ?? { proxy_state: 'stopped', proxy_error: null }), overridden, warnings };
+  }
+
+  async #act({ processName }: NamedBlock, enabled: boolean, actor: string): Promise<ProxyState | undefined> {
     const supervisor = this.#host.find('process.supervisor');
-    if (supervisor === undefined || !usesProxy) return { proxy_state: 'stopped', proxy_error: null };
-    const { processName } = proxy;
+    if (supervisor === undefined) return undefined;
     this.#error = null;
     const work = enabled ? supervisor.restart(processName, 'restart', actor) : supervisor.stop(processName, actor);
     const settled = Promise.resolve(work).then(

@@ -25,7 +25,8 @@ export const switchBody = z.object({ enabled: z.boolean().default(true) });
 export const switchAnswer = listAnswer.extend({
   proxy_state: z.enum(['starting', 'running', 'stopped', 'error']),
   proxy_error: z.string().nullable(),
-  warnings: z.array(z.string()).describe('what the proxy does not publish, and why'),
+  overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
+  warnings: z.array(z.string()).describe('those of the save, and what the proxy does not publish, and why'),
 });
 
 export function entryToWire(ui: ServiceUi): z.input<typeof entry> {

@@ -7,8 +7,8 @@ import type { ProviderCalls } from '../providers/provider-calls.ts';
 import { providersAnswer, providersToWire } from '../providers/provider-wire.ts';
 import type { Providers } from '../providers/providers.ts';
 import { presetsAnswer, presetsOf } from './presets.ts';
-import type { SettingsStore } from './settings-store.ts';
-import { profileBody, settingsAnswer, settingsBody, settingsToWire } from './settings-wire.ts';
+import type { SaveOutcome, SettingsStore } from './settings-store.ts';
+import { profileBody, savedAnswer, settingsAnswer, settingsBody, settingsToWire } from './settings-wire.ts';
 
 export interface SettingsRouteParts {
   readonly store: SettingsStore;
@@ -23,6 +23,11 @@ export function registerSettingsRoutes(
   { store, providers, models, calls, presets }: SettingsRouteParts,
 ): void {
   const shown = () => settingsToWire(store.read(), { providers, models });
+  const saved = ({ overridden, warnings }: SaveOutcome) => ({
+    ...shown(),
+    overridden: [...overridden],
+    warnings: [...warnings],
+  });
   const profiles = 'ai_provider_profiles';
   const bodyLimitBytes = AI_BODY_LIMIT_BYTES;
 
@@ -39,10 +44,9 @@ export function registerSettingsRoutes(
     summary: 'Saves settings; what is not sent stays, keys too',
     bodyLimitBytes,
     body: settingsBody,
-    response: settingsAnswer,
+    response: savedAnswer,
     async handle({ body, identity }) {
-      await store.save(body, identity.username ?? 'api');
-      return shown();
+      return saved(await store.save(body, identity.username ?? 'api'));
     },
   });
   host.route({
@@ -52,10 +56,9 @@ export function registerSettingsRoutes(
     capability: profiles,
     bodyLimitBytes,
     body: profileBody,
-    response: settingsAnswer,
+    response: savedAnswer,
     async handle({ body, identity }) {
-      await store.saveProfile(body, identity.username ?? 'api');
-      return shown();
+      return saved(await store.saveProfile(body, identity.username ?? 'api'));
     },
   });
   host.route({
@@ -64,10 +67,9 @@ export function registerSettingsRoutes(
     summary: 'Makes a profile the one in use',
     capability: profiles,
     bodyLimitBytes,
-    response: settingsAnswer,
+    response: savedAnswer,
     async handle({ params, identity }) {
-      await store.activate(params.profile_id ?? '', identity.username ?? 'api');
-      return shown();
+      return saved(await store.activate(params.profile_id ?? '', identity.username ?? 'api'));
     },
   });
   host.route({
@@ -76,10 +78,9 @@ export function registerSettingsRoutes(
     summary: 'Removes a profile',
     capability: profiles,
     bodyLimitBytes,
-    response: settingsAnswer,
+    response: savedAnswer,
     async handle({ params, identity }) {
-      await store.remove(params.profile_id ?? '', identity.username ?? 'api');
-      return shown();
+      return saved(await store.remove(params.profile_id ?? '', identity.username ?? 'api'));
     },
   });
   host.route({

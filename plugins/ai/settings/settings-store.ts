@@ -1,6 +1,6 @@
 // Saves settings and profiles, one save after the other, each on what is stored then.
 import { randomUUID } from 'node:crypto';
-import { type Host, Problem } from '#core';
+import { type ConfigUpdateResult, type Host, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { WorkQueue } from '#kit/work-queue';
@@ -24,6 +24,9 @@ import type { ProfileChange, ProviderChange, SettingsChange } from './settings-w
 const MAX_NAME_LENGTH = 80;
 const MAX_MODEL_LENGTH = 200;
 const MAX_KEY_LENGTH = 4_096;
+
+/** What a save did not bring about, or brings along. */
+export type SaveOutcome = Pick<ConfigUpdateResult, 'overridden' | 'warnings'>;
 
 /** What a save was about, as the history of changes names it. */
 export type SaveSource = 'ai_settings' | `ai_provider_profile_${'save' | 'activate' | 'delete'}`;
@@ -58,7 +61,7 @@ export class SettingsStore {
   }
 
   /** What is not given keeps its value. A change to another profile takes that one's values first. */
-  save(change: SettingsChange, actor: string): Promise<void> {
+  save(change: SettingsChange, actor: string): Promise<SaveOutcome> {
     return this.#change('ai_settings', actor, stored => {
       const { active_profile_id: wanted = stored.activeProfileId, enabled = stored.enabled, ...rest } = change;
       const target = stored.profiles.find(({ id }) => id === wanted);
@@ -82,7 +85,7 @@ export class SettingsStore {
   }
 
   /** The saved profile is active afterwards. Throws a Problem 404 for an id that is not stored. */
-  saveProfile({ id: given = '', name: givenName, ...change }: ProfileChange, actor: string): Promise<void> {
+  saveProfile({ id: given = '', name: givenName, ...change }: ProfileChange, actor: string): Promise<SaveOutcome> {
     return this.#change('ai_provider_profile_save', actor, stored => {
       const id = given.trim();
       const earlier = stored.profiles.find(profile => profile.id === id);
@@ -103,7 +106,7 @@ export class SettingsStore {
     });
   }
 
-  activate(id: string, actor: string): Promise<void> {
+  activate(id: string, actor: string): Promise<SaveOutcome> {
     return this.#change('ai_provider_profile_activate', actor, stored => {
       const profile = stored.profiles.find(candidate => candidate.id === id);
       if (profile === undefined) throw unknownProfile(id);
@@ -112,7 +115,7 @@ export class SettingsStore {
   }
 
   /** In place of an active profile the first of the others is active, or else the defaults are in force. */
-  remove(id: string, actor: string): Promise<void> {
+  remove(id: string, actor: string): Promise<SaveOutcome> {
     return this.#change('ai_provider_profile_delete', actor, stored => {
       const profiles = stored.profiles.filter(profile => profile.id !== id);
       if (profiles.length === stored.profiles.length) throw unknownProfile(id);
@@ -180,7 +183,7 @@ export class SettingsStore {
     return { ...record, api_key: key, api_key_origin: this.#bindings.bind(record, key) };
   }
 
-  #change(source: SaveSource, actor: string, edit: (stored: AiSettings) => AiSettings): Promise<void> {
+  #change(source: SaveSource, actor: string, edit: (stored: AiSettings) => AiSettings): Promise<SaveOutcome> {
     return this.#queue.add(async () => {
       const config = this.#host.use('config.store');
       const next = edit(this.read());
@@ -192,8 +195,10 @@ export class SettingsStore {
         active_profile_id: next.activeProfileId,
         profiles: next.profiles.map(storedProfile),
       });
-      if (Object.keys(updates).length === 0) return;
-      await this.#changes.as(source, () => config.update({ updates: { dumb: { ai: updates } }, persist: true, actor }));
+      if (Object.keys(updates).length === 0) return { overridden: [], warnings: [] };
+      return this.#changes.as(source, () =>
+        config.update({ updates: { dumb: { ai: updates } }, persist: true, actor }),
+      );
     });
   }
 }

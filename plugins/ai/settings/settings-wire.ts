@@ -8,7 +8,15 @@ import { shownUrl } from '../providers/target-url.ts';
 import { type AiSettings, type ProfileRecord, SWITCHES } from './settings.ts';
 
 /** Members of answers that may be sent back. */
-const READ_ONLY = ['profiles', 'api_key_configured', 'model_lifecycle', 'model_compatibility', 'provider_token'];
+const READ_ONLY = [
+  'profiles',
+  'api_key_configured',
+  'model_lifecycle',
+  'model_compatibility',
+  'provider_token',
+  'overridden',
+  'warnings',
+];
 
 const text = z.string();
 const ranged = (name: keyof typeof RANGES) => givenNumber().transform(value => clamped(value, RANGES[name]));
@@ -82,6 +90,12 @@ export const settingsAnswer = z.object({
   max_log_scan_mb: z.int(),
   active_profile_id: z.string(),
   profiles: z.array(z.object({ id: z.string(), name: z.string(), ...publicRecord })),
+});
+
+/** What is in force afterwards may be another value than was saved. */
+export const savedAnswer = settingsAnswer.extend({
+  overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
+  warnings: z.array(z.string()),
 });
 
 export interface WireParts {

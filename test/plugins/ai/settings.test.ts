@@ -125,7 +125,7 @@ t.test('settings, profiles and keys', async t => {
       t.match(answer.body.detail, detail);
     }
     t.equal((await put({ x: 'y'.repeat(300_000) })).status, 413);
-    t.same(await settings(), saved, 'nothing of it was saved');
+    t.same({ ...(await settings()), overridden: [], warnings: [] }, saved, 'nothing of it was saved');
     t.match((await put({ provider: 'native_b' })).body, {
       detail: undefined,
       provider: 'openai',
@@ -328,4 +328,26 @@ t.test('settings, profiles and keys', async t => {
     t.same(await settings(), earlier);
     await writeFile(file, before);
   });
+});
+
+t.test('a save of what a variable of the environment gives says so', async t => {
+  process.env.DUMB_AI_TIMEOUT_SEC = '90';
+  process.env.DUMB_AI_MODEL = 'given';
+  t.teardown(() => {
+    delete process.env.DUMB_AI_TIMEOUT_SEC;
+    delete process.env.DUMB_AI_MODEL;
+  });
+  const app = await startWithPlugins(t, {}, { shipped: ['config', 'process', 'ai', 'ai-ollama'], config: {} });
+  const put = (json: object) => app.request('PUT', '/ai/settings', { json });
+  t.match((await put({ enabled: true })).body, { enabled: true, overridden: [], warnings: [] });
+  const saved = await put({ timeout_sec: 20, provider: 'ollama' });
+  t.match(saved.body, { provider: 'ollama', timeout_sec: 90, overridden: ['dumb.ai.timeout_sec'] });
+  t.match(await put(saved.body), { status: 200, body: { overridden: [] } }, 'the answer can be sent as it is');
+  const profile = { name: 'Mine', provider: 'ollama', base_url: 'http://127.0.0.1:1', model: 'wanted' };
+  const { body } = await app.post('/ai/profiles', profile);
+  t.match(body, { overridden: ['dumb.ai.model'], profiles: [{ name: 'Mine' }] });
+  t.match(await app.request('POST', `/ai/profiles/${body.active_profile_id}/activate`), {
+    body: { overridden: Array },
+  });
+  t.match((await app.request('DELETE', `/ai/profiles/${body.active_profile_id}`)).body, { overridden: Array });
 });

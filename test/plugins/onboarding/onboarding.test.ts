@@ -40,3 +40,14 @@ t.test('a damaged configuration is not written over by a wizard', { skip }, asyn
   t.teardown(() => app.stop());
   t.same((await app.get('/config/onboarding-status')).body, { needs_onboarding: false });
 });
+
+t.test('where the environment decides, the answer says so', { skip }, async t => {
+  process.env.DUMB_ONBOARDING_COMPLETED = 'true';
+  t.teardown(() => delete process.env.DUMB_ONBOARDING_COMPLETED);
+  const app = await startHost({ plugins: ['config', 'onboarding'] });
+  t.teardown(() => app.stop());
+  const told = { status: 200, body: { status: String, overridden: ['dumb.onboarding_completed'], warnings: [] } };
+  t.match(await app.post('/config/reset-onboarding'), told);
+  t.same((await app.get('/config/onboarding-status')).body, { needs_onboarding: false });
+  t.match((await app.post('/config/onboarding-completed')).body, { overridden: [] }, 'nothing is saved that differs');
+});

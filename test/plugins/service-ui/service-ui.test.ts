@@ -78,3 +78,12 @@ t.test('a key for the port that the block does not have is told when it is saved
   t.match(await save({ panel: { ui: { port_key: 'web' } } }), [/panel\.ui\.port_key: 'web' holds no port/]);
   t.same(await save({ panel: { ui: { port_key: 'port' } } }), []);
 });
+
+t.test('a switch that the environment holds says so', { skip: !isHere }, async t => {
+  process.env.DUMB_SERVICE_UI_ENABLED = 'false';
+  t.teardown(() => delete process.env.DUMB_SERVICE_UI_ENABLED);
+  const app = await startHost({ plugins: ['config', 'process', 'service-ui'], config: {} });
+  t.teardown(() => app.stop());
+  const { body } = await app.post('/config/service-ui', { enabled: true });
+  t.match(body, { enabled: false, overridden: ['dumb.service_ui.enabled'], warnings: [] });
+});
