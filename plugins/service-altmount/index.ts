@@ -6,7 +6,7 @@ import type {} from '../config-files/contract.ts';
 import type {} from '../database-health/contract.ts';
 import type { ArrApplications, ArrInstance } from '../service-arr/contract.ts';
 import type {} from '../setup/contract.ts';
-import { settingsFor } from './settings.ts';
+import { databaseAfter, settingsFor } from './settings.ts';
 
 const KEY = 'altmount';
 const CATEGORIES = ['Default', 'movies', 'tv', 'music', 'adult'];
@@ -30,8 +30,9 @@ export default definePlugin({
         const categories = CATEGORIES.map((name, order) => ({ name, order, priority: 0, dir: name.toLowerCase() }));
         await files.ensure(block, fill('{config_file}'), {
           seed: undefined,
-          values: ({ arrs }) => ({
+          values: ({ arrs, database }) => ({
             ...settingsFor(block, template),
+            ...databaseAfter(block, database, fill('{postgres_host}:{postgres_port}')),
             ...lists((arrs ?? {}) as Entry, linked, applications.kinds),
           }),
           initial: { sabnzbd: { categories } },

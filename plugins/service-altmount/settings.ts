@@ -1,7 +1,8 @@
-// What AltMount's own file says of its block: how it mounts, and how much it logs.
+// What AltMount's own file says of its block: how it mounts, how much it logs, and that it has left the managed server.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
+import { isObject } from '#kit/plain-object';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error', CRITICAL: 'error' } as const;
@@ -21,4 +22,12 @@ export function settingsFor({ block }: NamedBlock, { facts }: ServiceTemplate): 
     log: { level: LEVELS[parseLevel(String(block.log_level ?? ''))] },
     ...(Object.hasOwn(mountTypes, kind) ? { mount_type: mountTypes[kind] } : {}),
   };
+}
+
+/** With the switch off its data are where they were before, unless people named a server of their own. */
+export function databaseAfter({ block }: NamedBlock, present: unknown, managed: string): Record<string, unknown> {
+  if (block.postgres_enabled === true || !isObject(present) || present.type !== 'postgres') return {};
+  const address = String(present.dsn);
+  const isManaged = URL.canParse(address) && new URL(address).host === managed;
+  return isManaged ? { database: { type: 'sqlite', dsn: '' } } : {};
 }

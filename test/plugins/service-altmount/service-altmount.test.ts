@@ -89,7 +89,7 @@ t.test('its mount, its level and its database follow its block', { skip }, async
   t.equal(answer.status, 200, answer.text);
   const first = parse(await readFile(file, 'utf8'));
   t.match(first, { mount_type: 'rclone', mount_path: path.join(dir, 'mount'), log: { level: 'info' } });
-  t.equal(first.database, undefined, 'its own');
+  t.same(first.database, { path: path.join(dir, 'altmount.db') }, 'its own');
   const { env } = await seenBy(program);
   t.match(env.JWT_SECRET, /^[0-9a-f]{64}$/, 'logins outlive a restart');
   t.equal(first.api.key_override, env.ALTMOUNT_API_KEY);
@@ -112,4 +112,13 @@ t.test('its mount, its level and its database follow its block', { skip }, async
     log: { level: 'warn' },
     database: { type: 'postgres', dsn: 'postgres://keeper:p%40ss@127.0.0.1:5999/altmount' },
   });
+
+  await app.post('/config', { process_name: 'AltMount', updates: { postgres_enabled: false } });
+  t.equal((await restart(app, 'AltMount')).status, 200);
+  const left = { type: 'sqlite', dsn: '', path: path.join(dir, 'altmount.db') };
+  t.same(parse(await readFile(file, 'utf8')).database, left, 'the switch brings it back to its own file');
+  const elsewhere = { type: 'postgres', dsn: 'postgres://me@nas:5999/altmount' };
+  await writeFile(file, stringify({ database: elsewhere }));
+  t.equal((await restart(app, 'AltMount')).status, 200);
+  t.match(parse(await readFile(file, 'utf8')).database, elsewhere, 'a server of its owner stays');
 });
