@@ -35,6 +35,7 @@ export default definePlugin({
           throw new Problem(
             400,
             `${context.block.processName} cannot start: it has no token; set tunnel_token, or ${facts.variable} in its env`,
+            { code: 'setup.option-missing' },
           );
         context.plan.env[facts.variable] = token;
       },

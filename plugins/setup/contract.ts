@@ -25,7 +25,10 @@ export interface SetupContext {
  */
 export interface ServiceProgram {
   readonly configKey: string;
-  /** Changes `argv` and `env` of the plan. Throws a Problem that says what is missing. */
+  /**
+   * Changes `argv` and `env` of the plan. Throws a Problem that says what is missing; with the code `setup.option-missing`
+   * where no installation would help.
+   */
   choose(context: ProgramContext): Promise<void>;
 }
 

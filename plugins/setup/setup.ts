@@ -54,6 +54,9 @@ export class ServiceSetup implements ServiceSetups {
     const placeholders = this.#placeholdersOf(block);
     const context = this.#context(plan, block, template, placeholders);
     this.#requireOptions(block, template);
+    // Nothing is fetched for a service whose own plugin misses an option.
+    const missing = this.#programsOf(template).length > 0 ? await this.missing(block) : undefined;
+    if (missing?.code === OPTION_MISSING) throw missing;
     const isTemplates = this.#complete(plan, block, template, placeholders);
     await this.#install(context);
     await this.#choose({ plan, block, isTemplates }, template, placeholders);
@@ -193,10 +196,13 @@ export class ServiceSetup implements ServiceSetups {
     const { command, lacks } = template.launch?.alternative ?? {};
     if (isTemplates && command !== undefined && lacks !== undefined && !(await isThere(placeholders.fill(lacks))))
       plan.argv = command.map(word => placeholders.fill(word));
-    for (const program of this.#points.programs.values())
-      if (program.configKey === template.key)
-        await program.choose({ ...chosen, fill: text => placeholders.fill(text) });
+    for (const program of this.#programsOf(template))
+      await program.choose({ ...chosen, fill: text => placeholders.fill(text) });
     await checkProgram(plan, template);
+  }
+
+  #programsOf({ key }: ServiceTemplate): ServiceProgram[] {
+    return [...this.#points.programs.values()].filter(({ configKey }) => configKey === key);
   }
 
   async #writeFiles({ block, template, owner }: SetupContext, placeholders: Placeholders): Promise<void> {

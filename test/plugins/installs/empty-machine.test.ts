@@ -266,7 +266,12 @@ t.test('onboarding on an empty machine ends with running services', { skip: !isH
     ],
     optional_services: ['aiostreams', 'tautulli', 'pulsarr'],
     optional_service_options: {
-      aiostreams: { port: aiostreams, base_url: 'http://localhost', auth_username: 'a', auth_password: 'b' },
+      aiostreams: {
+        port: aiostreams,
+        base_url: 'http://localhost',
+        auth_username: 'a',
+        auth_password: 'twelve letters',
+      },
       tautulli: { port: tautulli },
       pulsarr: { port: pulsarr },
     },

@@ -8,6 +8,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { restart, start } from '../../support/kids.ts';
 import { noting, seenBy } from '../../support/seen.ts';
 import { until } from '../../support/until.ts';
+import { openVendors } from '../../support/vendors.ts';
 
 const skip = !['service-cloudflared', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 const shipped = new URL('../../../templates/services/cloudflared.json', import.meta.url);
@@ -61,4 +62,18 @@ t.test('the token comes from its option, a variable or a file', { skip }, async 
     return chunk.includes('its command runs a shell') && chunk;
   });
   t.notMatch(log, 'of-the-option', 'and the log has no token');
+});
+
+t.test('nothing is fetched while there is no token', { skip }, async t => {
+  const vendors = await openVendors(t, { 'api.github.com': () => ({ status: 500 }) });
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'service-cloudflared', 'installs', 'install-github-release'],
+    config: {
+      dumb: { install_mirrors: vendors.mirrors },
+      cloudflared: { process_name: 'Tunnel', config_dir: testDir(t, {}) },
+    },
+  });
+  t.teardown(() => app.stop());
+  t.match(await start(app, 'Tunnel'), { status: 400, body: { detail: /^Tunnel cannot start: it has no token/ } });
+  t.same(vendors.asked, []);
 });

@@ -1,0 +1,43 @@
+// AIOStreams: its address follows its port, and options that it refuses, or that leave it open, are told before its start.
+import { definePlugin, Problem } from '#core';
+import type {} from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
+import { addressFault, followed, loginFault } from './options.ts';
+
+const KEY = 'aiostreams';
+const ADDRESS = 'BASE_URL';
+const LOGIN = 'AIOSTREAMS_AUTH';
+
+export default definePlugin({
+  name: 'service-aiostreams',
+  host: '^1',
+  after: ['setup'],
+
+  setup(host) {
+    host.contribute('service.program', KEY, {
+      configKey: KEY,
+      async choose({ plan, block: { block, processName } }) {
+        const own = (block.env ?? {}) as Readonly<Record<string, unknown>>;
+        const address = followed(textOf(block.base_url), block.port);
+        const isByHand = textOf(own[LOGIN]) !== '' && textOf(block.auth_password) === '';
+        const fault =
+          (Object.hasOwn(own, ADDRESS) ? undefined : addressFault(address)) ??
+          (isByHand ? undefined : loginFault(block));
+        if (fault !== undefined)
+          throw new Problem(400, `${processName} cannot start: its option ${fault}`, { code: 'setup.option-missing' });
+        if (!Object.hasOwn(own, ADDRESS)) plan.env[ADDRESS] = address;
+      },
+    });
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ block: { block }, store }) {
+        const address = followed(textOf(block.base_url), block.port);
+        if (address !== textOf(block.base_url)) await store({ base_url: address });
+      },
+    });
+  },
+});
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
