@@ -88,6 +88,30 @@ t.test('directories, files, variables and secrets', { skip }, async t => {
   t.equal((await saved(app)).aiostreams.secret_key, aiostreams.secret_key, 'generated once');
 });
 
+t.test('a build from sources is told that it is one', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const program = path.join(dir, 'program');
+  await noting(program);
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup'],
+    config: { maintainerr: { process_name: 'Mine', config_dir: dir, log_file: `${dir}/own.log`, command: [program] } },
+  });
+  t.teardown(() => app.stop());
+  for (const [updates, told] of [
+    [{ branch_enabled: false }, 'stable'],
+    [{ branch_enabled: true }, 'development'],
+    [{ branch_enabled: false, commit_sha: 'c'.repeat(40) }, 'development'],
+    [{ env: { VERSION_TAG: 'own' } }, 'own'],
+  ] as const) {
+    await app.post('/config', { process_name: 'Mine', updates });
+    await writeFile(`${program}.seen`, '');
+    const { status, text } = await restart(app, 'Mine');
+    t.equal(status, 200, text);
+    t.equal((await seenBy(program)).env.VERSION_TAG, told);
+  }
+});
+
 t.test('a program is told the level in the words that it knows', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
