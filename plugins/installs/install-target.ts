@@ -72,7 +72,10 @@ export function installTarget(
     facts: fact.facts,
     directory,
     isGiven: fact.directory !== undefined && !fact.directory.includes('{'),
-    parts: layouts.map(markers => markers.filter(marker => !path.isAbsolute(marker))),
+    // What lies elsewhere in the machine alone is no layout of a release.
+    parts: layouts
+      .map(markers => markers.filter(marker => !path.isAbsolute(marker)))
+      .filter((parts, place) => place === 0 || parts.length > 0),
     ownFolders: ownFolders && path.relative(directory ?? '/', ownFolders),
     notes: fact.notes && fill(fact.notes),
     versionFile: fact.versionFile === undefined ? undefined : fill(fact.versionFile),

@@ -112,6 +112,7 @@ const setup = z.strictObject({
         path: z.string(),
         when: condition.optional(),
         seed: z.string().optional().describe('the text of a file that is missing; without it the file is left missing'),
+        seedFrom: texts.optional().describe('files whose text a missing file has instead, the first that is there'),
         mode: z.literal('private').optional(),
         values: values.optional().describe('kept equal to the block'),
         initial: values.optional().describe('set where the file has nothing'),

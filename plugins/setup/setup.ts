@@ -15,6 +15,7 @@ import { Placeholders } from './placeholders.ts';
 import { checkProgram } from './program.ts';
 
 const PROGRAM = '{program}';
+const MAX_SEED_BYTES = 1024 * 1024;
 const OPTION_MISSING = 'setup.option-missing';
 /** A variable of the launch in the value of another. */
 const VARIABLE = /\$\{(\w+)\}/g;
@@ -208,11 +209,11 @@ export class ServiceSetup implements ServiceSetups {
   async #writeFiles({ block, template, owner }: SetupContext, placeholders: Placeholders): Promise<void> {
     const files = this.#host.find('config.files');
     if (files === undefined) return;
-    for (const { path, when, seed, mode, values, initial } of template.setup?.files ?? []) {
+    for (const { path, when, seed, seedFrom = [], mode, values, initial } of template.setup?.files ?? []) {
       if (when !== undefined && !placeholders.isSet(when)) continue;
       const file = placeholders.fill(path);
       const wanted = {
-        seed,
+        seed: (await isThere(file)) ? seed : ((await firstText(seedFrom.map(from => placeholders.fill(from)))) ?? seed),
         values: (placeholders.fillTree(values ?? {}) ?? {}) as Record<string, unknown>,
         initial: (placeholders.fillTree(initial ?? {}) ?? {}) as Record<string, unknown>,
         mode: mode === 'private' ? 0o600 : 0o644,
@@ -234,6 +235,16 @@ function isThere(file: string): Promise<boolean> {
     version => version !== null,
     () => true,
   );
+}
+
+/** The text of the first of these files that is there. Throws an Error for one that cannot be read. */
+async function firstText(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) {
+    if (!(await isThere(file))) continue;
+    const text = await GuardedDirectory.at(file, (directory, name) => directory.read(name, MAX_SEED_BYTES));
+    if (text !== null) return text.toString('utf8');
+  }
+  return undefined;
 }
 
 function isBlank(value: unknown): boolean {

@@ -1,0 +1,49 @@
+// zurg: a program that its owner has put beside the configuration wins over installed releases, and a login that was taken
+// out of the block goes from its file.
+import path from 'node:path';
+import { z } from 'zod';
+import { definePlugin } from '#core';
+import { fileVersion } from '#kit/fs-out-of-process';
+import type {} from '../config-files/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
+
+const KEY = 'zurg';
+const LOGIN = ['username', 'password'];
+
+const factsSchema = z.object({
+  ownProgram: z.string().describe('started instead of what is installed, where it is there'),
+});
+
+export default definePlugin({
+  name: 'service-zurg',
+  host: '^1',
+  needs: ['services'],
+  after: ['setup'],
+
+  setup(host) {
+    host.contribute('service.program', KEY, {
+      configKey: KEY,
+      async choose({ plan, block }) {
+        const { ownProgram } = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
+        const [program = '', ...rest] = plan.argv;
+        // A command that leads elsewhere is its owner's choice too.
+        const isInstalled = path.dirname(program) === path.normalize(String(block.block.config_dir));
+        if (isInstalled && (await fileVersion(ownProgram)) !== null) plan.argv = [ownProgram, ...rest];
+      },
+    });
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ block, fill, owner }) {
+        const { user } = block.block;
+        if (typeof user === 'string' && user !== '') return;
+        const values = (present: Readonly<Record<string, unknown>>) =>
+          Object.fromEntries(
+            LOGIN.filter(name => ![undefined, null, ''].includes(present[name] as '')).map(name => [name, '']),
+          );
+        const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner };
+        await host.find('config.files')?.ensure(block, fill('{config_file}'), wanted);
+      },
+    });
+  },
+});
