@@ -48,6 +48,8 @@ const OPTIONS: Readonly<Record<string, Values>> = {
     cookie_domain: 'example.org',
     notifier: { type: 'smtp' },
   },
+  // Whatever this machine has.
+  emby: { use_system_ffmpeg: false },
   cloudflared: { tunnel_token: 'the-token-of-the-tunnel' },
   riven_frontend: { origin: 'https://films.example.org' },
   zurg: { enabled: true, autostart: false, api_key: 'the-key', core_service: 'riven_backend' },
