@@ -4,7 +4,9 @@ import type {} from '../config-files/contract.ts';
 import type { ArrApplications } from '../service-arr/contract.ts';
 import type {} from '../setup/contract.ts';
 import type {} from '../symlinks/contract.ts';
+import type {} from '../versions/contract.ts';
 import { clientsOf } from './clients.ts';
+import { earlierForm, earlierProvider, isEarlier } from './earlier-form.ts';
 
 const KEY = 'decypharr';
 /** The application's own value that marks entries as managed. */
@@ -26,10 +28,14 @@ export default definePlugin({
         if (files === undefined) return;
         const applications = host.find('arr.applications');
         const linked = await applications?.linkedTo(KEY);
+        // The release may have been installed just now.
+        const isOld = isEarlier(await host.find('service.versions')?.refresh(block.processName));
         const values = (present: Entry): Entry => {
-          const debrids = mergeNamed(listOf(present.debrids), providers(block));
+          const merged = mergeNamed(listOf(present.debrids), providers(block));
+          const debrids = isOld ? merged.map(entry => earlierProvider(entry, block)) : merged;
           const arrs = managers(listOf(present.arrs), linked);
           return {
+            ...(isOld ? earlierForm(block, present) : {}),
             ...(debrids.length > 0 ? { debrids } : {}),
             ...(arrs.length > 0 || present.arrs !== undefined ? { arrs } : {}),
           };

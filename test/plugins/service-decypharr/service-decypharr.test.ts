@@ -128,3 +128,37 @@ t.test('a manager that makes its key only when Decypharr already runs', { skip }
     'once, and not for what it knows',
   );
 });
+
+t.test('a release before 2.0 has its own form', { skip }, async t => {
+  const dir = testDir(t, { 'config.json': '{}', 'version.txt': 'v1.1.6\n' });
+  await chmod(dir, 0o755);
+  const configDir = path.join(dir, 'config');
+  await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
+  const files = [{ ...TEMPLATE.setup.files[0], values: { download_folder: '/downloads' } }];
+  const template = { ...TEMPLATE, setup: { files }, version: { from: [{ file: '{config_dir}/version.txt' }] } };
+  await writeFile(path.join(configDir, 'templates/services/decypharr.json'), JSON.stringify(template));
+  const file = path.join(dir, 'config.json');
+  const block = { config_dir: dir, config_file: file, mount_type: 'dfs', mount_path: '/mnt/films' };
+  const api_keys = { realdebrid: 'key' };
+  const app = await startHost({ plugins: 'offline', configDir, config: { decypharr: { ...block, api_keys } } });
+  t.teardown(() => app.stop());
+  const written = async () => JSON.parse(await readFile(file, 'utf8'));
+  t.equal((await start(app, 'Decypharr')).status, 200);
+  t.match(await written(), {
+    qbittorrent: { download_folder: '/downloads' },
+    rclone: { enabled: true, mount_path: '/mnt/films' },
+    debrids: [{ name: 'realdebrid', api_key: 'key', folder: '/mnt/films/realdebrid/__all__', use_webdav: true }],
+  });
+  await writeFile(file, JSON.stringify({ debrids: [{ name: 'realdebrid', folder: '/elsewhere', use_webdav: false }] }));
+  await app.post('/config', { process_name: 'Decypharr', updates: { mount_type: 'external_rclone' } });
+  t.equal((await restart(app, 'Decypharr')).status, 200);
+  t.match(await written(), {
+    rclone: { enabled: false },
+    debrids: [{ api_key: 'key', folder: '/elsewhere', use_webdav: false }],
+  });
+  await writeFile(path.join(dir, 'version.txt'), 'v2.0.0\n');
+  await writeFile(file, '{}');
+  t.equal((await restart(app, 'Decypharr')).status, 200);
+  t.notOk('rclone' in (await written()), 'later ones have none of it');
+  t.notOk('folder' in (await written()).debrids[0]);
+});
