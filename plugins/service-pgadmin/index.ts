@@ -1,12 +1,19 @@
-// pgAdmin: runs pgAgent, which carries out the jobs that are planned in pgAdmin, beside it.
+// pgAdmin: runs pgAgent, which carries out the jobs that are planned in pgAdmin, beside it, and lists the managed server in it.
+import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
+import type {} from '../config-files/contract.ts';
+import type {} from '../integrations/contract.ts';
 import type {} from '../process/contract.ts';
+import type {} from '../service-postgres/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 import { Companion, type CompanionLaunch } from './companion.ts';
+import { passwordLine, register, storageFolder } from './registration.ts';
 
 const KEY = 'pgadmin';
+/** Below the storage of the account. */
+const PASSWORDS = 'managed-server.pgpass';
 
 const factsSchema = z.object({
   companion: z.object({
@@ -30,9 +37,31 @@ export default definePlugin({
 
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure({ plan: { env, user }, fill }) {
+      async configure({ plan: { env, user }, block, owner, fill, makeDirectory }) {
         const { variable, value } = facts.password;
+        const email = String(block.block.setup_email ?? '');
+        const server = host.find('postgres.server');
+        const files = host.find('config.files');
+        if (server !== undefined && files !== undefined && email !== '') {
+          const directory = path.join(String(block.block.config_dir), 'storage', storageFolder(email));
+          const { host: address, port, user: name, password } = server.access();
+          await makeDirectory(directory, 0o700);
+          const text = passwordLine([address, port, '*', name, password]);
+          await files.write(block, path.join(directory, PASSWORDS), text, { mode: 0o600, owner });
+        }
         launch = { command: facts.command.map(fill), env: { ...env, [variable]: fill(value) }, user };
+      },
+    });
+    host.contribute('service.integration', 'pgadmin-server', {
+      targets: [KEY],
+      providers: [],
+      async apply({ block }, told) {
+        const server = host.find('postgres.server');
+        const email = String(block.setup_email ?? '');
+        const name = server?.place()?.processName;
+        if (server === undefined || name === undefined || email === '') return;
+        if (await register(server, { email, name, passfile: `/${PASSWORDS}` }))
+          told(`${name} is in its list of servers`);
       },
     });
     host.tap('process.started', async ({ configKey, processName }) => {
