@@ -34,6 +34,9 @@ const WIRE: Readonly<Record<string, RegExp>> = {
   'plugins/metrics-history/wire.ts': /\b(?:last_|probe_)?postgresql(?:_success)?\b/gi,
   // Section, prefix, flag and file of an existing installation.
   'plugins/request-sync/settings.ts': /\bseerr[_-]sync(?:_state)?\b/g,
+  // What it administers is that server, whatever else there is.
+  'plugins/service-pgadmin/index.ts': /'postgres\.server'|service-postgres\b/g,
+  'plugins/service-pgadmin/registration.ts': /\bPostgresServer\b|service-postgres\b|'postgres'/g,
   // `GET /config/service-ui` tells the file of the routes under this member as well.
   'plugins/service-ui/index.ts': /\btraefik_config\b/g,
   'plugins/service-ui/wire.ts': /\btraefik_config\b/g,

@@ -32,7 +32,7 @@ export default definePlugin({
           seed: undefined,
           values: ({ arrs, database }) => ({
             ...settingsFor(block, template),
-            ...databaseAfter(block, database, fill('{postgres_host}:{postgres_port}')),
+            ...databaseAfter(block, template, database, fill),
             ...lists((arrs ?? {}) as Entry, linked, applications.kinds),
           }),
           initial: { sabnzbd: { categories } },

@@ -12,6 +12,14 @@ const factsSchema = z.object({
     .record(z.string(), z.string())
     .default({})
     .describe("kinds of mounts, with the application's own words for them"),
+  leaving: z
+    .object({
+      switch: z.string().describe('option with which its data are in the managed server'),
+      type: z.string().describe('what its file calls that kind of database'),
+      managed: z.string().describe('host and port of that server'),
+      own: z.record(z.string(), z.unknown()).describe('what its file says of the database of its own'),
+    })
+    .optional(),
 });
 
 /** A kind of mount that it does not know leaves that in the file. */
@@ -25,9 +33,16 @@ export function settingsFor({ block }: NamedBlock, { facts }: ServiceTemplate): 
 }
 
 /** With the switch off its data are where they were before, unless people named a server of their own. */
-export function databaseAfter({ block }: NamedBlock, present: unknown, managed: string): Record<string, unknown> {
-  if (block.postgres_enabled === true || !isObject(present) || present.type !== 'postgres') return {};
+export function databaseAfter(
+  { block }: NamedBlock,
+  { facts }: ServiceTemplate,
+  present: unknown,
+  fill: (text: string) => string,
+): Record<string, unknown> {
+  const { leaving } = factsSchema.parse(facts ?? {});
+  if (leaving === undefined || block[leaving.switch] === true) return {};
+  if (!isObject(present) || present.type !== leaving.type) return {};
   const address = String(present.dsn);
-  const isManaged = URL.canParse(address) && new URL(address).host === managed;
-  return isManaged ? { database: { type: 'sqlite', dsn: '' } } : {};
+  const isManaged = URL.canParse(address) && new URL(address).host === fill(leaving.managed);
+  return isManaged ? { database: leaving.own } : {};
 }

@@ -2,6 +2,7 @@
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrApplications } from '../service-arr/contract.ts';
+import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 import type {} from '../symlinks/contract.ts';
 import type {} from '../versions/contract.ts';
@@ -23,19 +24,20 @@ export default definePlugin({
   setup(host) {
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure({ block, fill, owner }) {
+      async configure({ block, template, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
         const applications = host.find('arr.applications');
         const linked = await applications?.linkedTo(KEY);
         // The release may have been installed just now.
         const isOld = isEarlier(await host.find('service.versions')?.refresh(block.processName));
+        const mounts = host.find('service.templates')?.mountOf(block) !== undefined;
         const values = (present: Entry): Entry => {
           const merged = mergeNamed(listOf(present.debrids), providers(block));
           const debrids = isOld ? merged.map(entry => earlierProvider(entry, block)) : merged;
           const arrs = managers(listOf(present.arrs), linked);
           return {
-            ...(isOld ? earlierForm(block, present) : {}),
+            ...(isOld ? earlierForm(block, present, { facts: template.facts, mounts }) : {}),
             ...(debrids.length > 0 ? { debrids } : {}),
             ...(arrs.length > 0 || present.arrs !== undefined ? { arrs } : {}),
           };

@@ -135,7 +135,11 @@ t.test('a release before 2.0 has its own form', { skip }, async t => {
   const configDir = path.join(dir, 'config');
   await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
   const files = [{ ...TEMPLATE.setup.files[0], values: { download_folder: '/downloads' } }];
-  const template = { ...TEMPLATE, setup: { files }, version: { from: [{ file: '{config_dir}/version.txt' }] } };
+  const shipped = JSON.parse(
+    await readFile(new URL('../../../templates/services/decypharr.json', import.meta.url), 'utf8'),
+  );
+  const { facts, mounts, version } = shipped;
+  const template = { ...TEMPLATE, setup: { files }, version, facts, mounts };
   await writeFile(path.join(configDir, 'templates/services/decypharr.json'), JSON.stringify(template));
   const file = path.join(dir, 'config.json');
   const block = { config_dir: dir, config_file: file, mount_type: 'dfs', mount_path: '/mnt/films' };
