@@ -56,8 +56,8 @@ t.test('its address follows its port, and what it refuses is told', { skip }, as
   };
   for (const address of [
     'https://streams.example.org',
-    'http://192.168.1.5:80/',
-    'http://nas.lan',
+    'http://172.20.0.5:80/',
+    'http://nas.local',
     'http://localhost:1/x',
   ])
     t.equal(await told({ base_url: address }), address, 'where its owner publishes it');
