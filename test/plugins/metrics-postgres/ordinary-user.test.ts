@@ -24,6 +24,8 @@ t.test(
     );
     const data = path.join(place, 'postgres');
     const postgres = {
+      // Otherwise the boot starts it, maybe before the activation.
+      enabled: false,
       port: await freePort(),
       config_dir: data,
       config_file: path.join(data, 'postgresql.conf'),
