@@ -136,7 +136,7 @@ export class ProcessTable {
   /** Start time from which on the run ids of processes are being read. */
   #readFrom = Number.POSITIVE_INFINITY;
   #reading: Promise<unknown> | undefined;
-  #writers: Promise<ReadonlyMap<string, ReadonlySet<number>>> | undefined;
+  #writers: { readonly since: number; readonly byFile: Promise<ReadonlyMap<string, ReadonlySet<number>>> } | undefined;
 
   constructor(processes: readonly ProcessStat[]) {
     this.processes = processes;
@@ -191,15 +191,23 @@ export class ProcessTable {
     }
   }
 
-  /** The pids of those that have the file as their standard output or error, read in several turns of the event loop. */
-  async writersOf(file: string): Promise<ReadonlySet<number>> {
-    this.#writers ??= this.#lookAtOutputs();
-    return (await this.#writers).get(file) ?? new Set();
+  /**
+   * The pids of those that have the file as their standard output or error, and are no older than the run's leader, which
+   * started at `since`; read in several turns of the event loop.
+   */
+  async writersOf(file: string, since: number): Promise<ReadonlySet<number>> {
+    if (this.#writers === undefined || this.#writers.since > since) {
+      // A second look is one at all, so that many runs of different ages need no more.
+      const from = this.#writers === undefined ? since : 0;
+      this.#writers = { since: from, byFile: this.#lookAtOutputs(from) };
+    }
+    return (await this.#writers.byFile).get(file) ?? new Set();
   }
 
-  async #lookAtOutputs(): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
+  async #lookAtOutputs(since: number): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
     const outputs: (readonly [string, number])[] = [];
-    await inTurns(this.processes, ({ pid }) => {
+    const members = this.processes.filter(({ startTime }) => startTime >= since);
+    await inTurns(members, ({ pid }) => {
       for (const descriptor of [1, 2] as const) {
         const file = outputFileOf(pid, descriptor);
         if (file !== null) outputs.push([file.replace(DELETED, ''), pid]);

@@ -97,7 +97,7 @@ function allSurvivors(target: StopTarget): Promise<ProcessStat[]> {
 async function withWriters(looking: Promise<ProcessTable>, target: StopTarget): Promise<ProcessStat[]> {
   const { spoolFile } = target;
   const table = await withRuns(looking, target);
-  const writers = spoolFile === null ? undefined : await table.writersOf(spoolFile);
+  const writers = spoolFile === null ? undefined : await table.writersOf(spoolFile, startOf(target.leader));
   await turnWithTime();
   return survivorsIn(table, target, writers);
 }
