@@ -29,8 +29,9 @@ export default definePlugin({
         if (files === undefined) return;
         const applications = host.find('arr.applications');
         const linked = await applications?.linkedTo(KEY);
-        // The release may have been installed just now.
-        const isOld = isEarlier(await host.find('service.versions')?.refresh(block.processName));
+        const versions = host.find('service.versions');
+        // The release may have been installed just now. One that cannot be told is taken for a present one.
+        const isOld = isEarlier(await versions?.refresh(block.processName).catch(() => null));
         const mounts = host.find('service.templates')?.mountOf(block) !== undefined;
         const values = (present: Entry): Entry => {
           const merged = mergeNamed(listOf(present.debrids), providers(block));

@@ -1,13 +1,14 @@
 // A start of what was killed just now, whose exit is still being handled, is a start.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, lives, notedPid, pidOf, start, status } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-t.test('two at once, while what it left behind is being ended', async t => {
+/** A service whose leader was killed, while what it left behind does not end before the limit of its stop. */
+async function killed(t: Test) {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const file = path.join(dir, 'child');
@@ -21,6 +22,11 @@ t.test('two at once, while what it left behind is being ended', async t => {
   const leader = await pidOf(app, 'Kid');
   process.kill(leader, 'SIGKILL');
   await until(() => !lives(leader), { what: 'the end of the leader' });
+  return { app, leader, child };
+}
+
+t.test('two at once, while what it left behind is being ended', async t => {
+  const { app, leader, child } = await killed(t);
   const answers = await Promise.all([start(app, 'Kid'), start(app, 'Kid')]);
   for (const answer of answers) t.match(answer, { status: 200, body: { status: 'Service started successfully' } });
   t.notOk(lives(child));
@@ -29,21 +35,9 @@ t.test('two at once, while what it left behind is being ended', async t => {
 });
 
 t.test('by the configuration file, which enables it meanwhile', async t => {
-  const dir = testDir(t, {});
-  await chmod(dir, 0o777);
-  const file = path.join(dir, 'child');
-  const app = await startHost({
-    plugins: ['process', 'config'],
-    config: { kid: kid('Kid', ['stubborn-child', file], { stop_grace_seconds: 3 }) },
-  });
-  t.teardown(() => app.stop());
-  await start(app, 'Kid');
-  await notedPid(file);
-  const leader = await pidOf(app, 'Kid');
+  const { app, leader } = await killed(t);
   const configuration = path.join(app.configDir, 'stackwarden.json');
   const root = JSON.parse(await readFile(configuration, 'utf8'));
-  process.kill(leader, 'SIGKILL');
-  await until(() => !lives(leader), { what: 'the end of the leader' });
   root.kid.enabled = true;
   await writeFile(configuration, JSON.stringify(root));
   await until(async () => (await status(app, 'Kid')).status === 'running' && (await pidOf(app, 'Kid')) !== leader);
