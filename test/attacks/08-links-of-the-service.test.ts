@@ -5,6 +5,7 @@ import { chmod, chown, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlin
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { GuardedDirectory } from '../../core/kit/guarded-directory.ts';
 import { RotatingFile } from '../../core/kit/rotating-file.ts';
 import { Capture } from '../../plugins/process/capture/capture.ts';
 import { PositionFile } from '../../plugins/process/capture/position.ts';
@@ -109,7 +110,7 @@ t.test('after a kill only the log itself is cut back, whatever has taken its ino
   const { dev, ino } = await stat(secret);
   const spoolFile = path.join(ours, 'app.spool');
   await writeFile(spoolFile, 'line\n');
-  const { positions } = await PositionFile.open(`${spoolFile}.position`);
+  const { positions } = await GuardedDirectory.at(`${spoolFile}.position`, PositionFile.open);
   await positions.record({ consumedBytes: 0, logDevice: dev, logInode: ino, logBytes: 3 });
   await positions.close();
   const log = { warn: () => undefined, error: () => undefined };

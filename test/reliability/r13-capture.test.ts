@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
+import { GuardedDirectory } from '../../core/kit/guarded-directory.ts';
 import { RotatingFile } from '../../core/kit/rotating-file.ts';
 import { completeBytes, MAX_LINE_BYTES, toLines } from '../../plugins/process/capture/output-lines.ts';
 import { PositionFile } from '../../plugins/process/capture/position.ts';
@@ -203,11 +204,11 @@ t.test('the own log takes every line of processes that have no other, however ma
 
 t.test('a place in a file whose number uses all 64 bits', async t => {
   const file = path.join(testDir(t, {}), 'x.position');
-  const { positions } = await PositionFile.open(file);
+  const { positions } = await GuardedDirectory.at(file, PositionFile.open);
   const place = { consumedBytes: 123_456, logDevice: 2 ** 40, logInode: 2 ** 63 + 2 ** 40, logBytes: 777 };
   await positions.record(place);
   await positions.close();
-  const { positions: again, last } = await PositionFile.open(file);
+  const { positions: again, last } = await GuardedDirectory.at(file, PositionFile.open);
   await again.close();
   t.same(last, place);
 });

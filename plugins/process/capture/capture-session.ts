@@ -126,8 +126,7 @@ export class CaptureSession {
     options: SessionOptions,
     owner: Owner,
   ): Promise<CaptureSession> {
-    const spool = await GuardedDirectory.at(spoolFile, (directory, name) => directory.openFile(name, 'keep', 0o600));
-    const { positions, last: recorded } = await PositionFile.open(`${spoolFile}.position`).catch(closing(spool));
+    const { spool, positions, last: recorded } = await GuardedDirectory.at(spoolFile, openSpool);
     const last = recorded ?? (await firstPosition(spool, positions, target, options).catch(closing(spool, positions)));
     if (target.logFile !== null) {
       await undoUnrecorded(target.logFile, last).catch((error: NodeJS.ErrnoException) => {
@@ -406,6 +405,12 @@ class ReadingMemory {
     if (this.#input.length < bytes) this.#input = Buffer.allocUnsafe(bytes);
     return this.#input.subarray(0, bytes);
   }
+}
+
+async function openSpool(directory: GuardedDirectory, name: string) {
+  const spool = await directory.openFile(name, 'keep', 0o600);
+  const { positions, last } = await PositionFile.open(directory, `${name}.position`).catch(closing(spool));
+  return { spool, positions, last };
 }
 
 /** For a failure after which nobody else closes these. */

@@ -1,6 +1,6 @@
 // How far a spool was consumed, and the size of the service log then: enough to continue at that point after any kill.
 import type { FileHandle } from 'node:fs/promises';
-import { GuardedDirectory } from '#kit/guarded-directory';
+import type { GuardedDirectory } from '#kit/guarded-directory';
 
 export interface Position {
   /** Bytes of the spool whose lines are in the log. */
@@ -24,8 +24,11 @@ export class PositionFile {
   }
 
   /** `last` is null when the record is missing or damaged. */
-  static async open(file: string): Promise<{ positions: PositionFile; last: Position | null }> {
-    const handle = await GuardedDirectory.at(file, (directory, name) => directory.openFile(name, 'keep', 0o600));
+  static async open(
+    directory: GuardedDirectory,
+    name: string,
+  ): Promise<{ positions: PositionFile; last: Position | null }> {
+    const handle = await directory.openFile(name, 'keep', 0o600);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(RECORD_BYTES), 0, RECORD_BYTES, 0);
     const numbers = buffer.toString('latin1', 0, bytesRead).trim().split(' ').map(Number);
     const [consumedBytes, logDevice, logInode, logBytes] = numbers;
