@@ -2,8 +2,8 @@
 import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import { Problem } from '../contract/problem.ts';
 import { errorText } from './error-text.ts';
-import { refuseCostlyYaml } from './nesting.ts';
 import { plainData } from './plain-data.ts';
+import { refuseCostlyYaml } from './yaml-nesting.ts';
 
 /** How many values one alias may stand for in all, through other aliases too. */
 const MAX_ALIAS_COUNT = 1_000;
