@@ -13,7 +13,7 @@ import {
   removeCgroup,
   removeEmptyCgroups,
 } from '../../plugins/process/supervise/cgroup.ts';
-import { readStat } from '../../plugins/process/supervise/proc-table.ts';
+import { readStat } from '../../plugins/process/supervise/proc-stat.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, lives, notedPid, pidOf, start, status, stop } from '../support/kids.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { bootId, identify, isAlive, readStat } from '../../plugins/process/supervise/proc-table.ts';
+import { bootId, identify, isAlive, readStat } from '../../plugins/process/supervise/proc-stat.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, lives, notedPid, pidOf, restart, start, status, stop } from '../support/kids.ts';

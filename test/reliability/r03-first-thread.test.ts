@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { readStat } from '../../plugins/process/supervise/proc-table.ts';
+import { readStat } from '../../plugins/process/supervise/proc-stat.ts';
 import { testDir } from '../support/directory.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';

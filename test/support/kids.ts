@@ -1,7 +1,7 @@
 // Makes configuration blocks of misbehaving children, and starts, stops and examines them.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { readStat } from '../../plugins/process/supervise/proc-table.ts';
+import { readStat } from '../../plugins/process/supervise/proc-stat.ts';
 import type { TestHost } from './host.ts';
 import { until } from './until.ts';
 

@@ -16,9 +16,11 @@ import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
 import { captureTargetOf } from '../supervise/capture-target.ts';
-import { bootId, processesIn, readStat, recordedIn, userOf } from '../supervise/proc-table.ts';
+import { bootId, readStat, userOf } from '../supervise/proc-stat.ts';
+import { processesIn } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
+import { marksAt } from '../supervise/run-marks.ts';
 import { NO_GROUP } from '../supervise/stop.ts';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 import type { Supervision } from '../supervise/supervision.ts';
@@ -311,7 +313,7 @@ export class Boot {
           'choose another directory',
       );
     }
-    const owner = recordedIn(survivor.pid);
+    const owner = marksAt(survivor.pid).directory;
     if (owner === undefined || owner === this.#options.supervision.state.directory) return survivor;
     throw new Problem(
       409,

@@ -1,6 +1,6 @@
 // Notices the end of processes that are not children of this host, by polling, because only a parent is notified.
 import { lacksDescriptors } from '#kit/descriptors';
-import { isAlive, type ProcessIdentity } from './proc-table.ts';
+import { isAlive, type ProcessIdentity } from './proc-stat.ts';
 
 export class ExitWatch {
   readonly #waiting = new Map<ProcessIdentity, () => void>();

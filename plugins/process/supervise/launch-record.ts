@@ -1,5 +1,6 @@
 // The record of a launch: first that it has begun, then which process resulted.
-import { bootId, leaderOf } from './proc-table.ts';
+import { bootId } from './proc-stat.ts';
+import { leaderOf } from './run-leaders.ts';
 import type { ProcessRecord } from './state-file.ts';
 
 const UNKNOWN_PID = 0;

@@ -1,127 +1,25 @@
-// What the kernel reports about processes. A zombie counts as dead once all its threads have ended, and a pid alone never
-// identifies a process. What cannot be told for want of descriptors is an error, because it is not the same as a process
-// that is gone.
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { lacksDescriptors, withReserve } from '#kit/descriptors';
-import { kernelRecord, kernelText } from '#kit/kernel-text';
+// All processes that live at one moment, and the looks at them, which those who come together share.
+import { readdirSync } from 'node:fs';
+import { withReserve } from '#kit/descriptors';
 import { turnWithTime } from '#kit/turns';
-
-/** Identifies one process: pids are reused, but a pid with its start time is unique within one boot. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  /** Clock ticks after boot: field 22 of /proc/<pid>/stat. */
-  readonly startTime: number;
-  readonly bootId: string;
-}
-
-export interface ProcessStat {
-  readonly pid: number;
-  readonly parentPid: number;
-  readonly state: string;
-  readonly pgid: number;
-  readonly startTime: number;
-  /** Of a zombie more than 1 where only its first thread has ended: field 20 of /proc/<pid>/stat. */
-  readonly threads: number;
-  /** It is being ended and still holds some of what it had: PF_EXITING of field 9 of /proc/<pid>/stat. */
-  readonly isExiting: boolean;
-  /** Where its arguments and environment lie, another after each exec: fields 48 to 51 of /proc/<pid>/stat. */
-  readonly image: string;
-}
-
-/** What all descendants of a launched process inherit in their environment. */
-export interface Marks {
-  readonly runId: string;
-  readonly processName: string;
-  /** The directory in which the launch is recorded: several hosts may share one process table. */
-  readonly directory: string;
-}
-
-const CLOSING = 0x29;
-/** Flag of a task (Linux, include/linux/sched.h). */
-const PF_EXITING = 0x4;
-/** Of SIGKILL in a set of signals, which are hexadecimal. */
-const KILL_BIT = 0x100n;
-const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
-const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
-const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
+import {
+  identify,
+  isRunning,
+  outputFileOf,
+  type ProcessStat,
+  readProc,
+  readStat,
+  threadsOf,
+  workingDirectoryOf,
+} from './proc-stat.ts';
+import { forgetGone, runOf } from './run-marks.ts';
 
 /** What the kernel adds to the path of a file that was removed, as a spool is once the leader of its run has ended. */
 const DELETED = / \(deleted\)$/;
-const MAX_REMEMBERED = 20_000;
-/** More than a run's id has. */
-const MAX_ID_CHARACTERS = 100;
-
-export const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-
-/** null when there is no such process. */
-export function readStat(pid: number): ProcessStat | null {
-  return statIn(`/proc/${pid}`, pid);
-}
-
-/** Of a process, or of one of its threads. */
-function statIn(directory: string, pid: number): ProcessStat | null {
-  const stat = recordOf(`${directory}/stat`);
-  if (stat === null) return null;
-  // The command in parentheses may itself hold parentheses and spaces.
-  const text = stat.toString('latin1', stat.lastIndexOf(CLOSING) + 2);
-  const parentAt = afterSpaces(text, 0, 1);
-  const groupAt = afterSpaces(text, parentAt, 1);
-  const flagsAt = afterSpaces(text, groupAt, 4);
-  const threadsAt = afterSpaces(text, flagsAt, 11);
-  const startAt = afterSpaces(text, threadsAt, 2);
-  const imageAt = afterSpaces(text, startAt, 26);
-  return {
-    pid,
-    parentPid: numberAt(text, parentAt),
-    state: text.slice(0, parentAt - 1),
-    pgid: numberAt(text, groupAt),
-    startTime: numberAt(text, startAt),
-    threads: numberAt(text, threadsAt),
-    isExiting: (numberAt(text, flagsAt) & PF_EXITING) !== 0,
-    image: text.slice(imageAt, afterSpaces(text, imageAt, 4) - 1),
-  };
-}
-
-/** Where the text goes on behind so many spaces; behind its end, as if one stood there, when it has fewer. */
-function afterSpaces(text: string, from: number, count: number): number {
-  let at = from;
-  for (let left = count; left > 0; left -= 1) {
-    const space = text.indexOf(' ', at);
-    if (space < 0) return text.length + 1;
-    at = space + 1;
-  }
-  return at;
-}
-
-function numberAt(text: string, at: number): number {
-  return Number(text.slice(at, afterSpaces(text, at, 1) - 1));
-}
-
-export function identify(pid: number): ProcessIdentity | null {
-  const stat = readStat(pid);
-  return stat === null ? null : { pid, startTime: stat.startTime, bootId };
-}
-
-/** Whether exactly this process runs. */
-export function isAlive(identity: ProcessIdentity): boolean {
-  if (identity.bootId !== bootId) return false;
-  const stat = readStat(identity.pid);
-  return stat !== null && stat.startTime === identity.startTime && isRunning(stat);
-}
-
-/** Whether exactly this process runs and is to go on: the kernel may take its time to end what was killed. */
-export function isStaying(identity: ProcessIdentity): boolean {
-  return isAlive(identity) && threadsOf(identity.pid).some(thread => isStayingThread(identity.pid, thread));
-}
-
-/** What ends a process, the kernel tells each of its threads as a SIGKILL. */
-function isStayingThread(pid: number, thread: string): boolean {
-  const directory = `/proc/${pid}/task/${thread}`;
-  const stat = statIn(directory, pid);
-  const [, pending] = /^SigPnd:\s+([0-9a-f]+)$/m.exec(readProc(`${directory}/status`) ?? '') ?? [];
-  if (stat === null || stat.isExiting || pending === undefined) return false;
-  return (BigInt(`0x${pending}`) & KILL_BIT) === 0n;
-}
+/** So much more time than they take passes between looks that may share one. */
+const LOOK_SHARE = 4;
+/** A service may have ten thousand processes; so many are read without a look at the time. */
+const READ_AT_ONCE = 100;
 
 /**
  * All living processes but this one, at one moment. What is derived from them is derived once, so that a look for one
@@ -217,11 +115,6 @@ export class ProcessTable {
   }
 }
 
-/** So much more time than they take passes between looks that may share one. */
-const LOOK_SHARE = 4;
-/** A service may have ten thousand processes; so many are read without a look at the time. */
-const READ_AT_ONCE = 100;
-
 interface Look<Table> {
   /** When it began. */
   readonly atMs: number;
@@ -294,7 +187,7 @@ function tableOf(living: readonly ProcessStat[]): ProcessTable {
 }
 
 /** Resolves with the time that it took without the turns between. */
-async function inTurns<Member>(members: readonly Member[], read: (member: Member) => unknown): Promise<number> {
+export async function inTurns<Member>(members: readonly Member[], read: (member: Member) => unknown): Promise<number> {
   let tookMs = 0;
   for (let from = 0; from < members.length; from += READ_AT_ONCE) {
     await turnWithTime();
@@ -348,133 +241,12 @@ function descendantsIn(table: ProcessTable, pid: number): number[] {
   return stat === undefined ? [] : withDescendants([stat], table).map(member => member.pid);
 }
 
-function threadsOf(pid: number): string[] {
-  try {
-    return withReserve(() => readdirSync(`/proc/${pid}/task`));
-  } catch (error) {
-    if (lacksDescriptors(error)) throw error;
-    // It has ended.
-    return [];
-  }
-}
-
-/**
- * The launched process of a run: the oldest that lives of it, if it leads a group. Where another is older, the launched one
- * has ended, and a leader is a descendant.
- */
-export function leaderOf(runId: string): ProcessStat | undefined {
-  const members = livingProcesses().filter(stat => runOf(stat) === runId);
-  const begun = Math.min(...members.map(({ startTime }) => startTime));
-  return members.find(({ pid, pgid, startTime }) => pid === pgid && startTime === begun);
-}
-
-export function marksOf({ runId, processName, directory }: Marks): Record<string, string> {
-  return { [RUN_VARIABLE]: runId, [NAME_VARIABLE]: processName, [DIRECTORY_VARIABLE]: directory };
-}
-
-/**
- * The launched processes that still live and whose launches were recorded in this directory, the oldest first. Anybody
- * can give a process these marks, so only processes of the given users count.
- */
-export async function launchedFrom(
-  directory: string,
-  users: ReadonlySet<number | undefined>,
-): Promise<(ProcessStat & Pick<Marks, 'runId' | 'processName'>)[]> {
-  const { processes } = await lookSince(performance.now());
-  const leaders = processes.filter(({ pid, pgid }) => pid === pgid).sort((a, b) => a.startTime - b.startTime);
-  const found: (ProcessStat & Pick<Marks, 'runId' | 'processName'>)[] = [];
-  await inTurns(leaders, stat => {
-    const environment = environmentOf(stat.pid);
-    const runId = environment.get(RUN_VARIABLE);
-    const processName = environment.get(NAME_VARIABLE);
-    const isOurs = environment.get(DIRECTORY_VARIABLE) === directory;
-    if (!isOurs || !users.has(userOf(stat.pid))) return;
-    if (runId !== undefined && processName !== undefined) found.push({ ...stat, runId, processName });
-  });
-  return found;
-}
-
-/** The directory where a host has recorded its launch; undefined for what no host has launched. */
-export function recordedIn(pid: number): string | undefined {
-  return environmentOf(pid).get(DIRECTORY_VARIABLE);
-}
-
-/** The user who runs it, whatever rights its program gives it; undefined when it is gone. */
-export function userOf(pid: number): number | undefined {
-  const [, uid] = /^Uid:\s+(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '') ?? [];
-  return uid === undefined ? undefined : Number(uid);
-}
-
-function environmentOf(pid: number): ReadonlyMap<string, string> {
-  const bytes = readProc(`/proc/${pid}/environ`) ?? '';
-  // Most processes are of no run.
-  if (!bytes.includes(RUN_VARIABLE)) return new Map();
-  const text = Buffer.from(bytes, 'latin1').toString('utf8');
-  return new Map(
-    text.split('\0').map(entry => {
-      const [name = ''] = entry.split('=', 1);
-      return [name, entry.slice(name.length + 1)];
-    }),
-  );
-}
-
-/** The file behind the standard output or error of a process; null when that is not known. */
-export function outputFileOf(pid: number, descriptor: 1 | 2 = 1): string | null {
-  return readLink(`/proc/${pid}/fd/${descriptor}`);
-}
-
-/** Run ids by pid, cached because each check of a service would otherwise read the environment of every process. */
-const runs = new Map<number, { readonly seen: ProcessStat; readonly runId: string | null }>();
-
-/** What was of a run once stays of it. What was of none may become one of it by an exec. */
-function runOf(stat: ProcessStat): string | null {
-  const known = runs.get(stat.pid);
-  if (known?.seen.startTime === stat.startTime) {
-    if (known.runId !== null || known.seen.image === stat.image) return known.runId;
-  }
-  const prefix = `${RUN_VARIABLE}=`;
-  const entry = readProc(`/proc/${stat.pid}/environ`)
-    ?.split('\0')
-    .find(text => text.startsWith(prefix));
-  const runId = entry === undefined ? null : ownText(entry.slice(prefix.length));
-  remember(stat, runId);
-  return runId;
-}
-
-/** Anybody can give a process an id, which is then not as short as ours are. */
-function ownText(text: string): string | null {
-  if (text.length > MAX_ID_CHARACTERS) return null;
-  // A part of a text keeps the whole of it in memory, and an environment may have megabytes.
-  return Buffer.from(text, 'latin1').toString('latin1');
-}
-
-/** Services that run a program each second would otherwise be remembered by thousands. */
-function forgetGone(living: readonly ProcessStat[]): void {
-  if (runs.size <= living.length * 2) return;
-  const pids = new Set(living.map(({ pid }) => pid));
-  for (const pid of runs.keys()) if (!pids.has(pid)) runs.delete(pid);
-}
-
-function remember(seen: ProcessStat, runId: string | null): void {
-  if (runs.size >= MAX_REMEMBERED) runs.clear();
-  runs.set(seen.pid, { seen, runId });
-}
-
 /** Living processes with this working directory. */
 export function processesIn(directory: string): ProcessStat[] {
-  return livingProcesses().filter(({ pid }) => readLink(`/proc/${pid}/cwd`) === directory);
+  return livingProcesses().filter(({ pid }) => workingDirectoryOf(pid) === directory);
 }
 
-function readLink(file: string): string | null {
-  try {
-    return readlinkSync(file);
-  } catch {
-    // The process is gone or belongs to another user, so nothing is known about it.
-    return null;
-  }
-}
-
-function livingProcesses(): ProcessStat[] {
+export function livingProcesses(): ProcessStat[] {
   return pidsNow()
     .map(readStat)
     .filter(stat => stat !== null)
@@ -485,28 +257,4 @@ function pidsNow(): number[] {
   return withReserve(() => readdirSync('/proc'))
     .filter(name => /^\d+$/.test(name))
     .map(Number);
-}
-
-/** A program may end its first thread and go on in others. */
-function isRunning({ state, threads }: ProcessStat): boolean {
-  return (state !== 'Z' || threads > 1) && state !== 'X' && state !== 'x';
-}
-
-function readProc(file: string): string | null {
-  return known(() => kernelText(file));
-}
-
-/** The next read overwrites it. */
-function recordOf(file: string): Buffer | null {
-  return known(() => kernelRecord(file));
-}
-
-function known<Content>(read: () => Content): Content | null {
-  try {
-    return withReserve(read);
-  } catch (error) {
-    if (lacksDescriptors(error)) throw error;
-    // The process is gone or belongs to another user, so nothing is known about it.
-    return null;
-  }
 }

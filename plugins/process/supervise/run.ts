@@ -16,7 +16,9 @@ import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import { makeInputPipe, removeInputPipe } from './input-pipe.ts';
 import { launchedAs, recordOf } from './launch-record.ts';
-import { descendantsOf, forgetTable, identify, isAlive, marksOf, type ProcessIdentity } from './proc-table.ts';
+import { identify, isAlive, type ProcessIdentity } from './proc-stat.ts';
+import { descendantsOf, forgetTable } from './proc-table.ts';
+import { marksOf } from './run-marks.ts';
 import type { FoundProcess, StateFile } from './state-file.ts';
 import type { StopTarget } from './stop.ts';
 

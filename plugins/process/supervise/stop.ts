@@ -4,18 +4,8 @@ import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { turnWithTime } from '#kit/turns';
 import { pidsIn } from './cgroup.ts';
-import {
-  bootId,
-  isAlive,
-  lookAround,
-  lookAside,
-  lookSince,
-  type ProcessIdentity,
-  type ProcessStat,
-  type ProcessTable,
-  readStat,
-  withDescendants,
-} from './proc-table.ts';
+import { bootId, isAlive, type ProcessIdentity, type ProcessStat, readStat } from './proc-stat.ts';
+import { lookAround, lookAside, lookSince, type ProcessTable, withDescendants } from './proc-table.ts';
 
 export interface StopTarget {
   readonly processName: string;

@@ -9,7 +9,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { timeAt } from '../../../core/kit/boot-clock.ts';
-import { leaderOf, lookAround, marksOf, readStat } from '../../../plugins/process/supervise/proc-table.ts';
+import { readStat } from '../../../plugins/process/supervise/proc-stat.ts';
+import { lookAround } from '../../../plugins/process/supervise/proc-table.ts';
+import { leaderOf } from '../../../plugins/process/supervise/run-leaders.ts';
+import { marksOf } from '../../../plugins/process/supervise/run-marks.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
