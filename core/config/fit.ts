@@ -4,7 +4,8 @@ import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { blocksOf } from './blocks.ts';
 import { type ConfigEdit, type ConfigPath, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
-import { type ConfigSchema, issuesOf, type SchemaIssue, type Section } from './schema.ts';
+import { issuesOf, type SchemaIssue } from './owned-schema.ts';
+import type { ConfigSchema, Section } from './schema.ts';
 
 /** A value of the configuration that does not fit. */
 export interface Misfit {

@@ -1,5 +1,4 @@
 // The schema of the whole configuration: the host's own part, and the sections that plugins add at run time.
-import type { z } from 'zod';
 import type {
   BlockKeys,
   BlockMarks,
@@ -8,10 +7,9 @@ import type {
   ConfigSection,
   NamedBlock,
 } from '../contract/config.ts';
-import { errorText } from '../kit/error-text.ts';
-import type { Call, Owner } from '../kit/owner.ts';
+import type { Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
-import { shapeIssues } from '../kit/shape-issues.ts';
+import { BlockDefaults } from './block-defaults.ts';
 import { blockMarksOf } from './block-marks.ts';
 import { blocksOf } from './blocks.ts';
 import type { FormerPath } from './environment.ts';
@@ -19,20 +17,7 @@ import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
 import { type ConfigEdit, type ConfigPath, merge, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
 import { Place, readWhole, SchemaTree } from './marks.ts';
-
-export interface SchemaIssue {
-  readonly path: ConfigPath;
-  readonly message: string;
-  readonly expectsBoolean: boolean;
-  /** Whether the schema itself failed, so that nobody knows what it would say of the value. */
-  readonly isFault: boolean;
-}
-
-/** A schema and the plugin that answers for it; undefined for the host's own. */
-export interface OwnedSchema {
-  readonly schema: z.ZodType;
-  readonly owner: Owner | undefined;
-}
+import { given, issuesOf, jsonSchemaOf, type OwnedSchema, type SchemaIssue } from './owned-schema.ts';
 
 export type Section = Pick<ConfigSection, 'path'> & OwnedSchema;
 
@@ -44,14 +29,9 @@ interface KnownSection extends ConfigSection {
   readonly defaults: unknown;
 }
 
-interface KnownBlockKeys extends BlockKeys {
+interface KnownBlockKeys extends Omit<BlockKeys, 'defaults'> {
   readonly owner: Owner;
-  /** The blocks for which `defaults` failed last; it is not asked for the same ones again. */
-  failedFor: readonly NamedBlock[] | undefined;
-  /** What is wrong with the defaults that it gave last; told once for as long as it stays the same. */
-  fault: string | undefined;
-  /** Whether the defaults that a block was given fit the schema: what is wrong with each key of them. */
-  readonly looked: WeakMap<ConfigObject, { readonly given: string; readonly wrong: ReadonlyMap<string, string> }>;
+  readonly defaults: BlockDefaults;
 }
 
 interface KnownTemplate extends Omit<BlockTemplate, 'block'> {
@@ -89,13 +69,7 @@ export class ConfigSchema {
 
   addBlockKeys(keys: BlockKeys, owner: Owner): () => void {
     readWhole(keys.schema);
-    return this.#added(this.#blockKeys, {
-      ...keys,
-      owner,
-      failedFor: undefined,
-      fault: undefined,
-      looked: new WeakMap(),
-    });
+    return this.#added(this.#blockKeys, { ...keys, owner, defaults: new BlockDefaults(keys, owner) });
   }
 
   addTemplate(template: BlockTemplate, owner: Owner): () => void {
@@ -135,22 +109,8 @@ export class ConfigSchema {
   completed(root: Readonly<ConfigObject>): ConfigObject {
     const blocks = blocksOf(root);
     const added = new Map<NamedBlock, ConfigObject>();
-    for (const keys of this.#blockKeys) {
-      const concerned = blocks.filter(({ configKey }) => keys.appliesTo?.includes(configKey) ?? true);
-      let misfit: string | undefined;
-      for (const [index, values] of defaultsOf(keys, concerned).entries()) {
-        const named = concerned[index];
-        if (named === undefined) continue;
-        const lacking = Object.entries(values).filter(([key]) => !Object.hasOwn(named.block, key));
-        if (lacking.length === 0) continue;
-        const wrong = wrongDefaults(keys, named, Object.fromEntries(lacking));
-        const fitting = lacking.filter(([key]) => !wrong.has(key));
-        if (fitting.length > 0) added.set(named, { ...added.get(named), ...Object.fromEntries(fitting) });
-        for (const [key, message] of wrong)
-          misfit ??= `its default of '${key}' for ${named.processName} is not used, because it does not fit its schema: ${message}`;
-      }
-      if (keys.failedFor === undefined) tellFault(keys, misfit);
-    }
+    for (const { defaults } of this.#blockKeys)
+      for (const [named, values] of defaults.lackedBy(blocks)) added.set(named, { ...added.get(named), ...values });
     const edits = [...added].map(([named, values]) => ({ path: named.path, value: this.#withDefaults(named, values) }));
     return withEdits(root, edits) as ConfigObject;
   }
@@ -166,9 +126,7 @@ export class ConfigSchema {
 
   /** What is wrong with the defaults of blocks, one sentence for each plugin. */
   faults(): string[] {
-    return [...this.#blockKeys].flatMap(({ owner, fault }) =>
-      fault === undefined ? [] : [`plugin ${owner.plugin}: ${fault}`],
-    );
+    return [...this.#blockKeys].flatMap(({ defaults }) => defaults.fault ?? []);
   }
 
   /** The host's own part, and the sections that plugins added. */
@@ -359,73 +317,6 @@ function withRunTimeSchema(root: ConfigObject, section: KnownSection): ConfigObj
   return withSubschema(root, path, atRunTime ?? made);
 }
 
-function jsonSchemaOf({ schema, owner }: OwnedSchema): ConfigObject {
-  return given(owner, 'the JSON Schema of its schema', () => toJsonSchema(schema)) ?? {};
-}
-
-function defaultsOf(keys: KnownBlockKeys, concerned: readonly NamedBlock[]): readonly ConfigObject[] {
-  if (keys.defaults === undefined) return [];
-  const { failedFor } = keys;
-  if (failedFor?.length === concerned.length && failedFor.every((block, index) => block === concerned[index]))
-    return [];
-  const call: Call = {
-    place: 'contribution',
-    what: 'its defaults of blocks',
-    deadlineMs: Number.POSITIVE_INFINITY,
-    toldByCaller: true,
-  };
-  try {
-    const defaults = keys.owner.invoke(call, () => keys.defaults?.(concerned));
-    keys.failedFor = undefined;
-    return defaults ?? [];
-  } catch (error) {
-    keys.failedFor = concerned;
-    tellFault(keys, `its defaults of blocks fail, so these have none: ${errorText(error)}`, error);
-    return [];
-  }
-}
-
-/** The configuration is made anew several times during a start, and with each change. */
-function tellFault(keys: KnownBlockKeys, fault: string | undefined, cause?: unknown): void {
-  if (fault !== undefined && keys.fault !== fault) keys.owner.fault('contribution', new Error(fault, { cause }));
-  keys.fault = fault;
-}
-
-/** What is wrong with each key that a block is to be given, by the schema of that key alone. */
-function wrongDefaults(
-  keys: KnownBlockKeys,
-  { block, path }: NamedBlock,
-  values: ConfigObject,
-): ReadonlyMap<string, string> {
-  const given = JSON.stringify(values);
-  const known = keys.looked.get(block);
-  if (known?.given === given) return known.wrong;
-  const { schema, owner } = keys;
-  const members = 'shape' in schema ? (schema.shape as Readonly<Record<string, z.ZodType>>) : {};
-  const wrong = new Map<string, string>();
-  for (const [key, value] of Object.entries(values)) {
-    const member = members[key];
-    if (member === undefined) continue;
-    const issue = issuesOf({ schema: member, owner }, value, [...path, key]).find(({ isFault }) => !isFault);
-    if (issue !== undefined) wrong.set(key, issue.message);
-  }
-  keys.looked.set(block, { given, wrong });
-  return wrong;
-}
-
-/**
- * What code of a plugin gives. Undefined where it fails, which counts against that plugin: the configuration is made
- * without it, because everything else reads it too.
- */
-function given<Value>(owner: Owner | undefined, what: string, ask: () => Value): Value | undefined {
-  if (owner === undefined) return ask();
-  try {
-    return owner.invoke({ place: 'contribution', what, deadlineMs: Number.POSITIVE_INFINITY }, ask);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Paths of the blocks that a template adds to a file: one for each instance that the file has, otherwise the template's
  * own. A single block under the key of instances is left alone.
@@ -448,41 +339,4 @@ function objectKeys(schema: ConfigObject): string[] {
 
 function memberKeys(schema: OwnedSchema): string[] {
   return Object.keys(propertiesOf(jsonSchemaOf(schema)));
-}
-
-/** Objects in which a schema found nothing wrong; a change of the configuration leaves most of its objects the same. */
-const fitting = new WeakMap<z.ZodType, WeakSet<object>>();
-/** Objects on which a schema failed. */
-const failing = new WeakMap<z.ZodType, WeakSet<object>>();
-
-/** What the schema finds wrong with the value at the path. */
-export function issuesOf({ schema, owner }: OwnedSchema, value: unknown, path: ConfigPath): SchemaIssue[] {
-  const isIn = (known: typeof fitting): boolean => isObject(value) && known.get(schema)?.has(value) === true;
-  const keep = (known: typeof fitting): void => {
-    if (isObject(value)) known.set(schema, (known.get(schema) ?? new WeakSet()).add(value));
-  };
-  if (isIn(fitting)) return [];
-  const what = `its schema of ${path.join('.')}`;
-  const parsed = isIn(failing) ? undefined : given(owner, what, () => schema.safeParse(value));
-  if (parsed === undefined) {
-    keep(failing);
-    const message = `the plugin ${owner?.plugin} cannot check it, because its schema fails`;
-    return [{ path, message, expectsBoolean: false, isFault: true }];
-  }
-  if (parsed.success) {
-    keep(fitting);
-    return [];
-  }
-  return shapeIssues(parsed.error).map(issue => ({
-    path: [...path, ...issue.path.map(String)],
-    message: issue.message,
-    expectsBoolean: expectsBoolean(issue),
-    isFault: false,
-  }));
-}
-
-function expectsBoolean(issue: z.core.$ZodIssue): boolean {
-  if (issue.code === 'invalid_type') return issue.expected === 'boolean';
-  if (issue.code !== 'invalid_union') return false;
-  return issue.errors.flat().some(inner => inner.path.length === 0 && expectsBoolean(inner));
 }
