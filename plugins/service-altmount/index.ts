@@ -4,14 +4,13 @@ import path from 'node:path';
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../database-health/contract.ts';
-import type { ArrApplications, ArrInstance } from '../service-arr/contract.ts';
+import type {} from '../service-arr/contract.ts';
 import type {} from '../setup/contract.ts';
+import { type Entry, managerLists } from './manager-lists.ts';
 import { databaseAfter, settingsFor } from './settings.ts';
 
 const KEY = 'altmount';
 const CATEGORIES = ['Default', 'movies', 'tv', 'music', 'adult'];
-type Entry = Record<string, unknown>;
-type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
 
 export default definePlugin({
   name: 'service-altmount',
@@ -33,7 +32,7 @@ export default definePlugin({
           values: ({ arrs, database }) => ({
             ...settingsFor(block, template),
             ...databaseAfter(block, template, database, fill),
-            ...lists((arrs ?? {}) as Entry, linked, applications.kinds),
+            ...managerLists((arrs ?? {}) as Entry, linked, applications.kinds),
           }),
           initial: { sabnzbd: { categories } },
           mode: 0o600,
@@ -79,36 +78,3 @@ export default definePlugin({
     });
   },
 });
-
-/** Removes a managed entry when its link is gone; an entry whose key cannot be read at present is kept. */
-function lists(present: Entry, { managers, names }: Linked, kinds: readonly string[]): Entry {
-  const arrs = kinds.flatMap(kind => {
-    const before = listOf(present[`${kind}_instances`]);
-    const kept = before.filter(entry => !isManaged(entry, kind) || names.has(String(entry.name)));
-    const own = managers.filter(manager => manager.kind === kind).map(entryOf);
-    return before.length + own.length === 0 ? [] : [[`${kind}_instances`, merged(kept, own)]];
-  });
-  return arrs.length === 0 ? {} : { arrs: Object.fromEntries(arrs) };
-}
-
-function entryOf({ kind, name, address, apiKey }: ArrInstance): Entry {
-  return { name: `${kind}:${name}`, url: address, api_key: apiKey };
-}
-
-/** Merges entries; whether an entry is used remains the user's choice. */
-function merged(present: readonly Entry[], own: readonly Entry[]): Entry[] {
-  const names = new Set(present.map(entry => entry.name));
-  return [
-    ...present.map(entry => ({ ...entry, ...own.find(candidate => candidate.name === entry.name) })),
-    ...own.filter(entry => !names.has(entry.name)).map(entry => ({ ...entry, enabled: true })),
-  ];
-}
-
-/** Managed entries have such a name and an address on this machine; all others belong to users. */
-function isManaged({ name, url }: Entry, kind: string): boolean {
-  return String(name).startsWith(`${kind}:`) && String(url).startsWith('http://127.0.0.1:');
-}
-
-function listOf(value: unknown): Entry[] {
-  return Array.isArray(value) ? value.filter(entry => typeof entry === 'object' && entry !== null) : [];
-}
