@@ -1,7 +1,6 @@
 // Riven: sets the variables that follow from its components, namely provider keys and the path of its mount, pushes them
 // into its settings, and tells its frontend where it is.
 import path from 'node:path';
-import { z } from 'zod';
 import { definePlugin, type Host, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../integrations/contract.ts';
@@ -10,18 +9,11 @@ import type {} from '../services/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
 import { serverOf, tellServer } from './server.ts';
 import { pushSettings } from './settings.ts';
+import { setVariables } from './variables.ts';
 
 const KEY = 'riven_backend';
 const FRONTEND_KEY = 'riven_frontend';
 const VARIABLE = /^RIVEN_/;
-
-const factsSchema = z.object({
-  mountVariables: z.array(z.string()).default([]).describe('each holds the place where its files are mounted'),
-  ownMount: z
-    .object({ path: z.string(), variables: z.array(z.string()) })
-    .optional()
-    .describe('of releases that mount their files themselves, which need no component for it'),
-});
 
 export default definePlugin({
   name: 'service-riven',
@@ -35,31 +27,8 @@ export default definePlugin({
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure({ plan, owner, block: backend, template }) {
-        const templates = host.use('service.templates');
-        const target = templates.get(KEY)?.onboarding?.debridKey;
-        const { mountVariables, ownMount } = factsSchema.parse(templates.get(KEY)?.facts ?? {});
-        const variables = target !== undefined && 'variables' in target ? (target.variables ?? {}) : {};
         const blocks = host.find('process.supervisor')?.blocks() ?? [];
-        const attached = blocks.filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(KEY));
-        for (const { block } of attached) {
-          const provider = String(block.key_type ?? '')
-            .toLowerCase()
-            .replaceAll(/[^a-z0-9]/g, '');
-          const variable = variables[provider];
-          if (variable !== undefined && typeof block.api_key === 'string' && block.api_key !== '')
-            plan.env[variable] ??= block.api_key;
-        }
-        const [mount] = attached.flatMap(component => templates.mountOf(component) ?? []);
-        const needed = templates.coreNeeds(template, backend.block);
-        const mountsItself = template.relations?.core?.dropped?.every(key => !needed.includes(key)) === true;
-        if (ownMount !== undefined && mountsItself) {
-          const own = (backend.block.env ?? {}) as Readonly<Record<string, unknown>>;
-          for (const name of ownMount.variables) if (!Object.hasOwn(own, name)) plan.env[name] = ownMount.path;
-        }
-        if (mount !== undefined) for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
-        // A user who starts it wants it at once.
-        const waits = mount !== undefined && !mountsItself && ['boot', 'config'].includes(plan.trigger);
-        if (waits) plan.waits.mounts.push(mount);
+        setVariables({ plan, backend, template, templates: host.use('service.templates'), blocks });
         const told = Object.entries(plan.env).filter(([name]) => VARIABLE.test(name));
         prepared.set(plan.processName, { variables: Object.fromEntries(told), owner });
       },

@@ -1,0 +1,49 @@
+// The variables that follow from the components of a backend: the keys of its providers, and the place of its mount.
+import { z } from 'zod';
+import type { NamedBlock } from '#core';
+import type { LaunchPlan } from '../process/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
+
+const factsSchema = z.object({
+  mountVariables: z.array(z.string()).default([]).describe('each holds the place where its files are mounted'),
+  ownMount: z
+    .object({ path: z.string(), variables: z.array(z.string()) })
+    .optional()
+    .describe('of releases that mount their files themselves, which need no component for it'),
+});
+
+export interface Backend {
+  readonly plan: LaunchPlan;
+  readonly backend: NamedBlock;
+  readonly template: ServiceTemplate;
+  readonly templates: ServiceTemplates;
+  readonly blocks: readonly NamedBlock[];
+}
+
+/** Variables that the user has set stay as they are. */
+export function setVariables({ plan, backend, template, templates, blocks }: Backend): void {
+  const { configKey } = backend;
+  const target = template.onboarding?.debridKey;
+  const { mountVariables, ownMount } = factsSchema.parse(template.facts ?? {});
+  const variables = target !== undefined && 'variables' in target ? (target.variables ?? {}) : {};
+  const attached = blocks.filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(configKey));
+  for (const { block } of attached) {
+    const provider = String(block.key_type ?? '')
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]/g, '');
+    const variable = variables[provider];
+    if (variable !== undefined && typeof block.api_key === 'string' && block.api_key !== '')
+      plan.env[variable] ??= block.api_key;
+  }
+  const [mount] = attached.flatMap(component => templates.mountOf(component) ?? []);
+  const needed = templates.coreNeeds(template, backend.block);
+  const mountsItself = template.relations?.core?.dropped?.every(key => !needed.includes(key)) === true;
+  if (ownMount !== undefined && mountsItself) {
+    const own = (backend.block.env ?? {}) as Readonly<Record<string, unknown>>;
+    for (const name of ownMount.variables) if (!Object.hasOwn(own, name)) plan.env[name] = ownMount.path;
+  }
+  if (mount !== undefined) for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
+  // A user who starts it wants it at once.
+  const waits = mount !== undefined && !mountsItself && ['boot', 'config'].includes(plan.trigger);
+  if (waits) plan.waits.mounts.push(mount);
+}
