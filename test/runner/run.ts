@@ -5,6 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { refusalOfFolder } from '../../core/host/plugin-trust.ts';
 import { buildInto } from '../support/build.ts';
 import { IdleCores } from './idle-cores.ts';
 import { type Outcome, runTestFile } from './test-file.ts';
@@ -58,6 +59,9 @@ function tell({ file, seconds, cpuSeconds, passed, failures }: Outcome, done: nu
 async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]> {
   const files = await testFiles();
   console.log(`${files.length} test files, ${jobs}${lanes > jobs ? ' or more' : ''} at a time`);
+  // Fixtures lie below the checkout.
+  const refusal = await refusalOfFolder(path.join(rootDir, 'package.json'));
+  if (refusal !== null) console.log(`tests that load plugins of their own will fail here: ${refusal}`);
   const builtIn = path.join(directory, 'build');
   await buildInto(builtIn);
   const waiting = [...files];
