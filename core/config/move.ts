@@ -5,7 +5,7 @@ import { BlockMembers } from '../kit/block-members.ts';
 import { BracketMembers } from '../kit/bracket-members.ts';
 import { applySplices } from '../kit/text-splice.ts';
 import { parseYaml } from '../kit/yaml-document.ts';
-import { readKey } from '../kit/yaml-editor.ts';
+import { readKey } from '../kit/yaml-places.ts';
 import type { ConfigFormat } from './load.ts';
 
 type MemberPath = readonly string[];

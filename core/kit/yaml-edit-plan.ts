@@ -1,0 +1,327 @@
+// The ranges of a YAML text that are to be replaced so that its mapping has the wanted values, and no other.
+import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import { Problem } from '../contract/problem.ts';
+import { BlockMembers } from './block-members.ts';
+import { BracketMembers, type Range } from './bracket-members.ts';
+import { deepEqual } from './deep-equal.ts';
+import { type MatchedItems, matchItems, matchPlaces } from './matched-items.ts';
+import { isObject } from './plain-object.ts';
+import { positionAt } from './text-position.ts';
+import { applySplices, type Splice } from './text-splice.ts';
+import { isShared, sharedNode } from './yaml-anchors.ts';
+import { findRange, readKey, YamlPlaces } from './yaml-places.ts';
+import { formatInline, needsBlock, YamlWriter } from './yaml-writer.ts';
+
+type Values = Record<string, unknown>;
+/** Whether members that are not wanted stay or go. */
+export type YamlEditMode = 'merge' | 'replace';
+
+/** What is put behind the member with this index, or before the first one where it is -1. */
+interface Planned {
+  readonly at: number;
+  readonly items: PlannedItem[];
+}
+
+interface PlannedItem {
+  readonly value: unknown;
+  /** The index that it had in the list so far. */
+  readonly source?: number;
+  /** The changes within it, which are made where it goes. */
+  readonly changes?: readonly Splice[];
+}
+
+/** Collects the ranges of a text that are to be replaced, and how many values they change. */
+export class YamlEditPlan {
+  changed = 0;
+  readonly #text: string;
+  readonly #lineEnding: string;
+  readonly #splices: Splice[];
+  readonly #places: YamlPlaces;
+  readonly #writer: YamlWriter;
+
+  constructor(text: string, lineEnding: string, splices: Splice[]) {
+    this.#text = text;
+    this.#lineEnding = lineEnding;
+    this.#splices = splices;
+    this.#places = new YamlPlaces(text);
+    this.#writer = new YamlWriter(lineEnding);
+  }
+
+  /** Plans the members of the mapping at `path`. `current` holds its values with aliases and merge keys resolved. */
+  members(map: YAMLMap, current: Values, wanted: Values, mode: YamlEditMode, path: readonly string[]): void {
+    const pairs = map.items;
+    const byKey = new Map(pairs.map(pair => [readKey(pair), pair]));
+    const added: [string, unknown][] = [];
+    for (const [key, value] of Object.entries(wanted)) {
+      const isPresent = Object.hasOwn(current, key);
+      const before = current[key];
+      if (isPresent && (before === value || deepEqual(before, value))) continue;
+      const pair = byKey.get(key);
+      if (pair === undefined) added.push([key, value]);
+      else if (!this.#inside(pair.value, before, value, mode, [...path, key]))
+        this.#replace(pair, value, [...path, key], map.flow === true);
+    }
+    const removed = mode === 'merge' ? [] : Object.keys(current).filter(key => !Object.hasOwn(wanted, key));
+    for (const key of removed) this.#refuseShared(byKey.get(key), [...path, key]);
+    if (added.length + removed.length === 0) return;
+    this.changed += added.length + removed.length;
+    const gone = new Set(removed);
+    const kept = [...pairs.keys()].filter(index => !gone.has(readKey(pairs[index] as Pair) ?? ''));
+    const at = kept.at(-1) ?? -1;
+    const ranges = this.#places.ofPairs(pairs);
+    if (map.flow === true) {
+      const texts = added.map(([key, value]) => `${formatInline(key, true)}: ${formatInline(value, true)}`);
+      const planned = texts.length === 0 ? [] : [{ at, items: texts.map(text => ({ text })) }];
+      this.#inBrackets(map, ranges, kept, planned, path);
+    } else {
+      const textFor = (indent: number) => added.map(([key, value]) => this.#writer.member(key, value, indent)).join('');
+      this.#onLines(ranges, kept, added.length === 0 ? [] : [{ at, textFor }], path);
+    }
+  }
+
+  /** Plans what differs inside a collection that stays one; false when it has to be replaced as a whole. */
+  #inside(node: unknown, before: unknown, value: unknown, mode: YamlEditMode, path: readonly string[]): boolean {
+    if (isMap(node) && isObject(before) && isObject(value)) {
+      if (mode === 'replace' && !Object.keys(before).some(key => Object.hasOwn(value, key))) return false;
+      this.members(node, before, value, mode, path);
+      return true;
+    }
+    if (!isSeq(node) || !Array.isArray(before) || !Array.isArray(value)) return false;
+    if (before.length === 0 || value.length === 0) return false;
+    return this.#items(node, before, value, path);
+  }
+
+  /** Items that stay the same ones are changed where they are; others move with their lines, come or go. False: none stays. */
+  #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): boolean {
+    const nodes = seq.items as readonly (Node | null)[];
+    const ranges = seq.flow === true ? nodes.map(node => this.#rangeOf(node, path)) : this.#places.ofItems(seq);
+    const { sources, stays } = this.#matched(seq, ranges, current, wanted);
+    if (stays.length === 0 && seq.flow !== true) return false;
+    const change = (source: number, value: unknown): void => {
+      if (deepEqual(current[source], value)) return;
+      const at = [...path, String(source)];
+      const node = nodes[source] ?? null;
+      if (this.#inside(node, current[source], value, 'replace', at)) return;
+      this.#refuseShared(node, at);
+      this.#replaceItem(seq, node, ranges[source] as Range, value);
+    };
+    const isStaying = new Set(stays);
+    const planned: Planned[] = [];
+    let at = -1;
+    for (const [index, value] of wanted.entries()) {
+      const source = sources[index];
+      if (source !== undefined && isStaying.has(source)) {
+        change(source, value);
+        at = source;
+        continue;
+      }
+      if (planned.at(-1)?.at !== at) planned.push({ at, items: [] });
+      const count = this.#splices.length;
+      if (source !== undefined) change(source, value);
+      const item = source === undefined ? { value } : { value, source, changes: this.#splices.splice(count) };
+      planned.at(-1)?.items.push(item);
+    }
+    if (stays.length === nodes.length && planned.length === 0) return true;
+    this.changed += 1;
+    const isKept = new Set(sources);
+    for (const [index, node] of nodes.entries()) if (!isKept.has(index)) this.#refuseShared(node, path);
+    if (seq.flow === true) this.#moveInBrackets(seq, ranges, stays, planned, path);
+    else this.#moveOnLines(ranges, stays, planned, path);
+    return true;
+  }
+
+  /** An anchor has to stand before its aliases, and the first item behind a dash has no lines of its own. */
+  #matched(
+    seq: YAMLSeq,
+    ranges: readonly Range[],
+    current: readonly unknown[],
+    wanted: readonly unknown[],
+  ): MatchedItems {
+    const matched = matchItems(current, wanted);
+    const isStaying = new Set(matched.stays);
+    const moved = matched.sources.filter(source => source !== undefined && !isStaying.has(source));
+    const isTied = moved.some(source => isShared(seq.items[source as number] as Node | null));
+    const isInline = seq.flow !== true && new BlockMembers(this.#text, ranges).beginsInline;
+    const needsLines = moved.length > 0 || matched.sources[0] === undefined;
+    return isTied || (isInline && needsLines) ? matchPlaces(current, wanted) : matched;
+  }
+
+  #moveInBrackets(
+    seq: YAMLSeq,
+    ranges: readonly Range[],
+    kept: readonly number[],
+    planned: readonly Planned[],
+    path: readonly string[],
+  ): void {
+    const texts = planned.map(({ at, items }) => ({
+      at,
+      items: items.map(({ value, source, changes = [] }) => {
+        const range = source === undefined ? undefined : ranges[source];
+        const text = range === undefined ? formatInline(value, true) : this.#textOf(range, changes);
+        return { text, source };
+      }),
+    }));
+    this.#inBrackets(seq, ranges, kept, texts, path);
+  }
+
+  #moveOnLines(
+    ranges: readonly Range[],
+    kept: readonly number[],
+    planned: readonly Planned[],
+    path: readonly string[],
+  ): void {
+    const members = new BlockMembers(this.#text, ranges);
+    const texts = planned.map(({ at, items }) => ({
+      at,
+      textFor: (indent: number) =>
+        items
+          .map(({ value, source, changes = [] }) => {
+            if (source === undefined) return this.#writer.item(value, indent);
+            const lines = { startOffset: members.start(source), endOffset: members.end(source) };
+            const text = this.#textOf(lines, changes);
+            return text.endsWith('\n') ? text : text + this.#lineEnding;
+          })
+          .join(''),
+    }));
+    this.#onLines(ranges, kept, texts, path);
+  }
+
+  /** What stands in the range, after the changes within it. */
+  #textOf({ startOffset, endOffset }: Range, changes: readonly Splice[]): string {
+    const inner = changes.map(change => ({
+      startOffset: change.startOffset - startOffset,
+      endOffset: change.endOffset - startOffset,
+      text: change.text,
+    }));
+    return applySplices(this.#text.slice(startOffset, endOffset), inner);
+  }
+
+  #replaceItem(seq: YAMLSeq, node: Node | null, range: Range, value: unknown): void {
+    this.changed += 1;
+    const [start, end] = findRange(node) ?? [range.endOffset, range.endOffset];
+    if (seq.flow === true || !(isCollection(node) || needsBlock(value))) {
+      const lead = this.#text[start - 1] === '-' ? ' ' : '';
+      this.#splice(start, end, lead + formatInline(value, seq.flow === true, isScalar(node) ? node : undefined));
+      return;
+    }
+    const column = new BlockMembers(this.#text, [range]).column;
+    const tail = this.#text[end - 1] === '\n' ? this.#lineEnding : '';
+    this.#splice(range.startOffset, end, this.#writer.item(value, column).trim() + tail);
+  }
+
+  #replace(pair: Pair, value: unknown, path: readonly string[], isInBrackets: boolean): void {
+    const node = pair.value as Node | null;
+    const key = pair.key as Node;
+    this.#refuseShared(node, path);
+    const [start, end] = findRange(node) ?? this.#places.emptyValue(key);
+    const isBlock = isCollection(node) && node.flow !== true;
+    if (isBlock && needsBlock(value)) {
+      // A block collection begins on a line of its own, after its indentation.
+      const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
+      const indent = start - lineStart;
+      const outer = this.#places.columnOf(key.range?.[0] ?? 0);
+      // Only a sequence may stand right below its key.
+      const isDeep = indent > outer || Array.isArray(value);
+      this.#splice(lineStart, end, this.#writer.block(value, isDeep ? indent : outer + 2));
+    } else {
+      const from = isBlock ? this.#places.colonEnd(key) : start;
+      const lead = this.#text[from - 1] === ':' ? ' ' : '';
+      const tail = this.#text.slice(from, end).endsWith('\n') ? this.#lineEnding : '';
+      this.#splice(from, end, lead + formatInline(value, isInBrackets, isScalar(node) ? node : undefined) + tail);
+    }
+    this.changed += 1;
+  }
+
+  /** Takes members out of a collection in brackets, and puts others between those that stay. */
+  #inBrackets(
+    node: YAMLMap | YAMLSeq,
+    ranges: readonly Range[],
+    kept: readonly number[],
+    planned: readonly {
+      readonly at: number;
+      readonly items: readonly { text: string; source?: number | undefined }[];
+    }[],
+    path: readonly string[],
+  ): void {
+    const [start = 0, end = 0] = node.range ?? [];
+    const inner = { startOffset: start + 1, endOffset: end - 1 };
+    const members = new BracketMembers(this.#text, inner, ranges, '#');
+    const hasEmpty = isMap(node) && node.items.some(({ value }) => findRange(value as Node | null) === null);
+    // A tag or an anchor stands before what it belongs to.
+    if ((members.hasMarks || hasEmpty) && ranges.length > kept.length) throw notSafe(path);
+    const [first] = kept;
+    if (first === undefined) {
+      const texts = planned.flatMap(({ items }) => items.map(({ text }) => text));
+      const blank = isSeq(node) && /\S/.test(this.#text[inner.startOffset] ?? '') ? '' : ' ';
+      this.#splice(inner.startOffset, inner.endOffset, texts.length === 0 ? '' : blank + texts.join(', ') + blank);
+      return;
+    }
+    const additions = planned.map(({ at, items }) => {
+      const neighbour = at >= 0 ? at : first;
+      const indent = ' '.repeat(this.#places.columnOf(ranges[neighbour]?.startOffset ?? 0));
+      const isOnLine = members.beginsLine(neighbour) || items.some(({ source }) => members.needsLine(source));
+      const written = items.map(({ source, text }) => members.asAddition(source, text));
+      return { at, items: written, lead: isOnLine ? this.#lineEnding + indent : ' ' };
+    });
+    this.#splices.push(...members.restocked(kept, additions));
+  }
+
+  /** Takes members with lines of their own out, and puts others between those that stay. */
+  #onLines(
+    ranges: readonly Range[],
+    kept: readonly number[],
+    planned: readonly { readonly at: number; readonly textFor: (indent: number) => string }[],
+    path: readonly string[],
+  ): void {
+    const isTop = path.length === 0;
+    const allFor = (indent: number) => planned.map(({ textFor }) => textFor(indent)).join('');
+    if (ranges.length === 0) {
+      if (!isTop) throw notSafe(path);
+      this.#insertLine(this.#text.length, allFor(0));
+      return;
+    }
+    const members = new BlockMembers(this.#text, ranges);
+    if (kept.length === 0) {
+      if (!isTop) throw notSafe(path);
+      const text = allFor(0) || `{}${this.#lineEnding}`;
+      this.#splice(members.start(0), members.end(ranges.length - 1), text);
+      return;
+    }
+    this.#splices.push(...members.removals(kept));
+    for (const { at, textFor } of planned) {
+      if (at < 0 && members.beginsInline) throw notSafe(path);
+      this.#insertLine(at < 0 ? members.start(kept[0] ?? 0) : members.end(at), textFor(members.column));
+    }
+  }
+
+  #insertLine(offset: number, text: string): void {
+    const isOpen = offset > 0 && this.#text[offset - 1] !== '\n';
+    this.#splice(offset, offset, (isOpen ? this.#lineEnding : '') + text);
+  }
+
+  #rangeOf(node: Node | null, path: readonly string[]): Range {
+    const range = findRange(node);
+    if (range === null || range === undefined) throw notSafe(path);
+    return { startOffset: range[0], endOffset: range[1] };
+  }
+
+  /** Refuses to change or remove what an alias elsewhere may stand for. */
+  #refuseShared(item: Pair | Node | null | undefined, path: readonly string[]): void {
+    if (item === undefined) throw notSafe(path);
+    const shared = sharedNode(item);
+    if (shared === undefined) return;
+    const { line } = positionAt(this.#text, shared?.range?.[0] ?? 0);
+    throw new Problem(
+      400,
+      `'${path.join('.')}' shares its value through an anchor (line ${line}); edit the file by hand`,
+    );
+  }
+
+  #splice(startOffset: number, endOffset: number, text: string): void {
+    this.#splices.push({ startOffset, endOffset, text });
+  }
+}
+
+function notSafe(path: readonly string[]): Problem {
+  return new Problem(400, `'${path.join('.')}' cannot be changed safely; edit the file by hand`);
+}
