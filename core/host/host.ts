@@ -271,6 +271,7 @@ class RunningHost implements StackwardenHost {
     if (this.#options.ownsProcess ?? true) {
       const watch = watchProcess(this.#logging, {
         plugin: (scope, error) => this.#set?.fail(scope, error),
+        ownerOf: (error, ranAs) => this.#set?.ownerOf(error, ranAs) ?? ranAs,
         host: () => void this.stop('fault'),
         exit: (plugin, code) => this.#recordExit(plugin, code),
       });

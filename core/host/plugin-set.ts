@@ -13,7 +13,7 @@ import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { type FaultCounts, Scope } from './scope.ts';
-import { realFolder, sourcePlace } from './source-place.ts';
+import { folderOfCode, realFolder, sourcePlace } from './source-place.ts';
 import { syntaxPlace } from './syntax-place.ts';
 import { isWithheld } from './withheld.ts';
 
@@ -122,6 +122,13 @@ export class PluginSet {
     };
     add(name);
     return found;
+  }
+
+  /** The plugin whose code made an error, unless it ran as that plugin anyhow; undefined where there is none. */
+  ownerOf(error: unknown, ranAs: Scope | undefined): Scope | undefined {
+    const byFolder = new Map([...this.#entries.values()].map(entry => [realFolder(entry.found.folder), entry]));
+    const entry = byFolder.get(folderOfCode([...byFolder.keys()], error) ?? '');
+    return entry === undefined || entry.name === ranAs?.plugin ? undefined : (entry.scope ?? entry.importScope);
   }
 
   /** Withdraws a plugin whose own timers or emitters threw. */

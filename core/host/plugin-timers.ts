@@ -1,5 +1,5 @@
-// Timers that plugins start with Node's own functions instead of the host's: what they do is measured as the plugin's,
-// and those that outlive it are named.
+// Timers and microtasks that plugins start with Node's own functions instead of the host's: what they do is measured as
+// the plugin's, and timers that outlive it are named.
 import { currentScope, runAs } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
@@ -16,9 +16,9 @@ interface Interval {
 const WHAT = 'a timer of its own';
 const intervals = new WeakMap<Scope, Set<Interval>>();
 
-/** Replaces the two functions of the process; the returned function puts them back. */
+/** Replaces these functions of the process; the returned function puts them back. */
 export function followTimers(): () => void {
-  const { setTimeout: plainTimeout, setInterval: plainInterval } = globalThis;
+  const { setTimeout: plainTimeout, setInterval: plainInterval, queueMicrotask: plainMicrotask } = globalThis;
   globalThis.setTimeout = following(plainTimeout, plainTimeout as Start);
   globalThis.setInterval = following(plainInterval, (callback, ms = 1, ...args) => {
     const timer = (plainInterval as Start)(callback, ms, ...args);
@@ -26,10 +26,28 @@ export function followTimers(): () => void {
     if (scope !== undefined) remember(scope, { timer, ms, origin: new Error('started here') });
     return timer;
   });
+  globalThis.queueMicrotask = callback => {
+    const scope = currentScope();
+    plainMicrotask(scope === undefined || typeof callback !== 'function' ? callback : () => inTurn(scope, callback));
+  };
   return () => {
     globalThis.setTimeout = plainTimeout;
     globalThis.setInterval = plainInterval;
+    globalThis.queueMicrotask = plainMicrotask;
   };
+}
+
+/** Node forgets whose a microtask is before it tells what that threw, but not whose a tick is. */
+function inTurn(scope: Scope, callback: () => void): void {
+  try {
+    runAs(scope, 'a microtask of its own', callback);
+  } catch (error) {
+    runAs(scope, 'a microtask of its own', () =>
+      process.nextTick(() => {
+        throw error;
+      }),
+    );
+  }
 }
 
 /** One sentence for each interval of the plugin that still runs. */

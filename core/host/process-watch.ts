@@ -10,6 +10,8 @@ import { catchUncaught, EXIT_CODE } from './uncaught.ts';
 export interface ProcessFaults {
   /** A timer, an emitter or a promise of a plugin failed. */
   plugin(scope: Scope, error: unknown): void;
+  /** See `FaultHandlers.ownerOf`. */
+  ownerOf(error: object, ranAs: Scope | undefined): Scope | undefined;
   /** The host itself failed, and must end. */
   host(): void;
   /** A plugin ends the process. Nothing asynchronous runs any more. */
@@ -20,6 +22,7 @@ export interface ProcessFaults {
 export function watchProcess(logging: Logging, faults: ProcessFaults): () => void {
   const release = catchUncaught({
     plugin: faults.plugin,
+    ownerOf: faults.ownerOf,
     host(error) {
       logging.fatal('uncaught error of the host', error);
       faults.host();

@@ -12,6 +12,11 @@ export const EXIT_CODE = 70;
 export interface FaultHandlers {
   /** Called when a plugin's own timer or emitter threw. */
   plugin(scope: Scope, error: unknown): void;
+  /**
+   * Whose code made the error, as far as its stack tells; else the plugin as which it ran. That alone would not do: Node
+   * loses it on some ways, such as `queueMicrotask`, and an accessor runs as whoever reads it.
+   */
+  ownerOf(error: object, ranAs: Scope | undefined): Scope | undefined;
   /** Called when the host itself threw; the host must end. */
   host(error: unknown): void;
 }
@@ -24,7 +29,9 @@ export function catchUncaught(handlers: FaultHandlers): () => void {
     handling = true;
     const error = thrownObject(thrown);
     try {
-      const scope = currentScope();
+      const ranAs = currentScope();
+      // What was counted against somebody else already is now the fault of whoever did not catch it.
+      const scope = asHost(() => (blamedFor(error) === undefined ? handlers.ownerOf(error, ranAs) : ranAs));
       if (scope === undefined) handlers.host(error);
       else asHost(() => handlers.plugin(scope, error));
     } catch (fault) {

@@ -116,15 +116,22 @@ for (const [name, body] of Object.entries({
   'a timer of its own that throws': `setTimeout(() => { throw new Error('wild error') }, 50)`,
   'a promise of its own that rejects': `setTimeout(() => { Promise.reject(new Error('wild error')) }, 50)`,
   'an emitter of its own without a listener for errors': `const e = new EventEmitter(); setTimeout(() => e.emit('error', new Error('wild error')), 50)`,
+  'a microtask of its own that throws': `queueMicrotask(() => { throw new Error('wild error') })`,
+  'a microtask of its own that throws a text': `setTimeout(() => queueMicrotask(() => { throw 'wild error' }), 50)`,
+  'a listener of its own to what Node tells': `subscribe('http.server.request.start', () => { throw new Error('wild error') })`,
+  'an accessor that the host reads': `host.every(10, () => {
+    throw Object.defineProperty(new Error(), 'message', { get () { setTimeout(() => { throw new Error('wild error') }, 50); return 'x' } })
+  })`,
 })) {
   t.test(`${name} costs the plugin its place, not the host`, async t => {
     const service = await withPlugin(
       t,
       `import { EventEmitter } from 'node:events'
+      import { subscribe } from 'node:diagnostics_channel'
       export default { name: 'wild', host: '^1', setup (host) {
         host.route({ method: 'GET', path: '/wild', summary: 'x', handle: () => ({}) })
         host.tap('host.ready', () => { ${body} })
-        void EventEmitter
+        void [EventEmitter, subscribe]
       } }`,
     );
     const row = await until(async () => {

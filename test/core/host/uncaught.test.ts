@@ -24,7 +24,7 @@ async function run(script: string): Promise<{ code: number | null; stderr: strin
 t.test('a handler that fails itself ends the process with 70, and both errors are told', async t => {
   const { code, stderr } = await run(`
     import { catchUncaught } from '${moduleUrl}';
-    catchUncaught({ plugin() {}, host() { throw new Error('the log is broken'); } });
+    catchUncaught({ plugin() {}, ownerOf() {}, host() { throw new Error('the log is broken'); } });
     setTimeout(() => { throw new Error('the first fault'); });
   `);
   t.equal(code, 70);
@@ -35,7 +35,7 @@ t.test('also where standard error is closed', async t => {
   const { code } = await run(`
     import { closeSync } from 'node:fs';
     import { catchUncaught } from '${moduleUrl}';
-    catchUncaught({ plugin() {}, host() { throw new Error('the log is broken'); } });
+    catchUncaught({ plugin() {}, ownerOf() {}, host() { throw new Error('the log is broken'); } });
     setTimeout(() => { closeSync(2); throw new Error('the first fault'); });
   `);
   t.equal(code, 70);
