@@ -5,6 +5,7 @@ import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { underPresentNames } from './present-names.ts';
 import { actingLater } from './restart-required.ts';
+import { switchedOff } from './switched-off.ts';
 import * as wire from './wire.ts';
 
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -23,7 +24,10 @@ export default definePlugin({
     };
     const update = async (change: ConfigUpdate) => {
       const result = await store.update(change);
-      const restartRequired = actingLater(result.restartRequired, store.blocks(), host.find('process.supervisor'));
+      const supervisor = host.find('process.supervisor');
+      for (const name of switchedOff(change.updates, change.processName, store.blocks()))
+        await supervisor?.disregardStart(name);
+      const restartRequired = actingLater(result.restartRequired, store.blocks(), supervisor);
       return wire.resultToWire({ ...result, restartRequired });
     };
 

@@ -169,6 +169,11 @@ export interface ProcessSupervisor {
   start(processName: string, trigger: StartTrigger, by?: string): Promise<StartOutcome>;
   stop(processName: string, by?: string): Promise<StopOutcome>;
   restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
+  /**
+   * Forgets that a process which the configuration does not enable was started by hand, and how it failed; what runs goes
+   * on.
+   */
+  disregardStart(processName: string): Promise<void>;
   /** Stops all that runs, each before what it needs. Throws an Error when something could not be stopped. */
   stopAll(by: string): Promise<void>;
   /** How another program becomes a part of the run of a process; undefined while that does not run. */

@@ -209,6 +209,11 @@ export class Supervisor implements ProcessSupervisor {
     });
   }
 
+  async disregardStart(processName: string): Promise<void> {
+    await this.#processes.disregardStart(processName);
+    await this.#state.saved();
+  }
+
   async stopAll(by: string): Promise<void> {
     const running = this.#processes.all().filter(process => process.snapshot().status !== 'stopped');
     const faults: unknown[] = [];

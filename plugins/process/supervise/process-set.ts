@@ -38,6 +38,8 @@ export class ProcessSet {
   readonly #leaving = new Set<string>();
   /** Whether the configuration enabled each process before the latest change. */
   #configured = new Map<string, boolean>();
+  /** What kept processes from being started before the latest change, by their names. */
+  #misfits: ReadonlyMap<string, string> = new Map();
 
   constructor(host: Host, supervision: Supervision, listener: ProcessSetListener) {
     this.#host = host;
@@ -119,6 +121,16 @@ export class ProcessSet {
     const process = block === undefined ? undefined : this.#processes.get(block.processName);
     if (process === undefined) throw unknownProcess(processName);
     return process;
+  }
+
+  /** Disabling an entry that is disabled already overrides a start by hand, too. */
+  async disregardStart(processName: string): Promise<void> {
+    const process = this.#processes.get(processName);
+    const isEnabled = this.#host.use('config.store').findBlock(processName)?.block.enabled === true;
+    if (process === undefined || isEnabled) return;
+    this.#forgetStart(processName);
+    await this.refresh(process);
+    this.#supervision.onStatus(process.snapshot());
   }
 
   /** Applies the block again after a start or stop by hand changed whether it counts as enabled. */
@@ -223,11 +235,20 @@ export class ProcessSet {
       }
       if (!enabled && before === true) {
         off.push(processName);
-        wanted.forget(processName);
+        this.#forgetStart(processName);
       }
     }
     this.#configured = configured;
+    for (const [name, misfit] of this.#misfits)
+      if (store.disabledBlocks.get(name) !== misfit) this.#processes.get(name)?.forgetMisfit(misfit);
+    this.#misfits = new Map(store.disabledBlocks);
     return { on, off };
+  }
+
+  /** The configuration decides again, and its failures are told no more. */
+  #forgetStart(processName: string): void {
+    this.#supervision.wanted.forget(processName);
+    this.#processes.get(processName)?.forgetFailure();
   }
 
   /** A held process whose block is gone; undefined when it is back. */

@@ -140,6 +140,17 @@ export class SupervisedProcess {
     await writeInput(this.#with.state.directory, this.#run.target.runId, text, processName);
   }
 
+  /** A process that nobody wants any more is not unwell; what it ended with of its own accord stays told. */
+  forgetFailure(): void {
+    this.#lastFailureReason = null;
+    if (this.#lastExit?.unexpected === true) this.#lastExit = null;
+  }
+
+  /** A start that was refused for `misfit` could be made now. */
+  forgetMisfit(misfit: string): void {
+    if (this.#lastFailureReason?.includes(misfit) === true) this.#lastFailureReason = null;
+  }
+
   /** Takes over a changed configuration, which may have its entry again. */
   async reconfigure(block: NamedBlock): Promise<void> {
     this.#isRetired = false;

@@ -116,3 +116,45 @@ t.test('the file decides when its key changes, a user otherwise', { skip }, asyn
   await app.post('/config', { process_name: 'Off', updates: { enabled: false }, persist: true });
   t.ok(await is('Off', 'running'), 'a client that saves the key starts and stops by its own requests');
 });
+
+t.test('what is disabled is not unwell, and no start by hand stays behind', async t => {
+  const crasher = (processName: string, more: object = {}) =>
+    sleeper(processName, { command: ['sh', '-c', 'echo ERROR no luck; exit 3'], ...more });
+  const app = await startHost({
+    plugins: ['config', 'process'],
+    config: {
+      dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+      failed: crasher('Failed', { enabled: true }),
+      hand: crasher('Hand', { enabled: false }),
+      whole: crasher('Whole', { enabled: false }),
+      misfit: sleeper('Misfit', { enabled: 'perhaps' }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const entry = async (name: string) => (await app.get(`/process?process_name=${name}`)).body;
+  await until(async () => (await app.get('/process/startup-status')).body.terminal);
+  const off = { healthy: null, health_status: null, health_reason: 'Process not running' };
+
+  t.match(await status(app, 'Failed'), { health_status: 'unhealthy', health_reason: /no luck/ });
+  await app.post('/config', { process_name: 'Failed', updates: { enabled: false }, persist: true });
+  t.match(await status(app, 'Failed'), { ...off, restart: { last_failure_reason: null, last_exit_reason: null } });
+
+  for (const [name, body] of [
+    ['Hand', { process_name: 'Hand', updates: { enabled: false } }],
+    ['Whole', { updates: { whole: { enabled: false } } }],
+  ] as const) {
+    t.match(await start(app, name), { status: 500 });
+    t.match(await entry(name), { enabled: true, config: { enabled: true } }, 'shown, because a user wants it');
+    t.match(await status(app, name), { health_status: 'unhealthy' });
+    await app.post('/config', { process_name: name, updates: { stop_grace_seconds: 2 } });
+    t.match(await entry(name), { enabled: true }, 'another key disables nothing');
+    t.match(await app.post('/config', body), { status: 200, body: { changed: [] } });
+    t.match(await entry(name), { enabled: false, config: { enabled: false } }, name);
+    t.match(await status(app, name), off, name);
+  }
+
+  t.match(await start(app, 'Misfit'), { status: 409 });
+  t.match(await status(app, 'Misfit'), { health_status: 'unhealthy', health_reason: /until it is mended/ });
+  await app.post('/config', { process_name: 'Misfit', updates: { enabled: false }, persist: true });
+  t.match(await status(app, 'Misfit'), { ...off, restart: { last_failure_reason: null } }, 'it is mended');
+});
