@@ -45,8 +45,13 @@ export interface CandidateContext {
   readonly builtIn: ReadonlySet<string>;
 }
 
-export function createCandidate(selection: Selection, context: CandidateContext): Candidate {
-  return new CandidateBuilder(context).build(selection);
+/** `unwanted` has the keys of services that others would bring, but that are to be left out. */
+export function createCandidate(
+  selection: Selection,
+  context: CandidateContext,
+  unwanted: ReadonlySet<string>,
+): Candidate {
+  return new CandidateBuilder(context).build(selection, unwanted);
 }
 
 type Place = readonly string[];
@@ -66,7 +71,7 @@ class CandidateBuilder {
     this.#components = new Components(this.#draft, templates, parts, log);
   }
 
-  build({ cores, optionals }: Selection): Candidate {
+  build({ cores, optionals }: Selection, unwanted: ReadonlySet<string>): Candidate {
     const refusals: Refusal[] = [];
     const isFirst = ({ template }: ChosenCore): boolean => template.onboarding?.first === true;
     const isLate = ({ template }: ChosenOptional): boolean => template.onboarding?.afterCores === true;
@@ -81,13 +86,14 @@ class CandidateBuilder {
     };
     const core = (chosen: ChosenCore): Unit[] => made(chosen.request.name, () => this.#core(chosen));
     const optional = (chosen: ChosenOptional): Unit[] => made(chosen.name, () => this.#optional(chosen));
-    const units = [
+    const chosen = [
       ...cores.filter(isFirst).flatMap(core),
       ...optionals.filter(chosen => !isLate(chosen)).flatMap(optional),
       ...cores.filter(chosen => !isFirst(chosen)).flatMap(core),
       ...optionals.filter(isLate).flatMap(optional),
-      ...this.#wanted(),
     ];
+    // Where nothing that was chosen is left, nothing comes with it.
+    const units = [...chosen, ...(chosen.length === 0 ? [] : this.#wanted(unwanted))];
     return { updates: this.#draft.updates, units, refusals, blocks: this.#draft.processes() };
   }
 
@@ -226,10 +232,10 @@ class CandidateBuilder {
    * Services that are enabled because others have an option for them set: the first instance of each, unless one is
    * enabled.
    */
-  #wanted(): Unit[] {
+  #wanted(unwanted: ReadonlySet<string>): Unit[] {
     return this.#templates.list().flatMap(template => {
       const option = template.onboarding?.wantedBy;
-      if (option === undefined) return [];
+      if (option === undefined || unwanted.has(template.key)) return [];
       const isWanted = this.#draft.processes().some(({ block }) => block.enabled === true && block[option] === true);
       const isThere = this.#draft.instances(template.key).some(({ block }) => block.enabled === true);
       if (!isWanted || isThere) return [];

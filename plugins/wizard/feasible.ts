@@ -15,13 +15,18 @@ export async function feasibleCandidate(
   check: (updates: Candidate['updates']) => Promise<unknown>,
 ): Promise<Candidate> {
   const refusals: Refusal[] = [];
+  const unwanted = new Set<string>();
   let { cores, optionals } = selection;
   for (;;) {
-    const candidate = createCandidate({ cores, optionals }, context);
-    const refused = await refusedUnits(candidate, setups);
+    const candidate = createCandidate({ cores, optionals }, context, unwanted);
+    const infeasible = await refusedUnits(candidate, setups);
+    const ofChosen = infeasible.filter(([{ chosen }]) => chosen !== null);
+    // What nobody chose may no longer be wanted without what was.
+    const refused = ofChosen.length > 0 ? ofChosen : infeasible;
     if (refused.length > 0 && refusals.length === 0) await check(candidate.updates);
     refusals.push(...refused.map(([, refusal]) => refusal));
     if (refused.length === 0) return { ...candidate, refusals: [...refusals, ...candidate.refusals] };
+    for (const [{ chosen, service }] of refused) if (chosen === null) unwanted.add(service);
     const gone = new Set<unknown>(refused.map(([{ chosen }]) => chosen));
     cores = cores.filter(core => !gone.has(core));
     optionals = optionals.filter(optional => !gone.has(optional));
@@ -41,8 +46,7 @@ async function refusedUnits(
   };
   const refused: (readonly [Unit, Refusal])[] = [];
   for (const unit of units) {
-    const { service, chosen, before, main } = unit;
-    if (chosen === null) continue;
+    const { service, before, main } = unit;
     const own = await Promise.all(main.map(obstacle));
     const [first] = own;
     if (first !== undefined && own.every(problem => problem !== undefined)) {

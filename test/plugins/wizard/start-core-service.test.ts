@@ -319,3 +319,28 @@ t.test('options, the library hunter, and one request at a time', { skip }, async
   t.match(tautulli, { enabled: true, log_level: 'CRITICAL', port: 8_300 });
   t.equal(neutarr.instances.Default.enabled, true);
 });
+
+t.test('what a setting of others brings is not enabled when it could not start', { skip }, async t => {
+  const dir = testDir(t, {});
+  const wanting = { process_name: 'Sonarr TV', use_neutarr: true };
+  const app = await open(t, {
+    puid: 65_534,
+    plex: idle(dir),
+    sonarr: { instances: { TV: idle(dir, { ...wanting, enabled: true }) } },
+  });
+  const before = await saved(app);
+  const refused = await begin(app, { core_services: { name: 'lidarr' } });
+  t.match(refused, { status: 500, body: { results: [], errors: [{ service: 'lidarr' }] } });
+  t.equal(refused.body.errors.length, 1, 'only of what was chosen');
+  t.same(await saved(app), before, 'a refused request leaves nothing behind');
+
+  const started = await begin(app, { core_services: { name: 'plex' } });
+  t.match(started, {
+    status: 200,
+    body: {
+      results: [{ service: 'plex', status: 'started' }],
+      errors: [{ service: 'neutarr', error: /^NeutArr cannot start: the program .* is not installed/ }],
+    },
+  });
+  t.same(await saved(app), { ...before, plex: { ...before.plex, enabled: true } });
+});
