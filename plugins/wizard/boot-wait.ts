@@ -6,11 +6,12 @@ import type { ProcessSupervisor } from '../process/contract.ts';
 const BOOT_PATIENCE_MS = 120_000;
 const POLL_MS = 250;
 
-/** Waits for the end of a boot in progress, whose services may be needed, for two minutes at most. */
-export async function untilBooted(supervisor: ProcessSupervisor, { log, signal }: Host): Promise<void> {
+/** Waits for the end of a boot in progress, whose services may be needed, for two minutes at most, or for a shutdown. */
+export async function untilBooted(supervisor: ProcessSupervisor, host: Host): Promise<void> {
+  const { log, signal } = host;
   const deadline = performance.now() + BOOT_PATIENCE_MS;
   let isTold = false;
-  while (!supervisor.startup().terminal) {
+  while (!supervisor.startup().terminal && host.stopping === null) {
     const { services, phase } = supervisor.startup();
     const waited = Object.keys(services).filter(name => services[name]?.state !== 'ready');
     const line = `${waited.join(', ') || phase}; /process/startup-status says why`;
@@ -20,6 +21,8 @@ export async function untilBooted(supervisor: ProcessSupervisor, { log, signal }
     }
     if (!isTold) log.info(`onboarding waits until the start of other services is over: ${line}`);
     isTold = true;
-    await delay(POLL_MS, undefined, { signal, ref: false });
+    await delay(POLL_MS, undefined, { signal, ref: false }).catch((error: unknown) => {
+      if (host.stopping === null) throw error;
+    });
   }
 }

@@ -1,8 +1,6 @@
 // Onboarding of services: lists what can be chosen, and starts a selection together with everything that it needs.
 import { definePlugin, Problem } from '#core';
-import type {} from '../dependency-graph/contract.ts';
-import type {} from '../process/contract.ts';
-import type {} from '../setup/contract.ts';
+import type {} from '../services/contract.ts';
 import type {} from './contract.ts';
 import { Offers } from './offers.ts';
 import { componentPoint, prerequisitePoint } from './points.ts';
@@ -56,7 +54,7 @@ export default definePlugin({
         if (busy) throw new Problem(409, 'Another onboarding start is in progress; wait until it is done');
         busy = true;
         try {
-          return await startServices(host, body, identity.username ?? 'api');
+          return await startServices(host, body, identity.username);
         } finally {
           busy = false;
         }

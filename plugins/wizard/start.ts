@@ -1,18 +1,23 @@
-// The start of a selection: everything that it needs is saved at once, before the first service is started.
+// The start of a selection: what it makes of the configuration is saved at once, then its processes are started in order.
 import { type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
-import type {} from '../installs/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../setup/contract.ts';
 import { untilBooted } from './boot-wait.ts';
 import { builtInComponents } from './built-in.ts';
 import type { Candidate, CandidateContext } from './candidate.ts';
+import type {} from './contract.ts';
 import { feasibleCandidate } from './feasible.ts';
 import { select } from './selection.ts';
 import { Starter } from './starter.ts';
 import type { StartRequest } from './wire.ts';
 
-export async function startServices(host: Host, body: StartRequest, actor: string) {
+const ANONYMOUS_USER = 'user';
+const SHUTTING_DOWN = 'The service is shutting down; what was chosen is saved, and starts when it is started again';
+
+/** `username` is null where nobody must log in. */
+export async function startServices(host: Host, body: StartRequest, username: string | null) {
+  const actor = username ?? 'api';
   const store = host.use('config.store');
   const templates = host.use('service.templates');
   const supervisor = host.use('process.supervisor');
@@ -30,17 +35,24 @@ export async function startServices(host: Host, body: StartRequest, actor: strin
   const { updates, units, refusals } = await feasibleCandidate(selection, context, setups, check);
   await save(host, updates, actor);
   if (units.length > 0) await untilBooted(supervisor, host);
+  refuseWhenStopping(host);
   // The configuration is saved by now, so the services are started even when no order is available.
   const order = await host
     .find('dependency.graph')
     ?.startOrder()
     .catch((error: unknown) => host.log.error('the dependency graph cannot be asked for the order of starting', error));
-  const starter = new Starter(supervisor, () => host.find('installs'), order?.needs ?? new Map());
+  const needs = order?.needs ?? new Map();
+  const starter = new Starter(supervisor, () => host.find('installs'), needs, username ?? ANONYMOUS_USER);
   const { results, errors } = await starter.run(units);
+  refuseWhenStopping(host);
   const all = [...refusals, ...errors];
   if (results.length > 0 || all.length === 0) return { results, errors: all };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
   throw new Problem(500, detail, { extra: { results, errors: all } });
+}
+
+function refuseWhenStopping({ stopping }: Host): void {
+  if (stopping !== null) throw new Problem(503, SHUTTING_DOWN);
 }
 
 /** Validates and writes all updates at once; nothing changes when they are invalid. */

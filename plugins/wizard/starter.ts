@@ -14,19 +14,25 @@ const POLL_MS = 500;
 export class Starter {
   readonly #supervisor: ProcessSupervisor;
   readonly #installs: () => Installs | undefined;
+  readonly #by: string;
   /** The outcome of each process: null when it runs, otherwise the reason why not. */
   readonly #outcomes = new Map<string, Promise<string | null>>();
   readonly #needs: ReadonlyMap<string, ReadonlySet<string>>;
 
-  /** `needs` has the enabled processes after which each process starts; free of cycles. */
+  /**
+   * `needs` has the enabled processes after which each process starts; free of cycles. `by` is the name of the user who
+   * asks.
+   */
   constructor(
     supervisor: ProcessSupervisor,
     installs: () => Installs | undefined,
     needs: ReadonlyMap<string, ReadonlySet<string>>,
+    by: string,
   ) {
     this.#supervisor = supervisor;
     this.#installs = installs;
     this.#needs = needs;
+    this.#by = by;
   }
 
   async run(units: readonly Unit[]): Promise<StartAnswer> {
@@ -98,7 +104,7 @@ export class Starter {
 
   async #launch(processName: string): Promise<string | null> {
     const given = new AbortController();
-    const start = this.#supervisor.start(processName, 'request').then(
+    const start = this.#supervisor.start(processName, 'request', this.#by).then(
       () => null,
       (error: unknown) => errorText(error),
     );

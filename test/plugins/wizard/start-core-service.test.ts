@@ -344,3 +344,33 @@ t.test('what a setting of others brings is not enabled when it could not start',
   });
   t.same(await saved(app), { ...before, plex: { ...before.plex, enabled: true } });
 });
+
+t.test('a shutdown in the middle of a start is told as such, and what was chosen stays', { skip }, async t => {
+  const dir = testDir(t, {});
+  const waiting = { wait_for_dir: path.join(dir, 'later') };
+  const detail = /^The service is shutting down; what was chosen is saved/;
+  const app = await open(t, { puid: 65_534, plex: idle(dir, waiting), tautulli: idle(dir) });
+  const started = begin(app, { core_services: { name: 'plex' }, optional_services: ['tautulli'] });
+  await until(async () => (await status(app, 'Plex Media Server')).status === 'starting');
+  t.ok((await ownLog(app)).some(line => line.includes('Plex Media Server: start asked for by user')));
+  t.match(await saved(app), { plex: { enabled: true }, tautulli: { enabled: true } });
+  const stopped = app.stop();
+  t.match(await started, { status: 503, body: { detail } });
+  await stopped;
+
+  const booting = await startHost({
+    plugins: 'offline',
+    config: {
+      dumb: { startup: { ...QUICK, readiness_timeout_seconds: 600 } },
+      puid: 65_534,
+      plex: idle(dir, { enabled: true, ...waiting }),
+      tautulli: idle(dir),
+    },
+  });
+  t.teardown(() => booting.stop());
+  const behind = begin(booting, { core_services: [], optional_services: ['tautulli'] });
+  await until(async () => (await saved(booting)).tautulli.enabled === true);
+  const ended = booting.stop();
+  t.match(await behind, { status: 503, body: { detail } }, 'also while the boot is waited for');
+  await ended;
+});
