@@ -79,7 +79,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
       const remainingMs = giveUpAtMs - performance.now();
       if (code !== 'EADDRINUSE' || remainingMs <= 0 || options.cancelled?.())
         throw await createListenError(options, error);
-      if (!isTold) options.taken?.(await nameHolder(options.port));
+      if (!isTold) options.taken?.(await findPortHolder(options.port));
       isTold = true;
       await delay(Math.min(RETRY_INTERVAL_MS, remainingMs));
     }
@@ -107,10 +107,6 @@ export async function openListener(options: ListenerOptions, connections: Connec
   };
 }
 
-async function nameHolder(port: number): Promise<string> {
-  return (await findPortHolder(port).catch(() => undefined)) ?? 'a process that only its own user and root can see';
-}
-
 async function createListenError({ host, port }: ListenerOptions, error: unknown): Promise<Error> {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
@@ -119,7 +115,7 @@ async function createListenError({ host, port }: ListenerOptions, error: unknown
     ENOTFOUND: 'the host name is unknown',
     EACCES: 'the permission for this port is missing',
   };
-  const by = code === 'EADDRINUSE' ? ` by ${await nameHolder(port)}` : '';
+  const by = code === 'EADDRINUSE' ? ` by ${await findPortHolder(port)}` : '';
   const reason = `${reasons[code ?? ''] ?? reasonText(error)}${by}`;
   return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${reason}`), { code });
 }

@@ -2,18 +2,37 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
 const LISTENING = '0A';
+const UNSEEN = 'a process that only its own user and root can see';
 
-/** Name and pid, such as `nginx (pid 812)`; undefined when that cannot be seen, as for the processes of other users. */
-export async function findPortHolder(port: number): Promise<string | undefined> {
-  const inodes = new Set((await Promise.all(['tcp', 'tcp6'].map(table => listenersIn(table, port)))).flat());
-  if (inodes.size === 0) return undefined;
+/** Name and pid, such as `nginx (pid 812)`; a process of another user may not be seen. */
+export function findPortHolder(port: number): Promise<string> {
+  return listenersOn(port)
+    .then(nameOf)
+    .catch(() => UNSEEN);
+}
+
+/** The same of a process that is not this one; undefined when there is none. */
+export async function findOtherHolder(port: number): Promise<string | undefined> {
+  const inodes = await listenersOn(port);
+  const own = await heldBy('self');
+  const others = new Set([...inodes].filter(inode => !own.has(inode)));
+  return others.size === 0 ? undefined : nameOf(others).catch(() => UNSEEN);
+}
+
+async function nameOf(inodes: ReadonlySet<string>): Promise<string> {
+  if (inodes.size === 0) return UNSEEN;
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
   for (const pid of pids) {
-    if (!(await holdsAny(pid, inodes))) continue;
+    const held = await heldBy(pid);
+    if (![...inodes].some(inode => held.has(inode))) continue;
     const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'a process');
     return `${name.trim()} (pid ${pid})`;
   }
-  return undefined;
+  return UNSEEN;
+}
+
+async function listenersOn(port: number): Promise<ReadonlySet<string>> {
+  return new Set((await Promise.all(['tcp', 'tcp6'].map(table => listenersIn(table, port)))).flat());
 }
 
 /** The inodes of the sockets that listen on the port. */
@@ -28,8 +47,9 @@ async function listenersIn(table: string, port: number): Promise<string[]> {
     );
 }
 
-async function holdsAny(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
+/** The inodes of the sockets that a process has. */
+async function heldBy(pid: string): Promise<ReadonlySet<string>> {
   const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
   const targets = await Promise.all(names.map(name => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
-  return targets.some(target => inodes.has(/^socket:\[(\d+)\]$/.exec(target)?.[1] ?? ''));
+  return new Set(targets.flatMap(target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? []));
 }

@@ -7,13 +7,15 @@ import { WorkQueue } from './work-queue.ts';
 /** Checks run one at a time, because two that bind the same port at once would take each other for a listener. */
 const checks = new WorkQueue({ concurrency: 1 });
 
+const ANY_FAMILY = ['127.0.0.1', '::1', '0.0.0.0'];
+
 /**
- * Binds the port on each address family in turn. A family that the machine lacks does not count as in use. Throws an
+ * Binds the port on each of the addresses in turn. A family that the machine lacks does not count as in use. Throws an
  * Error when no descriptor is left for 10 s.
  */
-export function portInUse(port: number): Promise<boolean> {
+export function portInUse(port: number, addresses: readonly string[] = ANY_FAMILY): Promise<boolean> {
   return checks.add(async () => {
-    for (const host of ['127.0.0.1', '::1', '0.0.0.0']) if (await askAgain(() => isTaken(port, host))) return true;
+    for (const host of addresses) if (await askAgain(() => isTaken(port, host))) return true;
     return false;
   });
 }

@@ -3,6 +3,7 @@
 import { type NamedBlock, Problem } from '#core';
 import { PORT_KEYS } from '#kit/block-ports';
 import { findBlocks } from '#kit/named-blocks';
+import { findOtherHolder } from '#kit/port-holder';
 import { portInUse } from '#kit/port-in-use';
 
 const LAST_PORT = 65_535;
@@ -116,6 +117,23 @@ export async function resolvePorts(
     changes.push({ key, from: port, to: free });
   }
   return changes;
+}
+
+/**
+ * An entry of the product's own cannot move, and whoever answers in its place would be taken for it. The host itself
+ * leaves the port before the launch. Throws a Problem 409 that names the holder.
+ */
+export async function refuseForeignHolder({ processName, path, block }: NamedBlock): Promise<void> {
+  if (path[0] !== 'dumb') return;
+  const { host } = block;
+  const address = typeof host === 'string' && host !== '' ? host : '0.0.0.0';
+  for (const [key, port] of portsOf(block)) {
+    if (!(await portInUse(port, [address]))) continue;
+    const holder = await findOtherHolder(port);
+    if (holder === undefined) continue;
+    const remedy = `end that, or choose another port in ${[...path, key].join('.')}`;
+    throw new Problem(409, `${processName} cannot start: port ${port} is in use by ${holder}; ${remedy}`);
+  }
 }
 
 /** The product's own entries claim first, then the others in file order; only enabled ones claim. */

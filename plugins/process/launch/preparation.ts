@@ -11,7 +11,7 @@ import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
 import type { Placeholders } from './placeholders.ts';
 import { savePortMoves } from './port-moves.ts';
-import { type Companion, resolvePorts } from './ports.ts';
+import { type Companion, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import type { RunUsers } from './run-user.ts';
 import { unfilledName } from './unfilled-name.ts';
@@ -112,6 +112,7 @@ async function adjustPorts({ host, block, blocks, portCompanion }: Preparation):
   const all = blocks();
   const current = all.find(other => other.processName === processName);
   if (current === undefined) return;
+  await refuseForeignHolder(current);
   const changes = await resolvePorts(current, all, portCompanion);
   if (changes.length === 0) return;
   try {

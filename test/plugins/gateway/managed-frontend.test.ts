@@ -1,5 +1,6 @@
 // The gateway beside a web frontend that runs as a process of its own: who has the port when, and how the frontend
 // gets at the web interfaces of services.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -125,6 +126,26 @@ t.test('a frontend that is enabled at run time takes the port, and gives it back
   t.match(await stop(app, NAME), { status: 200, body: { status: 'Service is being stopped' } });
   await until(async () => (await page())?.text.includes('Stackwarden is running'));
   await until(async () => (await status(app, NAME)).status === 'stopped');
+});
+
+t.test('a frontend whose port somebody else has is not taken for that', { skip }, async t => {
+  const { app, page, port } = await open(t, { enabled: false });
+  await until(() => page());
+  await app.post('/config', { updates: { dumb: { frontend: { host: '127.0.0.2' } } }, persist: true });
+  const program = `require('http').createServer((q, s) => s.end('foreign')).listen(${port}, '127.0.0.2', () => console.log('here'))`;
+  const foreign = spawn(process.execPath, ['-e', program]);
+  t.teardown(() => foreign.kill());
+  await once(foreign.stdout, 'data');
+  const refused = await start(app, NAME);
+  t.equal(refused.status, 409);
+  t.equal(
+    refused.body.detail,
+    `DUMB Frontend cannot start: port ${port} is in use by node (pid ${foreign.pid}); end that, or choose another port in dumb.frontend.port`,
+  );
+  t.match(await page(), { status: 200, text: /Stackwarden is running/ }, 'the gateway goes on at its own address');
+  foreign.kill();
+  await once(foreign, 'exit');
+  t.equal((await start(app, NAME)).status, 200);
 });
 
 t.test('a restart that comes through the frontend is answered', { skip }, async t => {
