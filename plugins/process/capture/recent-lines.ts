@@ -7,7 +7,8 @@ const MAX_REASON_LENGTH = 500;
 
 const ERROR_WORDS =
   /\b(error|fatal|critical|exception|failed|failure|cannot|can't|unable|denied|refused|not found|invalid|missing|panic)\b/i;
-const STACK_FRAME = /^\s*(at\s|File "|\^|goroutine |\.\.\. \d+ more)/;
+/** What stands around the error in a stack, also where it has words for errors, as Node and .NET put them behind it. */
+const STACK_FRAME = /^\s*(at\s|File "|\^|goroutine |\.\.\. \d+ more|--- End of |Emitted 'error' event )/;
 
 interface RecentLine {
   readonly level: LogLevel;
