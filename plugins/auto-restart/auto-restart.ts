@@ -180,6 +180,7 @@ export class AutoRestart implements ProcessRestarts {
   /** A healthy answer confirms a recovery, ends an episode and makes a planned restart unnecessary. */
   #markHealthy(processName: string, watch: Watch): void {
     watch.cancelPlan();
+    watch.lastFailureReason = null;
     if (!watch.awaitingRecovery) return;
     watch.awaitingRecovery = false;
     watch.successes += 1;

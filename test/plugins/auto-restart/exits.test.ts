@@ -55,6 +55,8 @@ t.test('an exit before the recovery is a failure', async t => {
     last_exit_time: Number,
   });
   t.equal(count('auto_restart.failed'), 1);
+  await start(app, NAME);
+  t.match(await counters(app), { restart_failures: 1, last_failure_reason: null }, 'a start by hand begins anew');
 });
 
 t.test('so is what makes it unwell before that', async t => {
@@ -66,7 +68,10 @@ t.test('so is what makes it unwell before that', async t => {
   await untilCounters(app, ({ awaiting_recovery: awaiting }) => awaiting);
   word = 'down';
   const failed = await untilCounters(app, ({ restart_failures: failures }) => failures === 1);
-  t.match(failed, { restart_successes: 0, awaiting_recovery: false, pending: true });
+  t.match(failed, { restart_successes: 0, awaiting_recovery: false, pending: true, last_failure_reason: String });
+  word = 'ok';
+  await untilCounters(app, ({ pending }) => !pending);
+  t.match(await counters(app), { restart_failures: 1, last_failure_reason: null }, 'what is well has no failure');
   t.equal(count('auto_restart.failed'), 1);
 });
 
