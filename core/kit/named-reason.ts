@@ -4,9 +4,8 @@ export function namedReason(name: string, reason: string): string {
   return reason.includes(name) ? reason : `${name}: ${reason}`;
 }
 
-/** The reason without the name in front, for a sentence that has named it. */
+/** The reason without the name in front, for a sentence that has named it: `Web: not ready`, `Web failed`. */
 export function unnamedReason(name: string, reason: string): string {
-  return reason.startsWith(`${name} `) || reason.startsWith(`${name}: `)
-    ? reason.slice(name.length).replace(/^:? /, '')
-    : reason;
+  if (reason.startsWith(`${name}: `)) return reason.slice(name.length + 2);
+  return reason.startsWith(`${name} `) ? `it${reason.slice(name.length)}` : reason;
 }

@@ -27,6 +27,7 @@ t.test('anything else says what it says', async t => {
 t.test('a name is said once', async t => {
   t.equal(namedReason('Web', 'Web failed to stay running'), 'Web failed to stay running');
   t.equal(namedReason('Web', 'not ready in time'), 'Web: not ready in time');
-  t.equal(unnamedReason('Web', 'Web failed to stay running'), 'failed to stay running');
+  t.equal(unnamedReason('Web', 'Web failed to stay running'), 'it failed to stay running');
+  t.equal(unnamedReason('Web', 'Web: not ready in time'), 'not ready in time');
   t.equal(unnamedReason('Web', 'Webster is gone'), 'Webster is gone');
 });

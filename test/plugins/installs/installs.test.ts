@@ -199,7 +199,7 @@ t.test('installations', async t => {
 
   await t.test('what stands in the way is one sentence', async t => {
     for (const [name, status, detail] of [
-      ['Lacking', 400, /^Lacking cannot be installed: needs a saw, which is missing; get it$/],
+      ['Lacking', 400, /^Lacking cannot be installed: it needs a saw, which is missing; get it$/],
       ['Unmade', 500, /^Unmade cannot be installed: .* ended with 3$/],
       ['Huge', 507, /^Huge cannot be installed: the file system of .* lacks \d+ MiB for it; free some space$/],
       ['Elsewhere', 400, /is not installed; it is usually obtained from a shop$/],
@@ -212,7 +212,7 @@ t.test('installations', async t => {
     );
     t.match(
       line,
-      /process: Lacking cannot be installed: needs a saw, which is missing; get it$/,
+      /process: Lacking cannot be installed: it needs a saw, which is missing; get it$/,
       'said once in the log',
     );
     await shop.refuse({ status: 0, detail: 'shop.example does not answer' });
