@@ -10,7 +10,10 @@ import type {} from './contract.ts';
 import { feasibleCandidate } from './feasible.ts';
 import { select } from './selection.ts';
 import { Starter } from './starter.ts';
-import type { StartRequest } from './wire.ts';
+import type { StartAnswer, StartRequest } from './wire.ts';
+
+/** What the save of the configuration tells the client. */
+type Told = Pick<StartAnswer, 'overridden' | 'warnings'>;
 
 const ANONYMOUS_USER = 'user';
 const SHUTTING_DOWN = 'The service is shutting down; what was chosen is saved, and starts when it is started again';
@@ -33,7 +36,7 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const check = (updates: Candidate['updates']) => store.update({ updates, persist: true, trial: true, actor });
   const setups = host.find('service.setup');
   const { updates, units, refusals } = await feasibleCandidate(selection, context, setups, check);
-  await save(host, updates, actor);
+  const told = await save(host, updates, actor);
   if (units.length > 0) await untilBooted(supervisor, host);
   refuseWhenStopping(host);
   // The configuration is saved by now, so the services are started even when no order is available.
@@ -46,9 +49,9 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const { results, errors } = await starter.run(units);
   refuseWhenStopping(host);
   const all = [...refusals, ...errors];
-  if (results.length > 0 || all.length === 0) return { results, errors: all };
+  if (results.length > 0 || all.length === 0) return { results, errors: all, ...told };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
-  throw new Problem(500, detail, { extra: { results, errors: all } });
+  throw new Problem(500, detail, { extra: { results, errors: all, ...told } });
 }
 
 function refuseWhenStopping({ stopping }: Host): void {
@@ -56,10 +59,11 @@ function refuseWhenStopping({ stopping }: Host): void {
 }
 
 /** Validates and writes all updates at once; nothing changes when they are invalid. */
-async function save(host: Host, updates: Readonly<Record<string, unknown>>, actor: string): Promise<void> {
-  if (Object.keys(updates).length === 0) return;
+async function save(host: Host, updates: Readonly<Record<string, unknown>>, actor: string): Promise<Told> {
+  if (Object.keys(updates).length === 0) return { overridden: [], warnings: [] };
   try {
-    await host.use('config.store').update({ updates, persist: true, actor });
+    const { overridden, warnings } = await host.use('config.store').update({ updates, persist: true, actor });
+    return { overridden: [...overridden], warnings: [...warnings] };
   } catch (error) {
     if (error instanceof Problem && error.status < 500) throw error;
     throw new Problem(500, 'Failed to save configuration', { cause: error });

@@ -11,6 +11,8 @@ import type { StartAnswer } from './wire.ts';
 const WAIT_LIMIT_MS = 300_000;
 const POLL_MS = 500;
 
+type Outcome = Pick<StartAnswer, 'results' | 'errors'>;
+
 export class Starter {
   readonly #supervisor: ProcessSupervisor;
   readonly #installs: () => Installs | undefined;
@@ -35,8 +37,8 @@ export class Starter {
     this.#by = by;
   }
 
-  async run(units: readonly Unit[]): Promise<StartAnswer> {
-    const answer: StartAnswer = { results: [], errors: [] };
+  async run(units: readonly Unit[]): Promise<Outcome> {
+    const answer: Outcome = { results: [], errors: [] };
     this.#installMissing(units);
     for (const unit of units) await this.#runUnit(unit, answer);
     return answer;
@@ -51,7 +53,7 @@ export class Starter {
       .catch(() => undefined);
   }
 
-  async #runUnit({ service, before, main, after }: Unit, { results, errors }: StartAnswer): Promise<void> {
+  async #runUnit({ service, before, main, after }: Unit, { results, errors }: Outcome): Promise<void> {
     // A failure of a process that only the graph names does not prevent a start, because the service may work without
     // it.
     for (const name of this.#prerequisites([...main, ...before])) {

@@ -73,6 +73,8 @@ export const startAnswer = z.object({
       component: z.string().nullable().describe('failing dependency'),
     }),
   ),
+  overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
+  warnings: z.array(z.string()).describe('those of the save'),
 });
 
 export type CoreRequest = z.output<typeof coreRequest>;
