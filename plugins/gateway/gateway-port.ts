@@ -124,6 +124,12 @@ export class GatewayPort {
     void listener.close(GRACE_MS).finally(() => this.#leaving.delete(listener));
   }
 
+  /** Whether the frontend that had the port last is stopping. */
+  #isBeingLeft(): boolean {
+    const holder = this.#holder ?? '';
+    return this.#options.host.find('process.supervisor')?.get(holder)?.status === 'stopping';
+  }
+
   #open(): Promise<void> {
     this.#opening ??= this.#attempt().finally(() => {
       this.#opening = undefined;
@@ -137,6 +143,7 @@ export class GatewayPort {
     const address = this.#wanted;
     if (address === undefined || address === this.#listener?.host) return;
     await this.#release('the gateway changes its address');
+    const isBeingLeft = this.#isBeingLeft();
     try {
       this.#listener = await this.#options.open(address);
       this.#complaint = '';
@@ -144,9 +151,9 @@ export class GatewayPort {
       if (this.#wanted !== address) this.#timer = setTimeout(() => void this.#open());
     } catch (error) {
       const { message } = error as Error;
-      // A frontend that starts, runs or stops has the port by right.
+      // A frontend that starts, runs or stops has the port by right, and one that is given another leaves this one first.
       const status = this.#frontend()?.status ?? 'stopped';
-      if (status === 'stopped' && message !== this.#complaint) {
+      if (status === 'stopped' && !isBeingLeft && message !== this.#complaint) {
         this.#complaint = message;
         host.log.warn(`no gateway: ${message}; it is tried again, and dumb.gateway.port chooses another`);
       }

@@ -148,6 +148,24 @@ t.test('a frontend whose port somebody else has is not taken for that', { skip }
   t.equal((await start(app, NAME)).status, 200);
 });
 
+t.test(
+  'a frontend that is given another port leaves this one to the gateway, without a complaint',
+  { skip },
+  async t => {
+    const { app, page } = await open(t, { enabled: true });
+    await until(async () => isFrontend(await page()));
+    const other = await freePort();
+    await app.post('/config', { process_name: NAME, updates: { port: other }, persist: true });
+    await app.post('/process/restart-service', { process_name: NAME });
+    await until(async () => (await page())?.text.includes('Stackwarden is running'));
+    await until(async () => (await status(app, NAME)).status === 'running');
+    t.same(
+      (await ownLog(app)).filter(line => line.includes('no gateway')),
+      [],
+    );
+  },
+);
+
 t.test('a restart that comes through the frontend is answered', { skip }, async t => {
   const { app, page, port } = await open(t, { enabled: true });
   await until(async () => isFrontend(await page()));
