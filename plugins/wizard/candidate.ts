@@ -157,13 +157,17 @@ class CandidateBuilder {
     const place = template.onboarding?.debridKey;
     if (place === undefined) return [];
     const keys = debridKeys(
+      template.displayName,
       listOf(request.debrid_service),
       listOf(request.debrid_key),
       template.onboarding?.debridProviders ?? [],
     );
     const [, second] = 'component' in place ? keys : [];
     if (second !== undefined)
-      throw new Problem(400, `${template.displayName} takes one provider; ${second.label} would be a second`);
+      throw new Problem(
+        400,
+        `${template.displayName} takes one provider; leave out ${second.label}, which would be a second`,
+      );
     return keys;
   }
 

@@ -2,6 +2,7 @@
 import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
 import { PORT_KEYS } from '#kit/block-ports';
 import { parseLevel } from '#kit/log-level';
+import { FORBIDDEN_KEYS } from '#kit/plain-data';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { answerOf } from './answer-of.ts';
 import { attachedInstance } from './attachment.ts';
@@ -14,10 +15,15 @@ const MAX_NAME = 64;
 /** Members that identify a block and cannot be set as options. */
 const IDENTITY_KEYS = new Set(['process_name']);
 
-/** Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 when the name is too long. */
+/**
+ * Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 for a name that is too long, or
+ * that no object may have as a key.
+ */
 export function cleanInstanceName(name: string): string {
   const clean = name.replaceAll(/[^\p{L}\p{N} _-]/gu, '').trim();
-  if (clean.length > MAX_NAME) throw new Problem(400, `instance_name has more than ${MAX_NAME} characters`);
+  if (clean.length > MAX_NAME)
+    throw new Problem(400, `instance_name has more than ${MAX_NAME} characters; choose a shorter one`);
+  if (FORBIDDEN_KEYS.has(clean)) throw new Problem(400, `instance_name '${clean}' is not allowed; choose another one`);
   return clean === '' ? 'Instance' : clean;
 }
 
@@ -62,7 +68,8 @@ export class Components {
       existing.find(({ key }) => key.toLowerCase() === name.toLowerCase() && key !== template.instance);
     const twin = existing.find(({ key }) => slugOf(key) === slugOf(name));
     if (found === undefined && twin !== undefined && !isPlaceholder(twin, template)) {
-      throw new Problem(400, `the instance ${name} would share the folder of ${twin.key}`);
+      const instances = `the instance ${name} of ${template.displayName} would share the folder of ${twin.key}`;
+      throw new Problem(400, `${instances}; choose another name`);
     }
     const place = [template.key, 'instances', found?.key ?? name];
     if (found === undefined) this.#create(template, place, {});

@@ -39,7 +39,7 @@ export function select(request: StartRequest, templates: ServiceTemplates, store
     if (template === undefined || !isOptional(template)) {
       // What belongs to another comes with that.
       if (template !== undefined && belonging.has(template.key)) return [];
-      throw new Problem(400, `'${name}' is not an optional service`);
+      throw new Problem(400, `'${name}' is not an optional service; GET /process/optional-services lists them`);
     }
     const fromCores = cores.map(({ options }) => options[template.key] ?? {});
     const own = request.optional_service_options?.[template.key] ?? {};
@@ -66,7 +66,8 @@ function belongingTo(chosen: readonly { readonly template: ServiceTemplate | und
 function coreTemplate(name: string, templates: ServiceTemplates, store: ConfigStore): ServiceTemplate {
   const block = store.findBlock(name);
   const template = templates.find(name) ?? (block === undefined ? undefined : templates.get(block.configKey));
-  if (template === undefined) throw new Problem(400, `'${name}' is not a known service`);
-  if (template.onboarding?.roles.includes('core') !== true) throw new Problem(400, `'${name}' is not a core service`);
+  const fault = template === undefined ? 'a known' : 'a core';
+  if (template?.onboarding?.roles.includes('core') !== true)
+    throw new Problem(400, `'${name}' is not ${fault} service; GET /process/core-services lists those to start with`);
   return template;
 }

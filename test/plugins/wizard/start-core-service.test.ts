@@ -112,13 +112,21 @@ t.test('requests that are refused change nothing, and need not wait for a start 
       /cannot start: the program .* is not installed/,
     ],
     [{ core_services: [] }, 400, /^No services were selected$/],
-    [{ core_services: { name: 'nobody' } }, 400, /'nobody' is not a known service/],
-    [{ core_services: { name: 'zilean' } }, 400, /'zilean' is not a core service/],
-    [{ core_services: [], optional_services: ['sonarr'] }, 400, /'sonarr' is not an optional service/],
+    [{ core_services: { name: 'nobody' } }, 400, /'nobody' is not a known service; GET \/process\/core-services lists/],
+    [{ core_services: { name: 'zilean' } }, 400, /'zilean' is not a core service; GET \/process\/core-services lists/],
+    [
+      { core_services: [], optional_services: ['sonarr'] },
+      400,
+      /'sonarr' is not an optional service; GET \/process\/optional-services lists/,
+    ],
     [{ core_services: [], optional_services: ['cli_battery'] }, 400, /'cli_battery' is not an optional service/],
     [{ core_services: { name: 'plex', service_options: { plex: { port: 'high' } } } }, 400, /plex\.port/],
     [{ core_services: { name: 'plex', service_options: { plex: { port: 70_000 } } } }, 400, /plex\.port/],
-    [{ core_services: { name: 'sonarr', instance_name: 'x'.repeat(65) } }, 400, /more than 64 characters/],
+    [
+      { core_services: { name: 'sonarr', instance_name: 'x'.repeat(65) } },
+      400,
+      /more than 64 characters; choose a shorter one/,
+    ],
     [{ core_services: { name: 'lidarr', service_options: { lidarr: { port: 'high' } } } }, 400, /lidarr.*\.port/],
     [
       { core_services: [{ name: 'plex' }, { name: 'lidarr', service_options: { lidarr: { port: 70_000 } } }] },
@@ -177,7 +185,11 @@ t.test('instances', { skip }, async t => {
   );
   t.match(first.body.errors, [
     { service: 'sonarr', component: null, error: /Sonarr Absent cannot start: the program .* is not installed/ },
-    { service: 'sonarr', component: null, error: /would share the folder of 4K {2}HDR/ },
+    {
+      service: 'sonarr',
+      component: null,
+      error: /the instance .* of Sonarr would share the folder of 4K {2}HDR; choose another name/,
+    },
   ]);
   const { instances } = (await saved(app)).sonarr;
   t.notOk('Default' in instances, 'the placeholder is gone');
@@ -273,9 +285,15 @@ t.test('components of a core', { skip }, async t => {
     t.equal((await status(app, name)).status, 'stopped', `${name}, not without what it needs`);
 
   for (const [core, detail] of [
-    [{ name: 'CLID', debrid_service: 'TorBox', debrid_key: 'x' }, /the provider TorBox cannot be used/],
-    [{ name: 'CLID', debrid_service: [], debrid_key: ['x'] }, /without its provider/],
-    [{ name: 'CLID', debrid_service: ['RealDebrid', 'real debrid'], debrid_key: ['x', 'y'] }, /takes one provider/],
+    [
+      { name: 'CLID', debrid_service: 'TorBox', debrid_key: 'x' },
+      /CLID cannot use the provider TorBox; it takes RealDebrid/,
+    ],
+    [{ name: 'CLID', debrid_service: [], debrid_key: ['x'] }, /without its provider; name it in debrid_service/],
+    [
+      { name: 'CLID', debrid_service: ['RealDebrid', 'real debrid'], debrid_key: ['x', 'y'] },
+      /CLID takes one provider; leave out RealDebrid/,
+    ],
   ] as const) {
     const refused = await begin(app, { core_services: [core] });
     t.match(refused, { status: 500, body: { detail, results: [], errors: [{ service: 'CLID', error: detail }] } });
