@@ -17,6 +17,7 @@ const RESPONSE_TIMEOUT_MS = 15 * 60_000;
 const KEEP_ALIVE_MS = 2 * 60_000;
 /** Of an answer, as much as a request may have. */
 const MAX_HEADER_BYTES = 64 * 1024;
+const LIST = 'GET /config/service-ui lists those of enabled services';
 const WITHOUT_CONTENT = new Set([204, 304]);
 const WORKER_AT_ROOT =
   'A service worker of an interface would stand before every page here; open the interface at an address of its own';
@@ -45,6 +46,8 @@ export interface EmbeddedUisOptions {
   /** Serves the host's own API; forwarded to its port, every client would be this machine, and slowed down as one. */
   readonly entrance?: Pick<HttpEntrance, 'handle'>;
   readonly responseTimeoutMs?: number;
+  /** Whether nothing can answer, because the process does not run. Default: nobody knows. */
+  readonly isStopped?: (processName: string) => boolean;
 }
 
 export class EmbeddedUis {
@@ -55,6 +58,7 @@ export class EmbeddedUis {
   readonly #behindFrontend: boolean;
   readonly #entrance: EmbeddedUisOptions['entrance'];
   readonly #responseTimeoutMs: number;
+  readonly #isStopped: (processName: string) => boolean;
 
   constructor(options: EmbeddedUisOptions) {
     this.#listUis = options.listUis;
@@ -62,6 +66,7 @@ export class EmbeddedUis {
     this.#behindFrontend = options.behindFrontend === true;
     this.#entrance = options.entrance;
     this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
+    this.#isStopped = options.isStopped ?? (() => false);
   }
 
   /** Answers a request for an interface. Returns false, and leaves the response alone, for any other request. */
@@ -76,7 +81,7 @@ export class EmbeddedUis {
     }
     if (target === undefined) {
       if (name === undefined) return false;
-      refuse(response, 404, `There is no web interface named ${decodeOrKeep(name)} here`);
+      refuse(response, 404, `There is no web interface named ${decodeOrKeep(name)} here; ${LIST}`);
       return true;
     }
     // Without the slash, the browser would resolve relative links of the page against the parent folder.
@@ -150,6 +155,11 @@ export class EmbeddedUis {
     return last === undefined ? undefined : this.#find(last);
   }
 
+  /** Why it does not answer. */
+  #silenceOf({ processName, port }: ServiceUi): string {
+    return this.#isStopped(processName) ? 'is not running; start it' : `does not answer on port ${port}`;
+  }
+
   #find(name: string): ServiceUi | undefined {
     return this.#listUis().find(ui => ui.name === decodeOrKeep(name).toLowerCase());
   }
@@ -184,7 +194,7 @@ export class EmbeddedUis {
       if (response.headersSent || clientGone.signal.aborted) response.destroy();
       else {
         const isTimeout = (error as Error).name === 'HeadersTimeoutError';
-        refuse(response, isTimeout ? 504 : 502, `${ui.processName} does not answer on port ${ui.port}`);
+        refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui)}`);
       }
     }
   }
@@ -218,7 +228,7 @@ export class EmbeddedUis {
       outgoing.destroy();
       if (!socket.destroyed) refuseSocket(socket, status, `${ui.processName} ${detail}`);
     };
-    outgoing.on('error', () => fail(isTimeout ? 504 : 502, `does not answer on port ${ui.port}`));
+    outgoing.on('error', () => fail(isTimeout ? 504 : 502, this.#silenceOf(ui)));
     outgoing.on('response', answer => fail(refusalStatus(answer.statusCode), 'does not take this connection'));
     outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
       clearTimeout(timer);

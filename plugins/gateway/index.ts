@@ -41,6 +41,7 @@ export default definePlugin({
     const logins = new LoginDemand(host);
     const uiOptions = {
       listUis: () => listServedUis(host, logins),
+      isStopped: (name: string) => host.find('process.supervisor')?.get(name)?.status === 'stopped',
       isOwnCredential: (authorization: string) => host.find('access')?.issued?.(authorization) === true,
     };
     const uis = new EmbeddedUis({ ...uiOptions, behindFrontend: true });

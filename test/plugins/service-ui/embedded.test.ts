@@ -92,11 +92,21 @@ t.test('over HTTP', { skip: !isHere }, async t => {
   t.equal((await fetch(`${base}/api/health`)).status, 200);
 
   const unknown = await fetch(`${base}/ui/nobody/`);
-  t.same([unknown.status, await unknown.json()], [404, { detail: 'There is no web interface named nobody here' }]);
+  t.same(
+    [unknown.status, await unknown.json()],
+    [
+      404,
+      { detail: 'There is no web interface named nobody here; GET /config/service-ui lists those of enabled services' },
+    ],
+  );
   t.equal((await fetch(`${base}/ui/app/echo`, { method: 'POST', headers: { origin: 'http://evil' } })).status, 403);
+  const other = await freePort();
+  await app.post('/config', { process_name: 'My App', updates: { port: other } });
+  const silent = await fetch(`${base}/ui/app/`);
+  t.same([silent.status, await silent.json()], [502, { detail: `My App does not answer on port ${other}` }]);
   await stop(app, 'My App');
   const gone = await fetch(`${base}/ui/app/`);
-  t.same([gone.status, await gone.json()], [502, { detail: `My App does not answer on port ${port}` }]);
+  t.same([gone.status, await gone.json()], [502, { detail: 'My App is not running; start it' }]);
 });
 
 t.test('no interface acts for the whole origin, which it shares with others', { skip: !isHere }, async t => {
