@@ -1,11 +1,13 @@
-// R35: a record of the supervisor that no host can have written ends nothing and removes nothing; it is kept aside.
+// R35: a record of the supervisor that no host can have written ends nothing and removes nothing; it is kept aside. What
+// could not be written is written as soon as that is possible.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rmdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
-import { kid } from '../support/kids.ts';
+import { kid, pidOf, start, stop } from '../support/kids.ts';
+import { ownLog } from '../support/own-log.ts';
 import { until } from '../support/until.ts';
 
 const RECORD = {
@@ -69,4 +71,24 @@ t.test('what is wrong with it is told in one line', async t => {
   const log = async (): Promise<string> => (await app.get('/logs?process_name=DUMB')).body.chunk;
   const line = /could not be used and is kept as \S+: version: it must be 1\n/;
   t.ok(await until(async () => line.test(await log()), { what: 'the line in the log' }));
+});
+
+t.test('what could not be written is written later, and told once', async t => {
+  const names = ['First', 'Second', 'Third'];
+  const blocks = names.map(name => [name.toLowerCase(), kid(name, ['calm'])]);
+  const app = await startHost({ config: Object.fromEntries(blocks) });
+  t.teardown(() => app.stop());
+  for (const name of names) t.equal((await start(app, name)).status, 200);
+  for (const name of names) await pidOf(app, name);
+  const directory = path.join(app.configDir, 'supervisor');
+  const inTheWay = path.join(directory, 'state.json.new');
+  await mkdir(inTheWay);
+  for (const name of names) t.equal((await stop(app, name)).status, 200);
+  const state = async () => JSON.parse(await readFile(path.join(directory, 'state.json'), 'utf8'));
+  t.same(Object.keys((await state()).processes), names, 'the disk knows nothing of it');
+  await rmdir(inTheWay);
+  await until(async () => Object.keys((await state()).processes).length === 0, { what: 'the file to follow' });
+  for (const name of names) t.match((await state()).wanted[name], { state: 'stopped', by: 'user' });
+  const told = (await ownLog(app)).filter(line => line.includes('state.json'));
+  t.match(told, [/state\.json cannot be written; a restart .* would not know/, /state\.json is written again$/]);
 });

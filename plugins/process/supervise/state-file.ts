@@ -1,5 +1,6 @@
 // What the next host needs to continue: before a launch that it begins, in the same turn of the event loop after every
-// exit and change by a user, and a moment after a launch. Changes of one turn share one write.
+// exit and change by a user, and a moment after a launch. Changes of one turn share one write, and those that could not be
+// written are written as soon as that is possible.
 import {
   closeSync,
   constants,
@@ -24,6 +25,8 @@ import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
 
 /** Launches and ends that follow each other within this time share a write. */
 const LATER_MS = 50;
+/** What could not be written is tried again so often. */
+const RETRY_MS = 2_000;
 /** Of a launch's spool, its position, and what the record grows by. */
 const LAUNCH_BYTES = 16 * 1024;
 
@@ -86,8 +89,11 @@ export class StateFile {
   #closed = false;
   /** The write at the end of this turn; resolves with its error. */
   #writing: Promise<unknown> | undefined;
-  /** The write after launches and ends. */
+  /** The write after launches and ends, or after one that failed. */
   #later: NodeJS.Timeout | undefined;
+  /** Whether there are changes that are on no disk yet. */
+  #isBehind = false;
+  #toldBehind = false;
 
   constructor(directory: string, log: Logger) {
     this.directory = directory;
@@ -207,6 +213,7 @@ export class StateFile {
   async close(): Promise<void> {
     await this.saved();
     this.#closed = true;
+    clearTimeout(this.#later);
   }
 
   /** Resolves when every change so far is on the disk, or has been told to be lost. */
@@ -267,16 +274,13 @@ export class StateFile {
     }
   }
 
-  #saveLater(): void {
-    this.#later ??= setTimeout(() => this.#save(), LATER_MS);
+  #saveLater(delayMs = LATER_MS): void {
+    this.#later ??= setTimeout(() => this.#save(), delayMs);
   }
 
   #save(): void {
-    const first = this.#writing === undefined;
-    void this.#written().then(error => {
-      if (error === undefined || !first) return;
-      this.#log.error(`${this.#file} cannot be written; a restart of Stackwarden would not know its processes`, error);
-    });
+    this.#isBehind = true;
+    void this.#written();
   }
 
   /** Resolves with the error of the write that has every change so far. */
@@ -286,10 +290,25 @@ export class StateFile {
       try {
         this.#write();
       } catch (error) {
+        if (this.#isBehind) this.#retry(error);
         return error;
       }
     });
     return this.#writing;
+  }
+
+  /** Told once until it succeeds, because a service that ends again and again has it written each time. */
+  #retry(error: unknown): void {
+    this.#saveLater(RETRY_MS);
+    if (this.#toldBehind) return;
+    this.#toldBehind = true;
+    this.#log.error(`${this.#file} cannot be written; a restart of Stackwarden would not know its processes`, error);
+  }
+
+  #caughtUp(): void {
+    this.#isBehind = false;
+    if (this.#toldBehind) this.#log.info(`${this.#file} is written again`);
+    this.#toldBehind = false;
   }
 
   #write(): void {
@@ -308,6 +327,7 @@ export class StateFile {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     withReserve(() => writeFileSync(`${this.#file}.new`, text, { mode: 0o600 }));
     renameSync(`${this.#file}.new`, this.#file);
+    this.#caughtUp();
   }
 }
 
