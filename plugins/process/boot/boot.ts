@@ -161,6 +161,8 @@ export class Boot {
 
   async #takeOver(): Promise<void> {
     const { processes, adoption } = this.#options;
+    // A run of before, and a work that was done, had the whole of their blocks.
+    processes.renew();
     await adoption.run(processes);
     for (const process of processes.all()) {
       await this.#adoptSurvivor(process);

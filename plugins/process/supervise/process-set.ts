@@ -133,6 +133,11 @@ export class ProcessSet {
     this.#supervision.onStatus(process.snapshot());
   }
 
+  /** Takes over what plugins that are set up later than supervision have added to the blocks. */
+  renew(): void {
+    this.#update();
+  }
+
   /** Applies the block again after a start or stop by hand changed whether it counts as enabled. */
   async refresh(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;

@@ -76,6 +76,44 @@ t.test('a host that is killed, and the next ones', { timeout: 200_000 }, async t
   await end(fifth, 'SIGTERM');
 });
 
+t.test('one with a schedule, which was started by hand', { timeout: 200_000 }, async t => {
+  const configDir = testDir(t, { done: '' });
+  await chmod(configDir, 0o755);
+  const done = path.join(configDir, 'done');
+  await chmod(done, 0o666);
+  const port = await writeConfig(configDir, {
+    dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+    work: {
+      enabled: true,
+      oneshot: true,
+      process_name: 'Work',
+      schedule: '0 0 29 2 *',
+      command: ['sh', '-c', `echo run >> ${done}`],
+    },
+  });
+  const open = async () => {
+    const host = await startStackwarden(configDir, port, { plugins: [...PLUGINS, 'schedules'] });
+    const phase = async () =>
+      ((await (await fetch(`${host.base}/process/startup-status`)).json()) as { readonly phase: string }).phase;
+    await until(async () => (await phase()) === 'ready', { what: 'the boot' });
+    return host;
+  };
+  const first = await open();
+  const answer = await fetch(`${first.base}/process/start-service`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ process_name: 'Work' }),
+  });
+  t.equal(answer.status, 200);
+  t.equal(await readFile(done, 'utf8'), 'run\n');
+  first.child.kill('SIGKILL');
+  await first.exited;
+  const second = await open();
+  t.equal(await readFile(done, 'utf8'), 'run\n', 'it is not run once more');
+  second.child.kill('SIGTERM');
+  await second.exited;
+});
+
 t.test('one that ends under the next host, which cannot know how', { timeout: 200_000 }, async t => {
   const configDir = testDir(t, {});
   await chmod(configDir, 0o755);
