@@ -19,6 +19,8 @@ const CLOSE_MS = 4_000;
 const CALLBACK_MS = 10_000;
 const DAY_MS = 86_400_000;
 const UNKEPT_JOBS = 20;
+/** What could not be written is tried again so often. */
+const RETRY_MS = 2_000;
 
 export interface QueueOptions {
   readonly owner: Owner;
@@ -38,6 +40,11 @@ export class JobQueue implements Jobs {
   /** Work that has not ended, including that of jobs which were given up. */
   readonly #working = new Map<JobEntry, Promise<void>>();
   readonly #listeners = new Set<(job: Job) => void>();
+  /** Jobs of which the disk does not have the latest. */
+  readonly #unwritten = new Set<JobEntry>();
+  #retrying: NodeJS.Timeout | undefined;
+  /** A disk that is full is told of once, not with the progress of each job. */
+  #toldUnwritten = false;
   #blocked = false;
   /** Once closed, work that is still running changes neither memory nor disk, because the next load has taken over. */
   #closed = false;
@@ -82,7 +89,7 @@ export class JobQueue implements Jobs {
       if (this.#closed) return;
       const entry = this.#entries.get(found.id);
       if (entry === undefined || isFinal(found.state)) continue;
-      await this.#persist(() => records.write(() => entry.job));
+      await this.#record(entry);
       if (entry.hasEnded) entry.reject(failureOf(entry.job));
       else this.#waiting.push(entry);
     }
@@ -142,7 +149,9 @@ export class JobQueue implements Jobs {
       entry.stopReason ??= 'interrupted';
       await this.#giveUp(entry);
     }
+    await this.#recordUnwritten();
     this.#closed = true;
+    clearTimeout(this.#retrying);
     await this.#options.records?.close();
   }
 
@@ -208,12 +217,9 @@ export class JobQueue implements Jobs {
   }
 
   #add(job: Job): JobEntry {
-    const { records } = this.#options;
     const entry: JobEntry = new JobEntry(job, {
       notify: changed => this.#tell(changed),
-      save: () => {
-        if (records !== null) void this.#persist(() => records.write(() => entry.job, { durable: false }));
-      },
+      save: () => void this.#record(entry, { durable: false }),
     });
     this.#entries.set(job.id, entry);
     return entry;
@@ -257,9 +263,9 @@ export class JobQueue implements Jobs {
   }
 
   async #work(entry: JobEntry): Promise<void> {
-    const { kind, owner, records, name } = this.#options;
+    const { kind, owner, name } = this.#options;
     entry.move({ state: 'running', startedAt: Date.now(), endedAt: null, error: null });
-    if (records !== null) await this.#persist(() => records.write(() => entry.job));
+    await this.#record(entry);
     const late =
       kind.deadlineMs === undefined
         ? undefined
@@ -268,10 +274,10 @@ export class JobQueue implements Jobs {
       entry.abort.signal.throwIfAborted();
       const result = await this.#result(entry);
       if (this.#closed) return;
-      const text = jsonOf(result, RESULT_BYTES, `the result of ${name}`);
+      jsonOf(result, RESULT_BYTES, `the result of ${name}`);
       // The work is done, whether or not its result can be recorded.
-      const isRecorded = records !== null && (await this.#persist(() => records.writeResult(entry.job.id, text)));
-      if (!isRecorded) entry.result = { value: result };
+      entry.result = { value: result };
+      await this.#recordResult(entry);
       await this.#end(entry, { state: 'succeeded', endedAt: Date.now() }, result);
     } catch (error) {
       if (this.#closed) return;
@@ -347,15 +353,14 @@ export class JobQueue implements Jobs {
     if (kind.resume !== true || records === null) return this.#end(entry, outcomeOf('interrupted'));
     entry.move({ state: 'queued' });
     entry.reject(failureOf({ ...entry.job, ...outcomeOf('interrupted') }));
-    await this.#persist(() => records.write(() => entry.job));
+    await this.#record(entry);
   }
 
   /** Only the first end counts, because work that was given up may end later. */
   async #end(entry: JobEntry, change: Partial<Job>, result?: unknown, error?: unknown): Promise<void> {
     if (entry.hasEnded) return;
-    const { records } = this.#options;
     entry.move(change);
-    if (records !== null) await this.#persist(() => records.write(() => entry.job));
+    await this.#record(entry);
     if (entry.job.state === 'succeeded') entry.resolve(result);
     else entry.reject(error ?? failureOf(entry.job));
     this.#prune();
@@ -372,6 +377,8 @@ export class JobQueue implements Jobs {
       counts.set(group, count);
       if (count <= limit && (job.endedAt ?? 0) >= oldest) continue;
       if (pinned !== undefined && this.#isPinned(job, pinned)) continue;
+      const entry = this.#entries.get(job.id);
+      if (entry !== undefined) this.#unwritten.delete(entry);
       this.#entries.delete(job.id);
       if (records !== null) void this.#persist(() => records.remove(job.id));
     }
@@ -397,13 +404,52 @@ export class JobQueue implements Jobs {
     }
   }
 
-  /** Logs a record that cannot be written, and gives false. The job continues, because its work may have begun. */
+  /** Never throws: the job continues, because its work may have begun. */
+  async #record(entry: JobEntry, options?: { readonly durable: boolean }): Promise<void> {
+    const { records } = this.#options;
+    if (records === null) return;
+    const isWritten = await this.#persist(() => records.write(() => entry.job, options));
+    if (isWritten && (entry.result === undefined || (await this.#recordResult(entry)))) this.#unwritten.delete(entry);
+    else this.#retryLater(entry);
+    if (this.#unwritten.size > 0 || !this.#toldUnwritten) return;
+    this.#toldUnwritten = false;
+    this.#options.owner.log.info(`records of the jobs of ${this.#options.name} are written again`);
+  }
+
+  /** A result stays in memory until it is on the disk. */
+  async #recordResult(entry: JobEntry): Promise<boolean> {
+    const { records, name } = this.#options;
+    const { result, job } = entry;
+    if (records === null || result === undefined) return false;
+    const isWritten = await this.#persist(async () =>
+      records.writeResult(job.id, jsonOf(result.value, RESULT_BYTES, `the result of ${name}`)),
+    );
+    if (isWritten) entry.result = undefined;
+    return isWritten;
+  }
+
+  #retryLater(entry: JobEntry): void {
+    if (this.#closed || this.#entries.get(entry.job.id) !== entry) return;
+    this.#unwritten.add(entry);
+    this.#retrying ??= setTimeout(() => {
+      this.#retrying = undefined;
+      void this.#recordUnwritten();
+    }, RETRY_MS).unref();
+  }
+
+  async #recordUnwritten(): Promise<void> {
+    for (const entry of [...this.#unwritten]) if (!this.#closed) await this.#record(entry);
+  }
+
+  /** Tells of what cannot be written, and gives false. */
   async #persist(write: () => Promise<void>): Promise<boolean> {
     try {
       await write();
       return true;
     } catch (error) {
-      this.#options.owner.log.error(`records of the jobs of ${this.#options.name} cannot be written`, error);
+      const { owner, name } = this.#options;
+      if (!this.#toldUnwritten) owner.log.error(`records of the jobs of ${name} cannot be written`, error);
+      this.#toldUnwritten = true;
       return false;
     }
   }

@@ -6,6 +6,7 @@ import type { Job, Jobs } from '../../../core/contract/job.ts';
 import { createHost } from '../../../core/host/host.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -252,8 +253,8 @@ t.test('a job that cannot be recorded is not started', async t => {
   t.equal((await readdir(directory)).length, 1, 'and is when that is mended');
 });
 
-t.test('work that is done has succeeded, also where its result cannot be recorded', async t => {
-  const { desk, configDir, report } = await work(t, KEEP);
+t.test('work that is done has succeeded, also where that is recorded only later', async t => {
+  const { desk, app, configDir, directory, report } = await work(t, KEEP);
   const { id } = await begin(desk, 'a');
   const place = path.join(configDir, 'jobs');
   await rm(place, { recursive: true, force: true });
@@ -265,6 +266,13 @@ t.test('work that is done has succeeded, also where its result cannot be recorde
   t.same(await desk.jobs.result(id), { of: 'a' });
   t.equal(report()?.errors.job, undefined, 'it is no fault of the plugin');
   await rm(place);
+  const read = async (name: string) => JSON.parse(await readFile(path.join(directory, name), 'utf8'));
+  t.same(await until(() => read(`${id}.result.json`), { what: 'the result' }), { of: 'a' });
+  t.match(await until(() => read(`${id}.json`), { what: 'the record' }), { state: 'succeeded' });
+  t.same(await desk.jobs.result(id), { of: 'a' });
+  const told = () => ownLog(app).then(lines => lines.filter(line => line.includes('records of the jobs of work')));
+  await until(async () => (await told()).length > 1, { what: 'the line that tells of its end' });
+  t.match(await told(), [/cannot be written/, /are written again$/]);
 });
 
 for (const [what, spoil, reason] of [
