@@ -1,7 +1,7 @@
 // Line 16: a full disk below the spools is told, and what is written after there is room is kept; a hole in a spool
 // becomes no log.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, start } from '../support/kids.ts';
+import { ownLog } from '../support/own-log.ts';
 import { ROOT_ONLY } from '../support/race.ts';
 import { until } from '../support/until.ts';
 
@@ -48,6 +49,47 @@ t.test('a full disk of the spools is told, and output is kept again when there i
   const lines = async () => (await readFile(file, 'utf8')).split('\n').length;
   const before = await lines();
   await until(async () => (await lines()) > before + 10, { what: 'the output to go on' });
+});
+
+t.test('lines are kept, once each, while it cannot be recorded how far they were read', ROOT_ONLY, async t => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  const supervisor = path.join(dir, 'supervisor');
+  const file = path.join(dir, 'log', 'counter.log');
+  await chmod(dir, 0o755);
+  await mkdir(supervisor, { mode: 0o700 });
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'small', supervisor]);
+  t.teardown(async () => {
+    await run('umount', ['--lazy', supervisor]);
+    await rm(dir, { recursive: true });
+  });
+  const script = `echo first; until [ -e ${dir}/go ]; do sleep 0.05; done
+    i=0; while [ $i -lt 20 ]; do i=$((i+1)); echo "tick $i"; sleep 0.05; done
+    until [ -e ${dir}/more ]; do sleep 0.05; done; echo last; exec sleep 600`;
+  const block = { ...kid('Counter', []), suppress_logging: false, command: ['sh', '-c', script], log_file: file };
+  const app = await startHost({ plugins: PLUGINS, configDir: dir, config: { counter: block } });
+  t.teardown(() => app.host.stop());
+  t.equal((await start(app, 'Counter')).status, 200);
+  await until(async () => (await readFile(file, 'utf8')).includes('first'));
+
+  // As where what is changed is written elsewhere: a record in place needs room too.
+  const fill = () => run('sh', ['-c', `cat /dev/zero >> '${supervisor}/filler'`]).catch(() => undefined);
+  await fill();
+  const [position = ''] = (await readdir(supervisor)).filter(name => name.endsWith('.position'));
+  await run('fallocate', ['--punch-hole', '--offset', '0', '--length', '4096', path.join(supervisor, position)]);
+  await fill();
+  await writeFile(path.join(dir, 'go'), '');
+  const ticks = (text: string) => [...text.matchAll(/tick (\d+)$/gm)].map(([, number]) => Number(number));
+  await until(async () => ticks(await readFile(file, 'utf8')).includes(20), { what: 'the last of them' });
+  await rm(path.join(supervisor, 'filler'));
+  await writeFile(path.join(dir, 'more'), '');
+  await until(async () => (await readFile(file, 'utf8')).includes('last'));
+  const every = Array.from({ length: 20 }, (_none, index) => index + 1);
+  t.same(ticks(await readFile(file, 'utf8')), every);
+  const ofCounter = async () => (await ownLog(app)).filter(line => line.includes('Counter'));
+  const about = async () => (await ofCounter()).filter(line => / (?:cannot be|is recorded)/.test(line));
+  await until(async () => (await about()).length > 1, { what: 'the line that tells of its end' });
+  t.same(ticks((await ofCounter()).join('\n')), every);
+  t.match(await about(), [/the output of Counter was read cannot be recorded; after a crash/, /is recorded again$/]);
 });
 
 t.test('a host starts although there is no room for its state', ROOT_ONLY, async t => {

@@ -88,6 +88,7 @@ export class CaptureSession {
   #wasEmptied = false;
   #released: number;
   #recorded: Position;
+  #toldUnrecorded = false;
   #pumping: Promise<void> | undefined;
   /** Size of the spool when it was read. */
   #seenBytes = UNSEEN;
@@ -348,9 +349,10 @@ export class CaptureSession {
     if (this.#consumed - this.#released >= RELEASE_BYTES) await this.release();
   }
 
-  /** Gives back to the disk what was read. */
+  /** Gives back to the disk what was read, as far as the next supervision knows that it was. */
   async release(): Promise<void> {
-    const bytes = Math.floor(this.#consumed / BLOCK_BYTES) * BLOCK_BYTES;
+    const known = Math.min(this.#consumed, this.#recorded.consumedBytes);
+    const bytes = Math.floor(known / BLOCK_BYTES) * BLOCK_BYTES;
     if (this.#closed || bytes <= this.#released) return;
     this.#released = bytes;
     await this.#owner.release(bytes);
@@ -376,8 +378,20 @@ export class CaptureSession {
     const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#log ?? {};
     const position = { consumedBytes, logDevice, logInode, logBytes };
     if (deepEqual(position, this.#recorded)) return;
+    const { warn } = this.#options.log;
+    const what = `how far the output of ${this.#target.processName} was read`;
+    try {
+      await this.#positions.record(position);
+    } catch (error) {
+      // On a file system that writes elsewhere what it changes, a full disk takes no record either.
+      if (!this.#toldUnrecorded)
+        warn(`${what} cannot be recorded; after a crash some of its lines may stand in its log twice`, error);
+      this.#toldUnrecorded = true;
+      return;
+    }
     this.#recorded = position;
-    await this.#positions.record(position);
+    if (this.#toldUnrecorded) warn(`${what} is recorded again`);
+    this.#toldUnrecorded = false;
   }
 
   /**
