@@ -163,7 +163,7 @@ export class MainFile {
         await writeFileAtomic(this.#path, text, { mode: 0o600 });
       } catch (error) {
         const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
-        throw new Problem(503, `the configuration cannot be saved (${reason}); nothing was changed`, { cause: error });
+        throw new Problem(503, `${this.#path} cannot be saved (${reason}); nothing was changed`, { cause: error });
       }
       this.#text = text;
       this.#isGone = false;
