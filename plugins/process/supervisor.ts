@@ -365,6 +365,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#supervision.exits.close();
     this.#supervision.lineage.close();
     await this.#supervision.capture.close();
+    await this.#runFiles.close();
     await this.#state.close();
   }
 

@@ -39,11 +39,14 @@ export default definePlugin({
     registerBackupRoutes(host, jobs, places);
     registerRestoreRoutes(host, jobs, places);
     registerManifestRoutes(host, places);
-    await registerSchedule(host, jobs, places);
+    const endSchedule = await registerSchedule(host, jobs, places);
     host.tap('host.ready', () => {
       tellOfEnds(host, jobs);
       void jobs.mend();
     });
-    return () => processes.close();
+    return async () => {
+      await processes.close();
+      await endSchedule();
+    };
   },
 });

@@ -6,6 +6,7 @@ import { writeFileAtomic } from '#kit/atomic-write';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { declareHostState } from '#kit/host-state';
+import { LaterWrite } from '#kit/later-write';
 import { refuseCostlyJson } from '#kit/nesting';
 import { isObject } from '#kit/plain-object';
 import { noticeSchema, resultSchema, type UpdateNotice, type UpdateResult } from './update-result.ts';
@@ -35,25 +36,24 @@ export function isProject(processName: string): boolean {
 }
 
 export class UpdateRecords {
-  readonly #host: Host;
-  readonly #file: string;
   readonly #results: Map<string, UpdateResult>;
   readonly #schedules: Map<string, ScheduleRecord>;
   #applied: readonly UpdateNotice[];
   #info: readonly UpdateNotice[];
-  #written: Promise<void> = Promise.resolve();
-  #isWriteDue = false;
-  #isClosed = false;
+  readonly #writes: LaterWrite;
   #revision = 0;
 
   private constructor(host: Host, file: string, content: Record<string, unknown>) {
-    this.#host = host;
-    this.#file = file;
     const { applied, info, project_statuses: project, statuses, schedules } = content;
     this.#applied = listOf(noticeSchema, applied).slice(0, MAX_APPLIED);
     this.#info = listOf(noticeSchema, info).slice(0, MAX_INFO);
     this.#results = new Map([...entriesOf(resultSchema, project), ...entriesOf(resultSchema, statuses)]);
     this.#schedules = new Map(entriesOf(scheduleSchema, schedules));
+    this.#writes = new LaterWrite({
+      write: () => writeFileAtomic(file, `${JSON.stringify(this.#content(), null, 2)}\n`, { mode: FILE_MODE }),
+      failed: error => host.log.error(`${file} cannot be written; a restart would not know of the last updates`, error),
+      mended: () => host.log.info(`${file} is written again`),
+    });
   }
 
   /** A file that cannot be read is set aside, with a warning. */
@@ -122,25 +122,13 @@ export class UpdateRecords {
   }
 
   /** Resolves when everything is on the disk; what comes later is left to whoever opens the file next. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#written;
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 
-  /** Changes until the write begins are written with it. */
   #save(): Promise<void> {
     this.#revision += 1;
-    if (this.#isWriteDue || this.#isClosed) return this.#written;
-    this.#isWriteDue = true;
-    this.#written = this.#written.then(async () => {
-      this.#isWriteDue = false;
-      try {
-        await writeFileAtomic(this.#file, `${JSON.stringify(this.#content(), null, 2)}\n`, { mode: FILE_MODE });
-      } catch (error) {
-        this.#host.log.error(`${this.#file} cannot be written; a restart would not know of the last updates`, error);
-      }
-    });
-    return this.#written;
+    return this.#writes.save();
   }
 
   #content(): Record<string, unknown> {

@@ -2,19 +2,21 @@
 import path from 'node:path';
 import type { Logger } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
+import { LaterWrite } from '#kit/later-write';
 import type { StartupReport } from '../contract.ts';
 
 const DIRECTORY = '/healthcheck';
 
 export class RunFiles {
   readonly #log: Logger;
-  #usable = true;
-  #writing: Promise<void> = Promise.resolve();
-  /** Files that are to be written next, with their latest content. */
-  readonly #next = new Map<string, () => unknown>();
+  readonly #directory: string;
+  readonly #files = new Map<string, { readonly writes: LaterWrite; content: () => unknown }>();
+  /** Only containers that ask for these files have the directory. */
+  #isWanted = true;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, directory = DIRECTORY) {
     this.#log = log;
+    this.#directory = directory;
   }
 
   running(pids: () => Readonly<Record<string, number>>): void {
@@ -31,24 +33,35 @@ export class RunFiles {
     }));
   }
 
+  async close(): Promise<void> {
+    await Promise.all([...this.#files.values()].map(({ writes }) => writes.close()));
+  }
+
   /** Changes that come while a file is being written share the next writing. */
   #write(name: string, content: () => unknown): void {
-    const isQueued = this.#next.has(name);
-    this.#next.set(name, content);
-    if (isQueued || !this.#usable) return;
-    this.#writing = this.#writing.then(async () => {
-      const latest = this.#next.get(name);
-      this.#next.delete(name);
-      if (!this.#usable) return;
-      try {
-        const text = JSON.stringify(latest?.());
-        await writeFileAtomic(path.join(DIRECTORY, name), text, { durable: false, mode: 0o644 });
-      } catch (error) {
-        this.#usable = false;
-        // Only containers that ask for these files have the directory.
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-        this.#log.warn(`${DIRECTORY} cannot be written; its files are not kept up`, error);
-      }
+    if (!this.#isWanted) return;
+    const known = this.#files.get(name);
+    if (known !== undefined) known.content = content;
+    const { writes } = known ?? this.#add(name, content);
+    void writes.save();
+  }
+
+  #add(name: string, content: () => unknown): { readonly writes: LaterWrite } {
+    const place = path.join(this.#directory, name);
+    const writes = new LaterWrite({
+      write: async () => {
+        if (!this.#isWanted) return;
+        const text = JSON.stringify(file.content());
+        await writeFileAtomic(place, text, { durable: false, mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') throw error;
+          this.#isWanted = false;
+        });
+      },
+      failed: error => this.#log.warn(`${place} cannot be written; what health checks read of it is old`, error),
+      mended: () => this.#log.info(`${place} is written again`),
     });
+    const file = { writes, content };
+    this.#files.set(name, file);
+    return file;
   }
 }

@@ -11,7 +11,8 @@ import { BackupSchedule } from './schedule.ts';
 import { registerScheduleRoutes } from './schedule-routes.ts';
 import { ScheduleState } from './schedule-state.ts';
 
-export async function registerSchedule(host: Host, jobs: SymlinkJobs, places: Places): Promise<void> {
+/** Returns what ends the writing of its state. */
+export async function registerSchedule(host: Host, jobs: SymlinkJobs, places: Places): Promise<() => Promise<void>> {
   // Clients send the keys with the whole block of any service.
   host.contribute('config.block', 'symlink-backup', { schema: backupBlock });
   // The services that fill a library with links are those whose templates say when it is saved.
@@ -30,4 +31,5 @@ export async function registerSchedule(host: Host, jobs: SymlinkJobs, places: Pl
     return store.state === 'valid' ? schedule.forgetOthers(store.blocks()) : undefined;
   });
   schedule.start();
+  return () => state.close();
 }

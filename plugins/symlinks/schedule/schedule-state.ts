@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Host } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { LaterWrite } from '#kit/later-write';
 import type { Places } from '../places/path-rules.ts';
 
 const FILE_MODE = 0o600;
@@ -37,15 +38,21 @@ const recordSchema = z.object({
 export type ScheduleRecord = z.output<typeof recordSchema>;
 
 export class ScheduleState {
-  readonly #host: Host;
-  readonly #file: string;
   readonly #records: Map<string, ScheduleRecord>;
-  #written: Promise<void> = Promise.resolve();
+  readonly #writes: LaterWrite;
 
   private constructor(host: Host, file: string, records: Map<string, ScheduleRecord>) {
-    this.#host = host;
-    this.#file = file;
     this.#records = records;
+    this.#writes = new LaterWrite({
+      async write() {
+        const text = `${JSON.stringify(Object.fromEntries(records), null, 2)}\n`;
+        const { puid, pgid } = host.use('config.store').root();
+        const owner = { uid: Number(puid), gid: Number(pgid) };
+        await writeFileAtomic(file, text, { mode: FILE_MODE, making: { mode: DIRECTORY_MODE, owner } });
+      },
+      failed: error => host.log.error(`${file} cannot be written; a restart would not know of the last backups`, error),
+      mended: () => host.log.info(`${file} is written again`),
+    });
   }
 
   /** A file that cannot be used is told in the log, and replaced at the next change. */
@@ -69,25 +76,15 @@ export class ScheduleState {
   /** Resolves when it is on the disk; what cannot be written is told in the log. */
   async set(processName: string, record: ScheduleRecord): Promise<void> {
     this.#records.set(processName, record);
-    await this.#write();
+    await this.#writes.save();
   }
 
   async remove(processName: string): Promise<void> {
-    if (this.#records.delete(processName)) await this.#write();
+    if (this.#records.delete(processName)) await this.#writes.save();
   }
 
-  #write(): Promise<void> {
-    this.#written = this.#written.then(async () => {
-      const text = `${JSON.stringify(Object.fromEntries(this.#records), null, 2)}\n`;
-      const { puid, pgid } = this.#host.use('config.store').root();
-      const owner = { uid: Number(puid), gid: Number(pgid) };
-      try {
-        await writeFileAtomic(this.#file, text, { mode: FILE_MODE, making: { mode: DIRECTORY_MODE, owner } });
-      } catch (error) {
-        this.#host.log.error(`${this.#file} cannot be written; a restart would not know of the last backups`, error);
-      }
-    });
-    return this.#written;
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 }
 

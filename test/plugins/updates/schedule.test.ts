@@ -1,5 +1,5 @@
 // The schedule of updates and what is kept of them, over restarts of the host.
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { recordEvents } from '../../support/events.ts';
@@ -94,6 +94,12 @@ t.test('schedules and records', async t => {
     t.match((await app.post('/process/auto-update/reschedule', { process_name: 'Pinned' })).body, {
       message: /because Pinned stays where pinned_version keeps it/,
     });
+    await rm(file);
+    await mkdir(file);
+    await app.post('/process/auto-update/reschedule', { process_name: 'Daily' });
+    await rmdir(file);
+    const again = await until(content, { what: 'what could not be written before' });
+    t.ok(again.schedules.Daily);
     await app.stop();
     t.equal((await stat(file)).mode & 0o777, 0o600);
   });
