@@ -297,6 +297,7 @@ export class History implements MetricsHistory {
       // Those at the front are being written.
       if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(this.#writing === undefined ? 0 : BATCH, 1);
       await this.#write();
+      if (this.#fault !== undefined) this.#host.log.info('samples are kept again, with those that waited');
       this.#fault = undefined;
     } catch (error) {
       // What waits goes into the file that follows.

@@ -201,6 +201,7 @@ t.test('a lock that lasts longer than a write is tried for is told, and costs no
   t.ok(over - locked > 10);
   other.exec('COMMIT');
   await until(async () => (await storage(app)).sqlite.error === null, { what: 'the samples to be written' });
+  await until(async () => /samples are kept again/.test(await ownLog(app)), { what: 'the log to say it' });
   const times: number[] = (await history(app)).items.map(({ timestamp }: Body) => timestamp);
   const during = times.filter(time => time > locked && time < over);
   const gaps = during.map((time, index) => time - (during[index - 1] ?? locked));
