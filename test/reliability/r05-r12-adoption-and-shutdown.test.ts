@@ -5,6 +5,7 @@ import t from 'tap';
 import { lookAround } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
+import { changeMainFile } from '../support/host-config.ts';
 import { kid, lives, notedPid, start } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -61,6 +62,48 @@ t.test('R5: killed with SIGKILL and started again', async t => {
   t.match(await ask(second, 'Kid'), { restart: { exit_code: null } });
   second.child.kill('SIGTERM');
   t.same(await second.exited, { code: 0, signal: null });
+});
+
+t.test('R5: what is adopted with another block than it was started with is told', async t => {
+  const configDir = testDir(t, {});
+  const port = await writeConfig(configDir, {
+    kid: kid('Kid', ['calm'], { enabled: true }),
+    same: kid('Same', ['calm']),
+    planned: kid('Planned', ['calm'], { enabled: true, schedule: '0 0 29 2 *' }),
+  });
+  const options = { plugins: [...PLUGINS, 'schedules'] };
+  const first = await startStackwarden(configDir, port, options);
+  const post = async (route: string, name: string) => {
+    const { status } = await fetch(`${first.base}${route}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ process_name: name }),
+    });
+    t.equal(status, 200, `${route} of ${name}`);
+  };
+  for (const name of ['Same', 'Planned']) await post('/process/start-service', name);
+  await running(first, 'Kid');
+  first.child.kill('SIGKILL');
+  await first.exited;
+
+  await changeMainFile(configDir, config => ({
+    ...config,
+    kid: kid('Kid', ['calm'], { enabled: true, env: { A: 'b' } }),
+  }));
+  const second = await startStackwarden(configDir, port, options);
+  const flagged = async () => {
+    const answer = await fetch(`${second.base}/process/processes`);
+    const { processes } = (await answer.json()) as {
+      readonly processes: readonly { readonly process_name: string; readonly restart_required?: true }[];
+    };
+    return processes.filter(entry => entry.restart_required === true).map(entry => entry.process_name);
+  };
+  for (const name of ['Kid', 'Same', 'Planned']) await running(second, name);
+  t.same(await flagged(), ['Kid']);
+  await post('/process/restart-service', 'Kid');
+  t.same(await flagged(), []);
+  second.child.kill('SIGTERM');
+  await second.exited;
 });
 
 t.test('R5: neither a log that others remove nor lost output keeps a process from being adopted', async t => {

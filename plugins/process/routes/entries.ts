@@ -22,6 +22,10 @@ const own = {
   status,
   held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
   config_problem: z.string().nullable().describe('values of its block that do not fit, and what follows from them'),
+  restart_required: z
+    .literal(true)
+    .optional()
+    .describe('it was adopted, and runs by another block than the present one'),
 };
 
 const entryShape = z.object({ ...own, config: record.describe('secrets are masked') });
@@ -121,6 +125,7 @@ export class ProcessEntries {
       status: current,
       held: snapshot?.held ?? null,
       config_problem: this.#problemOf(processName),
+      ...(snapshot?.restartRequired === true ? { restart_required: true as const } : {}),
     };
   }
 
