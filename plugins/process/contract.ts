@@ -63,6 +63,8 @@ export interface ExitRecord {
   readonly reason: string;
   /** Unix seconds. */
   readonly at: number;
+  /** Whether a stop was requested, whatever the code: many programs end with 0 then. */
+  readonly asked: boolean;
   /** false when a stop was requested, or a one-shot service has done its work. */
   readonly unexpected: boolean;
 }
@@ -111,7 +113,7 @@ export interface ProcessSnapshot {
   readonly stoppedByUser: boolean;
   /** Whether it has been ready since it became wanted. */
   readonly wasReady: boolean;
-  /** Of a one-shot service, whether its last run ended with exit code 0; null of one that is to keep running. */
+  /** Of a one-shot service, whether its last run ended by itself with exit code 0; null of one that is to keep running. */
   readonly completed: boolean | null;
   readonly held: ProcessHold | null;
   /** Whether the configuration changed between the launch and the adoption of the process. */

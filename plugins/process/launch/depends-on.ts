@@ -1,6 +1,6 @@
 // The services that `depends_on` of a block names, each with what must be true of it before a start.
 import { type NamedBlock, Problem } from '#core';
-import type { ProcessSnapshot } from '../contract.ts';
+import type { ExitRecord, ProcessSnapshot } from '../contract.ts';
 
 export type Condition = 'started' | 'healthy' | 'completed';
 
@@ -76,8 +76,13 @@ export async function isFulfilled(
   isReady: (process: ProcessSnapshot) => Promise<boolean>,
 ): Promise<boolean> {
   if (process === undefined) return false;
-  const hasCompleted = process.status === 'stopped' && process.lastExit?.code === 0;
+  const hasCompleted = process.status === 'stopped' && hasDoneItsWork(process.lastExit);
   if (condition === 'completed') return hasCompleted;
   if (condition === 'started') return process.status === 'running' || process.completed === true;
   return isReady(process);
+}
+
+/** One that was told to stop in the middle of it has not, although it may end with 0. */
+export function hasDoneItsWork(exit: ExitRecord | null): boolean {
+  return exit?.code === 0 && !exit.asked;
 }

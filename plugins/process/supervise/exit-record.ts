@@ -10,7 +10,7 @@ export interface Exit {
 export function exitRecordOf({ code, signal }: Exit, asked: boolean, oneshot: boolean): ExitRecord {
   const doubt = oneshot && !asked && code === null && signal === null ? '; start it again if its work is not done' : '';
   const reason = `${describeExit({ code, signal }, asked)}${doubt}`;
-  return { code, signal, reason, at: Date.now() / 1_000, unexpected: !asked && !(oneshot && code === 0) };
+  return { code, signal, reason, at: Date.now() / 1_000, asked, unexpected: !asked && !(oneshot && code === 0) };
 }
 
 function describeExit({ code, signal }: Exit, asked: boolean): string {

@@ -21,6 +21,7 @@ import type {
   StopOutcome,
 } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
+import { hasDoneItsWork } from '../launch/depends-on.ts';
 import { requireDescriptors, requireProcess } from '../launch/launch-room.ts';
 import { prepareLaunch, refuseUnfit } from '../launch/preparation.ts';
 import { captureTargetOf } from './capture-target.ts';
@@ -116,7 +117,7 @@ export class SupervisedProcess {
   }
 
   get #completed(): boolean | null {
-    return this.#isOneshot ? this.#lastExit?.code === 0 : null;
+    return this.#isOneshot ? hasDoneItsWork(this.#lastExit) : null;
   }
 
   /** undefined while it does not run. */
@@ -515,7 +516,7 @@ export class SupervisedProcess {
     removeCgroup(run.target.cgroup);
     this.#lastExit = exit;
     state.ended(processName, run.target.runId);
-    if (this.#completed === true && !asked)
+    if (this.#completed === true)
       state.setCompleted(processName, { at: exit.at, boot_id: bootId, block_digest: run.blockDigest });
     const wasRunning = this.#status === 'running';
     if (wasRunning) this.#move('stopped');

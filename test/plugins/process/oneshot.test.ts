@@ -106,3 +106,27 @@ t.test('after the observation another code is a failure, and a restart that succ
   t.match(await start(app, 'Work'), { status: 200 });
   await until(async () => (await status(app, 'Work')).health_reason === 'It has done its work');
 });
+
+t.test('one that is stopped in the middle of its work has not done it, whatever its code', { skip }, async t => {
+  const { app } = await open(t, {
+    work: block('Work', ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.05; done']),
+    after: block('After', ['sleep', '600'], { oneshot: false, depends_on: { Work: { condition: 'completed' } } }),
+    beside: block('Beside', ['sleep', '600'], { oneshot: false, depends_on: ['Work'] }),
+  });
+  t.match(await start(app, 'Work'), { status: 200 });
+  t.match(await stop(app, 'Work'), { status: 200 });
+  t.match(await status(app, 'Work'), { status: 'stopped', restart: { exit_code: 0 } });
+  for (const name of ['After', 'Beside']) {
+    const starting = start(app, name);
+    const now = await until(
+      async () => {
+        const found = await status(app, name);
+        return (found.status === 'running' || /^Waiting/.test(found.health_reason)) && found;
+      },
+      { what: `the wait of ${name}` },
+    );
+    t.match(now, { status: 'starting', health_reason: /^Waiting for service Work \((?:completed|started)\)/ });
+    t.match(await stop(app, name), { status: 200 });
+    t.match(await starting, { status: 409 });
+  }
+});
