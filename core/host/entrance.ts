@@ -81,12 +81,12 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const routes = new RouteMap();
   const origins = new CorsPolicy(options.config);
   const access = new AccessGate(options);
-  const streams = new StreamServer({ ...options, access, origins });
+  const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
+  const streams = new StreamServer({ ...options, access, origins, network: request => names.networkOf(request) });
   const headers = [...hardeningHeaders(), 'Cache-Control', 'no-store'];
   const refused = new RefusedChanges(options.log);
   const requests = new RequestCounts();
   const dispatch = createDispatch({ ...options, routes, origins, access, refused, requests, headers });
-  const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
   const connections = new Connections();
   const listening = new Set<Listener>();
   let description: Record<string, unknown> | undefined;

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { Problem } from '../contract/problem.ts';
 import { addressList } from '../kit/address-list.ts';
+import { findClientAddress, networkOf } from '../kit/client-address.ts';
 import { type CorsPolicy, isSafe } from './cors-policy.ts';
 
 /** Domains that exist in private networks only. */
@@ -15,6 +16,7 @@ const NOT_SERVED =
 interface Lists {
   readonly root: unknown;
   readonly allowed: ReadonlySet<string>;
+  readonly proxies: readonly string[];
   readonly isProxy: (address: string) => boolean;
 }
 
@@ -39,6 +41,11 @@ export class HostNames {
     const fault = this.#faultOf(request);
     if (fault === undefined) return undefined;
     return this.#options.mustLogIn().then(must => (must ? undefined : new Problem(403, fault)));
+  }
+
+  /** What stands for the client of a request, whatever trusted proxies it came through. */
+  networkOf({ headers, socket }: IncomingMessage): string {
+    return networkOf(findClientAddress({ peer: socket.remoteAddress, headers }, this.#known().proxies));
   }
 
   #faultOf(request: IncomingMessage): string | undefined {
@@ -80,6 +87,7 @@ export class HostNames {
     this.#lists = {
       root,
       allowed: new Set(texts(hosts).map(nameOf)),
+      proxies: texts(proxies),
       isProxy: addressList(texts(proxies)),
     };
     return this.#lists;

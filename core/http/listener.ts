@@ -57,7 +57,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
   server.on('upgrade', (request, socket, head) => {
     if (!connections.has(request.socket)) return;
     requestSockets.delete(request.socket);
-    connections.use(request.socket);
+    connections.upgrade(request.socket);
     socket.on('error', () => socket.destroy());
     const fault = straighten(request) ?? (hasBody(request) ? 'A request for an upgrade has no body' : undefined);
     if (fault === undefined) options.upgrade(request, socket, head);

@@ -28,6 +28,8 @@ export interface ClientOptions {
   readonly identity: Identity;
   readonly authorization: string | undefined;
   readonly peer: string | undefined;
+  /** What stands for the client among those of its stream. */
+  readonly network: string;
   /** null when pings of the client are not answered. */
   readonly pong: string | null;
   readonly unsent: UnsentBudget;
@@ -42,6 +44,7 @@ export class Client implements StreamClient {
   readonly identity: Identity;
   readonly authorization: string | undefined;
   readonly peer: string | undefined;
+  readonly network: string;
   readonly #socket: WebSocket;
   readonly #options: ClientOptions;
   readonly #abort = new AbortController();
@@ -59,6 +62,7 @@ export class Client implements StreamClient {
     this.identity = options.identity;
     this.authorization = options.authorization;
     this.peer = options.peer;
+    this.network = options.network;
     this.#socket.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary));
     this.#socket.on('pong', () => {
       this.#unanswered = 0;

@@ -15,6 +15,7 @@ import { lastValues } from '../http/query.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 import { Client, type ClientOptions, fitted } from './client.ts';
+import { Places } from './places.ts';
 import { UnsentBudget } from './unsent-budget.ts';
 
 export interface StreamServerOptions {
@@ -22,13 +23,15 @@ export interface StreamServerOptions {
   readonly access: AccessGate;
   readonly origins: CorsPolicy;
   readonly pingMs?: number;
+  /** What stands for the client that asks, whatever proxies it came through. */
+  network(request: IncomingMessage): string;
   stopping(): boolean;
 }
 
 interface OwnedStream {
   readonly owner: Owner;
   readonly stream: Stream;
-  readonly clients: Set<Client>;
+  readonly places: Places;
 }
 
 interface Refusal {
@@ -36,7 +39,6 @@ interface Refusal {
   readonly reason: string;
 }
 
-const MAX_CLIENTS = 128;
 const MAX_MESSAGE_BYTES = 4096;
 /** Each frame is compressed by itself, so that no memory is kept for a client. */
 const COMPRESSION = {
@@ -75,11 +77,11 @@ export class StreamServer {
     if (other !== undefined) {
       throw new Error(`stream ${stream.path} of ${owner.plugin} is already registered by ${other.owner.plugin}`);
     }
-    const owned: OwnedStream = { owner, stream, clients: new Set() };
+    const owned: OwnedStream = { owner, stream, places: new Places() };
     this.#streams.set(stream.path, owned);
     return () => {
       if (this.#streams.get(stream.path) === owned) this.#streams.delete(stream.path);
-      for (const client of owned.clients) client.close(1001, 'The stream was withdrawn');
+      for (const client of owned.places.clients()) client.close(1001, 'The stream was withdrawn');
     };
   }
 
@@ -110,16 +112,25 @@ export class StreamServer {
     const token = query.get('token');
     const authorization = token === null || token === '' ? undefined : `Bearer ${token}`;
     const peer = request.socket.remoteAddress;
-    const decided = owned === undefined ? SHUTTING_DOWN : await this.#decide(owned, { authorization, peer });
+    const network = this.#options.network(request);
+    const decided = owned === undefined ? SHUTTING_DOWN : await this.#decide(owned, { authorization, peer, network });
     socket.off('error', drop);
     if (socket.destroyed) return;
     // Others may have been served while this one was decided about.
-    const verdict = owned !== undefined && !('code' in decided) && isFull(owned) ? FULL : decided;
+    const verdict = owned !== undefined && !('code' in decided) && !owned.places.isOpenTo(network) ? FULL : decided;
     this.#sockets.handleUpgrade(request, socket, head, webSocket => {
       this.#options.log.debug(`WS ${path} ${'code' in verdict ? `refused with ${verdict.code}` : 'opened'}`);
       if ('code' in verdict) refuse(webSocket, verdict);
       else if (owned !== undefined)
-        this.#open(owned, { socket: webSocket, connection: socket, query, authorization, peer, identity: verdict });
+        this.#open(owned, {
+          socket: webSocket,
+          connection: socket,
+          query,
+          authorization,
+          peer,
+          network,
+          identity: verdict,
+        });
     });
   }
 
@@ -136,9 +147,12 @@ export class StreamServer {
     for (const socket of this.#sockets.clients) socket.terminate();
   }
 
-  async #decide(owned: OwnedStream, request: Pick<Client, 'authorization' | 'peer'>): Promise<Identity | Refusal> {
+  async #decide(
+    owned: OwnedStream,
+    request: Pick<Client, 'authorization' | 'peer' | 'network'>,
+  ): Promise<Identity | Refusal> {
     if (this.#options.stopping()) return SHUTTING_DOWN;
-    if (isFull(owned)) return FULL;
+    if (!owned.places.isOpenTo(request.network)) return FULL;
     try {
       await this.#watch(this.#options.access.service);
       return (await this.#options.access.admit(request, accessOf(owned.stream))).identity;
@@ -158,20 +172,20 @@ export class StreamServer {
   }
 
   #open(owned: OwnedStream, request: Omit<ClientOptions, 'pong' | 'onGone' | 'unsent' | 'runAs'>): void {
-    const { stream, clients, owner } = owned;
+    const { stream, places, owner } = owned;
     const leaving: Call = { place: 'stream', what: `a client that leaves ${stream.path}`, deadlineMs: CALL_MS };
     const client = new Client({
       ...request,
       pong: stream.pong === undefined ? 'pong' : stream.pong,
       unsent: this.#unsent,
       runAs: fn => owner.invoke(leaving, fn),
-      onGone: gone => clients.delete(gone),
+      onGone: gone => places.remove(gone),
     });
     if (this.#streams.get(stream.path) !== owned) {
       client.close(1001, 'The stream was withdrawn');
       return;
     }
-    clients.add(client);
+    places.add(client);
     void this.#serve(owned, client);
   }
 
@@ -191,7 +205,7 @@ export class StreamServer {
   }
 
   #clients(): Client[] {
-    return [...this.#streams.values()].flatMap(owned => [...owned.clients]);
+    return [...this.#streams.values()].flatMap(({ places }) => places.clients());
   }
 
   #beat(): void {
@@ -212,7 +226,7 @@ export class StreamServer {
   async #recheck(): Promise<void> {
     for (const owned of [...this.#streams.values()]) {
       if (accessOf(owned.stream) === 'public') continue;
-      for (const client of [...owned.clients]) {
+      for (const client of owned.places.clients()) {
         try {
           await this.#options.access.admit(client, 'protected');
         } catch (error) {
@@ -222,10 +236,6 @@ export class StreamServer {
       }
     }
   }
-}
-
-function isFull({ clients }: OwnedStream): boolean {
-  return clients.size >= MAX_CLIENTS;
 }
 
 function target(url: string): { path: string; query: URLSearchParams } {

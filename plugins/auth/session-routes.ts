@@ -1,7 +1,7 @@
 // The routes of logging in: status, login, refresh, verify, the first user, and switching authentication on and off.
 import { type Host, Problem } from '#core';
+import { findClientAddress, networkOf } from '#kit/client-address';
 import type { Accounts } from './accounts.ts';
-import { findClientAddress, networkOf } from './client-address.ts';
 import { ClientThrottle } from './throttle.ts';
 import type { Tokens } from './token.ts';
 import type { UserStore } from './user-store.ts';

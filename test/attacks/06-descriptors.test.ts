@@ -128,6 +128,28 @@ t.test('idle connections', { timeout: 100_000 }, async t => {
   await holds(t, limited);
 });
 
+t.test('connections that left HTTP', { timeout: 100_000 }, async t => {
+  const limited = await startLimited(t, false);
+  const flood: Socket[] = [];
+  t.teardown(() => {
+    for (const socket of flood) socket.destroy();
+  });
+  for (let count = 0; count < LIMIT; count += 1) {
+    const socket = connect({ port: limited.port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    socket.on('error', () => undefined).resume();
+    flood.push(socket);
+    socket.write(
+      'GET /ws/status HTTP/1.1\r\nHost: nas\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+    );
+    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  }
+  const held = flood.filter(socket => !socket.closed).length;
+  t.ok(held > LIMIT / 4, `one client holds ${held} connections`);
+  t.match(await json(limited.base, '/health'), { status: 'healthy' }, 'another one is answered all the same');
+  await holds(t, limited);
+});
+
 t.test('a leak', { timeout: 100_000 }, async t => {
   const limited = await startLimited(t, false);
   const answer = await fetch(`${limited.base}/leak`, { method: 'POST', headers: { connection: 'close' } });

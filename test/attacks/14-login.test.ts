@@ -71,7 +71,7 @@ t.test('guesses from many places leave room to those who logged in before', asyn
 });
 
 t.test('the first half of an IPv6 address is one client, and the tables have an end', async t => {
-  const { networkOf } = await import('../../plugins/auth/client-address.ts');
+  const { networkOf } = await import('../../core/kit/client-address.ts');
   for (const [address, network] of [
     ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
     ['2001:DB8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],

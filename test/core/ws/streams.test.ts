@@ -212,6 +212,47 @@ t.test('limits: large messages, many clients', async t => {
   await until(() => open_ === 128);
 });
 
+t.test('one network takes every place only while no other wants one', async t => {
+  const entrance = await open(t);
+  entrance.config = { dumb: { api_service: { trusted_proxies: ['127.0.0.1'] } } };
+  let served = 0;
+  entrance.http.addStream('a', {
+    path: '/ws/a',
+    summary: 'a',
+    open: () => {
+      served += 1;
+      return () => {
+        served -= 1;
+      };
+    },
+  });
+  const from = (address: string) => dial(entrance, '/ws/a', { 'X-Forwarded-For': address });
+  const several = async (address: string, count: number, wanted: number): Promise<Peer[]> => {
+    const peers = Array.from({ length: count }, () => from(address));
+    await until(() => served === wanted);
+    await Promise.all(peers.map(({ opened }) => opened));
+    return peers;
+  };
+  const early = await several('192.0.2.1', 4, 4);
+  const flood = await several('192.0.2.2', 124, 128);
+  t.equal((await from('192.0.2.2').closed).code, 1013, 'it has more than others already');
+  const cut = Promise.race(flood.map(({ closed }) => closed));
+  const [late] = await several('2001:db8::1', 1, 128);
+  t.same(await cut, { code: 1013, reason: 'This stream is full, and others have fewer connections to it' });
+  await several('2001:db8::2', 1, 128);
+  const open_ = (peers: readonly (Peer | undefined)[]) =>
+    peers.filter(peer => peer?.socket.readyState === WebSocket.OPEN).length;
+  await until(() => open_(flood) === 122);
+  t.equal(open_([...early, late]), 5, 'who had few keeps them');
+
+  // Two networks that want everything have half of it, and none takes a place of the other any more.
+  const others = Array.from({ length: 140 }, () => from('192.0.2.3'));
+  await until(() => open_(others) + open_(flood) === 122);
+  await until(() => others.every(({ socket }) => socket.readyState !== WebSocket.CONNECTING));
+  await until(() => others.filter(({ socket }) => socket.readyState === WebSocket.CLOSED).length === 79);
+  t.same([open_(others), open_(flood), open_([...early, late])], [61, 61, 5]);
+});
+
 t.test('a client that does not read leaves nothing in the kernel', async t => {
   const entrance = await open(t, { pingMs: 50 });
   const head = ['GET /ws/a HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade', 'Upgrade: websocket'];

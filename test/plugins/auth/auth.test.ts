@@ -387,7 +387,7 @@ t.test('a bcrypt hash of an absurd cost is given up, and the next login goes on'
 });
 
 t.test('the peer behind a proxy', async t => {
-  const { findClientAddress } = await import('../../../plugins/auth/client-address.ts');
+  const { findClientAddress } = await import('../../../core/kit/client-address.ts');
   const forwarded = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7, 172.16.5.5' };
   for (const [peer, trusted, expected] of [
     ['172.16.0.1', [], '172.16.0.1'],

@@ -1,6 +1,6 @@
-// Who a client is to the throttles: the address behind trusted proxies, and the network that one client has to itself.
+// Who a client is where each gets its share: the address behind trusted proxies, and the network that one client has to itself.
 import { isIPv6 } from 'node:net';
-import { addressList } from '#kit/address-list';
+import { addressList } from './address-list.ts';
 
 /** Where a header of a proxy holds other text than addresses, so much of it counts. */
 const MAX_TEXT_LENGTH = 64;
