@@ -19,14 +19,21 @@ import { RequestTurns } from './request-turns.ts';
 const KEEP_ALIVE_MS = 80_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const RETRY_INTERVAL_MS = 250;
+const EARLY_UPGRADE = 'An upgrade is taken when all earlier requests of its connection are answered; send it then';
 
 /**
  * `connections` counts those of all listeners. Throws an Error with the system's `code` when the address cannot be
  * listened on until `retryMs` have passed.
  */
 export async function openListener(options: ListenerOptions, connections: Connections): Promise<Listener> {
+  const turns = new RequestTurns();
+  class RequestInTurn extends IncomingRequest {
+    protected override isConnectionBusy(): boolean {
+      return turns.isTaken(this.socket);
+    }
+  }
   const server = createServer({
-    IncomingMessage: IncomingRequest,
+    IncomingMessage: RequestInTurn,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // `straighten` requires it, with an answer that says so.
@@ -34,7 +41,6 @@ export async function openListener(options: ListenerOptions, connections: Connec
   });
   /** Connections that carry requests; upgraded ones belong to whoever took them over. */
   const requestSockets = new Set<Socket>();
-  const turns = new RequestTurns();
   let isClosing = false;
   server.on('connection', socket => {
     if (!connections.admit(socket)) {
@@ -49,7 +55,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
     turns.take(request, response, () => {
       trackUse(connections, request, response);
       if (isClosing || request.isLast) response.setHeader('Connection', 'close');
-      const fault = straighten(request);
+      const fault = straighten(request) ?? (request.isEarlyUpgrade ? EARLY_UPGRADE : undefined);
       if (fault === undefined) options.request(request, response);
       else refuse(response, 400, fault);
     });

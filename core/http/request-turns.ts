@@ -31,6 +31,11 @@ export class RequestTurns {
     } else socket.destroy();
   }
 
+  /** Whether a request of this connection is not answered and read yet. */
+  isTaken(socket: Socket): boolean {
+    return this.#handled.has(socket);
+  }
+
   /** The answers that are being given. */
   unanswered(): ServerResponse[] {
     return [...this.#handled.values()].map(({ response }) => response);

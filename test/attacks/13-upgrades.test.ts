@@ -171,3 +171,49 @@ t.test('what is sent early reaches a service that takes the upgrade', async t =>
   answers = true;
   await until(() => service.received[0]?.endsWith('early'), { what: 'the bytes that came early' });
 });
+
+t.test('an upgrade behind a request takes no place before the answer to it', async t => {
+  const entrance = await openEntrance(testDir(t));
+  t.teardown(() => entrance.close());
+  let release: () => void = () => undefined;
+  const released = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let opened = 0;
+  entrance.http.addRoute('a', {
+    method: 'GET',
+    path: '/slow',
+    summary: 's',
+    handle: () => released.then(() => 'slow'),
+  });
+  entrance.http.addStream('a', {
+    path: '/ws/a',
+    summary: 'a',
+    open: () => {
+      opened += 1;
+    },
+  });
+  const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
+  const stream = ['GET /ws/a HTTP/1.1', ...upgrade(...key).slice(1)];
+  const socket = connect(entrance.port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  let received = '';
+  socket.on('data', data => {
+    received += String(data);
+  });
+  socket.write(`${bytes(['GET /slow HTTP/1.1', 'Host: nas'])}${bytes(stream)}`);
+  const known = await raw(entrance.port, ['GET /other HTTP/1.1', 'Host: nas', 'Connection: close']);
+  t.equal(known.status, 404, 'what came in before has been read');
+  t.equal(received, '', 'nothing is answered out of order');
+  release();
+  await once(socket, 'close');
+  t.match(received, /^HTTP\/1\.1 200 OK.*"slow"HTTP\/1\.1 400 .*all earlier requests/s);
+  t.equal(opened, 0);
+
+  const later = connect(entrance.port, '127.0.0.1');
+  t.teardown(() => later.destroy());
+  later.write(bytes(['GET /slow HTTP/1.1', 'Host: nas']));
+  await once(later, 'data');
+  later.write(bytes(stream));
+  await until(() => opened === 1, { what: 'the upgrade after the answer' });
+});
