@@ -8,6 +8,8 @@ const MASK = '[REDACTED]';
 interface Facts {
   /** Products whose accounts are people, in lower case. */
   readonly personalAccounts: readonly string[];
+  /** Behind whose names, in addresses and options, stands the key of an account. */
+  readonly debridProviders: readonly string[];
 }
 
 /** Read once in each thread, when the module is loaded. */
@@ -27,7 +29,7 @@ export function isSecretKey(name: string): boolean {
 const STRONG_NAME = 'pass(?:word|wd|phrase|code)|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?';
 /** What stands before `key` in the names of secrets. */
 const KEYS =
-  'access account admin auth consumer debrid deploy encryption encrypt hmac jwt license master private security session sentry signing sign storage stream tunnel webhook'.split(
+  'access account admin auth consumer debrid deploy encryption encrypt hmac jwt license master pass private rss security session sentry signing sign storage stream tunnel webhook'.split(
     ' ',
   );
 /** Names of secrets that stand alone, or end a longer name as a word of its own, such as `rc-pass` and `userPass`. */
@@ -41,12 +43,14 @@ const WEAK_NAMES = [
   'jwt',
   'dsn',
   't?otp',
-  'session[_-]?id',
+  'j?session[_-]?id',
+  'phpsessid',
   '[_-]auth(?![ _-]?key)',
   '[_-]cookies?',
   'bearer',
   'claim',
   '[_-]key',
+  `(?:${FACTS.debridProviders.join('|')})(?==)`,
   // Identities of servers, devices and people.
   'machine_?identifier',
   'client[_-]?identifier',
@@ -76,9 +80,10 @@ const NAME_WORDS = [
     '-key',
   ],
   ...['api', ...KEYS].flatMap(kind => [`${kind}key`, `${kind} key`]),
-  ...['sessionid', 'session_id', 'session-id', 'deviceid', 'device_id'],
+  ...['sessionid', 'session_id', 'session-id', 'phpsessid', 'deviceid', 'device_id'],
   ...['machineidentifier', 'machine_identifier', 'clientidentifier', 'client_identifier', 'client-identifier'],
   ...['serverid', 'server_id', 'serveruuid', 'server_uuid'],
+  ...FACTS.debridProviders.map(provider => `${provider}=`),
   ...FACTS.personalAccounts.flatMap(product =>
     JOINTS.flatMap(joint => [`${product}${joint}user`, `${product}${joint}account`]),
   ),
@@ -112,6 +117,8 @@ const ELEMENT_TEXT = /<!\[CDATA\[(?:(?!\]\]>).)+(?:\]\]>)?|[^<]+/sy;
 const DOMAIN = /(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b/y;
 /** So much of a value is looked at to find that it is none, so that a text of names is not looked at often. */
 const VALUE_HEAD = /[^\s,;&"'`}\])<>]{1,64}/y;
+/** Names of which most values are no secrets. */
+const GENERIC_NAME = new RegExp(`^(?:[_-]key|${FACTS.debridProviders.join('|')})$`, 'i');
 const MIN_GENERIC_KEY_LENGTH = 12;
 const MAX_HEADER_NAME = 32;
 
@@ -181,30 +188,85 @@ const RULES: readonly Rule[] = [
   {
     words: [
       ...['eyj', 'gho_', 'ghp_', 'ghs_', 'ghr_', 'ghu_', 'github_pat_', 'glpat-', 'sk-', 'xox', 'aiza', 'akia'],
-      ...['claim-', ':aa'],
+      ...['claim-', ':aa', '/bot', 'asia', 'hf_', 'npm_', 'gsk_', 'dop_v1_', 'tskey-'],
     ],
     pattern:
-      /(?<![\w-])(?:eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?|gh[opsru]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,}|sk-(?=[A-Za-z_-]{0,64}\d)[\w-]{10,}|xox[a-z]-[\w-]{6,}|AIza[\w-]{16,}|AKIA[A-Z0-9]{12,}|claim-[\w-]{16,}|(?:bot)?\d{6,12}:AA[\w-]{30,})/g,
+      /(?<![\w-])(?:eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?|gh[opsru]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,}|sk-(?=[A-Za-z_-]{0,64}\d)[\w-]{10,}|xox[a-z]-[\w-]{6,}|AIza[\w-]{16,}|AKIA[A-Z0-9]{12,}|ASIA(?=[A-Z]{0,16}\d)[A-Z0-9]{12,}|hf_\w{30,}|npm_[A-Za-z0-9]{36}|gsk_\w{20,}|dop_v1_\w{20,}|tskey-[\w-]{16,}|claim-[\w-]{16,}|(?:bot)?\d{6,12}:AA[\w-]{30,}|bot\d{6,12}:[\w-]{30,})/g,
     replacement: MASK,
   },
   {
-    words: ['/api/webhooks/', 'hooks.slack.com/services/'],
-    pattern: /(\/api\/webhooks\/\d{1,32}\/|hooks\.slack\.com\/services\/)[\w/-]+/g,
+    words: ['webhooks/', '/webhookb2/', 'hooks.slack.com/', '/hooks/', '/with/key/', 'ntfy.sh/'],
+    pattern:
+      /(\/api\/(?:v\d{1,3}\/)?webhooks\/\d{1,32}\/|\/webhookb2\/|hooks\.slack\.com\/(?:services|workflows|triggers)\/|\/hooks\/(?=[A-Za-z]{0,24}\d)(?=\w{17})|\/with\/key\/|(?<![\w.-])ntfy\.sh\/(?!docs\b|app\b))[\w/@-]+/g,
     replacement: `$1${MASK}`,
+  },
+  // Addresses of notifications in which nothing but the credential tells the destination.
+  {
+    words: [
+      'tgram://',
+      'discord://',
+      'slack://',
+      'ntfy://',
+      'ntfys://',
+      'gotify://',
+      'gotifys://',
+      'pover://',
+      'pbul://',
+    ],
+    pattern: /((?<!\w)(?:tgram|discord|slack|ntfys?|gotifys?|pover|pbul):\/\/)(?=[^\s"'<>]{0,128}\d)[^\s"'<>]+/gi,
+    replacement: `$1${MASK}`,
+  },
+  // A password that a program tells in a sentence, as it makes one at its first start.
+  {
+    words: ['password is', 'passphrase is', 'password for'],
+    pattern:
+      /(\bpass(?:word|phrase)[ \t]{1,4}(?:for[ \t]{1,4}\S{1,64}[ \t]{1,4})?is(?:[ \t]{1,4}provided[ \t]{1,4}for[ \t]{1,4}this[ \t]{1,4}session)?)(:?[ \t]{1,4})(["'`]?)([^\s"'`]{4,256})/gi,
+    replacement: (whole, head, sign = '', quote, value = '') => {
+      const isTold = sign.startsWith(':') || quote !== '' || (/\d/.test(value) && /[A-Za-z]/.test(value));
+      return isTold && !PLAIN_WORDS.has(value.replace(/[.:!?]$/, '').toLowerCase())
+        ? `${head}${sign}${quote}${MASK}`
+        : whole;
+    },
   },
 ];
 
 /** The user name and password that curl is given; to other programs the same options give a user and a group. */
 const CURL_USER =
   /((?<![\w-])(?:-[A-Za-z]{0,8}?u|-U|--(?:proxy-)?user)(?:\\{0,8}["'],)?[ \t]{0,8}=?[ \t]{0,8}(?!\\{0,8}["']?\d+:\d+(?!\w)))(?:(\\{0,8}["'])[^\s"'\\:]{1,256}:(?:(?!\2)(?:\\.|[^\\\r\n]))+(?:\2)?|[^\s"'\\:]{1,256}:[^\s"']+)/g;
+/** The cookies that curl is given; without a sign of equality it is the name of a file. */
+const CURL_COOKIE =
+  /((?<![\w-])(?:-b|--cookie)(?:\\{0,8}["'],)?[ \t]{0,8}=?[ \t]{0,8})(?:(\\{0,8}["'])[^\s"'\\=]{1,256}=(?:(?!\2)(?:\\.|[^\\\r\n]))+(?:\2)?|[^\s"'\\=]{1,256}=[^\s"']+)/g;
+/** Options that give some programs a password, and others a port, a path or nothing. */
+const SHORT_OPTION =
+  /((?<![\w-])-([aPp])((?:\\{0,8}["'],)?[ \t]{0,8}))(?!\[REDACTED\])(?:(\\{0,8}["'])(?!,)(?:(?!\4)(?:\\.|[^\\\r\n]))+(?:\4)?|[^\s"'\\]+)/g;
+/** By such an option, the programs that take a password behind it, with or without a blank between. */
+const PASSWORD_TAKERS: Readonly<Record<string, { readonly apart: RegExp; readonly joined: RegExp }>> = {
+  a: { apart: /\b(?:redis|valkey)-cli\b/, joined: /(?!)/ },
+  P: { apart: /\b(?:(?:un)?zip|mosquitto_(?:pub|sub))\b/, joined: /\b(?:un)?zip\b/ },
+  p: {
+    apart: /\bsshpass(?:[\s"',\\]{1,8}-v)?[\s"',\\]{1,8}$|\b(?:docker|podman)[\s"',\\]{1,8}login\b/,
+    joined: /\bsshpass[\s"',\\]{1,8}$|\b(?:(?:mysql|mariadb)[a-z-]{0,16}|7z[ar]?|(?:un)?rar)["']?[ \t,]/,
+  },
+};
 /** So far before its options the name of a program is looked for. */
 const COMMAND_LINE = 512;
 
 const NAMES = 1 << RULES.length;
 const MAILS = NAMES << 1;
 const CURL = MAILS << 1;
+const SHORT_OPTIONS = CURL << 1;
+const OPTION_TAKERS = [
+  ...['sshpass', 'mysql', 'mariadb', 'redis-cli', 'valkey-cli', 'mosquitto_', 'docker', 'podman'],
+  ...['zip', 'rar', '7z ', '7za', '7zr'],
+];
 /** Which rules may find something, for `redact`. No group stands for printable ASCII without a secret. */
-export const SECRET_WORDS = new WordGroups([...RULES.map(({ words }) => words), NAME_WORDS, ['@'], ['curl']]);
+export const SECRET_WORDS = new WordGroups([
+  ...RULES.map(({ words }) => words),
+  NAME_WORDS,
+  ['@'],
+  ['curl'],
+  OPTION_TAKERS,
+]);
 
 /** Which rules may find something in these bytes, for `redact`, and whether they are `UNPRINTABLE`. */
 export function secretSigns(view: DataView, from: number, to: number): number {
@@ -220,6 +282,7 @@ export function redact(text: string, signs = SECRET_WORDS.findInText(text)): str
   for (const [index, { pattern, replacement }] of RULES.entries())
     if ((signs & (1 << index)) !== 0) result = result.replace(pattern, replacement as string);
   if ((signs & CURL) !== 0) result = redactCurl(result);
+  if ((signs & SHORT_OPTIONS) !== 0) result = redactShortOptions(result);
   if ((signs & NAMES) !== 0) result = redactNamed(result);
   return (signs & MAILS) !== 0 ? redactMails(result) : result;
 }
@@ -308,7 +371,7 @@ function endOfQuote(text: string, from: number, escapes: string, quote: keyof ty
 /** Whether a value without quotes is a word of a sentence, a number of something, or a path. */
 function isPlain(value: string, name: string): boolean {
   if (!/[A-Za-z0-9]/.test(value) || PLAIN_WORDS.has(value.replace(/[.:!?]$/, '').toLowerCase())) return true;
-  if (/^[_-]key$/i.test(name)) return value.length < MIN_GENERIC_KEY_LENGTH || !/\d/.test(value);
+  if (GENERIC_NAME.test(name)) return value.length < MIN_GENERIC_KEY_LENGTH || !/\d/.test(value);
   if (isWorkingDirectory(name, value.charAt(0))) return true;
   const isCount = /^\d{1,9}%?$/.test(value);
   if (/^pass$/i.test(name)) return isCount && value.length < 4;
@@ -321,9 +384,30 @@ function isWorkingDirectory(name: string, firstOfValue: string): boolean {
 }
 
 function redactCurl(text: string): string {
-  return text.replace(CURL_USER, (whole: string, option: string, _quote: unknown, at: number) =>
-    /curl/i.test(text.slice(Math.max(0, at - COMMAND_LINE), at)) ? option + MASK : whole,
+  return [CURL_USER, CURL_COOKIE].reduce(
+    (masked, pattern) =>
+      masked.replace(pattern, (whole: string, option: string, _quote: unknown, at: number) =>
+        /curl/i.test(masked.slice(Math.max(0, at - COMMAND_LINE), at)) ? option + MASK : whole,
+      ),
+    text,
   );
+}
+
+function redactShortOptions(text: string): string {
+  return text.replace(
+    SHORT_OPTION,
+    (whole: string, option: string, letter: string, between: string, _quote: unknown, at: number) => {
+      const takers = PASSWORD_TAKERS[letter];
+      const program = between === '' ? takers?.joined : takers?.apart;
+      return program?.test(commandBefore(text, at)) ? option + MASK : whole;
+    },
+  );
+}
+
+/** What stands before an option, from the beginning of its command on. */
+function commandBefore(text: string, at: number): string {
+  const before = text.slice(Math.max(0, at - COMMAND_LINE), at);
+  return before.slice(1 + Math.max(...['\n', '|', ';', '&'].map(sign => before.lastIndexOf(sign))));
 }
 
 /** Masks mail addresses. Each begins to be looked for at its `@`, so that other text is not looked at twice. */

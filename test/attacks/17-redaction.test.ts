@@ -213,6 +213,48 @@ curl --proxy-user 'bob:§' http://localhost
 ("apiKey", "§")
 <ApiKey xmlns="urn:x" type='string'>§</ApiKey>
 <ApiKey><![CDATA[§]]></ApiKey>
+sshpass -p § ssh bob@host
+sshpass -p§ ssh host
+sshpass -v -p '§' rsync
+["sshpass", "-p", "§", "ssh"]
+mysql -u root -p§ db
+mysqldump -uroot -p'§' db
+/usr/bin/mariadb-dump -p"§ §" db
+redis-cli -a § ping
+redis-cli -h host -a '§'
+docker login -u bob -p § registry
+7z x -p§ a.7z
+unrar x -p§ a.rar
+unzip -P § a.zip
+mosquitto_pub -u bob -P '§' -t topic
+curl -b 'sid=§' http://localhost
+curl --cookie sid=§ http://localhost
+GET /a;jsessionid=§
+JSESSIONID=§
+PHPSESSID=§; path=/
+passkey=§
+rsskey: §
+https://localhost/realdebrid=§§/manifest.json
+torbox=§§
+https://discordapp.com/api/v10/webhooks/1234/§
+https://hooks.slack.com/workflows/T1/A1/1/§
+https://tenant.webhook.office.com/webhookb2/§@g/IncomingWebhook/x
+https://localhost/hooks/§§§
+https://maker.ifttt.com/trigger/x/with/key/§
+POST https://ntfy.sh/§
+tgram://123456789:§/1
+discord://123456789/§
+gotifys://localhost/§
+https://api.telegram.org/bot123456789:§§§§/sendMessage
+ASIAHUNTER2X9Q0000
+hf_§00000000000000000000
+gsk_§0000000000000000
+dop_v1_§00000000000000000000
+tskey-auth-§-000000
+Your password is: §
+the initial password is §
+A temporary password is provided for this session: §
+password for admin is '§'
 `;
 
 const linesOf = (table: string): string[] => table.trim().split('\n');
@@ -238,6 +280,22 @@ t.test('harmless text', async t => {
 
 t.test('what is a login to curl is a user and a group to others', async t => {
   for (const text of ['docker run --user app:staff image', 'install -u bob:staff']) t.equal(redact(text), text, text);
+});
+
+t.test('options that are no passwords of their program', async t => {
+  for (const text of [
+    'docker run -p 8080:80 -v /var/lib/mysql:/data image',
+    'mysql -p db',
+    'mysql -P 3306 -h db',
+    'mysqldump db > a.sql; mkdir -pv /srv/backups',
+    'service mysql restart && ssh -p2222 host',
+    'tar xf a.zip -P',
+    'rsync -a /srv /mnt && redis-cli ping',
+    'curl -b cookies.txt http://localhost',
+    'sshpass -f /run/secrets/ssh -p',
+  ])
+    t.equal(redact(text), text, text);
+  t.match(redact('sshpass -p hunter2x9Q ssh -p 2222 host'), /ssh -p 2222 host$/);
 });
 
 t.test('the words of our own messages', async t => {
@@ -315,6 +373,18 @@ const nearMatches = [
   ' -u a:b',
   '<token a="b"',
   '<token><![CDATA[',
+  'mysql -pa ',
+  ' -p',
+  ' -a "a ',
+  'redis-cli -a "',
+  'curl -b a=',
+  'password is ',
+  'password for a is ',
+  '/hooks/a',
+  'bot1234567:',
+  'realdebrid=',
+  'tgram://',
+  'ASIA',
 ];
 const MEBIBYTE = 1_048_576;
 

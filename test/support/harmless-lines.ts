@@ -164,6 +164,28 @@ Traceback (most recent call last):
 <user>bob</user>
 <key>name</key>
 <token/>
+the password is required
+the password is too short
+password is 8 characters long
+password for bob is wrong
+a password for the session is made
+TZ=Asia/Kolkata
+ASIAPACIFICREGIONS
+import { useLibrary } from './hooks/useLibraryOfFilmsAndSeries'
+GET /hooks/list 200
+see https://ntfy.sh/docs
+realdebrid=enabled
+realdebrid: healthy
+torbox=3
+npm_config_cache=/root/.npm
+hf_hub is installed
+slack://open
+discord://channels
+unpacked films.zip in 3 s
+library of films
+bottom-1234567
+passkey: enabled
+docker compose up -d
 monkey="banana"
 token
 password
