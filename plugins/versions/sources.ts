@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { NamedBlock } from '#core';
 import type { ServiceTemplate } from '../services/contract.ts';
 
+type Values = Readonly<Record<string, unknown>>;
 type Fact = NonNullable<ServiceTemplate['version']>;
 type SourceFact = Fact['from'][number];
 
@@ -21,11 +22,18 @@ export interface VersionTarget {
   readonly files: readonly string[];
 }
 
-/** undefined when the template tells of no version. Sources whose options are not set are left out. */
-export function targetOf(named: NamedBlock, template: ServiceTemplate | undefined): VersionTarget | undefined {
+/**
+ * undefined when the template tells of no version. Sources whose options are not set are left out. `given` has the values
+ * of placeholders in the template's own command.
+ */
+export function targetOf(
+  named: NamedBlock,
+  template: ServiceTemplate | undefined,
+  given: () => Values,
+): VersionTarget | undefined {
   const fact = template?.version;
   if (template === undefined || fact === undefined) return undefined;
-  const fill = filler(named, template);
+  const fill = filler(named, template, given);
   const sources = fact.from.flatMap(source => sourceOf(source, named, fill) ?? []);
   return {
     processName: named.processName,
@@ -63,8 +71,9 @@ function sourceOf(fact: SourceFact, { block }: NamedBlock, fill: Fill): VersionS
 }
 
 /** Replaces options in braces, and `{program_dir}`; undefined when one is not set. `${name}` is for the command itself. */
-function filler({ block }: NamedBlock, template: ServiceTemplate): Fill {
-  const [program] = [block.command, template.launch?.command].flatMap(firstWord);
+function filler({ block }: NamedBlock, template: ServiceTemplate, given: () => Values): Fill {
+  const [word] = [block.command, template.launch?.command].flatMap(firstWord);
+  const program = word?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(given()[name] ?? whole));
   const programDir = program === undefined || !path.isAbsolute(program) ? undefined : path.dirname(program);
   return text => {
     let isWhole = true;

@@ -1,10 +1,10 @@
 // The versions of all services. Rounds in the background find out which may have changed and look only at those; whoever
 // asks for a version gets what the last round found.
 import { randomUUID } from 'node:crypto';
-import type { Host, NamedBlock } from '#core';
+import type { ContributionList, Host, NamedBlock } from '#core';
 import { fileVersion, fileVersions } from '#kit/fs-out-of-process';
 import { WorkQueue } from '#kit/work-queue';
-import type {} from '../process/contract.ts';
+import type { LaunchPlaceholders } from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { AssemblyVersion } from './assembly.ts';
 import { type ChildUser, type Reading, readChild } from './child-output.ts';
@@ -34,6 +34,7 @@ const AGAIN_MS = 600_000;
 
 export class Versions implements ServiceVersions {
   readonly #host: Host;
+  readonly #placeholders: ContributionList<LaunchPlaceholders>;
   readonly #known = new Map<string, Known>();
   readonly #queue = new WorkQueue({ concurrency: AT_ONCE });
   #revision = 0;
@@ -42,6 +43,7 @@ export class Versions implements ServiceVersions {
 
   constructor(host: Host) {
     this.#host = host;
+    this.#placeholders = host.contributions('process.placeholders');
   }
 
   get revision(): number {
@@ -148,7 +150,11 @@ export class Versions implements ServiceVersions {
   }
 
   #targetOf(block: NamedBlock): VersionTarget | undefined {
-    return block.isHost ? undefined : targetOf(block, this.#host.find('service.templates')?.get(block.configKey));
+    if (block.isHost) return undefined;
+    const template = this.#host.find('service.templates')?.get(block.configKey);
+    const given = (): Readonly<Record<string, unknown>> =>
+      Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block)));
+    return targetOf(block, template, given);
   }
 
   #blocks(): readonly NamedBlock[] {

@@ -244,6 +244,32 @@ t.test('services are told their own version', { skip }, async t => {
   }
 });
 
+t.test('the program of the template tells, where the block names none', { skip }, async t => {
+  const dir = testDir(t, { host: { templates: { services: {} } } });
+  await chmod(dir, 0o755);
+  const shipped = new URL('../../../templates/services/sonarr.json', import.meta.url);
+  const template = (await readFile(shipped, 'utf8')).replaceAll('"/opt/sonarr', `"${dir}/opt`);
+  await writeFile(path.join(dir, 'host/templates/services/sonarr.json'), template);
+  for (const [place, version] of [
+    ['opt', '4.0.14.2939'],
+    ['opt/instances/pinned', '4.0.9.2244'],
+  ] as const) {
+    await program(path.join(dir, place, 'Sonarr/Sonarr'), 'exec sleep 600');
+    await writeFile(path.join(dir, place, 'Sonarr/Sonarr.Core.dll'), assembly(version));
+  }
+  const app = await startHost({
+    configDir: path.join(dir, 'host'),
+    pace: 0.02,
+    plugins,
+    config: {
+      sonarr: { instances: { Default: { process_name: 'Shows' }, Pinned: { pinned_version: '4.0.9.2244' } } },
+    },
+  });
+  t.teardown(() => app.stop());
+  await shows(app, 'Shows', '4.0.14.2939');
+  await shows(app, 'Sonarr Pinned', '4.0.9.2244');
+});
+
 t.test('a time of day that is set is no new run', { skip }, async t => {
   const dir = testDir(t, { bazarr: { VERSION: '1.0.0' }, 'asked.txt': '' });
   const asked = path.join(dir, 'asked.txt');
