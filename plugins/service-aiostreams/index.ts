@@ -8,6 +8,8 @@ const KEY = 'aiostreams';
 const ADDRESS = 'BASE_URL';
 const LOGIN = 'AIOSTREAMS_AUTH';
 
+type Values = Readonly<Record<string, unknown>>;
+
 export default definePlugin({
   name: 'service-aiostreams',
   host: '^1',
@@ -16,16 +18,18 @@ export default definePlugin({
   setup(host) {
     host.contribute('service.program', KEY, {
       configKey: KEY,
-      async choose({ plan, block: { block, processName } }) {
-        const own = (block.env ?? {}) as Readonly<Record<string, unknown>>;
+      async check({ block: { block, processName } }) {
+        const own = variablesOf(block);
         const address = followed(textOf(block.base_url), block.port);
         const isByHand = textOf(own[LOGIN]) !== '' && textOf(block.auth_password) === '';
         const fault =
           (Object.hasOwn(own, ADDRESS) ? undefined : addressFault(address)) ??
           (isByHand ? undefined : loginFault(block));
-        if (fault !== undefined)
-          throw new Problem(400, `${processName} cannot start: its option ${fault}`, { code: 'setup.option-missing' });
-        if (!Object.hasOwn(own, ADDRESS)) plan.env[ADDRESS] = address;
+        if (fault !== undefined) throw new Problem(400, `${processName} cannot start: its option ${fault}`);
+      },
+      async choose({ plan, block: { block } }) {
+        if (!Object.hasOwn(variablesOf(block), ADDRESS))
+          plan.env[ADDRESS] = followed(textOf(block.base_url), block.port);
       },
     });
     host.contribute('service.configure', KEY, {
@@ -37,6 +41,10 @@ export default definePlugin({
     });
   },
 });
+
+function variablesOf({ env }: Values): Values {
+  return (env ?? {}) as Values;
+}
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : '';

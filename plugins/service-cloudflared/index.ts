@@ -4,8 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin, type Host, Problem } from '#core';
 import { GuardedDirectory } from '#kit/guarded-directory';
-import type {} from '../services/contract.ts';
-import type { ProgramContext } from '../setup/contract.ts';
+import type { OptionsContext } from '../setup/contract.ts';
 
 const KEY = 'cloudflared';
 const MAX_SECRET_BYTES = 16 * 1024;
@@ -22,22 +21,23 @@ type Facts = z.output<typeof factsSchema>;
 export default definePlugin({
   name: 'service-cloudflared',
   host: '^1',
-  needs: ['services'],
   after: ['setup'],
 
   setup(host) {
     host.contribute('service.program', KEY, {
       configKey: KEY,
-      async choose(context) {
-        const facts = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
-        const token = tokenOf(context, facts, process.env) ?? (await tokenInFile(facts, host));
-        if (token === undefined)
+      async check(context) {
+        const facts = factsSchema.parse(context.template.facts);
+        if ((await tokenFor(context, facts, host)) === undefined)
           throw new Problem(
             400,
             `${context.block.processName} cannot start: it has no token; set tunnel_token, or ${facts.variable} in its env`,
-            { code: 'setup.option-missing' },
           );
-        context.plan.env[facts.variable] = token;
+      },
+      async choose(context) {
+        const facts = factsSchema.parse(context.template.facts);
+        const token = await tokenFor(context, facts, host);
+        if (token !== undefined) context.plan.env[facts.variable] = token;
       },
     });
     host.contribute('service.configure', KEY, {
@@ -52,8 +52,12 @@ export default definePlugin({
   },
 });
 
+async function tokenFor(context: OptionsContext, facts: Facts, host: Host): Promise<string | undefined> {
+  return tokenOf(context, facts, process.env) ?? (await tokenInFile(facts, host));
+}
+
 /** The option wins over variables of the block, and these over those of the host. */
-function tokenOf({ plan, block }: ProgramContext, { names }: Facts, env: NodeJS.ProcessEnv): string | undefined {
+function tokenOf({ plan, block }: OptionsContext, { names }: Facts, env: NodeJS.ProcessEnv): string | undefined {
   const own = (block.block.env ?? {}) as Record<string, unknown>;
   const ofBlock = names.map(name => (Object.hasOwn(own, name) ? plan.env[name] : undefined));
   const ofHost = names.map(name => env[name]);

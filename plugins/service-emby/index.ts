@@ -4,7 +4,6 @@ import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
-import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 
 const KEY = 'emby';
@@ -17,15 +16,14 @@ const factsSchema = z.object({
 export default definePlugin({
   name: 'service-emby',
   host: '^1',
-  needs: ['services'],
   after: ['setup'],
 
   setup(host) {
     host.contribute('service.program', KEY, {
       configKey: KEY,
-      async choose({ plan, isTemplates, block, fill }) {
+      async choose({ plan, isTemplates, block, template, fill }) {
         if (!isTemplates) return;
-        const { programs, machineTools } = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
+        const { programs, machineTools } = factsSchema.parse(template.facts);
         const program = await firstThere(programs.map(place => fill(`{install_dir}/${place}`)));
         if (program !== undefined) {
           const launcher = program.endsWith('.dll') ? ['dotnet', program] : [program];

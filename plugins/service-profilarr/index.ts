@@ -35,9 +35,8 @@ export default definePlugin({
     host.contribute('service.program', KEY, {
       configKey: KEY,
       async choose(context) {
-        const { plan, block, isTemplates } = context;
-        const template = host.use('service.templates').get(KEY);
-        if (!isTemplates || template === undefined || plan.cwd === undefined) return;
+        const { plan, block, template, isTemplates } = context;
+        if (!isTemplates || plan.cwd === undefined) return;
         const { env } = host.use('service.templates').block(template, block.key);
         if ((await layoutOf(plan.cwd)) === 'v2') await useProgram(context, plan.cwd, env as object);
       },

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { definePlugin } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
 import type {} from '../config-files/contract.ts';
-import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 
 const KEY = 'zurg';
@@ -18,14 +17,13 @@ const factsSchema = z.object({
 export default definePlugin({
   name: 'service-zurg',
   host: '^1',
-  needs: ['services'],
   after: ['setup'],
 
   setup(host) {
     host.contribute('service.program', KEY, {
       configKey: KEY,
-      async choose({ plan, block }) {
-        const { ownProgram } = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
+      async choose({ plan, block, template }) {
+        const { ownProgram } = factsSchema.parse(template.facts);
         const [program = '', ...rest] = plan.argv;
         // A command that leads elsewhere is its owner's choice too.
         const isInstalled = path.dirname(program) === path.normalize(String(block.block.config_dir));

@@ -26,19 +26,25 @@ export interface SetupContext {
 export interface ServiceProgram {
   readonly configKey: string;
   /**
-   * Changes `argv` and `env` of the plan. Throws a Problem that says what is missing; with the code `setup.option-missing`
-   * where no installation would help.
+   * Throws a Problem that says which of its options is missing or wrong, so that nothing is installed for it. Changes
+   * nothing.
    */
+  check?(context: OptionsContext): Promise<void>;
+  /** Changes `argv` and `env` of the plan. Throws a Problem that says what is missing. */
   choose(context: ProgramContext): Promise<void>;
 }
 
-export interface ProgramContext {
+export interface OptionsContext {
   readonly plan: LaunchPlan;
   readonly block: NamedBlock;
-  /** Whether the plan has the command of the template, not one of the block's own. */
-  readonly isTemplates: boolean;
+  readonly template: ServiceTemplate;
   /** The text with its placeholders replaced; unknown ones stay. */
   fill(text: string): string;
+}
+
+export interface ProgramContext extends OptionsContext {
+  /** Whether the plan has the command of the template, not one of the block's own. */
+  readonly isTemplates: boolean;
 }
 
 /** A step for one kind of service that its template cannot express. */

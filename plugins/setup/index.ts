@@ -16,7 +16,7 @@ const stepPoint: PointOptions = {
 };
 
 const programPoint: PointOptions = {
-  schema: z.looseObject({ configKey: z.string(), choose: functionSchema }),
+  schema: z.looseObject({ configKey: z.string(), check: functionSchema.optional(), choose: functionSchema }),
 };
 
 export default definePlugin({

@@ -8,7 +8,14 @@ import type {} from '../installs/contract.ts';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import { endEarlier, runBefore } from './before.ts';
-import type { ProgramContext, ServiceConfigure, ServiceProgram, ServiceSetups, SetupContext } from './contract.ts';
+import type {
+  OptionsContext,
+  ProgramContext,
+  ServiceConfigure,
+  ServiceProgram,
+  ServiceSetups,
+  SetupContext,
+} from './contract.ts';
 import { makeOwned } from './directories.ts';
 import { ensureLink } from './links.ts';
 import { Placeholders } from './placeholders.ts';
@@ -52,15 +59,15 @@ export class ServiceSetup implements ServiceSetups {
       this.#host.log.warn(`${plan.processName}: an earlier step before its start had not ended, and was ended`);
     await this.#generateSecrets(found, template);
     const block = store.findBlock(plan.processName) ?? found;
+    const known = this.#placeholdersOf(block);
+    // Nothing is fetched for a service that misses an option.
+    await this.#requireOptions({ plan, block, template, fill: text => known.fill(text) });
+    await this.#install(this.#context(plan, block, template, known));
+    // What was installed just now has a version that its variables may tell.
     const placeholders = this.#placeholdersOf(block);
     const context = this.#context(plan, block, template, placeholders);
-    this.#requireOptions(block, template);
-    // Nothing is fetched for a service whose own plugin misses an option.
-    const missing = this.#programsOf(template).length > 0 ? await this.missing(block) : undefined;
-    if (missing?.code === OPTION_MISSING) throw missing;
     const isTemplates = this.#complete(plan, block, template, placeholders);
-    await this.#install(context);
-    await this.#choose({ plan, block, isTemplates }, template, placeholders);
+    await this.#choose({ plan, block, template, isTemplates, fill: context.fill });
     if (plan.cwd !== undefined) await context.makeDirectory(plan.cwd);
     for (const directory of template.setup?.directories ?? []) await context.makeDirectory(context.fill(directory));
     for (const file of template.setup?.remove ?? []) await GuardedDirectory.remove(context.fill(file));
@@ -103,10 +110,11 @@ export class ServiceSetup implements ServiceSetups {
     const plan = this.#host.use('process.supervisor').plan(block);
     const template = this.#host.find('service.templates')?.get(block.configKey);
     if (template === undefined) return plan;
-    this.#requireOptions(block, template);
     const placeholders = this.#placeholdersOf(block);
+    const fill = (text: string): string => placeholders.fill(text);
+    await this.#requireOptions({ plan, block, template, fill });
     const isTemplates = this.#complete(plan, block, template, placeholders);
-    await this.#choose({ plan, block, isTemplates }, template, placeholders);
+    await this.#choose({ plan, block, template, isTemplates, fill });
     return plan;
   }
 
@@ -160,10 +168,20 @@ export class ServiceSetup implements ServiceSetups {
     if (Object.keys(updates).length > 0) await this.#save(block, updates);
   }
 
-  #requireOptions({ processName, block }: NamedBlock, { setup }: ServiceTemplate): void {
-    const option = setup?.required?.find(name => isBlank(block[name]));
+  /** Throws a Problem with the code of a missing option. */
+  async #requireOptions(context: OptionsContext): Promise<void> {
+    const { processName, block } = context.block;
+    const code = OPTION_MISSING;
+    const option = context.template.setup?.required?.find(name => isBlank(block[name]));
     if (option !== undefined)
-      throw new Problem(400, `${processName} cannot start: its option ${option} is not set`, { code: OPTION_MISSING });
+      throw new Problem(400, `${processName} cannot start: its option ${option} is not set`, { code });
+    for (const program of this.#programsOf(context.template)) {
+      try {
+        await program.check?.(context);
+      } catch (error) {
+        throw error instanceof Problem ? new Problem(error.status, error.message, { code, cause: error.cause }) : error;
+      }
+    }
   }
 
   /**
@@ -188,17 +206,12 @@ export class ServiceSetup implements ServiceSetups {
   }
 
   /** Throws a Problem when the program, or something else without which it cannot run, is missing. */
-  async #choose(
-    chosen: Pick<ProgramContext, 'plan' | 'block' | 'isTemplates'>,
-    template: ServiceTemplate,
-    placeholders: Placeholders,
-  ): Promise<void> {
-    const { plan, isTemplates } = chosen;
+  async #choose(context: ProgramContext): Promise<void> {
+    const { plan, template, isTemplates, fill } = context;
     const { command, lacks } = template.launch?.alternative ?? {};
-    if (isTemplates && command !== undefined && lacks !== undefined && !(await isThere(placeholders.fill(lacks))))
-      plan.argv = command.map(word => placeholders.fill(word));
-    for (const program of this.#programsOf(template))
-      await program.choose({ ...chosen, fill: text => placeholders.fill(text) });
+    if (isTemplates && command !== undefined && lacks !== undefined && !(await isThere(fill(lacks))))
+      plan.argv = command.map(fill);
+    for (const program of this.#programsOf(template)) await program.choose(context);
     await checkProgram(plan, template);
   }
 

@@ -246,18 +246,29 @@ t.test('a plugin installs a program, chooses it, and configures it', { skip }, a
   const place = path.join(dir, 'plugins', 'helper');
   await mkdir(place, { recursive: true });
   const program = path.join(dir, 'bazarr-program');
+  const steps = path.join(dir, 'steps');
   await writeFile(
     path.join(place, 'index.mjs'),
-    `import { chmod, writeFile } from 'node:fs/promises'
+    `import { appendFile, chmod, writeFile } from 'node:fs/promises'
+    const tell = word => appendFile('${steps}', word + ' ')
     export default { name: 'helper', host: '^1', setup(host) {
       host.tap('service.install', async ({ plan, template, fill }) => {
         if (template.key !== 'bazarr') return
+        await tell('install')
         await writeFile('${program}', '#!/bin/sh\\nexec sleep 600\\n')
         await chmod('${program}', 0o755)
       })
-      host.contribute('service.program', 'bazarr', { configKey: 'bazarr', async choose({ plan, isTemplates }) {
-        if (isTemplates) plan.argv = ['${program}']
-      } })
+      host.contribute('service.program', 'bazarr', {
+        configKey: 'bazarr',
+        async check({ block }) {
+          await tell('check')
+          if (block.block.log_level === 'ERROR') throw new host.Problem(400, 'Bazarr cannot start: it says too little')
+        },
+        async choose({ plan, isTemplates }) {
+          await tell('choose')
+          if (isTemplates) plan.argv = ['${program}']
+        },
+      })
       host.contribute('service.configure', 'bazarr', { configKey: 'bazarr', async configure({ fill, makeDirectory }) {
         await makeDirectory(fill('{config_dir}/made-{port}'))
       } })
@@ -266,10 +277,17 @@ t.test('a plugin installs a program, chooses it, and configures it', { skip }, a
   const own = { config_dir: path.join(dir, 'bazarr'), config_file: path.join(dir, 'bazarr', 'config.yaml') };
   const app = await startHost({
     config: { puid: NOBODY, bazarr: { ...own, port: 6_801 } },
+    plugins: ['config', 'process', 'services', 'setup', 'config-files', 'format-yaml', 'helper'],
     pluginDirs: [pluginsDir, path.join(dir, 'plugins')],
   });
   t.teardown(() => app.stop());
-  t.match(await start(app, 'Bazarr'), { status: 200 });
+  await app.post('/config', { process_name: 'Bazarr', updates: { log_level: 'ERROR' } });
+  t.match(await start(app, 'Bazarr'), { status: 400, body: { detail: 'Bazarr cannot start: it says too little' } });
+  t.notMatch(await readFile(steps, 'utf8'), 'install', 'nothing is installed for options that do not suffice');
+  await app.post('/config', { process_name: 'Bazarr', updates: { log_level: 'INFO' } });
+  const answer = await start(app, 'Bazarr');
+  t.equal(answer.status, 200, answer.text);
+  t.match(await readFile(steps, 'utf8'), /check install choose $/, 'what is installed is looked at once');
   t.ok((await stat(path.join(dir, 'bazarr', 'made-6801'))).isDirectory());
   t.match(await readFile(own.config_file, 'utf8'), /^general:\n {2}port: 6801$/m);
 });

@@ -244,6 +244,43 @@ t.test('services are told their own version', { skip }, async t => {
   }
 });
 
+t.test('what a start has installed is told its version by that start', { skip }, async t => {
+  const dir = testDir(t, { maintainerr: {}, plugins: { helper: {} } });
+  await chmod(dir, 0o755);
+  await chmod(path.join(dir, 'maintainerr'), 0o777);
+  const file = path.join(dir, 'maintainerr/version.txt');
+  await writeFile(
+    path.join(dir, 'plugins/helper/index.mjs'),
+    `import { writeFile } from 'node:fs/promises'
+    export default { name: 'helper', host: '^1', setup(host) {
+      host.tap('service.install', async ({ plan, template }) => {
+        if (template.key !== 'maintainerr') return
+        await writeFile('${file}', 'v2.19.0')
+        await host.find('service.versions').refresh(plan.processName)
+      })
+    } }`,
+  );
+  const seen = path.join(dir, 'maintainerr/seen');
+  const app = await startHost({
+    pluginDirs: [pluginsDir, path.join(dir, 'plugins')],
+    plugins: [...plugins, 'helper'],
+    config: {
+      maintainerr: {
+        process_name: 'Maintainerr',
+        port: await freePort(),
+        config_dir: path.join(dir, 'maintainerr'),
+        log_file: path.join(dir, 'maintainerr/own.log'),
+        command: ['sh', '-c', `env > ${seen}; exec sleep 600`],
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Maintainerr');
+  t.equal(answer.status, 200, answer.text);
+  const lines = await until(async () => (await readFile(seen, 'utf8')).split('\n'));
+  t.ok(lines.includes('npm_package_version=2.19.0'));
+});
+
 t.test('the program of the template tells, where the block names none', { skip }, async t => {
   const dir = testDir(t, { host: { templates: { services: {} } } });
   await chmod(dir, 0o755);
