@@ -60,9 +60,7 @@ export function installTarget(
   const fill = filler(block);
   const directory = fact.directory === undefined ? null : folderOf(templates.installDirectory(block));
   if (directory === undefined) return undefined;
-  const layouts = [fact.markers, ...(fact.otherMarkers === undefined ? [] : [fact.otherMarkers])].map(markers =>
-    markers.map(fill),
-  );
+  const layouts = [fact.markers, ...(fact.otherMarkers ?? [])].map(markers => markers.map(fill));
   const [ownFolders] = fact.ownDirectory?.split('{') ?? [];
   return {
     kind: 'own',

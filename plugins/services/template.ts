@@ -136,7 +136,7 @@ const install = z.union([
       .optional()
       .describe('that of an instance which selects another release than the latest; {instance} is its name'),
     markers: texts.min(1).describe('without one of these it is not installed; absolute ones lie in the machine'),
-    otherMarkers: texts.min(1).optional().describe('the same for releases of another layout'),
+    otherMarkers: z.array(texts.min(1)).min(1).optional().describe('the same for releases of each other layout'),
     versionFile: z.string().optional().describe('written with the version of the release'),
     build: z
       .record(z.string(), values)

@@ -107,3 +107,15 @@ t.test('where the releases are is understood', { skip }, async t => {
     t.ok(answer instanceof Problem || !(answer instanceof Error), `${key}: ${install.source}: ${answer}`);
   }
 });
+
+const cannotInstall = skip || !existsSync(path.join(pluginsDir, 'installs'));
+
+t.test('a release is there with any program that would be started', { skip: cannotInstall }, async t => {
+  const { installTarget } = await import('../../../plugins/installs/install-target.ts');
+  const templates = await templatesOf();
+  const { block = {}, facts = {} } = templates.get('emby') ?? {};
+  const named = { configKey: 'emby', key: 'emby', path: ['emby'], processName: 'Emby', isHost: false, block };
+  const programs = (facts.programs as string[]).map(place => [path.join('/opt/emby-server', place)]);
+  t.ok(programs.length > 2, 'releases have it in several places');
+  t.same(installTarget(named, templates, [named])?.layouts, programs);
+});
