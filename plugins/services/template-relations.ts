@@ -43,6 +43,10 @@ export const wait = z.discriminatedUnion('kind', [
     kind: z.literal('url'),
     services: texts.describe('each of their enabled entries is asked'),
     path: z.string().startsWith('/'),
+    address: z
+      .string()
+      .optional()
+      .describe('place of a value of the configuration: where they are reached instead, where it is set'),
     linked: z.literal(true).optional().describe('only those that core_service names, when it names any'),
   }),
 ]);

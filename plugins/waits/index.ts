@@ -20,7 +20,10 @@ export default definePlugin({
       for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
         if (wait.kind === 'mounts')
           plan.waits.mounts.push(...enabled.flatMap(block => templates?.mountOf(block) ?? []));
-        else plan.waits.urls.push(...buildUrls(wait, templates?.linksOf(plan.block) ?? [], enabled));
+        else {
+          const elsewhere = wait.address === undefined ? undefined : host.use('config.store').get(wait.address);
+          plan.waits.urls.push(...buildUrls(wait, templates?.linksOf(plan.block) ?? [], enabled, elsewhere));
+        }
       }
       return plan;
     });
@@ -31,9 +34,17 @@ function buildUrls(
   { services, path, linked }: Extract<Wait, { kind: 'url' }>,
   links: readonly string[],
   enabled: readonly NamedBlock[],
+  elsewhere: unknown,
 ): string[] {
   const includesUnlinked = linked !== true || links.length === 0;
   return enabled
     .filter(({ configKey }) => services.includes(configKey) && (includesUnlinked || links.includes(configKey)))
-    .map(other => `http://127.0.0.1:${other.block.port}${path}`);
+    .map(other => `${addressIn(elsewhere) ?? `http://127.0.0.1:${other.block.port}`}${path}`);
+}
+
+/** undefined for what is no address, such as a name alone. */
+function addressIn(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
+  const { protocol, href } = new URL(value);
+  return ['http:', 'https:'].includes(protocol) ? href.replace(/\/$/, '') : undefined;
 }

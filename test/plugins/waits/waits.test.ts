@@ -42,3 +42,32 @@ t.test('mounts and addresses', { skip }, async t => {
   const answer = await start(app, 'Watcher');
   t.match(answer, { status: 200, body: { status: 'started' } }, 'a start by hand does not wait');
 });
+
+t.test('another address of a service, where people have set one', { skip }, async t => {
+  const dir = testDir(t, {});
+  const [silent, own] = [await freePort(), await freePort()];
+  const block = (name: string, more: object) => ({
+    enabled: true,
+    process_name: name,
+    config_dir: dir,
+    command: ['sleep', '600'],
+    ...more,
+  });
+  for (const [address, asked] of [
+    [`http://127.0.0.2:${silent}/`, `http://127.0.0.2:${silent}/identity`],
+    ['library.local', `http://127.0.0.1:${own}/identity`],
+  ]) {
+    const app = await startHost({
+      plugins: ['config', 'process', 'services', 'waits'],
+      config: {
+        dumb: { startup: { stabilization_seconds: 0 }, plex_address: address },
+        plex: block('Library', { port: own, wait_for_mounts: [] }),
+        tautulli: block('Watcher', { port: await freePort() }),
+      },
+    });
+    t.teardown(() => app.stop());
+    const reasonOf = async (name: string): Promise<string> => (await status(app, name)).health_reason ?? '';
+    await until(async () => (await reasonOf('Watcher')).includes(`${asked}`), { what: `${asked}` });
+    await app.stop();
+  }
+});
