@@ -16,13 +16,14 @@ export default definePlugin({
     const store = host.use('config.store');
     // A change that cannot be saved is tried again at the next start.
     if (store.state !== 'valid') return;
-    for (const { id, updates, obstacle } of migrationsOf(host.use('service.templates'))) {
+    for (const { id, isOnce, updates, obstacle } of migrationsOf(host.use('service.templates'))) {
+      const applied = (store.get('dumb.config_migrations') ?? []) as string[];
+      if (isOnce === true && applied.includes(id)) continue;
       const stored = store.stored([]) as Record<string, unknown>;
       const reason = obstacle?.(store.root(), stored);
       if (reason !== undefined) host.log.warn(reason);
       const change = updates(store.root(), stored);
       if (change === undefined) continue;
-      const applied = (store.get('dumb.config_migrations') ?? []) as string[];
       const ids = [...new Set([...applied, id])];
       try {
         await store.update({

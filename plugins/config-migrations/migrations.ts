@@ -18,6 +18,8 @@ interface Step {
 
 export interface Migration {
   readonly id: string;
+  /** Not done again when it was recorded. */
+  readonly isOnce?: boolean;
   /**
    * undefined when there is nothing to do. `stored` is what the file itself holds: values of the environment stay
    * there.
@@ -88,6 +90,7 @@ function changed(template: ServiceTemplate, change: Change, templates: ServiceTe
   const { key, instance } = template;
   return {
     id: change.id,
+    isOnce: 'removes' in change,
     updates(root, stored) {
       const service = root[key];
       if (!isObject(service)) return undefined;
@@ -131,6 +134,10 @@ function changeOf(block: Values, own: Values, change: Change, defaults: Values):
   if ('where' in change) {
     const isFormer = Object.entries(change.where).every(([name, value]) => deepEqual(block[name], value));
     return isFormer ? { updates: change.set } : undefined;
+  }
+  if ('removes' in change) {
+    const left = change.removes.filter(name => Object.hasOwn(own, name));
+    return left.length === 0 ? undefined : { updates: Object.fromEntries(left.map(name => [name, null])) };
   }
   const former = Object.entries(change.renames).filter(([from]) => Object.hasOwn(own, from));
   if (former.length === 0) return undefined;

@@ -162,6 +162,10 @@ const migration = z.union([
     id: z.string(),
     renames: z.record(z.string(), z.string()).describe('options by their former names'),
   }),
+  z.strictObject({
+    id: z.string(),
+    removes: texts.min(1).describe('options that an earlier release has left; once, so that people may set them again'),
+  }),
 ]);
 
 const format = z.strictObject({

@@ -73,6 +73,33 @@ t.test('moved once', { skip }, async t => {
   t.equal(await readFile(file, 'utf8'), text, 'a second start changes nothing');
 });
 
+t.test('what an earlier release has left is removed once', { skip }, async t => {
+  const waits = '"wait_for_url": [{ "url": "http://127.0.0.1:8088/webdav" }]';
+  const text = `{
+  "pulsarr": { "port": 3103, "config_file": "/pulsarr/settings.json" },
+  "altmount": {
+    "port": 8188, // kept
+    ${waits}
+  }
+}
+`;
+  const configDir = testDir(t, { 'stackwarden.json': text });
+  const file = path.join(configDir, 'stackwarden.json');
+  const app = await startHost({ configDir, plugins });
+  const { altmount, pulsarr, dumb } = (await app.get('/config')).body;
+  t.equal(altmount.wait_for_url, undefined);
+  t.equal(pulsarr.config_file, undefined);
+  t.match([altmount.port, pulsarr.port], [8_188, 3_103]);
+  t.same(dumb.config_migrations, ['altmount-wait', 'pulsarr-file']);
+  t.match(await readFile(file, 'utf8'), '// kept');
+  await app.stop();
+
+  await writeFile(file, (await readFile(file, 'utf8')).replace('8188', `8188, ${waits}`));
+  const again = await startHost({ configDir, plugins });
+  t.teardown(() => again.stop());
+  t.match((await again.get('/config')).body.altmount.wait_for_url, [{ url: /webdav/ }], 'people may set it again');
+});
+
 t.test('under both names a person decides', { skip }, async t => {
   const configDir = testDir(t, {});
   const file = path.join(configDir, 'stackwarden.json');
