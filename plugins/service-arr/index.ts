@@ -5,11 +5,12 @@ import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../integrations/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
-import type {} from '../setup/contract.ts';
+import type { SetupContext } from '../setup/contract.ts';
 import { Applications } from './applications.ts';
 import { entryOf } from './download-clients.ts';
 import { familyOf, managersOf } from './facts.ts';
 import { HandedOver } from './handed-over.ts';
+import { leaveServer } from './leaving-server.ts';
 import { libraryOf, setUpLibrary } from './library.ts';
 import { consumerPoint, downloadServicePoint, indexerPoint } from './points.ts';
 
@@ -28,10 +29,8 @@ export default definePlugin({
   setup(host) {
     const family = familyOf(host.find('service.templates'), host.log);
     const managers = managersOf(family);
-    const applications = new Applications(host, {
-      family,
-      handedOver: new HandedOver(path.join(host.paths.configDir, 'handed-over.json'), host.log),
-    });
+    const handedOver = new HandedOver(path.join(host.paths.configDir, 'handed-over.json'), host.log);
+    const applications = new Applications(host, { family, handedOver });
     // An application that does not answer is an expected failure, which callers retry.
     host.provide('arr.applications', applications, { deadlineMs: ASK_DEADLINE_MS, mayFail: true });
     host.contribute('config.schema', 'arr-library', { path: ['dumb', 'integration_arr'], schema: section });
@@ -71,6 +70,11 @@ export default definePlugin({
             await makeDirectory(library).catch((error: unknown) => host.log.warn(`${library} cannot be made`, error));
         },
       });
+    }
+    for (const [configKey, { leaving }] of family) {
+      if (leaving === undefined) continue;
+      const configure = (context: SetupContext) => leaveServer(host, handedOver, context, leaving);
+      host.contribute('service.configure', `server-${configKey}`, { configKey, configure });
     }
     host.contribute('service.integration', 'arr-download-clients', {
       targets: managers,
