@@ -21,27 +21,39 @@ export function templatesOf(): Promise<ServiceTemplates> {
   return loaded;
 }
 
+interface SetUp {
+  readonly section?: object;
+  readonly key?: string;
+  /** Plugins whose services it uses. */
+  readonly needs?: readonly string[];
+}
+
 /** What the plugin of that folder contributes to a point when it is set up with such a section: under a key, or first. */
 export async function contributionOf<Value>(
   plugin: string,
   point: string,
-  { section = {}, key: wanted }: { readonly section?: object; readonly key?: string } = {},
+  { section = {}, key: wanted, needs = [] }: SetUp = {},
 ): Promise<Value> {
-  const { default: definition } = await import(pathToFileURL(path.join(pluginsDir, plugin, 'index.ts')).href);
+  const definitionOf = async (name: string) =>
+    (await import(pathToFileURL(path.join(pluginsDir, name, 'index.ts')).href)).default;
   const contributed = new Map<string, Value>();
+  const provided = new Map<string, unknown>();
   const templates = await templatesOf();
   const host = {
     paths: { configDir: '/config' },
     contribute: (at: string, key: string, value: Value) => at === point && contributed.set(key, value),
     contributions: () => new Map(),
     point: () => new Map(),
-    provide: () => undefined,
+    provide: (name: string, service: unknown) => void provided.set(name, service),
     find: (service: string) => (service === 'service.templates' ? templates : undefined),
     use: (service: string) =>
-      service === 'service.templates' ? templates : { findBlock: () => undefined, get: () => ({}) },
+      service === 'service.templates'
+        ? templates
+        : (provided.get(service) ?? { findBlock: () => undefined, get: () => ({}) }),
     tap: () => undefined,
   };
-  await definition.setup(host as unknown as Host, section);
+  for (const name of needs) await (await definitionOf(name)).setup(host as unknown as Host, {});
+  await (await definitionOf(plugin)).setup(host as unknown as Host, section);
   const found = wanted === undefined ? [...contributed.values()][0] : contributed.get(wanted);
   if (found === undefined) throw new Error(`${plugin} contributes no ${wanted ?? ''} to ${point}`);
   return found;

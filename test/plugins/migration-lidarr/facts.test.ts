@@ -3,7 +3,7 @@ import t from 'tap';
 import { holdMigrationService } from '../../contracts/migration-service.ts';
 import { contributionOf } from '../../support/templates.ts';
 
-holdMigrationService(t, await contributionOf('migration-lidarr', 'migration.service'), {
+holdMigrationService(t, await contributionOf('migration-lidarr', 'migration.service', { needs: ['migration-arr'] }), {
   command: ['/opt/lidarr/Lidarr/Lidarr', '--nobrowser', '--data=/lidarr/default'],
   data: '/lidarr/default',
   helperCommand: ['/opt/lidarr/Lidarr/Lidarr', '--nobrowser', '--data=/helper'],

@@ -3,7 +3,7 @@ import t from 'tap';
 import { holdMigrationService } from '../../contracts/migration-service.ts';
 import { contributionOf } from '../../support/templates.ts';
 
-holdMigrationService(t, await contributionOf('migration-prowlarr', 'migration.service'), {
+holdMigrationService(t, await contributionOf('migration-prowlarr', 'migration.service', { needs: ['migration-arr'] }), {
   command: ['/opt/prowlarr/Prowlarr/Prowlarr', '--nobrowser', '--data=/prowlarr/default'],
   data: '/prowlarr/default',
   helperCommand: ['/opt/prowlarr/Prowlarr/Prowlarr', '--nobrowser', '--data=/helper'],

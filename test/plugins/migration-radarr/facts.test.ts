@@ -3,7 +3,7 @@ import t from 'tap';
 import { holdMigrationService } from '../../contracts/migration-service.ts';
 import { contributionOf } from '../../support/templates.ts';
 
-holdMigrationService(t, await contributionOf('migration-radarr', 'migration.service'), {
+holdMigrationService(t, await contributionOf('migration-radarr', 'migration.service', { needs: ['migration-arr'] }), {
   command: ['/opt/radarr/Radarr/Radarr', '--nobrowser', '--data=/radarr/default'],
   data: '/radarr/default',
   helperCommand: ['/opt/radarr/Radarr/Radarr', '--nobrowser', '--data=/helper'],

@@ -3,7 +3,7 @@ import t from 'tap';
 import { holdMigrationService } from '../../contracts/migration-service.ts';
 import { contributionOf } from '../../support/templates.ts';
 
-holdMigrationService(t, await contributionOf('migration-sonarr', 'migration.service'), {
+holdMigrationService(t, await contributionOf('migration-sonarr', 'migration.service', { needs: ['migration-arr'] }), {
   command: ['/opt/sonarr/Sonarr/Sonarr', '--nobrowser', '--data=/sonarr/default'],
   data: '/sonarr/default',
   helperCommand: ['/opt/sonarr/Sonarr/Sonarr', '--nobrowser', '--data=/helper'],

@@ -3,7 +3,7 @@ import t from 'tap';
 import { holdMigrationService } from '../../contracts/migration-service.ts';
 import { contributionOf } from '../../support/templates.ts';
 
-holdMigrationService(t, await contributionOf('migration-whisparr', 'migration.service'), {
+holdMigrationService(t, await contributionOf('migration-whisparr', 'migration.service', { needs: ['migration-arr'] }), {
   command: ['/opt/whisparr/Whisparr/Whisparr', '--nobrowser', '--data=/whisparr/default'],
   data: '/whisparr/default',
   helperCommand: ['/opt/whisparr/Whisparr/Whisparr', '--nobrowser', '--data=/helper'],
