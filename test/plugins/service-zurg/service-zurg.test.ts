@@ -9,6 +9,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { restart, start } from '../../support/kids.ts';
 import { noting, seenBy } from '../../support/seen.ts';
 import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
 
 const skip = !['service-zurg', 'setup', 'services', 'format-yaml'].every(name =>
   existsSync(path.join(pluginsDir, name)),
@@ -60,4 +61,36 @@ t.test('what its owner has put beside the configuration wins', { skip }, async t
   const second = path.join(dir, 'zurg/RD/second.yml');
   await set({ config_file: second });
   t.match(parse(await readFile(second, 'utf8')), { on_library_update: 'override' }, 'that of the owner comes first');
+});
+
+const cannotTell = skip || !existsSync(path.join(pluginsDir, 'versions'));
+
+t.test('the version shown is that of the program that is started', { skip: cannotTell }, async t => {
+  const dir = testDir(t, { host: { templates: { services: {} } }, config: {}, zurg: { RD: {} } });
+  await chmod(dir, 0o755);
+  await chmod(path.join(dir, 'zurg/RD'), 0o777);
+  const text = (await readFile(shipped, 'utf8')).replaceAll(/(?<=")\/(?=(?:config|zurg)\/)/g, `${dir}/`);
+  await writeFile(path.join(dir, 'host/templates/services/zurg.json'), text);
+  const program = async (place: string, version: string): Promise<void> => {
+    const file = path.join(dir, place);
+    await writeFile(file, `#!/bin/sh\n[ "$1" = version ] || exec sleep 600\necho "Version: ${version}"\n`);
+    await chmod(file, 0o755);
+  };
+  await program('zurg/RD/zurg', 'v0.9.3');
+  const app = await startHost({
+    configDir: path.join(dir, 'host'),
+    pace: 0.02,
+    plugins: ['config', 'process', 'services', 'setup', 'config-files', 'format-yaml', 'service-zurg', 'versions'],
+    config: { zurg: { instances: { RealDebrid: { process_name: 'Zurg', api_key: 'k', port: await freePort() } } } },
+  });
+  t.teardown(() => app.stop());
+  const shown = async () =>
+    (await app.get('/process/processes')).body.processes.find(
+      (entry: { process_name: string }) => entry.process_name === 'Zurg',
+    ).version;
+  t.equal((await start(app, 'Zurg')).status, 200);
+  await until(async () => (await shown()) === 'v0.9.3', { what: 'the installed one' });
+  await program('config/zurg', 'v0.10.0');
+  t.equal((await restart(app, 'Zurg')).status, 200);
+  await until(async () => (await shown()) === 'v0.10.0', { what: 'that of its owner' });
 });
