@@ -32,7 +32,7 @@ export function endpointHosts(
     .map(host => host.trim())
     .filter(host => host !== '');
   const all = [...new Set([...known, ...named, LOCAL])];
-  return all.length === known.length ? undefined : { [wanted.variable]: all.join(',') };
+  return all.every(host => known.includes(host)) ? undefined : { [wanted.variable]: all.join(',') };
 }
 
 function hostIn(address: unknown): string[] {

@@ -18,6 +18,8 @@ t.test('without a standalone server the other command, and hosts that are only a
   const pnpm = path.join(dir, 'bin/pnpm');
   await noting(pnpm);
   const port = await freePort();
+  // As many as there are with those that are added.
+  const twice = 'kept.example.org,kept.example.org, kept.example.org';
   const app = await startHost({
     plugins: ['config', 'process', 'services', 'setup', 'service-traefik', 'service-postgres'],
     config: {
@@ -34,7 +36,7 @@ t.test('without a standalone server the other command, and hosts that are only a
         wait_for_tcp: [],
         port,
         config_dir: dir,
-        env: { PATH: `${dir}/bin:${process.env.PATH}`, SSO_ENDPOINT_ALLOW_HOSTS: 'kept.example.org' },
+        env: { PATH: `${dir}/bin:${process.env.PATH}`, SSO_ENDPOINT_ALLOW_HOSTS: twice },
       },
     },
   });
