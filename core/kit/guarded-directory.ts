@@ -167,8 +167,8 @@ export class GuardedDirectory {
   }
 
   /** Appends synchronously, for a process that is about to end. */
-  appendNow(name: string, data: string, mode = 0o640): void {
-    const descriptor = openSync(this.#inside(name), FLAGS.append, mode);
+  appendNow(name: string, data: string): void {
+    const descriptor = openSync(this.#inside(name), FLAGS.append, 0o640);
     try {
       const entry = fstatSync(descriptor);
       if (!entry.isFile()) throw this.#irregular(name);

@@ -21,7 +21,7 @@ export function plainData<Value>(value: Value, maxNesting = MAX_NESTING): Value 
 }
 
 /** Throws the Problems of `plainData`, for a value that stays as it is. */
-export function refuseLargeData(value: unknown, maxCharacters = MAX_CHARACTERS): void {
+export function refuseLargeData(value: unknown, maxCharacters: number): void {
   forEachContainer(value, { maxNesting: MAX_NESTING, maxCharacters }, () => undefined);
 }
 

@@ -1,6 +1,5 @@
 // Lines in the logs of a process that another program has written for it, such as one that builds its program.
 import type { Logger, LogHub } from '#core';
-import { KeyBlock } from '#kit/key-block';
 import { RotatingFile } from '#kit/rotating-file';
 import type { CaptureTarget } from './capture-session.ts';
 import { LogBlock } from './log-block.ts';
@@ -13,7 +12,7 @@ export async function writeForeignLines(
   hub: LogHub,
   log: Pick<Logger, 'warn'>,
 ): Promise<void> {
-  const lines = toLines(Buffer.from(texts.map(text => `${text}\n`).join('')), new KeyBlock());
+  const lines = toLines(Buffer.from(texts.map(text => `${text}\n`).join('')));
   const at = Date.now();
   if (!suppressed) {
     hub.writeCaptured(new LogBlock().format(lines, at, processName, hub.configuredLevel()));
