@@ -10,6 +10,8 @@ export class Capabilities {
   readonly #flags = new Map<string, Set<Flag>>();
 
   add(owner: Owner, name: string, predicate: () => boolean): () => void {
+    // All flags are sorted by name whenever anybody asks for them.
+    if (typeof name !== 'string') throw new Error(`the name of a capability of ${owner.plugin} is no text`);
     const flags = this.#flags.get(name) ?? new Set<Flag>();
     this.#flags.set(name, flags);
     const other = [...flags].find(flag => flag.owner.plugin !== owner.plugin);

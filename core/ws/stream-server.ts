@@ -31,6 +31,7 @@ export interface StreamServerOptions {
 interface OwnedStream {
   readonly owner: Owner;
   readonly stream: Stream;
+  readonly pong: string | null;
   readonly places: Places;
 }
 
@@ -77,7 +78,11 @@ export class StreamServer {
     if (other !== undefined) {
       throw new Error(`stream ${stream.path} of ${owner.plugin} is already registered by ${other.owner.plugin}`);
     }
-    const owned: OwnedStream = { owner, stream, places: new Places() };
+    const { pong = 'pong' } = stream;
+    // The host sends it by itself, where what it cannot send would be a fault of its own.
+    if (pong !== null && typeof pong !== 'string')
+      throw new Error(`the pong of the stream ${stream.path} of ${owner.plugin} is no text`);
+    const owned: OwnedStream = { owner, stream, pong, places: new Places() };
     this.#streams.set(stream.path, owned);
     return () => {
       if (this.#streams.get(stream.path) === owned) this.#streams.delete(stream.path);
@@ -172,11 +177,11 @@ export class StreamServer {
   }
 
   #open(owned: OwnedStream, request: Omit<ClientOptions, 'pong' | 'onGone' | 'unsent' | 'runAs'>): void {
-    const { stream, places, owner } = owned;
+    const { stream, pong, places, owner } = owned;
     const leaving: Call = { place: 'stream', what: `a client that leaves ${stream.path}`, deadlineMs: CALL_MS };
     const client = new Client({
       ...request,
-      pong: stream.pong === undefined ? 'pong' : stream.pong,
+      pong,
       unsent: this.#unsent,
       runAs: fn => owner.invoke(leaving, fn),
       onGone: gone => places.remove(gone),

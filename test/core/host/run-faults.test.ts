@@ -93,6 +93,27 @@ t.test('taps, timers and jobs that throw are counted, and the others run', async
   t.match(app.host.plugins()[0]?.errors, { tap: 1, job: 1 });
 });
 
+t.test('what the host would fail at by itself is refused when it is registered', async t => {
+  const setups = {
+    pong: `host.stream({ path: '/ws/pong', summary: 'x', pong: { type: 'pong' }, open () {} })`,
+    flag: `host.capability(Symbol('flag'), () => true)`,
+    flags: `host.route({ method: 'GET', path: '/flags', summary: 'x', capability: ['one', undefined], handle: () => ({}) })`,
+  };
+  const app = await startWithPlugins(t, {
+    ...setups,
+    neighbour: `host.capability('fine', () => true)
+      host.route({ method: 'GET', path: '/capabilities', summary: 'x', handle: () => host.capabilities() })`,
+  });
+  const reasons = app.host.plugins().map(({ name, reason }) => [name, reason]);
+  t.match(Object.fromEntries(reasons), {
+    pong: /^the pong of the stream \/ws\/pong of pong is no text/,
+    flag: /^the name of a capability of flag is no text/,
+    flags: /^the name of a capability of flags is no text/,
+    neighbour: null,
+  });
+  t.match(await app.get('/capabilities'), { status: 200, body: { fine: true } });
+});
+
 /** Runs the service with one third-party plugin in {config_dir}/plugins. */
 async function withPlugin(
   t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
