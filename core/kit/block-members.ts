@@ -24,23 +24,44 @@ export class BlockMembers {
     return this.#text.slice(this.#lineStart(first), first).trim() !== '';
   }
 
-  /** Takes out all members but these, of which there is at least one, with their comments. */
-  removals(kept: readonly number[]): Splice[] {
+  /**
+   * Takes out all members but these, of which there is at least one, with their comments. `head` are the lines of new
+   * ones that are to stand behind the dash where the first member does.
+   */
+  removals(kept: readonly number[], lineEnding: string, head = ''): Splice[] {
     const [first = 0] = kept;
     const isKept = new Set(kept);
     const removed = [...this.#members.keys()].filter(index => !isKept.has(index));
-    // What stays behind a dash has to begin at the column of the first member.
-    const isShifted = this.beginsInline && first > 0;
-    const head = isShifted ? [{ startOffset: this.#members[0]?.startOffset ?? 0, endOffset: this.#lead(first) }] : [];
-    const others = removed.filter(index => !isShifted || index > first);
-    return [...head, ...others.map(index => ({ startOffset: this.start(index), endOffset: this.end(index) }))].map(
-      range => ({ ...range, text: '' }),
-    );
+    const isShifted = this.beginsInline && (first > 0 || head !== '');
+    const others = removed
+      .filter(index => !isShifted || index > first)
+      .map(index => ({ startOffset: this.start(index), endOffset: this.end(index), text: '' }));
+    return isShifted ? [this.#behindDash(first, lineEnding, head), ...others] : others;
   }
 
-  /** The beginning of the first line of a member. */
+  /** What stands behind a dash begins at the column of the first member; comments begin a line there, to be above it. */
+  #behindDash(first: number, lineEnding: string, head: string): Splice {
+    const indent = ' '.repeat(this.column);
+    const startOffset = this.#members[0]?.startOffset ?? 0;
+    const endOffset = this.#lead(first);
+    const text = head === '' ? '' : head.slice(this.column) + indent;
+    if ((text === '' ? this.#text[endOffset] : text[0]) !== '#') return { startOffset, endOffset, text };
+    const before = this.#text.slice(this.#lineStart(startOffset), startOffset);
+    const dashEnd = startOffset - (before.length - before.trimEnd().length);
+    return { startOffset: dashEnd, endOffset, text: lineEnding + indent + text };
+  }
+
+  /** The beginning of the first line of a member; the member itself where it stands behind a dash. */
   start(index: number): number {
-    return this.#lineStart(this.#lead(index));
+    const lead = this.#lead(index);
+    return index === 0 && this.beginsInline ? lead : this.#lineStart(lead);
+  }
+
+  /** The lines of a member, all of which begin at the column of the members or deeper. */
+  lines(index: number): Range & { readonly indent: string } {
+    const isBehindDash = index === 0 && this.beginsInline;
+    const indent = isBehindDash ? ' '.repeat(this.column) : '';
+    return { startOffset: this.start(index), endOffset: this.end(index), indent };
   }
 
   /** The beginning of the line behind a member. */

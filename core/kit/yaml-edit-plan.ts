@@ -95,7 +95,7 @@ export class YamlEditPlan {
   #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): boolean {
     const nodes = seq.items as readonly (Node | null)[];
     const ranges = seq.flow === true ? nodes.map(node => this.#rangeOf(node, path)) : this.#places.ofItems(seq);
-    const { sources, stays } = this.#matched(seq, ranges, current, wanted);
+    const { sources, stays } = this.#matched(seq, current, wanted);
     if (stays.length === 0 && seq.flow !== true) return false;
     const change = (source: number, value: unknown): void => {
       if (deepEqual(current[source], value)) return;
@@ -130,20 +130,13 @@ export class YamlEditPlan {
     return true;
   }
 
-  /** An anchor has to stand before its aliases, and the first item behind a dash has no lines of its own. */
-  #matched(
-    seq: YAMLSeq,
-    ranges: readonly Range[],
-    current: readonly unknown[],
-    wanted: readonly unknown[],
-  ): MatchedItems {
+  /** An anchor has to stand before its aliases. */
+  #matched(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[]): MatchedItems {
     const matched = matchItems(current, wanted);
     const isStaying = new Set(matched.stays);
     const moved = matched.sources.filter(source => source !== undefined && !isStaying.has(source));
     const isTied = moved.some(source => isShared(seq.items[source as number] as Node | null));
-    const isInline = seq.flow !== true && new BlockMembers(this.#text, ranges).beginsInline;
-    const needsLines = moved.length > 0 || matched.sources[0] === undefined;
-    return isTied || (isInline && needsLines) ? matchPlaces(current, wanted) : matched;
+    return isTied ? matchPlaces(current, wanted) : matched;
   }
 
   #moveInBrackets(
@@ -177,8 +170,8 @@ export class YamlEditPlan {
         items
           .map(({ value, source, changes = [] }) => {
             if (source === undefined) return this.#writer.item(value, indent);
-            const lines = { startOffset: members.start(source), endOffset: members.end(source) };
-            const text = this.#textOf(lines, changes);
+            const lines = members.lines(source);
+            const text = lines.indent + this.#textOf(lines, changes);
             return text.endsWith('\n') ? text : text + this.#lineEnding;
           })
           .join(''),
@@ -198,23 +191,28 @@ export class YamlEditPlan {
 
   #replaceItem(seq: YAMLSeq, node: Node | null, range: Range, value: unknown): void {
     this.changed += 1;
-    const [start, end] = findRange(node) ?? [range.endOffset, range.endOffset];
-    if (seq.flow === true || !(isCollection(node) || needsBlock(value))) {
+    const [start, end] = this.#places.replaced(node, value) ?? [range.endOffset, range.endOffset];
+    const isBlock = isBlockCollection(node);
+    // What is written on several lines would take the comment behind it for a part of it.
+    const isOnLine = !isBlock && (!needsBlock(value) || this.#places.commentAt(end) !== '');
+    if (seq.flow === true || isOnLine) {
       const lead = this.#text[start - 1] === '-' ? ' ' : '';
       this.#splice(start, end, lead + formatInline(value, seq.flow === true, isScalar(node) ? node : undefined));
       return;
     }
-    const column = new BlockMembers(this.#text, [range]).column;
+    const column = this.#places.columnOf(range.startOffset);
+    const comment = isBlock ? this.#places.commentAt(range.startOffset + 1) : '';
     const tail = this.#text[end - 1] === '\n' ? this.#lineEnding : '';
-    this.#splice(range.startOffset, end, this.#writer.item(value, column).trim() + tail);
+    const text = comment === '' ? this.#writer.item(value, column) : this.#writer.commentedItem(value, comment, column);
+    this.#splice(range.startOffset, end, text.slice(column, -this.#lineEnding.length) + tail);
   }
 
   #replace(pair: Pair, value: unknown, path: readonly string[], isInBrackets: boolean): void {
     const node = pair.value as Node | null;
     const key = pair.key as Node;
     this.#refuseShared(node, path);
-    const [start, end] = findRange(node) ?? this.#places.emptyValue(key);
-    const isBlock = isCollection(node) && node.flow !== true;
+    const [start, end] = this.#places.replaced(node, value) ?? this.#places.emptyValue(key);
+    const isBlock = isBlockCollection(node);
     if (isBlock && needsBlock(value)) {
       // A block collection begins on a line of its own, after its indentation.
       const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
@@ -226,8 +224,10 @@ export class YamlEditPlan {
     } else {
       const from = isBlock ? this.#places.colonEnd(key) : start;
       const lead = this.#text[from - 1] === ':' ? ' ' : '';
+      const comment = isBlock ? this.#places.commentAt(from) : '';
       const tail = this.#text.slice(from, end).endsWith('\n') ? this.#lineEnding : '';
-      this.#splice(from, end, lead + formatInline(value, isInBrackets, isScalar(node) ? node : undefined) + tail);
+      const text = formatInline(value, isInBrackets, isScalar(node) ? node : undefined);
+      this.#splice(from, end, lead + text + comment + tail);
     }
     this.changed += 1;
   }
@@ -287,11 +287,11 @@ export class YamlEditPlan {
       this.#splice(members.start(0), members.end(ranges.length - 1), text);
       return;
     }
-    this.#splices.push(...members.removals(kept));
-    for (const { at, textFor } of planned) {
-      if (at < 0 && members.beginsInline) throw notSafe(path);
+    const isHead = ({ at }: { readonly at: number }): boolean => at < 0 && members.beginsInline;
+    const head = planned.find(isHead)?.textFor(members.column);
+    this.#splices.push(...members.removals(kept, this.#lineEnding, head));
+    for (const { at, textFor } of planned.filter(entry => !isHead(entry)))
       this.#insertLine(at < 0 ? members.start(kept[0] ?? 0) : members.end(at), textFor(members.column));
-    }
   }
 
   #insertLine(offset: number, text: string): void {
@@ -320,6 +320,10 @@ export class YamlEditPlan {
   #splice(startOffset: number, endOffset: number, text: string): void {
     this.#splices.push({ startOffset, endOffset, text });
   }
+}
+
+function isBlockCollection(node: Node | null): boolean {
+  return isCollection(node) && node.flow !== true;
 }
 
 function notSafe(path: readonly string[]): Problem {

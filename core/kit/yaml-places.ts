@@ -1,6 +1,12 @@
 // Where the keys, values and dashes of a parsed YAML document stand in its text.
-import { isScalar, type Node, type Pair, type YAMLSeq } from 'yaml';
+import { isCollection, isPair, isScalar, isSeq, type Node, type Pair, type YAMLSeq } from 'yaml';
 import type { Range } from './bracket-members.ts';
+
+const CORE_TAGS = 'tag:yaml.org,2002:';
+/** Of a tag and the white space behind it. */
+const MAX_TAG_LENGTH = 200;
+const TAG = /!\S+\s+$/;
+const COMMENT = /[ \t]+#[^\r\n]*/y;
 
 export class YamlPlaces {
   readonly #text: string;
@@ -9,10 +15,43 @@ export class YamlPlaces {
     this.#text = text;
   }
 
+  /** As `findRange`; what ends with an empty value ends with its line, and not where the next thing begins. */
+  of(node: Node | null): [number, number] | null {
+    const range = findRange(node);
+    const empty = range === null ? undefined : this.#emptyEnd(node);
+    return range === null || empty === undefined ? range : [range[0], this.#lineEnd(empty)];
+  }
+
+  /** What a new value takes the place of: also a tag that names another kind of values. */
+  replaced(node: Node | null, value: unknown): [number, number] | null {
+    const range = this.of(node);
+    const { tag = '' } = (node ?? {}) as { readonly tag?: string };
+    if (range === null || !tag.startsWith(CORE_TAGS) || (isScalar(node) && typeof node.value === typeof value))
+      return range;
+    const before = this.#text.slice(Math.max(0, range[0] - MAX_TAG_LENGTH), range[0]);
+    return [range[0] - (TAG.exec(before)?.[0].length ?? 0), range[1]];
+  }
+
+  /** The comment that ends the line, with the blanks before it; empty where something else follows. */
+  commentAt(offset: number): string {
+    COMMENT.lastIndex = offset;
+    return COMMENT.exec(this.#text)?.[0] ?? '';
+  }
+
+  /** Where the empty value stands with which a collection on lines of its own ends. */
+  #emptyEnd(node: Node | null): number | undefined {
+    if (!isCollection(node) || node.flow === true) return undefined;
+    const last = node.items.at(-1);
+    const value = (isPair(last) ? last.value : last) as Node | null;
+    if (findRange(value) !== null) return this.#emptyEnd(value);
+    if (isPair(last)) return this.emptyValue(last.key as Node)[1];
+    return isSeq(node) ? this.ofItems(node).at(-1)?.endOffset : undefined;
+  }
+
   ofPairs(pairs: readonly Pair[]): Range[] {
     return pairs.map(pair => {
       const key = pair.key as Node;
-      const [, end] = findRange(pair.value as Node | null) ?? this.emptyValue(key);
+      const [, end] = this.of(pair.value as Node | null) ?? this.emptyValue(key);
       return { startOffset: key.range?.[0] ?? 0, endOffset: end };
     });
   }
@@ -23,9 +62,13 @@ export class YamlPlaces {
     const column = this.columnOf(first);
     return (seq.items as readonly (Node | null)[]).map((node, index) => {
       let dash = index === 0 ? first : this.#dashOf(node?.range?.[0] ?? 0, column);
-      while (this.#text[dash] !== '-') dash = this.#dashOf(dash - column - 1, column);
-      return { startOffset: dash, endOffset: findRange(node)?.[1] ?? dash + 1 };
+      while (index > 0 && !this.#isDash(dash, column)) dash = this.#dashOf(dash - column - 1, column);
+      return { startOffset: dash, endOffset: this.of(node)?.[1] ?? dash + 1 };
     });
+  }
+
+  #isDash(offset: number, column: number): boolean {
+    return this.#text[offset] === '-' && this.#text.slice(offset - column, offset).trim() === '';
   }
 
   /** Where the dash of an item would be, if it is on the line of this offset. */
@@ -43,6 +86,12 @@ export class YamlPlaces {
 
   colonEnd(key: Node): number {
     return this.#text.indexOf(':', key.range?.[1] ?? 0) + 1;
+  }
+
+  /** After the line break that ends the line of this offset. */
+  #lineEnd(offset: number): number {
+    const lineBreak = this.#text.indexOf('\n', offset);
+    return lineBreak < 0 ? this.#text.length : lineBreak + 1;
   }
 
   columnOf(offset: number): number {

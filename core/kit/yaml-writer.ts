@@ -10,6 +10,9 @@ const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*
 /** Texts that need no quotes, unless they are ambiguous. */
 const WORD = /^[a-z_][\w./-]*$/i;
 
+/** Every line that is written stands for itself: what is folded would need an indentation of its own. */
+const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
+
 /** Writes what has lines of its own. */
 export class YamlWriter {
   readonly #lineEnding: string;
@@ -33,6 +36,14 @@ export class YamlWriter {
       : `${' '.repeat(indent)}- ${formatInline(value, false)}${this.#lineEnding}`;
   }
 
+  /** The same, whose comment stands behind the dash. */
+  commentedItem(value: unknown, comment: string, indent: number): string {
+    const dash = `${' '.repeat(indent)}-`;
+    return needsBlock(value)
+      ? dash + comment + this.#lineEnding + this.block(value, indent + 2)
+      : `${dash} ${formatInline(value, false)}${comment}${this.#lineEnding}`;
+  }
+
   block(value: object, indent: number): string {
     const lines = formatCollection(value, 'any').split('\n');
     return lines.map(line => ' '.repeat(indent) + line + this.#lineEnding).join('');
@@ -49,17 +60,20 @@ export function formatInline(value: unknown, isInBrackets: boolean, before?: Sca
     if (quotes !== undefined && !value.includes('\n')) scalar.type = quotes;
     else if (isInBrackets || needsQuotes(value) || value.includes('\n')) scalar.type = 'QUOTE_DOUBLE';
   }
-  return stringify(scalar, { lineWidth: 0 }).trimEnd();
+  return stringify(scalar, STYLE).trimEnd();
 }
 
 function formatCollection(value: object, collectionStyle: 'flow' | 'any'): string {
   const document = new Document(value);
   visit(document, {
     Scalar(_key, scalar) {
-      if (typeof scalar.value === 'string' && needsQuotes(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+      const { value: text } = scalar;
+      if (typeof text !== 'string') return;
+      const hasLines = collectionStyle === 'flow' && text.includes('\n');
+      if (hasLines || needsQuotes(text)) scalar.type = 'QUOTE_DOUBLE';
     },
   });
-  return document.toString({ collectionStyle, lineWidth: 0 }).trimEnd();
+  return document.toString({ collectionStyle, ...STYLE }).slice(0, -1);
 }
 
 /** Whether parsers take the bare text for something else, or leave out what it begins or ends with. */

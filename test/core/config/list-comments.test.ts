@@ -101,6 +101,13 @@ function flowText(items: readonly Item[], looks: readonly Look[]): string {
   return ['list: [', ...lines, ' ]', 'last: 1', ''].join('\n');
 }
 
+/** A list behind the dash of another, whose first item has no line for a comment above it. */
+function nestedText(items: readonly Item[], looks: readonly Look[]): string {
+  const [, , first = '', ...lines] = yamlText(items, looks).trimEnd().split('\n');
+  const last = lines.pop();
+  return ['list:', `  - ${first.trimStart()}`, ...lines.map(line => line && `  ${line}`), last, ''].join('\n');
+}
+
 /** What the text names, in its order: items, and comments with those that they belong to. */
 function namesIn(text: string): readonly string[] {
   return text.match(/(?:above|behind) <\w+>|(?:old|new)\d+/g) ?? [];
@@ -153,6 +160,30 @@ for (const [what, format, textOf, ownLine] of TEXTS)
   t.test(`${what}: comments stay with their items`, async t => {
     t.doesNotThrow(() => fc.assert(property(format, textOf, ownLine, faultOf), { numRuns: 500 }));
   });
+
+t.test('YAML behind the dash of another list: comments stay with their items', async t => {
+  const fault: typeof faultOf = (text, _format, items, wanted) => {
+    const value = [listOf(wanted)];
+    const edited = editText(text, 'yaml', [{ path: ['list'], value }]);
+    if (!deepEqual(parsed(edited, 'yaml'), { list: value, last: 1 })) return `has other values:\n${edited}`;
+    const names = namesIn(edited);
+    const isOld = ({ name }: Item) => items.some(item => item.name === name);
+    for (const { name } of wanted.filter(isOld)) {
+      const index = names.indexOf(name);
+      const hasAbove = name === items[0]?.name || names[index - 1] === `above <${name}>`;
+      if (!hasAbove || names[index + 1] !== `behind <${name}>`) return `loses ${name}:\n${edited}`;
+    }
+    return null;
+  };
+  const nested = fc.property(before, looksOf(fc.constant(true)), deeds, (items, looks, done) => {
+    const text = nestedText(items, looks);
+    if (!deepEqual(parsed(text, 'yaml'), { list: [listOf(items)], last: 1 })) throw new Error(`not a text: ${text}`);
+    const wanted = after(items, done);
+    const found = fault(text, 'yaml', items, wanted);
+    if (found !== null) throw new Error(`${text}\nto ${JSON.stringify(listOf(wanted))} ${found}`);
+  });
+  t.doesNotThrow(() => fc.assert(nested, { numRuns: 500 }));
+});
 
 t.test('of several items on a line, whose comment at its end may be of all, none is lost', async t => {
   const fault: typeof faultOf = (text, format, items, wanted) => {
