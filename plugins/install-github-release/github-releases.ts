@@ -33,7 +33,8 @@ export class GithubReleases implements InstallSource {
 
   async latest(request: SourceRequest): Promise<AvailableRelease> {
     const facts = githubFacts.parse(request.facts);
-    const { release } = await this.#find(request, facts, { ...this.#settings(), maxWaitS: 0 });
+    const { installedVersion } = request;
+    const { release } = await this.#find(request, facts, { ...this.#settings(), maxWaitS: 0, installedVersion });
     if (release.assets !== undefined && facts.assets !== undefined) chosenAsset(release, facts.assets, facts, request);
     const { version, notesUrl, releasesBehind } = release;
     return { version, notesUrl, releasesBehind };
@@ -42,7 +43,9 @@ export class GithubReleases implements InstallSource {
   async fetch(request: FetchRequest): Promise<FetchedRelease> {
     const facts = githubFacts.parse(request.facts);
     request.report({ text: 'asks GitHub', percent: null });
-    const { api, release } = await this.#find(request, facts, this.#settings(), untilMs =>
+    // How far behind the present release is, nobody asks here, and no limit of GitHub is to be waited for to know it.
+    const options = { ...this.#settings(), installedVersion: null };
+    const { api, release } = await this.#find(request, facts, options, untilMs =>
       request.report({ text: `waits until ${clockTime(untilMs)} for GitHub`, percent: null }),
     );
     if (release.assets === undefined || facts.assets === undefined)
@@ -54,7 +57,7 @@ export class GithubReleases implements InstallSource {
   async #find(
     request: SourceRequest,
     facts: GithubFacts,
-    { token, maxWaitS }: GithubSettings,
+    { token, maxWaitS, installedVersion }: GithubSettings & Pick<SourceRequest, 'installedVersion'>,
     onWait?: (untilMs: number) => void,
   ): Promise<{ api: GithubApi; release: PublishedRelease }> {
     const repository = repositoryOf(facts, request);
@@ -68,7 +71,7 @@ export class GithubReleases implements InstallSource {
       { base: facts.api, repository, token, maxWaitS, refusals: this.#refusals },
       onWait,
     );
-    return { api, release: await publishedRelease(api, request.selector, request.installedVersion) };
+    return { api, release: await publishedRelease(api, request.selector, installedVersion) };
   }
 
   async #takeSources(

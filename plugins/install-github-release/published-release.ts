@@ -58,7 +58,10 @@ const reference = z.object({ ref: z.string() });
 
 type Release = z.output<typeof release>;
 
-/** Throws a Problem: 400 when nothing fits what is selected, 502 or 504 when nothing is told. */
+/**
+ * How far behind `installedVersion` is may cost a further question; null spares it. Throws a Problem: 400 when nothing
+ * fits what is selected, 502 or 504 when nothing is told.
+ */
 export async function publishedRelease(
   api: GithubApi,
   selector: InstallSelector,
@@ -100,8 +103,18 @@ class RepositoryReleases {
     if (found === undefined) return this.newest('prerelease', installedVersion);
     if (installedVersion === null || isSame(found, installedVersion))
       return told(found, installedVersion === null ? null : 0);
-    const stable = (await this.#list()).filter(one => !one.prerelease);
-    return told(found, behind(stable, installedVersion));
+    return told(found, await this.#stableBehind(installedVersion));
+  }
+
+  /** null also where the list cannot be had: the release is known without it. */
+  async #stableBehind(installedVersion: string): Promise<number | null> {
+    try {
+      const stable = (await this.#list()).filter(one => !one.prerelease);
+      return behind(stable, installedVersion);
+    } catch (error) {
+      if (error instanceof Problem) return null;
+      throw error;
+    }
   }
 
   /** A prerelease is left behind by the release that it has become. */

@@ -179,6 +179,26 @@ t.test('limits are waited for, remembered, and told with the time of their end',
   t.match(patient.texts[1], /^waits until \d\d:\d\d UTC for GitHub$/);
 });
 
+t.test('the newest release is told and installed where the list of the others is refused', async t => {
+  const server: FileServer = await serving(t, ({ path }) => {
+    if (path === '/stored') return { body: archive };
+    if (path !== `${REPO}/releases?per_page=100`) return { body: releaseAt(`${server.base}/stored`) };
+    const headers = { 'x-ratelimit-remaining': '0', 'retry-after': '3' };
+    return { status: 403, headers, body: { message: 'API rate limit exceeded' } };
+  });
+  const wanted = { maxWaitS: 300, installedVersion: 'v0.9.0' };
+  const installed = asking(t, server.base, wanted);
+  t.match(await installed.source.fetch(installed.request), { version: 'v1.0.0' });
+  t.strictSame(
+    server.requests.map(({ path }) => path),
+    [`${REPO}/releases/latest`, '/stored'],
+    'an installation does not ask how far behind it was',
+  );
+  t.notOk(installed.texts.some(text => text.startsWith('waits')));
+  const { source, request } = asking(t, server.base, wanted);
+  t.strictSame(await source.latest(request), { version: 'v1.0.0', notesUrl: null, releasesBehind: null });
+});
+
 t.test('no refusal is believed for more than an hour', async t => {
   for (const headers of [
     { 'retry-after': '999999' },
