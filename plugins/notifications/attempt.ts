@@ -216,7 +216,7 @@ function isPause(seconds: unknown): seconds is number {
 /** In seconds. */
 function retryAfter({ status, headers }: DeliveryAnswer): number | undefined {
   const value = String(headers['retry-after'] ?? (status === 429 ? untilReset(headers) : '')).trim();
-  if (/^\d{1,15}(?:\.\d{1,9})?$/.test(value)) return Number(value);
+  if (/^\d+(?:\.\d+)?$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1_000);
 }

@@ -153,6 +153,8 @@ t.test('an attempt', async t => {
     };
     const pause = { ok: false, retryAfterSec: 9_999_999_999 };
     t.match(await fail(429, { 'retry-after': '9999999999' }, ''), pause, 'what is too long is cut later');
+    const whole = { ok: false, retryAfterSec: Number.MAX_SAFE_INTEGER };
+    for (const digits of [18, 400]) t.match(await fail(429, { 'retry-after': '9'.repeat(digits) }, ''), whole);
     t.match(await fail(503, { 'retry-after': '1e9' }, ''), { ok: false, retryAfterSec: undefined });
     t.match(await fail(500, { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(10_000_000))), {
       error: 'HTTP 500: the answer is compressed, though that was not asked for',
