@@ -49,8 +49,8 @@ export function chartText(
 ): Uint8Array {
   const endsMs = performance.now() + budgetMs;
   const from = since ?? extreme(db, 'min');
-  const until = since === null ? (extreme(db, 'max') ?? now) : now;
   if (from === null) return textOf({ blocks: [], ranges: null, truncated: false, bucketSeconds: null });
+  const until = since === null ? untilOf(now, from, extreme(db, 'max') ?? now) : now;
   const limits = { maxEntries: maxPoints, endsMs };
   let bucket = 0;
   let blocks: readonly Block[] | undefined;
@@ -99,6 +99,11 @@ function entryOf(stored: StoredItem): Entry | undefined {
   const { timestamp } = stored;
   const item = storedItem(stored);
   return item && { timestamp, text: item.text, point: { ...item.point, atMs: Math.round(timestamp * MS_PER_S) } };
+}
+
+/** Where a chart of everything ends: what was taken while the clock was ahead would stretch it over years. */
+export function untilOf(now: number, oldest: number, newest: number): number {
+  return Math.max(oldest, Math.min(newest, now));
 }
 
 function extreme(db: SqliteDatabase, which: 'min' | 'max'): number | null {

@@ -152,25 +152,32 @@ export function pieceOfPayloads(
 /** The number and the time of the oldest of the newest `limit` samples, and whether there are older ones in the window. */
 export function windowOf(
   db: SqliteDatabase,
-  { since, limit }: { readonly since: number | null; readonly limit: number },
+  {
+    since,
+    before = Number.POSITIVE_INFINITY,
+    limit,
+  }: { readonly since: number | null; readonly before?: number; readonly limit: number },
 ): { readonly samples: number; readonly from: number | null; readonly truncated: boolean } {
   const from = since ?? Number.NEGATIVE_INFINITY;
   const newest = prepared(
     db,
-    'SELECT timestamp FROM metrics_snapshots WHERE timestamp >= ? ORDER BY timestamp DESC LIMIT ?',
+    'SELECT timestamp FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp DESC LIMIT ?',
   )
     .pluck()
-    .all(from, limit + 1) as number[];
+    .all(from, before, limit + 1) as number[];
   const truncated = newest.length > limit;
   const samples = truncated ? limit : newest.length;
   return { samples, from: newest[samples - 1] ?? null, truncated };
 }
 
-/** The texts of samples from this time on, in order, separated by commas within a piece. */
-export function* pieces(db: SqliteDatabase, { from }: { readonly from: number }): Generator<Piece> {
+/** The texts of samples of this span, in order, separated by commas within a piece. */
+export function* pieces(
+  db: SqliteDatabase,
+  { from, before }: { readonly from: number; readonly before?: number },
+): Generator<Piece> {
   let texts: Buffer[] = [];
   let bytes = 0;
-  for (const text of eachText(db, from, wholeText)) {
+  for (const text of eachText(db, from, wholeText, before)) {
     texts.push(text);
     bytes += text.length;
     if (bytes < PIECE_BYTES) continue;

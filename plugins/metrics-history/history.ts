@@ -122,13 +122,17 @@ export class History implements MetricsHistory {
     return text;
   }
 
-  /** The newest samples since a time, in order, as pieces of a list's JSON text; and whether some were left out. */
+  /**
+   * The newest samples since a time, in order, as pieces of a list's JSON text; and whether some were left out. Those that
+   * were taken while the clock was ahead are of a time that has not come.
+   */
   async samples(since: number | null, limit: number): Promise<SampleWindow> {
-    const other = await this.#other.samples(this.#database, since, limit);
+    const before = (Date.now() + 1) / MS_PER_S;
+    const other = await this.#other.samples(this.#database, { since, until: before, limit });
     if (other !== undefined) return { ...other, pieces: await this.#reading(begun(other.pieces)) };
-    const { from, truncated } = await this.#reading(this.#database.call('windowOf', { since, limit }));
+    const { from, truncated } = await this.#reading(this.#database.call('windowOf', { since, before, limit }));
     if (from === null) return { pieces: none(), truncated: false };
-    const pieces = this.#database.rows('pieces', { from }, { pageRows: 2 });
+    const pieces = this.#database.rows('pieces', { from, before }, { pageRows: 2 });
     return { pieces: await this.#reading(begun(pieces)), truncated };
   }
 

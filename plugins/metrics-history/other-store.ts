@@ -2,7 +2,7 @@
 // the own file.
 import type { Database, Host } from '#core';
 import { bucketFor, bucketsFrom, justBefore } from './buckets.ts';
-import type { ChartRequest } from './chart.ts';
+import { type ChartRequest, untilOf } from './chart.ts';
 import type { HistoryStore } from './contract.ts';
 import type { Piece } from './gzip-pieces.ts';
 import type * as Statements from './history-statements.ts';
@@ -43,7 +43,7 @@ export class OtherStore {
       if (from === null) {
         const all = await Promise.all([store.bounds(), database.call('bounds', undefined)]);
         from = Math.min(...all.map(({ oldest }) => oldest ?? Number.POSITIVE_INFINITY));
-        until = Math.max(...all.map(({ newest }) => newest ?? Number.NEGATIVE_INFINITY));
+        until = untilOf(now, from, Math.max(...all.map(({ newest }) => newest ?? Number.NEGATIVE_INFINITY)));
       }
       if (from > until && since === null) return undefined;
       const span = { from, before: Math.min(before, until + 1e-6) };
@@ -58,22 +58,27 @@ export class OtherStore {
     });
   }
 
-  /** The newest samples since a time; undefined when the own file has to answer. */
-  async samples(database: OwnDatabase, since: number | null, limit: number): Promise<SampleWindow | undefined> {
-    return this.#reading(database, async (store, before) => {
+  /** The newest samples since a time and before `until`; undefined when the own file has to answer. */
+  async samples(
+    database: OwnDatabase,
+    { since, until, limit }: { readonly since: number | null; readonly until: number; readonly limit: number },
+  ): Promise<SampleWindow | undefined> {
+    return this.#reading(database, async (store, held) => {
       const from = since ?? Number.NEGATIVE_INFINITY;
-      const own = await database.call('windowOf', { since: Math.max(from, before), limit });
+      const before = Math.min(held, until);
+      const own = await database.call('windowOf', { since: Math.max(from, before), before: until, limit });
       if (own.truncated) return undefined;
       const earlier = await store.newestOf({ from, before, limit: limit - own.samples });
-      return { pieces: this.#pieces(database, store, earlier.from, before), truncated: earlier.truncated };
+      const span = { from: earlier.from, before, until };
+      return { pieces: this.#pieces(database, store, span), truncated: earlier.truncated };
     });
   }
 
+  /** From `from` on those of the other store, before `before`; then the own ones before `until`. */
   async *#pieces(
     database: OwnDatabase,
     store: HistoryStore,
-    from: number | null,
-    before: number,
+    { from, before, until }: { readonly from: number | null; readonly before: number; readonly until: number },
   ): AsyncGenerator<Piece> {
     let after = justBefore(from ?? before);
     try {
@@ -90,8 +95,7 @@ export class OtherStore {
       // The own file tells the rest, from the last sample on that was told; the store says itself what failed.
       after += 1e-6;
     }
-    if (after === Number.POSITIVE_INFINITY) return;
-    yield* database.rows('pieces', { from: after }, { pageRows: 2 });
+    yield* database.rows('pieces', { from: after, before: until }, { pageRows: 2 });
   }
 
   /** Gives the work the time before which the store has every sample. */

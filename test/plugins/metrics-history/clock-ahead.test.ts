@@ -1,4 +1,5 @@
-// A clock that runs ahead for a while costs no samples: what is too old is what is so by the clock as it was.
+// A clock that runs ahead for a while costs no samples: what is too old is what is so by the clock as it was. What was
+// taken meanwhile is of a time that has not come, and hides nothing.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -34,4 +35,26 @@ t.test('what is not too old stays while the clock is ahead', async t => {
   await app.post('/config', { updates: { dumb: { metrics: { history_retention_days: 6 } } } });
   await until(async () => !(await kept()).includes(times[0] ?? 0), { what: 'the oldest to be removed' });
   t.same(await kept(), times.slice(1));
+});
+
+t.test('samples of a time that has not come are neither the newest nor part of a chart', async t => {
+  const configDir = testDir(t, {});
+  const nowS = Math.floor(now() / 1_000);
+  const times = [nowS - 600, nowS - 300, nowS - 60];
+  const ahead = Array.from({ length: 5 }, (_, index) => nowS + 20 * 3_600 + index);
+  await mkdir(path.join(configDir, 'metrics'));
+  const lines = [...times, ...ahead].map(timestamp => `${JSON.stringify({ timestamp, system: { cpu_percent: 5 } })}\n`);
+  await writeFile(path.join(configDir, 'metrics', 'metrics-20260101-1.jsonl'), lines.join(''));
+  const app = await startHost({
+    configDir,
+    plugins: ['metrics-history', 'config'],
+    config: { dumb: { metrics: { history_interval_sec: 3_600 } } },
+  });
+  t.teardown(() => app.stop());
+  const samples = async () => (await app.get('/metrics/history/storage')).body.sqlite.samples;
+  await until(async () => (await samples()) === lines.length, { what: 'the samples to be imported' });
+  const { items, truncated } = (await app.get('/metrics/history?limit=2')).body;
+  t.same([items.map(({ timestamp }: { readonly timestamp: number }) => timestamp), truncated], [times.slice(1), true]);
+  const { timestamps, bucket_seconds: bucketSeconds } = (await app.get('/metrics/history_series?full=true')).body;
+  t.same([timestamps, bucketSeconds], [times, 5]);
 });
