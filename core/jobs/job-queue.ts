@@ -6,6 +6,7 @@ import type { Job, JobFilter, JobKind, JobRequest, JobRun, Jobs } from '../contr
 import { Problem } from '../contract/problem.ts';
 import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import type { Call, Owner } from '../kit/owner.ts';
+import { provenNowMs } from '../kit/proven-time.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
 import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
 import { jsonOf, MAX_JSON_BYTES, parseInput } from './job-input.ts';
@@ -369,7 +370,7 @@ export class JobQueue implements Jobs {
   #prune(): void {
     const { kind, records } = this.#options;
     const { records: limit, perKey = false, days, pinned } = kind.keep ?? { records: UNKEPT_JOBS };
-    const oldest = days === undefined ? 0 : Date.now() - days * DAY_MS;
+    const oldest = days === undefined ? 0 : provenNowMs() - days * DAY_MS;
     const counts = new Map<string, number>();
     for (const job of this.list({ active: false })) {
       const group = perKey ? job.key : '';

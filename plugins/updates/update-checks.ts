@@ -104,7 +104,8 @@ export class UpdateChecks {
     const known = this.#records.result(processName);
     const at = unixNow();
     const told = known?.told_failure;
-    const isToldAgain = told?.reason !== reason || at - told.at >= TOLD_S;
+    // One of a time that has not come was told while the clock was ahead.
+    const isToldAgain = told?.reason !== reason || Math.abs(at - told.at) >= TOLD_S;
     await this.#records.setResult(processName, {
       ...(known ?? { status: 'error', message: reason }),
       ...(known?.status === 'error' && known.reason === undefined ? { message: reason } : {}),

@@ -241,6 +241,30 @@ t.test('what is kept can be counted for each key, and pinned', async t => {
   );
 });
 
+t.test('a clock that runs ahead for a while removes nothing that is kept for days', async t => {
+  const { desk } = await work(t, 'keep: { records: 9, days: 30 },');
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const ids: string[] = [];
+  for (const aheadDays of [0, 60, 0]) {
+    Date.now = () => now() + aheadDays * 86_400_000;
+    const { id } = await begin(desk, 'a');
+    const ended = desk.jobs.run('a');
+    desk.finish('a');
+    await ended;
+    ids.unshift(id);
+  }
+  t.same(
+    desk.jobs
+      .list()
+      .map(({ id }) => id)
+      .sort(),
+    ids.sort(),
+  );
+});
+
 t.test('a job that cannot be recorded is not started', async t => {
   const { desk, configDir, directory } = await work(t, KEEP);
   const place = path.join(configDir, 'jobs');

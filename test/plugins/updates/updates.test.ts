@@ -236,6 +236,25 @@ t.test('updates', async t => {
     t.match(toldOf('update.failed'), [{ operation: 'check' }, { operation: 'install', reason: /is in place again/ }]);
   });
 
+  await t.test('a failure is told again after a day, and after a clock that was ahead', async t => {
+    const { now } = Date;
+    t.teardown(() => {
+      Date.now = now;
+    });
+    const told = () =>
+      recorder.events.filter(({ type, data }) => type === 'update.failed' && data.processName === 'One').length;
+    await shelf.refuse(502, 'the shelf is closed again');
+    const before = told();
+    const counts: number[] = [];
+    for (const hours of [0, 1, 25, 24 * 400, 0, 1]) {
+      Date.now = () => now() + hours * 3_600_000;
+      await check(app, 'One');
+      counts.push(told() - before);
+    }
+    t.same(counts, [1, 1, 2, 3, 4, 4]);
+    await shelf.publish('v3.1.0');
+  });
+
   await t.test('notices', async t => {
     const { body } = await app.get('/process/update-notices?scope=all');
     t.match(body, {
