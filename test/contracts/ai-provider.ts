@@ -144,6 +144,7 @@ export function holdProvider(t: Test, provider: AiProvider, table: ProviderTable
       ),
       fails('a page', { body: '<html>login</html>' }, { status: 502, message: /a page instead of JSON/ }),
       fails('bad JSON', { body: '{"choices": [' }, { status: 502, message: /cannot be read as JSON/ }),
+      fails('more JSON than is read', { body: `[${'1,'.repeat(200_000)}1]` }, { status: 502, message: /more values/ }),
       fails('deep JSON', { body: '['.repeat(100_000) }, { status: 502, message: /cannot be read as JSON/ }),
       fails('a list', { body: [] }, { status: 502, message: /without text/ }),
       fails('null', { body: 'null' }, { status: 502, message: /without text/ }),

@@ -13,7 +13,9 @@ export async function parsedText({ text, headers }: Pick<FetchAnswer, 'text' | '
     return await readText(import.meta.url, parseProviderAnswer, text);
   } catch (cause) {
     const isPage = text.trimStart().startsWith('<');
-    const what = isPage ? 'a page instead of JSON' : 'what cannot be read as JSON';
+    const isTooMuch = cause instanceof Problem && cause.status === 413;
+    const unreadable = isTooMuch ? 'more values than are read' : 'what cannot be read as JSON';
+    const what = isPage ? 'a page instead of JSON' : unreadable;
     throw new Problem(502, `The AI provider answered with ${what}; check base_url`, { cause });
   }
 }
