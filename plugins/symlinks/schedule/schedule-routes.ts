@@ -1,6 +1,7 @@
 // The routes of scheduled backups: how they stand, which manifests they have made, and a schedule made anew.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { unknownProcess } from '#kit/unknown-process';
 import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
 import { type ManifestFile, manifestFileSchema } from '../manifest/manifest-files.ts';
 import { isAtOrBelow, type Places } from '../places/path-rules.ts';
@@ -66,6 +67,6 @@ function blockOf(host: Host, given: string): NamedBlock {
   const name = given.trim();
   if (name === '') throw new Problem(400, 'process_name is blank; name a process.');
   const block = host.use('config.store').findBlock(name);
-  if (block === undefined) throw new Problem(404, 'Process not found');
+  if (block === undefined) throw unknownProcess(name);
   return block;
 }

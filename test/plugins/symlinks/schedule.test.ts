@@ -220,7 +220,10 @@ t.test('schedules follow the configuration', async t => {
   t.match((await reschedule('PostgreSQL')).body, { status: 'error' });
   t.match(await host.status('PostgreSQL'), { status: 'unsupported', symlink_backup_enabled: false });
   t.match(await reschedule(' '), { status: 400 });
-  t.match(await reschedule('Nobody'), { status: 404, body: { detail: 'Process not found' } });
+  t.match(await reschedule('Nobody'), {
+    status: 404,
+    body: { detail: /^Process not found: 'Nobody' is no process_name/ },
+  });
   t.match(await host.get('/process/symlink-backup-status?process_name=Nobody'), { status: 404 });
   t.match(await host.get('/process/symlink-backup-status'), { status: 422 });
   t.match(await host.get('/process/symlink-backup-manifests?process_name=Nobody'), { status: 404 });
