@@ -162,8 +162,8 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#view('masked', path);
   }
 
-  withoutSecrets(path: ConfigPath): unknown {
-    return this.#view('open', path);
+  withoutSecrets(path: ConfigPath, root?: Readonly<ConfigObject>): unknown {
+    return this.#view('open', path, root);
   }
 
   jsonSchema(): ConfigObject {
@@ -238,9 +238,9 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   /** Computed once for each object and its place, because many callers ask for the same view. */
-  #view(view: View, path: ConfigPath): unknown {
+  #view(view: View, path: ConfigPath, root?: Readonly<ConfigObject>): unknown {
     const effective = this.#effective();
-    const value = valueAt(effective.open, path);
+    const value = valueAt(root ?? effective.open, path);
     const place = effective.place.at(path);
     const views = this.#views[view];
     const known = isObject(value) ? views.get(value) : undefined;

@@ -200,8 +200,8 @@ export interface ConfigStore {
   shown(path: readonly string[]): unknown;
   /** Same as `shown`, but every secret is replaced by `********` whatever the setting. */
   masked(path: readonly string[]): unknown;
-  /** The value at a path with its secret members left out. */
-  withoutSecrets(path: readonly string[]): unknown;
+  /** The value at a path with its secret members left out: that of an earlier `root()` where one is given. */
+  withoutSecrets(path: readonly string[], root?: Readonly<Record<string, unknown>>): unknown;
 }
 
 /** Keys of named blocks. Several plugins may contribute keys to the same blocks; a block must fit every schema. */

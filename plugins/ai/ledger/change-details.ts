@@ -22,16 +22,26 @@ const MAX_CHANGES = 100;
 const MAX_VALUE_CHARS = 500;
 const MAX_DEPTH = 100;
 
+/** The same values without what their schemas call secret, as the names alone do not tell of a URL that holds a token. */
+export interface OpenSides {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 /** What differs, only at these dotted paths where some are given; undefined when nothing does. Lists are one value each. */
-export function changeDetails(before: unknown, after: unknown, paths?: readonly string[]): ChangeDetails | undefined {
+export function changeDetails(
+  before: unknown,
+  after: unknown,
+  { paths, open = { before, after } }: { readonly paths?: readonly string[]; readonly open?: OpenSides } = {},
+): ChangeDetails | undefined {
   const differences: Difference[] = [];
   compare(before, after, [], false, differences);
   const found = paths === undefined ? differences : differences.filter(({ path }) => isAt(path.join('.'), paths));
   if (found.length === 0) return undefined;
   const changes = found.slice(0, MAX_CHANGES).map(({ path, isSecret, old, now }) => ({
     path: redactText(path.join('.')),
-    ...(old === undefined ? {} : { before: shownOf(old, isSecret) }),
-    ...(now === undefined ? {} : { after: shownOf(now, isSecret) }),
+    ...(old === undefined ? {} : { before: shownOf(old, valueAt(open.before, path), isSecret) }),
+    ...(now === undefined ? {} : { after: shownOf(now, valueAt(open.after, path), isSecret) }),
   }));
   return { changes, truncated: found.length > MAX_CHANGES, total_changes: found.length };
 }
@@ -70,9 +80,14 @@ function own(members: Readonly<Record<string, unknown>>, name: string): unknown 
   return Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
-function shownOf(value: unknown, isSecret: boolean): unknown {
-  if (isSecret && isFilled(value)) return MASK;
-  const clean = redactValue(value);
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((parent, name) => (isObject(parent) ? own(parent, name) : undefined), value);
+}
+
+/** `open` is undefined where the value is left out of what everybody may see. */
+function shownOf(value: unknown, open: unknown, isSecret: boolean): unknown {
+  if ((isSecret || open === undefined) && isFilled(value)) return MASK;
+  const clean = redactValue(open === undefined ? value : open);
   if (typeof clean !== 'string' && (clean === null || typeof clean !== 'object')) return clean;
   const text = typeof clean === 'string' ? clean : JSON.stringify(clean);
   return text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS)}...`;

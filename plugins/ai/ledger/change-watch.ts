@@ -91,8 +91,10 @@ export class ChangeWatch {
   }
 
   #configChanged({ paths, processName, actor, persisted }: ConfigChange): void {
-    const before = this.#root;
-    const after = this.#host.use('config.store').root();
+    const store = this.#host.use('config.store');
+    const [before, after] = [this.#root, store.root()];
+    // By the schemas of now: one that came after this plugin may be the first to call a member secret.
+    const open = { before: store.withoutSecrets([], before), after: store.withoutSecrets([], after) };
     this.#root = after;
     const isOwn = paths.every(changed => changed === OWN_SECTION || changed.startsWith(`${OWN_SECTION}.`));
     const source = isOwn ? this.#ownSource : 'dumb_config';
@@ -100,7 +102,7 @@ export class ChangeWatch {
     const origin = actor === FILE_ACTOR ? { origin: 'file' } : {};
     this.#noteRemovals(isAuthenticated);
     void import('./ledger-row.ts').then(async ({ configChange }) => {
-      const change = configChange(before, after, paths);
+      const change = configChange(before, after, { paths, open });
       if (change === undefined) return;
       const { summary, details } = change;
       await this.#ledger.record({

@@ -1,7 +1,7 @@
 // The row of an event: its texts and details without secrets, within their limits.
 import { redactText } from '../redaction/secret-text.ts';
 import { redactValue } from '../redaction/secret-value.ts';
-import { changeDetails } from './change-details.ts';
+import { changeDetails, type OpenSides } from './change-details.ts';
 import type { LedgerEvent } from './change-ledger.ts';
 import type { NewLedgerRow } from './ledger-statements.ts';
 
@@ -28,9 +28,9 @@ export function rowOf(event: LedgerEvent, atMs: number): NewLedgerRow {
 export function configChange(
   before: unknown,
   after: unknown,
-  changed: readonly string[],
+  { paths, open }: { readonly paths: readonly string[]; readonly open: OpenSides },
 ): Pick<LedgerEvent, 'summary' | 'details'> | undefined {
-  const details = changeDetails(before, after, changed);
+  const details = changeDetails(before, after, { paths, open });
   if (details === undefined) return undefined;
   const { total_changes: total, changes } = details;
   const names = changes.slice(0, NAMED_PATHS).map(({ path }) => path);

@@ -145,6 +145,33 @@ t.test('what the host changes', async t => {
   t.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
+t.test('what a schema calls secret is not written, whatever its name', async t => {
+  const configDir = testDir(t);
+  const directory = path.join(configDir, 'ai-diagnostics');
+  const file = path.join(directory, 'events.sqlite');
+  const plugins = [...PLUGINS, 'notifications', 'notify-webhook', 'notify-gotify'];
+  const kept = { id: 'c', name: 'Kept', url: `gotify://host/${SECRET}` };
+  const app = await startHost({ configDir, plugins, config: { dumb: { notifications: { destinations: [kept] } } } });
+  t.teardown(() => app.stop());
+  const destinations = [
+    { id: 'a', name: 'Hook', provider: 'webhook', url: `http://host/${SECRET}`, headers: { 'X-Of': SECRET } },
+    { id: 'b', name: 'Bell', url: `gotify://host/${SECRET}` },
+  ];
+  for (const config of [{ destinations }, { destinations: destinations.slice(1) }, { destinations: [] }]) {
+    const rows = rowsOf(file).length + 1;
+    t.equal((await app.post('/notifications/config', { config })).status, 200);
+    await until(() => rowsOf(file).length >= rows, { what: 'the row of the change' });
+  }
+  const changes = rowsOf(file).map(({ details_json: details }) => JSON.parse(details).changes[0]);
+  t.match(changes, [
+    { path: 'dumb.notifications.destinations', before: /"name":"Kept"/, after: /"name":"Hook".*"name":"Bell"/ },
+    { before: /"name":"Hook".*"name":"Bell"/, after: /"name":"Bell"/ },
+    { before: /"name":"Bell"/, after: '[]' },
+  ]);
+  const parts = await Promise.all((await readdir(directory)).map(name => readFile(path.join(directory, name))));
+  for (const part of parts) t.notOk(part.includes(SECRET) || part.includes('X-Of'));
+});
+
 t.test('a ledger that cannot be used hinders no change', async t => {
   const configDir = testDir(t);
   await mkdir(path.join(configDir, 'ai-diagnostics'));
