@@ -131,8 +131,9 @@ export async function refuseForeignHolder({ processName, path, block }: NamedBlo
     if (!(await portInUse(port, [address]))) continue;
     const holder = await findOtherHolder(port);
     if (holder === undefined) continue;
-    const remedy = `end that, or choose another port in ${[...path, key].join('.')}`;
-    throw new Problem(409, `${processName} cannot start: port ${port} is in use by ${holder}; ${remedy}`);
+    const reason = `port ${port} is in use by ${holder}`;
+    const place = [...path, key].join('.');
+    throw new Problem(409, `${processName} cannot start: ${reason}; end that, or choose another port in ${place}`);
   }
 }
 
