@@ -30,6 +30,7 @@ import { HookRegistry } from './hooks.ts';
 import type { HostOptions, StackwardenHost } from './host-options.ts';
 import { asHost } from './invoke.ts';
 import { listen } from './listen.ts';
+import { loadedPlugins } from './loaded-plugins.ts';
 import { refuseUnknownLevel } from './log-levels.ts';
 import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
@@ -490,12 +491,4 @@ class RunningHost implements StackwardenHost {
     }
     this.#resolveStopped(cause === 'fault' ? 70 : clean ? 0 : 1);
   }
-}
-
-/** How many plugins are loaded, and which are not, apart from those that failed, which have lines of their own. */
-function loadedPlugins(reports: readonly PluginReport[]): string {
-  const names = (state: PluginReport['state']): string[] =>
-    reports.filter(report => report.state === state).map(({ name }) => name);
-  const without = [...names('disabled'), ...names('skipped')];
-  return `${names('ready').length} plugins are loaded${without.length > 0 ? `, without ${without.join(', ')}` : ''}`;
 }
