@@ -104,24 +104,11 @@ const RULES: readonly Rule[] = [
   {
     words: [
       ...['npm_', 'hf_', 'sg.', 'ya29.', 'sk_live_', 'sk_test_', 'rk_live_', 'whsec_', 'age-secret-key-', 'dop_v1_'],
-      ...[
-        'shpat_',
-        'xapp-',
-        'asia',
-        'tskey-',
-        'glrt-',
-        'sntrys_',
-        'lin_api_',
-        'gsk_',
-        'pplx-',
-        'xai-',
-        'r8_',
-        'dckr_pat_',
-      ],
+      ...['shpat_', 'xapp-', 'tskey-', 'glrt-', 'sntrys_', 'lin_api_', 'gsk_', 'pplx-', 'xai-', 'r8_', 'dckr_pat_'],
       ...['tk_', 'gaaaaa', 'pypi-', 'syt_', 'hvs.'],
     ],
     pattern:
-      /(?<![\w-])(?:npm_\w{20,}|hf_\w{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{16,}|[rs]k_(?:live|test)_\w{10,}|whsec_\w{16,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|dop_v1_\w{16,}|shpat_\w{16,}|xapp-[\w-]{10,}|ASIA[A-Z0-9]{12,}|tskey-[\w-]{10,}|glrt-[\w-]{10,}|sntrys_[\w+/=-]{16,}|lin_api_\w{16,}|gsk_\w{16,}|pplx-\w{16,}|xai-\w{16,}|r8_\w{16,}|dckr_pat_[\w-]{10,}|tk_[a-z0-9]{20,}|gAAAAA[\w-]{20,}={0,2}|pypi-[\w-]{16,}|syt_\w{10,}|hvs\.[\w-]{16,})/g,
+      /(?<![\w-])(?:npm_\w{20,}|hf_\w{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|ya29\.[\w-]{16,}|[rs]k_(?:live|test)_\w{10,}|whsec_\w{16,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|dop_v1_\w{16,}|shpat_\w{16,}|xapp-[\w-]{10,}|tskey-[\w-]{10,}|glrt-[\w-]{10,}|sntrys_[\w+/=-]{16,}|lin_api_\w{16,}|gsk_\w{16,}|pplx-\w{16,}|xai-\w{16,}|r8_\w{16,}|dckr_pat_[\w-]{10,}|tk_[a-z0-9]{20,}|gAAAAA[\w-]{20,}={0,2}|pypi-[\w-]{16,}|syt_\w{10,}|hvs\.[\w-]{16,})/g,
     replacement: MASK,
   },
   // Hashes of passwords.
