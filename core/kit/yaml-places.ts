@@ -5,7 +5,7 @@ import type { Range } from './bracket-members.ts';
 const CORE_TAGS = 'tag:yaml.org,2002:';
 /** Of a tag and the white space behind it. */
 const MAX_TAG_LENGTH = 200;
-const TAG = /!\S+\s+$/;
+const TAG = /(?<![^\s,[\]{}])!(?:<[^\s<>]+>|[^\s,[\]{}<>]+)\s+$/;
 const COMMENT = /[ \t]+#[^\r\n]*/y;
 
 export class YamlPlaces {
