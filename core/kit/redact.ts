@@ -200,7 +200,7 @@ const RULES: readonly Rule[] = [
       /(\/api\/(?:v\d{1,3}\/)?webhooks\/\d{1,32}\/|\/webhookb2\/|hooks\.slack\.com\/(?:services|workflows|triggers)\/|\/hooks\/(?=[A-Za-z]{0,24}\d)(?=\w{17})|\/with\/key\/|(?<![\w.-])ntfy\.sh\/(?!docs\b|app\b))[\w/@-]+/g,
     replacement: `$1${MASK}`,
   },
-  // Addresses of notifications in which nothing but the credential tells the destination.
+  // Addresses for messages, in which nothing but the credential tells the destination.
   {
     words: [
       'tgram://',
