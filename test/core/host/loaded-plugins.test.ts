@@ -1,3 +1,4 @@
+// What the log says of the plugins when all have been set up.
 import t from 'tap';
 import type { PluginState } from '../../../core/contract/host.ts';
 import { loadedPlugins } from '../../../core/host/loaded-plugins.ts';
