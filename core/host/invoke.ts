@@ -111,7 +111,7 @@ function settled(
     const onError = (thrown: unknown): void => {
       stop?.();
       if (isLate)
-        scope.log.debug(`${call.what}: it failed after it had been left behind`, asThrown(scope, call, thrown));
+        scope.log.debug(`${call.what}: it failed after it had been left behind`, asThrown(scope, call.what, thrown));
       else reject(failure(scope, call, thrown));
     };
     // The `then` of anything else is code of the plugin.
@@ -134,14 +134,14 @@ function lateness(scope: Scope, { place, what }: Call, limitMs: number): Problem
   return problem;
 }
 
-/** To look at what was thrown may run code of the plugin. */
-function asThrown(scope: Scope, { what }: Call, thrown: unknown): object {
+/** To look at what was thrown may run code of the plugin; what is returned may be looked at by anybody. */
+export function asThrown(scope: Scope, what: string, thrown: unknown): object {
   return runAs(scope, what, () => thrownObject(thrown));
 }
 
 /** The error for the caller. It is counted only here, at the innermost call that it passes. */
 function failure(scope: Scope, call: Call, thrown: unknown): unknown {
-  const error = asThrown(scope, call, thrown);
+  const error = asThrown(scope, call.what, thrown);
   if (call.mayRefuse === true && error instanceof Problem) return error;
   if (blamedFor(error) !== undefined) return error;
   scope.count(call.place, error);

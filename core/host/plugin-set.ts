@@ -7,7 +7,7 @@ import type { FaultPlace } from '../kit/owner.ts';
 import { turnWithTime } from '../kit/turns.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 import { findPluginFolders, importPlugin, isOfProduct, type PluginFolder } from './discover.ts';
-import { asHost, runAs } from './invoke.ts';
+import { asHost, asThrown, runAs } from './invoke.ts';
 import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
@@ -324,7 +324,8 @@ export class PluginSet {
     const limits = { ms, what, signal: this.#closing.signal, isKnownLate: !mayBeLate };
     try {
       entry.plugin = await withinLoadTime(() => imported, limits);
-    } catch (error) {
+    } catch (thrown) {
+      const error = asThrown(scope, 'its import', thrown);
       if (mayBeLate && error instanceof LateLoad) return false;
       if (this.#options.registries.dryRun && isWithheld(error)) {
         entry.state = 'skipped';
@@ -390,7 +391,8 @@ export class PluginSet {
       entry.reason = null;
       entry.loadMs = (entry.loadMs ?? 0) + Math.round(performance.now() - startedMs);
       await this.#options.onReady(scope);
-    } catch (error) {
+    } catch (thrown) {
+      const error = asThrown(scope, 'its set-up', thrown);
       if (registries.dryRun && isWithheld(error)) {
         entry.scope = scope;
         entry.state = 'ready';

@@ -20,6 +20,13 @@ const ghost = (body: string) => `export default { name: 'broken', host: '^1', se
   ${body}
 } }`;
 
+/** Text of a function that gives an error with a member that throws when it is read once more. */
+const atSecondLook = `function atSecondLook (member, value) {
+  let looks = 0
+  const get = () => { if (looks++ === 0) return value; throw new Error('once too often') }
+  return Object.defineProperty(new Error('of no text'), member, { get, configurable: true })
+}`;
+
 const cases: Record<string, { source: string; reason: RegExp }> = {
   'throws at import': { source: `throw new Error('no luck')`, reason: /no luck \(index\.js:1\)/ },
   'syntax error': { source: `export default {\n  name: ;\n}`, reason: /^Unexpected token ';' \(index\.js:2\)$/ },
@@ -41,6 +48,22 @@ const cases: Record<string, { source: string; reason: RegExp }> = {
   'hangs in set-up': {
     source: ghost(`return new Promise(() => {})`),
     reason: /the setup of broken takes longer than 200 ms and is left behind/,
+  },
+  'throws what cannot be looked at': {
+    source: ghost(`const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy`),
+    reason: /^an error without a text$/,
+  },
+  'throws what has no cause to look at, at import': {
+    source: `throw Object.defineProperty(new Error('no luck'), 'cause', { get () { throw new Error('a trap') } })`,
+    reason: /^no luck$/,
+  },
+  'throws an error that can be looked at once': {
+    source: `${ghost(`throw atSecondLook('message', 'half way')`)}\n${atSecondLook}`,
+    reason: /^half way \(index\.js:12\)$/,
+  },
+  'throws an error whose cause can be looked at once': {
+    source: `${ghost(`throw atSecondLook('cause', new Error('the cause'))`)}\n${atSecondLook}`,
+    reason: /^of no text \(index\.js:7\)$/,
   },
   'a route that is taken': {
     source: `export default { name: 'broken', host: '^1', after: ['neighbour'], setup (host) {

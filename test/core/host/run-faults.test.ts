@@ -336,6 +336,11 @@ t.test('an error that is its own cause, and one that throws when it is looked at
           ring.cause.cause = ring
           host.route({ method: 'GET', path: '/ring', summary: 'x', handle () { throw ring } })
           host.route({ method: 'GET', path: '/proxy', summary: 'x', async handle () { throw proxy() } })
+          host.route({ method: 'GET', path: '/twice', summary: 'x', async handle () {
+            let looks = 0
+            const get = () => { if (looks++ > 0) trap() }
+            throw Object.defineProperty(new Error('looked at twice'), 'cause', { get })
+          } })
           host.route({ method: 'POST', path: '/later', summary: 'x', handle () { setTimeout(() => { throw proxy() }); return {} } })
         } }`,
       },
@@ -356,8 +361,8 @@ t.test('an error that is its own cause, and one that throws when it is looked at
     const { plugins } = (await (await ask('/host/plugins')).json()) as { plugins: { name: string; errors: object }[] };
     return plugins.find(({ name }) => name === 'odd');
   };
-  for (const route of ['/ring', '/proxy']) t.equal((await ask(route)).status, 500, route);
-  t.match(await row(), { state: 'ready', errors: { route: 2 } });
+  for (const route of ['/ring', '/proxy', '/twice']) t.equal((await ask(route)).status, 500, route);
+  t.match(await row(), { state: 'ready', errors: { route: 3 } });
   t.equal((await ask('/later', 'POST')).status, 200);
   await until(async () => /an error without a text/.test(JSON.stringify(await row())));
   t.match(await row(), { state: 'failed', errors: { uncaught: 1 } });
