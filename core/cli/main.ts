@@ -2,6 +2,7 @@
 // The entry point of the process: parses the arguments, runs one command, sets the exit code. Every failure is one line
 // on stderr.
 import { errorText } from '../kit/error-text.ts';
+import { exitProcess } from '../kit/exit-process.ts';
 import { parseCommandLine, UsageError } from './command-line.ts';
 import { createHostClient, Unreachable } from './host-client.ts';
 import { createOutput, OutputClosed } from './output.ts';
@@ -28,10 +29,10 @@ async function main(): Promise<number> {
 }
 
 main().then(
-  code => process.exit(code),
+  code => exitProcess(code),
   (error: unknown) => {
-    if (error instanceof OutputClosed) process.exit(0);
+    if (error instanceof OutputClosed) exitProcess(0);
     output.note(`stackwarden: ${errorText(error).split('\n')[0]}`);
-    process.exit(error instanceof UsageError ? MISUSED : error instanceof Unreachable ? UNREACHABLE : FAILED);
+    exitProcess(error instanceof UsageError ? MISUSED : error instanceof Unreachable ? UNREACHABLE : FAILED);
   },
 );

@@ -1,6 +1,7 @@
 // What signals do to a host, from before its program is read on. None that a handler can take ends it without a stop,
 // after which its services would go on alone.
 import type { StackwardenHost } from '../host/host-options.ts';
+import { exitProcess } from '../kit/exit-process.ts';
 
 /** Of a terminal, a service manager, and, with SIGPWR, of what runs a container as a machine. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR'] as const;
@@ -29,7 +30,7 @@ export function stopOnSignals(): (host: StackwardenHost) => void {
   const onSignal = (): void => {
     firstMs ??= performance.now();
     if (host === undefined) return;
-    if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => process.exit(1));
+    if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => exitProcess(1));
     else void host.stop();
   };
   for (const signal of STOPS) process.on(signal, onSignal);

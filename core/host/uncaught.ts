@@ -3,6 +3,7 @@
 import { writeSync } from 'node:fs';
 import { thrownObject } from '../kit/causes.ts';
 import { errorText } from '../kit/error-text.ts';
+import { exitProcess } from '../kit/exit-process.ts';
 import { asHost, blamedFor, currentScope } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
@@ -21,26 +22,27 @@ export interface FaultHandlers {
   host(error: unknown): void;
 }
 
-/** A second uncaught error while the first is being handled exits at once. */
+/**
+ * A second uncaught error while the first is being handled exits at once. When the returned function has been called,
+ * only the process is left to end: errors of plugins are dropped then, so that it ends with the code of the host.
+ */
 export function catchUncaught(handlers: FaultHandlers): () => void {
   let handling = false;
+  let isOver = false;
   const onUncaught = (thrown: unknown): void => {
-    if (handling) asHost(() => process.exit(EXIT_CODE));
+    if (handling) exitProcess(EXIT_CODE);
     handling = true;
     const error = thrownObject(thrown);
     try {
       const ranAs = currentScope();
       // What was counted against somebody else already is now the fault of whoever did not catch it.
       const scope = asHost(() => (blamedFor(error) === undefined ? handlers.ownerOf(error, ranAs) : ranAs));
-      if (scope === undefined) handlers.host(error);
-      else asHost(() => handlers.plugin(scope, error));
+      if (scope === undefined && isOver) endWith(errorText(error));
+      else if (scope === undefined) handlers.host(error);
+      else if (!isOver) asHost(() => handlers.plugin(scope, error));
     } catch (fault) {
       // The log may be what failed.
-      try {
-        writeSync(process.stderr.fd, `stackwarden: ${errorText(error)}, and then ${errorText(fault)}\n`);
-      } finally {
-        asHost(() => process.exit(EXIT_CODE));
-      }
+      endWith(`${errorText(error)}, and then ${errorText(fault)}`);
     }
     handling = false;
   };
@@ -51,7 +53,14 @@ export function catchUncaught(handlers: FaultHandlers): () => void {
   process.on('uncaughtException', onUncaught);
   process.on('unhandledRejection', onRejection);
   return () => {
-    process.off('uncaughtException', onUncaught);
-    process.off('unhandledRejection', onRejection);
+    isOver = true;
   };
+}
+
+function endWith(text: string): never {
+  try {
+    writeSync(process.stderr.fd, `stackwarden: ${text}\n`);
+  } finally {
+    exitProcess(EXIT_CODE);
+  }
 }

@@ -182,6 +182,24 @@ t.test('an uncaught error of the host itself ends it with 70', async t => {
   t.match(service.stdout() + service.stderr(), /of the host/);
 });
 
+const NO_END = `process.on('exit', () => { throw new Error('a wild listener') })
+  process.on('uncaughtException', () => undefined)
+  setInterval(() => undefined, 1000)`;
+const AGAIN = `const again = () => { setImmediate(again); throw new Error('a wild end') }
+  return () => { setImmediate(again) }`;
+for (const [name, setup] of Object.entries({
+  'listeners that keep the process from ending': NO_END,
+  'code that throws until the end of the process': AGAIN,
+})) {
+  t.test(`${name} change nothing of how it ends`, async t => {
+    const service = await withPlugin(t, `export default { name: 'wild', host: '^1', setup () { ${setup} } }`);
+    service.child.kill('SIGTERM');
+    const ended = await Promise.race([service.exited, new Promise(resolve => setTimeout(resolve, 30_000).unref())]);
+    if (ended === undefined) service.child.kill('SIGKILL');
+    t.same(ended, { code: 0, signal: null }, service.stderr());
+  });
+}
+
 t.test('a plugin that blocks the event loop is named', async t => {
   const service = await withPlugin(
     t,
