@@ -151,10 +151,12 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     openapi: () => shared.http.openapi(),
     every(ms, fn) {
       if (!(ms > 0)) throw new Error(`a timer of ${plugin} has a pause of ${ms} ms; it must be above 0`);
+      if (typeof fn !== 'function') throw new Error(`what a timer of ${plugin} is to run is no function`);
       return start(() => repeat(scope, ms, fn));
     },
     paced: ms => ms * shared.pace,
     cron(expression, fn, { timeZone = configuredTimeZone(shared, scope) } = {}) {
+      if (typeof fn !== 'function') throw new Error(`what a schedule of ${plugin} is to run is no function`);
       const cron = createCron(scope, expression, fn, timeZone);
       const end = start(() => {
         cron.resume();

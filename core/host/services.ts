@@ -23,6 +23,9 @@ export class ServiceRegistry {
     const other = this.#provisions.get(name);
     if (other !== undefined) throw new Error(`service '${name}' of ${plugin} is already provided by ${other.plugin}`);
     const { deadlineMs = DEADLINE_MS, deadlinesMs = {}, mayFail = false } = options;
+    for (const ms of [deadlineMs, ...Object.values(deadlinesMs).filter(ms => ms !== undefined)])
+      if (!(ms >= 0))
+        throw new Error(`service '${name}' of ${plugin} has a deadline of ${String(ms)} ms; give a number`);
     const container = new Container({
       scope,
       place: 'service',

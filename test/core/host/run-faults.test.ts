@@ -97,6 +97,10 @@ t.test('what the host would fail at by itself is refused when it is registered',
   const setups = {
     pong: `host.stream({ path: '/ws/pong', summary: 'x', pong: { type: 'pong' }, open () {} })`,
     flag: `host.capability(Symbol('flag'), () => true)`,
+    deadline: `host.provide('deadline', {}, { deadlineMs: NaN })`,
+    deadlines: `host.provide('deadlines', {}, { deadlinesMs: { wait: undefined, ask: NaN } })`,
+    timer: `host.every(1000, undefined)`,
+    schedule: `host.cron('* * * * *', 'run')`,
     flags: `host.route({ method: 'GET', path: '/flags', summary: 'x', capability: ['one', undefined], handle: () => ({}) })`,
   };
   const app = await startWithPlugins(t, {
@@ -109,6 +113,10 @@ t.test('what the host would fail at by itself is refused when it is registered',
     pong: /^the pong of the stream \/ws\/pong of pong is no text/,
     flag: /^the name of a capability of flag is no text/,
     flags: /^the name of a capability of flags is no text/,
+    deadline: /^service 'deadline' of deadline has a deadline of NaN ms/,
+    deadlines: /^service 'deadlines' of deadlines has a deadline of NaN ms/,
+    timer: /^what a timer of timer is to run is no function/,
+    schedule: /^what a schedule of schedule is to run is no function/,
     neighbour: null,
   });
   t.match(await app.get('/capabilities'), { status: 200, body: { fine: true } });
