@@ -3,6 +3,7 @@ import { type Document, isMap, type YAMLMap } from 'yaml';
 import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
+import { finiteData } from '../kit/finite-data.ts';
 import { editJson, jsonValues } from '../kit/json-editor.ts';
 import { plainData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -60,7 +61,7 @@ function changedText(text: string, format: ConfigFormat, edits: readonly ConfigE
   };
   const changed = format === 'json' ? editedJson(text, edited) : editedYaml(text, edited);
   if (changed !== undefined && (changed === text || readsAs(changed, format, wanted))) return changed;
-  const rewritten = format === 'yaml' ? rewriteYaml(text, edited(yamlValues(text))) : undefined;
+  const rewritten = format === 'yaml' ? rewriteYaml(text, edited(finiteData(yamlValues(text)))) : undefined;
   if (rewritten !== undefined && readsAs(rewritten, format, wanted)) return rewritten;
   const reason = 'the change cannot be written without changing other values, such as those that share an anchor';
   throw new Problem(400, `${reason}; edit the configuration file by hand`);
@@ -68,7 +69,7 @@ function changedText(text: string, format: ConfigFormat, edits: readonly ConfigE
 
 function readsAs(text: string, format: ConfigFormat, wanted: ConfigObject): boolean {
   try {
-    return deepEqual(format === 'json' ? jsonValues(text) : yamlValues(text), wanted);
+    return deepEqual(finiteData(format === 'json' ? jsonValues(text) : yamlValues(text)), wanted);
   } catch {
     return false;
   }
@@ -93,7 +94,7 @@ function editedYaml(text: string, edited: (present: ConfigObject) => ConfigObjec
 /** The text with comments kept, while spacing may change; undefined where it cannot have such values. */
 function rewriteYaml(text: string, wanted: ConfigObject): string | undefined {
   const { document } = parseYaml(text, { merge: true });
-  if (isMap(document.contents)) rewriteMembers(document, document.contents, yamlValues(text), wanted);
+  if (isMap(document.contents)) rewriteMembers(document, document.contents, finiteData(yamlValues(text)), wanted);
   else document.contents = document.createNode(wanted) as never;
   try {
     const rewritten = document.toString({ lineWidth: 0 });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
+import { finiteData } from '../kit/finite-data.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, LARGE_YAML_BYTES, readTextAbove } from '../kit/text-thread.ts';
@@ -72,13 +73,14 @@ export function parseConfigAside({ file, format, text }: ConfigText): Promise<Co
   return readTextAbove(LARGE_BYTES[format], import.meta.url, parseConfig, text, file, format);
 }
 
-/** Objects of the value have no prototype. Throws a ConfigSyntaxError when the text is not a valid configuration. */
+/** Objects of the value have no prototype, and numbers that are not finite are null. Throws a ConfigSyntaxError when the text is not a valid configuration. */
 export function parseConfig(text: string, file: string, format: ConfigFormat): ConfigObject {
   let value: unknown;
   try {
     if (text.length > MAX_CHARACTERS) throw new Problem(413, `it has more than ${MAX_CHARACTERS} characters`);
     value = format === 'json' ? plainData(parseJsonText(file, text)) : parseYamlText(file, text);
     refuseForbiddenKeys(value);
+    value = finiteData(value);
   } catch (error) {
     if (error instanceof Problem) throw new ConfigSyntaxError(`${file}: ${error.message}`, { cause: error });
     throw error;

@@ -270,7 +270,11 @@ export class Updates {
         throw this.#nameStays(block);
       }
     }
-    return Object.entries(restored).map(([key, value]) => deletion({ path: [...block.path, key], value }));
+    // Null deletes, except for what a client got as null and sends back with the rest of the block.
+    const isSame = ([key, value]: [string, unknown]): boolean => value === null && block.block[key] === null;
+    return Object.entries(restored)
+      .filter(member => !isSame(member))
+      .map(([key, value]) => deletion({ path: [...block.path, key], value }));
   }
 
   #nameStays({ processName }: NamedBlock): Problem {

@@ -3,6 +3,7 @@ import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCod
 import { Problem } from '../contract/problem.ts';
 import { BracketMembers, type Range } from './bracket-members.ts';
 import { deepEqual } from './deep-equal.ts';
+import { finiteData } from './finite-data.ts';
 import { matchItems } from './matched-items.ts';
 import { refuseCostlyJson } from './nesting.ts';
 import { isObject } from './plain-object.ts';
@@ -50,7 +51,7 @@ export function editJson(
   const root = parseRoot(text);
   const planner = new EditPlanner(text, root);
   if (typeof wanted === 'function') {
-    const present = getNodeValue(root) as Values;
+    const present = carriedValue(root) as Values;
     planner.plan(root, wanted(present), mode, [], present);
   } else planner.plan(root, wanted, mode, []);
   const mark = source.slice(0, source.length - text.length);
@@ -109,13 +110,13 @@ class EditPlanner {
   #planValue(node: Node, value: unknown, mode: Mode, path: readonly string[], before: unknown): void {
     if (node.type === 'object' && isObject(value)) this.plan(node, value, mode, path, isObject(before) ? before : {});
     else if (node.type === 'array' && Array.isArray(value)) this.#planList(node, value, path);
-    else if (!deepEqual(getNodeValue(node), value)) this.#replace(node, value);
+    else if (!deepEqual(carriedValue(node), value)) this.#replace(node, value);
   }
 
   /** Items that stay the same ones are changed where they are; others move with their text, come or go. */
   #planList(list: Node, wanted: readonly unknown[], path: readonly string[]): void {
     const nodes = childrenOf(list);
-    const present = nodes.map(item => getNodeValue(item) as unknown);
+    const present = nodes.map(carriedValue);
     const { sources, stays } = matchItems(present, wanted);
     const isStaying = new Set(stays);
     const planned: Planned[] = [];
@@ -256,6 +257,11 @@ function parseRoot(text: string): Node {
   }
   if (root.type !== 'object') throw new Problem(422, 'The file is not a JSON object at line 1, column 1');
   return root;
+}
+
+/** What clients get of it and may send back. */
+function carriedValue(node: Node): unknown {
+  return finiteData(getNodeValue(node) as unknown);
 }
 
 function childrenOf(node: Node): readonly Node[] {

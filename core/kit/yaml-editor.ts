@@ -1,6 +1,7 @@
 // Edits YAML: the ranges of changed values are replaced, every other byte is kept. A text is parsed once for all edits.
 import { isMap, YAMLMap } from 'yaml';
 import { Problem } from '../contract/problem.ts';
+import { finiteData } from './finite-data.ts';
 import { applySplices, type Splice } from './text-splice.ts';
 import { parseYaml, yamlData } from './yaml-document.ts';
 import { type YamlEditMode, YamlEditPlan } from './yaml-edit-plan.ts';
@@ -42,7 +43,9 @@ export class YamlEditor {
    * makes them of the present ones.
    */
   apply(wanted: Values | ((present: Values) => Values), mode: YamlEditMode): void {
-    const { map, values } = parseMapping(this.#text);
+    const { map, values: read } = parseMapping(this.#text);
+    // What clients get of them and may send back.
+    const values = finiteData(read);
     const splices: Splice[] = [];
     const plan = new YamlEditPlan(this.#text, this.#lineEnding, splices);
     plan.members(map, values, typeof wanted === 'function' ? wanted(values) : wanted, mode, []);

@@ -1,5 +1,6 @@
 // Makes the JSON editor available as a format of service files.
 import { Problem } from '#core';
+import { finiteData } from '#kit/finite-data';
 import { editJson as editValues, jsonValues } from '#kit/json-editor';
 import { plainData } from '#kit/plain-data';
 import { readText } from '#kit/text-thread';
@@ -14,12 +15,12 @@ export const jsonFormat: ConfigFormat = {
 };
 
 export function parseJson(text: string): FileObject {
-  return jsonValues(text);
+  return finiteData(jsonValues(text));
 }
 
 export function readJsonUpdate(text: string): TextUpdate {
   try {
-    return { kind: 'values', values: parseJson(text) };
+    return { kind: 'values', values: jsonValues(text) };
   } catch (error) {
     throw new Problem(400, `The update is not a JSON object: ${(error as Error).message}`, { cause: error });
   }

@@ -1,5 +1,6 @@
 // Makes the YAML editor available as a format of service files.
 import { Problem } from '#core';
+import { finiteData } from '#kit/finite-data';
 import { plainData } from '#kit/plain-data';
 import { LARGE_YAML_BYTES, readTextAbove } from '#kit/text-thread';
 import { YamlEditor, yamlValues } from '#kit/yaml-editor';
@@ -15,7 +16,7 @@ export const yamlFormat: ConfigFormat = {
 };
 
 export function parseYaml(text: string): FileObject {
-  return plainData(yamlValues(text));
+  return finiteData(plainData(yamlValues(text)));
 }
 
 /** `updatesText` is the JSON text of the values. */
@@ -27,7 +28,7 @@ export function editYaml(text: string, updatesText: string, mode: EditMode): Edi
 
 export function readYamlUpdate(text: string): TextUpdate {
   try {
-    return { kind: 'values', values: parseYaml(text) };
+    return { kind: 'values', values: plainData(yamlValues(text)) };
   } catch (error) {
     throw new Problem(400, `The update is not a YAML mapping: ${(error as Error).message}`, { cause: error });
   }

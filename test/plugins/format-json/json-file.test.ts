@@ -39,6 +39,12 @@ holdFormat(t, jsonFormat, {
       updates: { a: [1] },
       becomes: ['[1, 2]', '[1]'],
     },
+    {
+      name: 'numbers that JSON does not have',
+      text: '{"a": 1e999, "b": {"c": -1E400}, "d": [1e999, {"e": 1e999}, 1], "f": 1}',
+      updates: { a: null, b: { c: null }, d: [null, { e: null }, 2], f: 1 },
+      becomes: ['1]', '2]'],
+    },
     { name: 'a new member', text: '{\n  "a": 1\n}\n', updates: { b: 2 }, becomes: '{\n  "a": 1,\n  "b": 2\n}\n' },
     {
       name: 'replace removes',
@@ -70,4 +76,8 @@ t.test('generated files', async t => {
     return JSON.stringify(after) === JSON.stringify({ ...before, [key]: text });
   });
   await t.resolves(fc.assert(check));
+});
+
+t.test('an update that is text keeps the numbers that cannot be written, so that they are refused', async t => {
+  t.match(await jsonFormat.readUpdate('{"a": 1e999}'), { kind: 'values', values: { a: Number.POSITIVE_INFINITY } });
 });

@@ -43,6 +43,12 @@ holdFormat(t, yamlFormat, {
       becomes: ['b # old', '{ d: "one\\ntwo" } # old'],
     },
     {
+      name: 'numbers that JSON does not have',
+      text: 'a: .nan # none\nb: { c: -.inf, d: 1e999 }\ne:\n  - .Inf # all\n  - 1\nf: 1\n',
+      updates: { a: null, b: { c: null, d: null }, e: [null, 2], f: 1 },
+      becomes: ['- 1', '- 2'],
+    },
+    {
       name: 'several lines between brackets',
       text: 'a:\n  b: { c: 1 }\n',
       updates: { a: { b: { c: { d: `${'long'.repeat(12)}\nend` } } } },
@@ -152,4 +158,8 @@ t.test('generated files', async t => {
     return JSON.stringify(after) === JSON.stringify({ ...before, [name]: value });
   });
   await t.resolves(fc.assert(check, { numRuns: 500 }));
+});
+
+t.test('an update that is text keeps the numbers that cannot be written, so that they are refused', async t => {
+  t.match(await yamlFormat.readUpdate('a: .inf\n'), { kind: 'values', values: { a: Number.POSITIVE_INFINITY } });
 });

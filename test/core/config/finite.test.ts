@@ -1,0 +1,34 @@
+// Numbers that JSON does not have reach clients as null; a save of what a client got leaves them in the file.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { formatOf, parseConfig } from '../../../core/config/load.ts';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+
+const FILES = {
+  'stackwarden.yaml': `app:
+  process_name: App
+  command: ['true']
+  more: { a: .nan, b: [-.inf, 1e999] } # none
+  high: .inf
+  last: 1
+`,
+  'stackwarden.json':
+    '{"app": {"process_name": "App", "command": ["true"], "more": {"a": 1e999, "b": [-1e999]}, "high": 1e999, "last": 1}}\n',
+};
+
+for (const [name, text] of Object.entries(FILES)) {
+  t.test(name, async t => {
+    const configDir = testDir(t, { [name]: text });
+    const app = await startHost({ plugins: ['config', 'process'], configDir });
+    t.teardown(() => app.stop());
+    const { app: block } = parseConfig(text, name, formatOf(name));
+    t.match(block, { more: { a: null }, high: null }, 'the host reads what clients get');
+    const { body } = await app.get('/config?process_name=App');
+    t.match(body, { more: { a: null }, high: null, last: 1 });
+    const save = (updates: object) => app.post('/config', { process_name: 'App', updates, persist: true });
+    t.match(await save({ ...body, last: 2 }), { status: 200, body: { changed: ['app.last'] } });
+    t.equal(await readFile(path.join(configDir, name), 'utf8'), text.replace(/(?<=last"?: )1/, '2'));
+  });
+}
