@@ -54,6 +54,8 @@ export class HeldFile {
   readonly #directory: GuardedDirectory;
   readonly #name: string;
   readonly #entry: Stats;
+  /** Of what was read last. */
+  #revision: string | undefined;
 
   constructor(directory: GuardedDirectory, name: string, entry: Stats) {
     this.#directory = directory;
@@ -66,18 +68,20 @@ export class HeldFile {
     return restingVersion(this.#entry);
   }
 
-  /** Throws a Problem: 400 when it is no text that can be edited, 403 when another file has taken its place. */
+  /** Throws a Problem: 400 when it is no text that can be edited, 409 when another file has taken its place. */
   async read(): Promise<{ text: string; revision: string }> {
     const bytes = await this.#readBytes();
     if (bytes.includes(0)) throw new Problem(400, 'The file is binary or encrypted');
     const text = bytes.toString('utf8');
     if (!Buffer.from(text, 'utf8').equals(bytes)) throw new Problem(400, 'The file is not UTF-8 text');
-    return { text, revision: computeRevision(bytes) };
+    this.#revision = computeRevision(bytes);
+    return { text, revision: this.#revision };
   }
 
   /**
    * Replaces the content, and keeps owner and mode. Throws a Problem: 400 and 413 when it could not be read again, 403
-   * when another file has taken its place, 503 when it cannot be written.
+   * when it is no regular file any more, 409 when it was changed or replaced since it was read, 503 when it cannot be
+   * written.
    */
   async write(text: string): Promise<{ revision: string }> {
     const bytes = Buffer.from(text);
@@ -85,7 +89,10 @@ export class HeldFile {
     if (bytes.includes(0)) throw new Problem(400, 'A file of text cannot hold NUL characters');
     if (bytes.toString('utf8') !== text) throw new Problem(400, 'A file of UTF-8 cannot hold half of a surrogate pair');
     const now = await requireOwnFile(this.#directory, this.#name);
-    if (!isSame(now, this.#entry)) throw createChange(this.#name);
+    if (!isSame(now, this.#entry)) throw createReplacement(this.#name);
+    // Its time would not tell: clocks of file systems are coarse, and a change of the mode alone loses nothing.
+    if (this.#revision !== undefined && computeRevision(await this.#readBytes()) !== this.#revision)
+      throw new Problem(409, `${this.#name} was changed meanwhile; read it again`);
     try {
       // A host that was killed during an earlier write left its temporary file behind.
       await removeTemporaryFilesIn(this.#directory, this.#name);
@@ -101,7 +108,7 @@ export class HeldFile {
     const handle = await this.#directory.openFile(this.#name, 'read');
     try {
       const entry = await handle.stat();
-      if (!isSame(entry, this.#entry)) throw createChange(this.#name);
+      if (!isSame(entry, this.#entry)) throw createReplacement(this.#name);
       if (entry.size > MAX_BYTES) throw new Problem(400, `The file has more than ${MAX_BYTES} bytes`);
       // One byte more tells whether the file grows while it is read.
       const bytes = Buffer.alloc(entry.size + 1);
@@ -137,6 +144,11 @@ function isSame(one: Stats, other: Stats): boolean {
 
 function createChange(file: string): Problem {
   return new Problem(403, `Another file has taken the place of ${path.basename(file)}; read it again`);
+}
+
+/** Editors replace a file to save it, which is a change like any other. */
+function createReplacement(name: string): Problem {
+  return new Problem(409, `Another file has taken the place of ${name}; read it again`);
 }
 
 function computeRevision(bytes: Buffer): string {

@@ -1,0 +1,37 @@
+// A service or an editor that writes a file while the host saves it loses nothing.
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { holdFile } from '../../../plugins/config-files/held-file.ts';
+import { testDir } from '../../support/directory.ts';
+
+const CHANGES: Readonly<Record<string, (file: string) => Promise<void>>> = {
+  'rewritten in place, as long as before': file => writeFile(file, 'a: 7\n'),
+  'replaced, as editors do': async file => {
+    await writeFile(`${file}.new`, 'a: 7\n');
+    await rename(`${file}.new`, file);
+  },
+};
+
+for (const [name, change] of Object.entries(CHANGES)) {
+  t.test(name, async t => {
+    const file = path.join(testDir(t, { 'a.yaml': 'a: 1\n' }), 'a.yaml');
+    const saved = holdFile(file, async held => {
+      await held.read();
+      await change(file);
+      await held.write('a: 2\n');
+    });
+    await t.rejects(saved, { status: 409, message: /read it again/ });
+    t.equal(await readFile(file, 'utf8'), 'a: 7\n', 'what the other has written stays');
+  });
+}
+
+t.test('a change of its mode alone hinders no save', async t => {
+  const file = path.join(testDir(t, { 'a.yaml': 'a: 1\n' }), 'a.yaml');
+  await holdFile(file, async held => {
+    await held.read();
+    await chmod(file, 0o600);
+    await held.write('a: 2\n');
+  });
+  t.equal(await readFile(file, 'utf8'), 'a: 2\n');
+});
