@@ -88,6 +88,7 @@ export class Boot {
   run(): Promise<void> {
     this.#run ??= this.#boot()
       .catch((error: unknown) => {
+        if (this.#options.supervision.capture.isClosed) return;
         this.#host.log.error('the start of the services was cut short', error);
         this.startup.fail(errorText(error));
         this.startup.enter('degraded');

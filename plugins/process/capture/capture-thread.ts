@@ -12,6 +12,7 @@ import type { SpoolFigures } from './capture.ts';
 import type { CaptureTarget } from './capture-session.ts';
 
 const RESTART_MS = 1_000;
+const CLOSED = 'The output of services is being handed over; try again in a moment';
 /** Lines are short-lived: more room for them would be kept by the thread without being needed. */
 const YOUNG_MEMORY_MB = 12;
 const NOTHING: SpoolFigures = { files: 0, waitingBytes: 0, readBytes: 0, readLines: 0 };
@@ -93,12 +94,14 @@ export class CaptureThread {
 
   /**
    * Continues with the spool that an earlier host left. Resolves even when that fails, because the process can be
-   * supervised without its output.
+   * supervised without its output. Throws a Problem 503 when capture has ended.
    */
   async resume(target: CaptureTarget, spoolFile = this.newSpool(target.processName)): Promise<CapturedOutput> {
     try {
       return await this.open(target, spoolFile);
     } catch (error) {
+      // The next supervision continues with it.
+      this.refuseClosed();
       this.#options.log.error(`output of ${target.processName} is lost until its next start`, error);
       return new CapturedOutput(spoolFile, target, { retarget: async () => undefined, finish: async () => null });
     }
@@ -109,9 +112,10 @@ export class CaptureThread {
     this.#lastId += 1;
     const session = this.#lastId;
     const output: CapturedOutput = new CapturedOutput(spoolFile, target, {
-      retarget: changed => this.#call({ kind: 'retarget', session, target: changed }),
+      retarget: changed => this.#unlessClosed({ kind: 'retarget', session, target: changed }),
       finish: async () => {
-        const reason = await this.#call({ kind: 'finish', session }).finally(() => this.#outputs.delete(session));
+        const call = { kind: 'finish', session } as const;
+        const reason = await this.#unlessClosed(call).finally(() => this.#outputs.delete(session));
         return reason as string | null;
       },
     });
@@ -141,6 +145,16 @@ export class CaptureThread {
     this.#post({ rotate: true });
   }
 
+  /** Whether the spools are left to the next supervision. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Throws a Problem 503 when the spools are left to the next supervision. */
+  refuseClosed(): void {
+    if (this.#closed) throw new Problem(503, CLOSED);
+  }
+
   /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -149,10 +163,20 @@ export class CaptureThread {
         this.#options.log.error('output capture cannot be ended in order', error),
       );
     this.#closed = true;
+    this.#rejectPending(new Problem(503, CLOSED));
     await this.#worker?.terminate();
   }
 
-  #call(call: CaptureCall): Promise<CaptureResult> {
+  /** What a hand-over leaves undone, the next supervision does. */
+  #unlessClosed(call: CaptureCall): Promise<CaptureResult> {
+    return this.#call(call).catch((error: unknown) => {
+      if (!this.#closed) throw error;
+      return null;
+    });
+  }
+
+  async #call(call: CaptureCall): Promise<CaptureResult> {
+    this.refuseClosed();
     this.#worker ??= this.#startWorker();
     this.#lastId += 1;
     const id = this.#lastId;
@@ -201,7 +225,11 @@ export class CaptureThread {
   /** What a thread that has never said anything was asked is not asked again, so that nobody waits for it forever. */
   #rejectCalls(fault: unknown): void {
     const reason = `the thread that reads it ended at once (${errorText(fault)}); restart Stackwarden`;
-    for (const { reject } of this.#pending.values()) reject(new Problem(503, reason, { cause: fault }));
+    this.#rejectPending(new Problem(503, reason, { cause: fault }));
+  }
+
+  #rejectPending(problem: Problem): void {
+    for (const { reject } of this.#pending.values()) reject(problem);
     this.#pending.clear();
   }
 

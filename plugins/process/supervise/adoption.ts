@@ -27,7 +27,7 @@ export class Adoption {
 
   /**
    * Takes over all records concurrently. Resolves when processes that are not adopted have ended and released their
-   * ports.
+   * ports. Throws a Problem 503 when supervision was handed over meanwhile.
    */
   async run(processes: ProcessSet): Promise<void> {
     const { state, capture } = this.#supervision;
@@ -42,6 +42,8 @@ export class Adoption {
       else this.#unclaimed.set(name, record);
     }
     await Promise.all(claims);
+    // What was not looked at by then is the next supervision's.
+    capture.refuseClosed();
     await removeEmptyCgroups();
     await removeOtherPipes(state.directory, state.runIds());
     if (isWhole) await attempt(this.#host.log, 'leftover output could not be removed', () => capture.removeOthers());
@@ -126,7 +128,16 @@ export class Adoption {
     return [Number(store.root().puid), ...named];
   }
 
+  /** After a hand-over the record stays as it is, for the next supervision. */
   async #claim(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
+    try {
+      await this.#judge(process, record);
+    } catch (error) {
+      if (!this.#supervision.capture.isClosed) throw error;
+    }
+  }
+
+  async #judge(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
     const { processName } = process.block;
     const { log } = this.#host;
     process.markUnknown();
@@ -136,7 +147,11 @@ export class Adoption {
       return;
     }
     const failure = `what ${processName} left behind could not be cleared away`;
-    await attempt(log, failure, () => process.clearAway(record));
+    await process.clearAway(record).catch((error: unknown) => {
+      this.#supervision.capture.refuseClosed();
+      log.error(failure, error);
+    });
+    this.#supervision.capture.refuseClosed();
     process.markStopped();
     this.#supervision.state.delete(processName, record.run_id);
   }

@@ -1,0 +1,72 @@
+// A hand-over of output capture leaves nobody waiting, and tells of nothing that the next supervision does.
+import { existsSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { CaptureThread } from '../../../plugins/process/capture/capture-thread.ts';
+import { testDir } from '../../support/directory.ts';
+import { until } from '../../support/until.ts';
+
+const HANDED_OVER = { message: /handed over/ };
+const target = {
+  processName: 'Job',
+  logFile: null,
+  accessLogFile: null,
+  logLevel: 'INFO',
+  suppressed: false,
+  owner: null,
+} as const;
+
+function capturing(t: Test, deliver: () => Promise<void> = async () => undefined) {
+  const directory = testDir(t, {});
+  const told: string[] = [];
+  const tell = (text: string): void => void told.push(text);
+  const thread = new CaptureThread({
+    directory,
+    settings: () => ({ rotation: { maxBytes: 1e9, keep: 1 }, ownLevel: 'INFO' }),
+    deliver,
+    log: { debug: tell, info: tell, warn: tell, error: tell },
+  });
+  t.teardown(() => thread.close());
+  return { thread, told, spool: path.join(directory, 'job.spool') };
+}
+
+t.test('after the hand-over', { timeout: 20_000 }, async t => {
+  const { thread, told, spool } = capturing(t);
+  const output = await thread.open(target, spool);
+  await thread.close();
+  await output.finish();
+  t.equal(output.bestErrorLine, null);
+  await output.retarget({ ...target, suppressed: true });
+  t.ok(existsSync(spool), 'the next supervision reads it');
+  await t.rejects(thread.open(target, spool), HANDED_OVER);
+  await t.rejects(thread.resume(target, spool), HANDED_OVER);
+  t.same(told, []);
+});
+
+t.test('without a thread, none is started', async t => {
+  const { thread, spool } = capturing(t);
+  await thread.close();
+  await t.rejects(thread.open(target, spool), HANDED_OVER);
+});
+
+t.test('what is asked while it is handed over is answered', { timeout: 20_000 }, async t => {
+  let take = (): void => undefined;
+  let deliveries = 0;
+  const taken = new Promise<void>(resolve => {
+    take = resolve;
+  });
+  const { thread, told, spool } = capturing(t, () => {
+    deliveries += 1;
+    return taken;
+  });
+  const output = await thread.open(target, spool);
+  await appendFile(spool, 'a line\n');
+  await until(() => deliveries > 0, { what: 'the line' });
+  const finished = output.finish();
+  const closed = thread.close();
+  const late = thread.open(target, `${spool}2`).catch(() => undefined);
+  take();
+  await Promise.all([closed, finished, late]);
+  t.same(told, []);
+});
