@@ -34,6 +34,7 @@ export default definePlugin({
     });
     host.tap('host.ready', () => schedules.follow());
     host.tap('config.changed', () => schedules.follow());
+    host.tap('process.status', process => schedules.moved(process));
     return () => served.saved();
   },
 });

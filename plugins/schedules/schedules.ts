@@ -1,13 +1,16 @@
 // Starts services at the times of their schedules. What is passed over, because the service still runs, was stopped by a
 // user or Stackwarden did not run, is told.
+import { setTimeout as delay } from 'node:timers/promises';
 import { Cron } from 'croner';
 import type { Host, NamedBlock, Schedule } from '#core';
-import type { ProcessSnapshot } from '../process/contract.ts';
+import type { ProcessSnapshot, ProcessStatus } from '../process/contract.ts';
 import type { ServedTimes } from './served-times.ts';
 import { isTimeZone, type ScheduleSettings, scheduleOf } from './settings.ts';
 
 /** More missed times are not counted. */
 const MAX_COUNTED = 1_000;
+/** How long a time waits for the end of what is being stopped, or to be known to run. */
+const SETTLE_LIMIT_MS = 60_000;
 
 interface Running {
   /** What it was made from; a schedule that has changed is made anew. */
@@ -22,6 +25,8 @@ export class Schedules {
   readonly #lastRuns = new Map<string, Date>();
   /** Names of processes whose times have come while somebody else worked on them. */
   readonly #held = new Set<string>();
+  /** By names of processes whose times have come while they were being stopped or taken over: what ends the wait. */
+  readonly #settling = new Map<string, () => void>();
   #revision = 0;
 
   constructor(host: Host, served: ServedTimes) {
@@ -96,7 +101,12 @@ export class Schedules {
     if (makesUp) this.#start(processName);
   }
 
-  #due(processName: string): void {
+  /** Takes note of the status of a process. */
+  moved({ processName, status }: ProcessSnapshot): void {
+    if (!isUnsettled(status)) this.#settling.get(processName)?.();
+  }
+
+  #due(processName: string, hasWaited = false): void {
     this.#served.set(processName, Date.now());
     this.#revision += 1;
     const settings = scheduleOf(this.#host.use('config.store').findBlock(processName)?.block ?? {});
@@ -104,6 +114,10 @@ export class Schedules {
     if (settings === undefined || process === undefined || this.#host.stopping !== null) return;
     if (process.held !== null) {
       void this.#dueAfterHold(processName, process.held.reason);
+      return;
+    }
+    if (isUnsettled(process.status) && !process.stoppedByUser && !settings.restarts && !hasWaited) {
+      void this.#dueWhenSettled(processName);
       return;
     }
     const isBusy = process.status !== 'stopped';
@@ -130,6 +144,19 @@ export class Schedules {
     if (isReleased === true && !this.#host.signal.aborted) this.#due(processName);
   }
 
+  /** However many times pass meanwhile, one is kept. */
+  async #dueWhenSettled(processName: string): Promise<void> {
+    if (this.#settling.has(processName)) return;
+    const { signal } = this.#host;
+    const settled = new Promise<void>(resolve => this.#settling.set(processName, resolve));
+    const timer = new AbortController();
+    const late = delay(SETTLE_LIMIT_MS, undefined, { signal: AbortSignal.any([signal, timer.signal]), ref: false });
+    await Promise.race([settled, late]).catch(() => undefined);
+    timer.abort();
+    this.#settling.delete(processName);
+    if (!signal.aborted) this.#due(processName, true);
+  }
+
   /** Not waited for, because a start may wait for what the service needs. */
   #start(processName: string, isRestart = false): void {
     const supervisor = this.#host.find('process.supervisor');
@@ -148,7 +175,13 @@ export class Schedules {
 /** Why a time is passed over, or null. */
 function obstacleTo({ stoppedByUser, status }: ProcessSnapshot, { restarts }: ScheduleSettings): string | null {
   if (stoppedByUser) return 'it was stopped by hand; start it by hand to go on';
-  return status === 'stopped' || restarts ? null : 'it still runs from an earlier start';
+  if (status === 'stopped' || restarts) return null;
+  if (status === 'unknown') return 'it is still being taken over from an earlier run';
+  return status === 'stopping' ? 'its last run still ends' : 'it still runs from an earlier start';
+}
+
+function isUnsettled(status: ProcessStatus): boolean {
+  return status === 'stopping' || status === 'unknown';
 }
 
 function isoTime(time: Date | null): string | null {
