@@ -15,7 +15,10 @@ export interface GroupCommand {
   readonly env: Readonly<Record<string, string>>;
   /** The mark of all that it starts, for whoever is to find it when this host was killed. Default: one that is its own. */
   readonly work?: string;
-  /** Whether what makes sessions of its own stays when it succeeds, such as services of the machine. Default false. */
+  /**
+   * Whether what makes sessions of its own stays when the program has ended by itself, such as services of the machine.
+   * Default false. When it was ended, its own work may go on in such a session, and is ended with all else.
+   */
   readonly mayLeave?: boolean;
   /** With whose rights it runs; null: the host's own. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
@@ -63,9 +66,10 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
       child.on('error', reject);
       child.on('exit', (code, endedBy) => resolve(code ?? endedBy));
     });
+    const hasEndedItself = reason === undefined && typeof ended === 'number';
     end();
     // What has made a session of its own is in no group of ours.
-    if (ended !== 0 || command.mayLeave !== true) await endLeftOver(work);
+    if (!hasEndedItself || command.mayLeave !== true) await endLeftOver(work);
     drain = setTimeout(() => cutOff(outputs), DRAIN_MS);
     await read;
     if (ended !== 0) throw new Error(reason ?? (told.join('; ') || `it ended with ${ended}`));

@@ -64,10 +64,26 @@ t.test('lines, failures, and ends', async t => {
     const left = await away('', how);
     await until(() => !isAlive(left), { what: 'the end of what had made a session of its own' });
   }
-  await run('setsid sleep 600 >/dev/null 2>&1 & echo $! > away.pid', { mayLeave: true });
-  const service = Number(await readFile(path.join(dir, 'away.pid'), 'utf8'));
+  const serve = 'setsid sleep 600 >/dev/null 2>&1 & echo $! > away.pid';
+  const begun = async (): Promise<number> => Number(await readFile(path.join(dir, 'away.pid'), 'utf8'));
+  await run(serve, { mayLeave: true });
+  const service = await begun();
   t.ok(isAlive(service), 'it may be a service of the machine');
   process.kill(service, 'SIGKILL');
+  await t.rejects(run(`${serve}; sleep 0.2; exit 4`, { mayLeave: true }), { message: / failed: it ended with 4$/ });
+  const other = await begun();
+  // What has ended may still be waited for by its parent, and has no command then.
+  t.match(
+    await readFile(`/proc/${other}/cmdline`, 'utf8'),
+    /^sleep/,
+    'also when another of the packages could not be installed',
+  );
+  process.kill(other, 'SIGKILL');
+  for (const how of ['exec sleep 600', 'kill -KILL $$']) {
+    await t.rejects(run(`${serve}; sleep 0.2; ${how}`, { mayLeave: true, limitMs: 1_000 }));
+    const work = await begun();
+    await until(() => !isAlive(work), { what: 'the end of work in another session of what was ended' });
+  }
   const unmarked = await away('env -i', 'exit 4');
   t.ok(isAlive(unmarked), 'what holds its output open, and cannot be found, is not waited for');
   process.kill(unmarked, 'SIGKILL');
