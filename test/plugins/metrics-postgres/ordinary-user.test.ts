@@ -24,8 +24,6 @@ t.test(
     );
     const data = path.join(place, 'postgres');
     const postgres = {
-      // Otherwise the boot starts it, maybe before the activation.
-      enabled: false,
       port: await freePort(),
       config_dir: data,
       config_file: path.join(data, 'postgresql.conf'),
@@ -33,8 +31,7 @@ t.test(
       env: { PATH: path.dirname(programs.postgres) },
       databases: [],
     };
-    const metrics = { history_enabled: false, storage: { provider: 'postgresql' } };
-    const port = await writeConfig(place, { postgres, dumb: { metrics } });
+    const port = await writeConfig(place, { postgres, dumb: { metrics: { history_enabled: false } } });
     execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, place]);
     const { child, base, exited, stdout } = await startStackwarden(place, port, {
       plugins: PLUGINS,
@@ -47,6 +44,14 @@ t.test(
     });
     t.match(await readFile(`/proc/${child.pid}/status`, 'utf8'), new RegExp(`^Uid:\\t${NOBODY}\\t${NOBODY}`, 'm'));
 
+    // After the boot, which starts the server of a history that is chosen before, maybe before the activation does.
+    const updates = { dumb: { metrics: { storage: { provider: 'postgresql' } } } };
+    const chosen = await fetch(`${base}/config`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ updates }),
+    });
+    t.equal(chosen.status, 200);
     const answer = await fetch(base + ACTIVATION, { method: 'POST' });
     const text = await answer.text();
     t.equal(answer.status, 200, text);
