@@ -25,6 +25,7 @@ t.test('a proxy that closes idle connections', async t => {
   const forgotten = new Set<Socket>();
   const server = createServer(client => {
     const upstream = connect(block.port, '127.0.0.1');
+    let isLoggedIn = false;
     clients.add(client);
     for (const socket of [client, upstream]) {
       socket.on('error', () => undefined);
@@ -41,7 +42,10 @@ t.test('a proxy that closes idle connections', async t => {
     });
     upstream.on('data', bytes => {
       // ReadyForQuery, outside of a transaction.
-      if (bytes.subarray(-6).toString('latin1') === 'Z\0\0\0\x05I') idle.add(client);
+      if (bytes.subarray(-6).toString('latin1') !== 'Z\0\0\0\x05I') return;
+      // Behind a login stands the statement for which it was made.
+      if (isLoggedIn) idle.add(client);
+      isLoggedIn = true;
     });
     client.pipe(upstream);
     upstream.pipe(client);
