@@ -317,7 +317,7 @@ export class SupervisedProcess {
   /** A start must not take what has ended for what runs. Throws a Problem 503 where its end takes too long. */
   async #exitHandled(): Promise<void> {
     const run = this.#run;
-    if (run === undefined || (await this.runs())) return;
+    if (run === undefined || (await askAgain(() => isStaying(run.target.leader)))) return;
     this.#with.exits.look(run.target.leader);
     await withDeadline(() => run.ended, LEFT_BEHIND_LIMIT_MS, 'the end of its last run').catch((cause: unknown) => {
       const { processName } = this.#block;
@@ -452,6 +452,7 @@ export class SupervisedProcess {
     await this.#with.onLaunched(plan, this.snapshot());
     const snapshot = () => this.snapshot();
     await observe({ host: this.#with.host, ended: run.ended, snapshot, signal });
+    await this.#exitHandled();
     // Whoever hears that it runs finds it recorded.
     await this.#with.state.saved();
     await this.#with.lineage.look(run.target);

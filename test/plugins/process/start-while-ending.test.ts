@@ -42,3 +42,16 @@ t.test('by the configuration file, which enables it meanwhile', async t => {
   await writeFile(configuration, JSON.stringify(root));
   await until(async () => (await status(app, 'Kid')).status === 'running' && (await pidOf(app, 'Kid')) !== leader);
 });
+
+t.test('what ended at once has not stayed running, though what it left behind takes longer to end', async t => {
+  const script = 'trap "" TERM; (while :; do sleep 0.1; done) & exit 3';
+  const block = { enabled: false, process_name: 'Kid', command: ['bash', '-c', script], config_dir: '/' };
+  const app = await startHost({
+    plugins: ['process', 'config'],
+    config: { kid: { ...block, stop_grace_seconds: 15 } },
+  });
+  t.teardown(() => app.stop());
+
+  t.match(await start(app, 'Kid'), { status: 500, body: { detail: /Kid failed to stay running \(exit code 3\)/ } });
+  t.match(await status(app, 'Kid'), { status: 'stopped' });
+});
