@@ -27,18 +27,17 @@ async function write(directory: string, files: Record<string, string>): Promise<
   }
 }
 
+/** The texts of a program's files. What lies beside them in `.stackwarden` may be removed meanwhile. */
 async function read(directory: string, below = ''): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(path.join(directory, below), { withFileTypes: true })) {
     const place = path.join(below, entry.name);
+    if (place === '.stackwarden') continue;
     if (entry.isDirectory()) Object.assign(found, await read(directory, place));
     else found[place] = await readFile(path.join(directory, place), 'utf8');
   }
   return found;
 }
-
-const programs = (files: Record<string, string>) =>
-  Object.fromEntries(Object.entries(files).filter(([file]) => !file.startsWith('.stackwarden')));
 
 function swapper(args: readonly string[]): Promise<{ stdout: string }> {
   const beside = new URL('../../support/x.ts', import.meta.url).href;
@@ -72,7 +71,7 @@ t.test('killed at any moment', async t => {
     // Whatever is done next with the folder completes it.
     if (round % 2 === 0) await after.recover();
     else await after.discard(await after.begin(null, true));
-    const found = programs(await read(directory));
+    const found = await read(directory);
     const isNew = after.record.installed !== null;
     t.same(found, isNew ? AFTER : OLD, `${name}: ${isNew ? 'new' : 'old'}, nothing between`);
     t.equal(after.record.swap, null, name);
@@ -87,11 +86,11 @@ t.test('killed at any moment', async t => {
     const back = await openReleases(configDir, directory);
     await back.recover();
     const isBack = back.record.previous === null;
-    t.same(programs(await read(directory)), isBack ? OLD : AFTER, `${name}: taken back, or not`);
+    t.same(await read(directory), isBack ? OLD : AFTER, `${name}: taken back, or not`);
     back.clean();
     await back.cleaned();
     if (!isBack) await back.restore();
-    t.same(programs(await read(directory)), OLD, `${name}: the release before is there again`);
+    t.same(await read(directory), OLD, `${name}: the release before is there again`);
     await back.cleaned();
   }
 });
@@ -111,10 +110,10 @@ t.test('what a full disk refuses is taken back at once, and stays so', async t =
     t.equal(isCutOff, false, `${name}: ${refusal}`);
     if (refusal !== null) t.match(refusal, /^the file system of .* is full; free some space$/);
     const present = refusal === null ? AFTER : OLD;
-    t.same(programs(await read(directory)), present, name);
+    t.same(await read(directory), present, name);
     const after = await openReleases(configDir, directory);
     await after.recover();
-    t.same(programs(await read(directory)), present, `${name}: also for the next host`);
+    t.same(await read(directory), present, `${name}: also for the next host`);
     t.equal(after.record.swap, null, name);
     after.clean();
     await after.cleaned();
@@ -122,7 +121,7 @@ t.test('what a full disk refuses is taken back at once, and stays so', async t =
     t.equal(left.length, refusal === null ? 1 : 0, `${name}: nothing but the release before is left beside it`);
     if (refusal !== null) continue;
     const { stdout: told } = await swapper(['restore', configDir, directory, '-', String(moment), 'refused']);
-    t.same(programs(await read(directory)), JSON.parse(told).refusal === null ? OLD : AFTER, `${name}: ${told}`);
+    t.same(await read(directory), JSON.parse(told).refusal === null ? OLD : AFTER, `${name}: ${told}`);
   }
 });
 
@@ -137,7 +136,7 @@ t.test('what somebody has removed is not put in place', async t => {
   await rm(draft.files, { recursive: true });
   const folder = await openReleases(configDir, directory);
   t.equal(await folder.recover(), 'taken back');
-  t.same(programs(await read(directory)), OLD);
+  t.same(await read(directory), OLD);
   const next = await folder.begin(null, true);
   await write(next.files, NEW);
   await folder.swap(next, ...SWAP);
@@ -145,7 +144,7 @@ t.test('what somebody has removed is not put in place', async t => {
   await rm(path.join(directory, '.stackwarden', kept), { recursive: true });
   await t.rejects(folder.restore(), { status: 409, message: /is gone from .*; install one by its number/ });
   await folder.cleaned();
-  t.same(programs(await read(directory)), AFTER);
+  t.same(await read(directory), AFTER);
 });
 
 t.test('a swap that is repeated changes nothing more', async t => {
@@ -155,7 +154,7 @@ t.test('a swap that is repeated changes nothing more', async t => {
   const draft = await folder.begin(null, true);
   await write(draft.files, NEW);
   await folder.swap(draft, ...SWAP);
-  t.same(programs(await read(directory)), NEW, 'into an empty folder');
+  t.same(await read(directory), NEW, 'into an empty folder');
   t.equal(await folder.recover(), null);
   await t.rejects(folder.restore(), /no release before the present one/);
   await folder.cleaned();
@@ -177,7 +176,7 @@ t.test(
     await folder.cleaned();
     await ended;
     t.same(await readdir(path.join(directory, '.stackwarden')), [], 'and nothing comes back');
-    t.same(programs(await read(directory)), OLD_PROGRAM);
+    t.same(await read(directory), OLD_PROGRAM);
   },
 );
 
@@ -209,7 +208,7 @@ t.test('a folder is left to the next load of the plugin once its swap is done', 
   await write(draft.files, NEW);
   const swapped = folder.swap(draft, ...SWAP);
   await folder.end();
-  t.same(programs(await read(directory)), NEW, 'the swap is complete');
+  t.same(await read(directory), NEW, 'the swap is complete');
   await swapped;
   await t.rejects(folder.swap(later, ...SWAP), {
     status: 503,
