@@ -25,6 +25,10 @@ export interface Containment {
 
 /** Instances of these work only with their own methods' `this`, and contain no code of the plugin. */
 const UNCONTAINED_CLASSES = [z.ZodType, EventEmitter, URL, URLSearchParams, AbortSignal, AbortController];
+/** What generators have in common: they are native, but `next` runs the plugin's code. */
+const GENERATORS = [function* () {}, async function* () {}].map(
+  ({ prototype }) => Object.getPrototypeOf(prototype) as object,
+);
 const NATIVE_SOURCE = /\{\s*\[native code\]\s*\}\s*$/;
 
 /** How far down code is looked for: in what may be plain data, and in what lies beside code. */
@@ -235,7 +239,7 @@ function holdsCode(value: unknown, levels: number): value is object {
   if (Array.isArray(value)) return levels > 0 && value.some(member => holdsCode(member, levels - 1));
   if (!isPlain(value)) return value instanceof AbortSignal || isContainable(value);
   if (levels === 0) return false;
-  for (const key in value) {
+  for (const key of Reflect.ownKeys(value)) {
     const { get, value: member } = Object.getOwnPropertyDescriptor(value, key) ?? {};
     if (get !== undefined || holdsCode(member, levels - 1)) return true;
   }
@@ -249,13 +253,15 @@ function isPlain(value: object): boolean {
 
 const containable = new WeakMap<object, boolean>();
 
-/** Plain objects, and instances of classes that are written in JavaScript. */
+/** Plain objects, generators, and instances of classes that are written in JavaScript. */
 function isContainable(value: object): boolean {
   if (isPlain(value)) return true;
   const prototype = Object.getPrototypeOf(value) as object;
   let known = containable.get(prototype);
   if (known === undefined) {
-    known = !UNCONTAINED_CLASSES.some(kind => value instanceof kind) && !hasNativeAncestor(prototype);
+    known =
+      GENERATORS.some(generator => Object.prototype.isPrototypeOf.call(generator, prototype)) ||
+      (!UNCONTAINED_CLASSES.some(kind => value instanceof kind) && !hasNativeAncestor(prototype));
     containable.set(prototype, known);
   }
   return known;

@@ -156,3 +156,26 @@ t.test('accessors in what crosses run as their giver, and not when it is only lo
   t.equal((await app.post('/worn')).status, 500);
   t.match([state('giver')?.errors.service, state('reader')?.errors.callback], [1, 1], 'a result');
 });
+
+t.test('what can be gone through runs as its giver, each step within the deadline', async t => {
+  const app = await startWithPlugins(t, {
+    giver: `host.provide('rows', {
+      own: () => ({ [Symbol.iterator] () { throw new Error('no beginning') } }),
+      counted: async function* () { yield 1; yield 2 },
+      broken: async function* () { yield 1; throw new Error('no second') },
+      stuck: async function* () { yield 1; await new Promise(() => {}) },
+      plain: function* () { yield 1; throw new Error('no second') },
+    }, { deadlineMs: 200 })`,
+    reader: `const route = (name, handle) => host.route({ method: 'POST', path: '/' + name, summary: 'x', handle })
+    const collect = async rows => { const all = []; for await (const row of rows) all.push(row); return { all } }
+    for (const name of ['own', 'counted', 'broken', 'stuck', 'plain']) route(name, () => collect(host.use('rows')[name]()))`,
+  });
+  const errorsOf = (name: string) => app.host.plugins().find(plugin => plugin.name === name)?.errors;
+  t.same((await app.post('/counted')).body, { all: [1, 2] });
+  for (const [count, name] of ['own', 'broken', 'plain'].entries()) {
+    t.equal((await app.post(`/${name}`)).status, 500, name);
+    t.match([errorsOf('giver')?.service, errorsOf('reader')?.service], [count + 1, undefined], name);
+  }
+  const stuck = await app.post('/stuck');
+  t.match([stuck.status, stuck.body.detail], [503, /rows: stuck\(\)\.next of giver takes longer than 200 ms/]);
+});
