@@ -131,7 +131,7 @@ export interface Host {
 
   /**
    * Runs `fn` repeatedly, from `host.ready` on, `ms` milliseconds after its previous run ended. A run that fails is
-   * counted and doubles the pause, up to 32 times.
+   * counted and doubles the pause (of 10 ms at least), up to 32 times.
    */
   every(ms: number, fn: () => void | Promise<void>): Disposer;
   /**

@@ -4,12 +4,14 @@ import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 const MAX_BACKOFF = 32;
+/** The pause of a failing timer is doubled from here at least, or one without a pause would fill the log. */
+const MIN_FAILING_MS = 10;
 /** A run that takes longer is reported and no longer waited for. */
 const DEADLINE_MS = 600_000;
 
 /**
- * Runs `fn` repeatedly, `ms` milliseconds after its previous run ended; each failure in a row doubles the pause, up to
- * 32 times.
+ * Runs `fn` repeatedly, `ms` milliseconds after its previous run ended; each failure in a row doubles the pause (of 10
+ * ms at least), up to 32 times.
  */
 export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>): () => void {
   const call: Call = { place: 'timer', what: `timer of ${ms} ms`, deadlineMs: DEADLINE_MS };
@@ -18,7 +20,8 @@ export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>)
   let ended = false;
   const next = (): void => {
     if (ended) return;
-    timer = setTimeout(run, Math.min(ms * Math.min(2 ** failures, MAX_BACKOFF), MAX_TIMER_MS));
+    const pauseMs = failures === 0 ? ms : Math.max(ms, MIN_FAILING_MS) * Math.min(2 ** failures, MAX_BACKOFF);
+    timer = setTimeout(run, Math.min(pauseMs, MAX_TIMER_MS));
     timer.unref();
   };
   const run = async (): Promise<void> => {

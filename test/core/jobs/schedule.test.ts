@@ -111,3 +111,15 @@ t.test('a time that is longer than timers can wait is not taken for none', async
   await until(() => runs.length >= 10);
   t.notOk(runs.includes('long'));
 });
+
+t.test('a timer that fails without a pause of its own is given one', async t => {
+  const runs: string[] = [];
+  Object.assign(globalThis, { failingRunsOfTest: runs });
+  await startWithPlugins(t, {
+    hasty: `host.every(1e-9, () => { globalThis.failingRunsOfTest.push('failed'); throw new Error('always') })
+      host.every(50, () => { globalThis.failingRunsOfTest.push('well') })`,
+  });
+  const count = (kind: string): number => runs.filter(run => run === kind).length;
+  await until(() => count('well') >= 20);
+  t.ok(count('failed') > 0 && count('failed') < 20, `${count('failed')} runs`);
+});
