@@ -94,7 +94,7 @@ export class ChangeWatch {
     const store = this.#host.use('config.store');
     const [before, after] = [this.#root, store.root()];
     // By the schemas of now: one that came after this plugin may be the first to call a member secret.
-    const open = { before: store.withoutSecrets([], before), after: store.withoutSecrets([], after) };
+    const open = { before: this.#withoutSecrets(paths, before), after: this.#withoutSecrets(paths, after) };
     this.#root = after;
     const isOwn = paths.every(changed => changed === OWN_SECTION || changed.startsWith(`${OWN_SECTION}.`));
     const source = isOwn ? this.#ownSource : 'dumb_config';
@@ -114,6 +114,13 @@ export class ChangeWatch {
         details: { ...details, persisted, ...origin },
       });
     });
+  }
+
+  /** The parts of the configuration in which these dotted paths lie. */
+  #withoutSecrets(paths: readonly string[], root: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    const store = this.#host.use('config.store');
+    const parts = new Set(paths.map(changed => changed.split('.', 1)[0] ?? ''));
+    return Object.fromEntries([...parts].map(part => [part, store.withoutSecrets([part], root)]));
   }
 
   /** A service is removed where its block is taken out of the configuration. */
