@@ -27,6 +27,12 @@ export class KeyBlock {
     return new KeyBlock(end >= 0 && (begin < 0 || begin > end));
   }
 
+  copy(): KeyBlock {
+    const copied = new KeyBlock();
+    copied.#linesLeft = this.#linesLeft;
+    return copied;
+  }
+
   /** Whether the next line may belong to a key. */
   get isOpen(): boolean {
     return this.#linesLeft > 0;

@@ -13,12 +13,17 @@ export interface RotatingFileOptions {
   /** User to whom a host that is root gives the file, and the directories that it makes for it. */
   readonly owner?: FileOwner | null;
   /**
-   * Receives at most one warning per minute while lines are dropped or the file cannot be rotated, and one when lines are
-   * kept again.
+   * Receives at most one warning per minute while lines are dropped or wait, or the file cannot be rotated, and one when
+   * lines are kept again.
    */
   readonly warn: (message: string, error?: unknown) => void;
   /** Whether the file's name contains the date, so that it is not rotated at midnight. Default false. */
   readonly datedName?: boolean;
+}
+
+/** Whether bytes may be lost that a full disk does not take. Default true; otherwise the caller brings them again. */
+interface WriteOptions {
+  readonly mayDrop?: boolean;
 }
 
 const WARN_INTERVAL_MS = 60_000;
@@ -35,7 +40,7 @@ export class RotatingFile {
   #day = '';
   #droppedBytes = 0;
   #lastWarningMs = Number.NEGATIVE_INFINITY;
-  #loss: 'none' | 'told' | 'untold' = 'none';
+  #fault: 'none' | 'told' | 'untold' = 'none';
   #nextRotationMs = Number.NEGATIVE_INFINITY;
   #mustRotate = false;
 
@@ -71,9 +76,9 @@ export class RotatingFile {
   /**
    * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell
    * where the next append goes, so that a caller can record that position first. False when the file cannot be written;
-   * the bytes then count as dropped.
+   * the bytes then count as dropped. Throws the error of a full disk when they may not be.
    */
-  async prepare(bytes: number): Promise<boolean> {
+  async prepare(bytes: number, { mayDrop = true }: WriteOptions = {}): Promise<boolean> {
     try {
       await this.#reopenIfMoved();
       const isFull = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
@@ -85,13 +90,17 @@ export class RotatingFile {
         await this.#rotate().catch((error: unknown) => this.#continueUnrotated(error));
       return true;
     } catch (error) {
+      if (!mayDrop && isDiskFull(error)) await this.#refuse(error);
       await this.#recordLoss(bytes, error);
       return false;
     }
   }
 
-  /** Appends to the prepared file. Bytes that cannot be written are dropped and counted. */
-  async append(data: Uint8Array): Promise<void> {
+  /**
+   * Appends to the prepared file. Bytes that cannot be written are dropped and counted. Throws the error of a full disk
+   * when they may not be; the file is then as it was.
+   */
+  async append(data: Uint8Array, { mayDrop = true }: WriteOptions = {}): Promise<void> {
     if (this.#handle === undefined) return;
     let written = 0;
     try {
@@ -101,11 +110,29 @@ export class RotatingFile {
       }
       this.#tellRecovery();
     } catch (error) {
+      if (!mayDrop && isDiskFull(error) && (await this.#takeBack(written))) {
+        written = 0;
+        await this.#refuse(error);
+      }
       written = await this.#truncatePartialLine(data, written);
       await this.#recordLoss(data.length - written, error);
     } finally {
       this.#bytes += written;
     }
+  }
+
+  async #takeBack(written: number): Promise<boolean> {
+    if (written === 0) return true;
+    return (this.#handle?.truncate(this.#bytes) ?? Promise.reject()).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #refuse(error: unknown): Promise<never> {
+    await this.close().catch(() => undefined);
+    this.#noteFault(`${this.#options.file} cannot be written; its lines wait until there is room`, error);
+    throw error;
   }
 
   /**
@@ -191,19 +218,24 @@ export class RotatingFile {
   }
 
   async #recordLoss(bytes: number, error: unknown): Promise<void> {
+    // That lines wait may have been told just now.
+    if (this.#droppedBytes === 0) this.#lastWarningMs = Number.NEGATIVE_INFINITY;
     this.#droppedBytes += bytes;
     await this.close().catch(() => undefined);
-    const message = `${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`;
-    if (this.#warnRarely(message, error)) this.#loss = 'told';
-    else if (this.#loss === 'none') this.#loss = 'untold';
+    this.#noteFault(`${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`, error);
   }
 
-  /** A loss that was told has its end told too; one that was not, when its turn for a warning has come. */
+  #noteFault(message: string, error: unknown): void {
+    if (this.#warnRarely(message, error)) this.#fault = 'told';
+    else if (this.#fault === 'none') this.#fault = 'untold';
+  }
+
+  /** A fault that was told has its end told too; one that was not, when its turn for a warning has come. */
   #tellRecovery(): void {
-    if (this.#loss === 'none') return;
-    if (this.#loss === 'told') this.#lastWarningMs = Number.NEGATIVE_INFINITY;
-    const message = `${this.#options.file} is written again; in all ${this.#droppedBytes} bytes of log were dropped`;
-    if (this.#warnRarely(message)) this.#loss = 'none';
+    if (this.#fault === 'none') return;
+    if (this.#fault === 'told') this.#lastWarningMs = Number.NEGATIVE_INFINITY;
+    const loss = this.#droppedBytes === 0 ? '' : `; in all ${this.#droppedBytes} bytes of log were dropped`;
+    if (this.#warnRarely(`${this.#options.file} is written again${loss}`)) this.#fault = 'none';
   }
 
   #warnRarely(message: string, error?: unknown): boolean {
@@ -213,6 +245,11 @@ export class RotatingFile {
     this.#options.warn(message, error);
     return true;
   }
+}
+
+function isDiskFull(error: unknown): boolean {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** Which of the names in a log's directory are those of its rotated files, in no particular order. */

@@ -73,7 +73,7 @@ t.test('a flood is captured whole, and what was consumed is given back to the di
 });
 
 t.test(
-  'a log on a full disk: lines are dropped, the child runs on',
+  'a log on a full disk: the child runs on, and its lines wait for room or are dropped at its end',
   { skip: process.getuid?.() === 0 ? false : 'mounting needs root' },
   async t => {
     const logDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-full-'));
@@ -85,14 +85,30 @@ t.test(
         plugins: PLUGINS,
         config: {
           dumb: { log_dir: logDir },
-          flood: kid('Flood', ['count', '20000'], { log_file: path.join(small, 'flood.log') }),
+          flood: kid('Flood', ['count', '20000'], {
+            log_file: path.join(small, 'flood.log'),
+            suppress_logging: false,
+          }),
+          brief: kid('Brief', ['count', '20000'], { log_file: path.join(small, 'brief.log') }),
         },
       });
+      const told = (pattern: RegExp) => until(async () => pattern.test(await ownLogText(logDir)));
+      const counted = async () => (await ownLogText(logDir)).match(/Flood.* number \d+$/gm)?.length ?? 0;
       await start(app, 'Flood');
-      await until(async () =>
-        /flood\.log cannot be written; \d+ bytes of log were dropped/.test(await ownLogText(logDir)),
-      );
+      await told(/flood\.log cannot be written; its lines wait until there is room/);
       t.equal((await status(app, 'Flood')).status, 'running');
+      await start(app, 'Brief');
+      await told(/brief\.log cannot be written; its lines wait until there is room/);
+      await app.post('/process/stop-service', { process_name: 'Brief' });
+      await told(/brief\.log cannot be written; \d+ bytes of log were dropped/);
+      await run('mount', ['-o', 'remount,size=16m', small]);
+      const all = await until(async () => {
+        const found = await numbers(small, 'flood');
+        return new Set(found).size >= 20_000 ? found : undefined;
+      });
+      t.equal(all.length, 20_000);
+      await told(/flood\.log is written again$/m);
+      t.equal(await counted(), 20_000, 'the own log has each once');
       await app.stop();
     } finally {
       await run('umount', ['-l', small]);

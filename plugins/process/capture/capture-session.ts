@@ -31,6 +31,9 @@ const BLOCK_BYTES = 4_096;
 const UNSEEN = -1;
 const BLANK = Buffer.alloc(MAX_CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
+/** Output waits in its spool for room in the log, which may be on another disk, up to this size; then lines are dropped. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+const HELD_MS = 1_000;
 /** Matches access lines of a proxy: JSON objects with their fields, or the common log format. */
 const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
 
@@ -82,7 +85,10 @@ export class CaptureSession {
   #log: RotatingFile | null;
   #accessLog: RotatingFile | null;
   #consumed: number;
-  readonly #keys = new KeyBlock();
+  #keys = new KeyBlock();
+  /** The next bytes, when a full disk did not take their lines: the own log has them already. */
+  #heldBytes = 0;
+  #heldUntilMs = Number.NEGATIVE_INFINITY;
   /** NULs that were passed over since the last line. */
   #blankBytes = 0;
   #wasEmptied = false;
@@ -143,6 +149,7 @@ export class CaptureSession {
    * frequent polling must be cheap.
    */
   hasMore(): boolean {
+    if (this.#heldBytes > 0) return performance.now() >= this.#heldUntilMs;
     return fstatSync(this.#spool.fd).size !== this.#seenBytes;
   }
 
@@ -191,10 +198,12 @@ export class CaptureSession {
     const beganMs = performance.now();
     await this.pump();
     const tookMs = performance.now() - beganMs;
-    this.#restsUntilMs = performance.now() + Math.min(Math.max(REST_SHARE * tookMs, MIN_REST_MS), MAX_REST_MS);
+    const restMs = Math.min(Math.max(REST_SHARE * tookMs, MIN_REST_MS), MAX_REST_MS);
+    const isHeld = this.#heldBytes > 0;
+    this.#restsUntilMs = isHeld ? this.#heldUntilMs : performance.now() + restMs;
     this.#waking = undefined;
     // What came after the last look at the spool was told while nobody listened.
-    if (!this.#closed && this.#seenBytes !== UNSEEN && this.hasMore()) this.wake();
+    if (!this.#closed && (isHeld || (this.#seenBytes !== UNSEEN && this.hasMore()))) this.wake();
   }
 
   /** Consumes what the spool contains now. */
@@ -275,7 +284,7 @@ export class CaptureSession {
       if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
       if (size <= this.#consumed) return size;
       const { buffer, bytesRead } = await this.#spool.read(
-        memory.input(Math.min(this.#chunkBytes(), size - this.#consumed)),
+        memory.input(Math.min(this.#heldBytes || this.#chunkBytes(), size - this.#consumed)),
         0,
         undefined,
         this.#consumed,
@@ -290,8 +299,15 @@ export class CaptureSession {
       if (this.#consumed >= size) return size;
       const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
       if (complete === 0) return size;
+      const keys = this.#keys.copy();
       const lines = toLines(buffer.subarray(0, complete), this.#keys);
-      await this.#write(lines, this.#consumed + complete, memory);
+      const mayDrop = final || size - this.#consumed > MAX_HELD_BYTES;
+      if (!(await this.#write(lines, this.#consumed + complete, { memory, mayDrop }))) {
+        this.#keys = keys;
+        this.#heldBytes = complete;
+        this.#heldUntilMs = performance.now() + HELD_MS;
+        return UNSEEN;
+      }
       this.#owner.took(complete, lines.count);
       if (last) return size;
       if (this.#isAwaited || performance.now() >= this.#endsMs) return this.#consumed;
@@ -314,6 +330,7 @@ export class CaptureSession {
   #beginAgain(): void {
     this.#consumed = 0;
     this.#released = 0;
+    this.#heldBytes = 0;
     // Once for a run, because a program may do so without end.
     if (!this.#wasEmptied)
       this.#options.log.warn(`${this.#target.processName} emptied its own output; what was not read yet is lost`);
@@ -322,31 +339,56 @@ export class CaptureSession {
 
   /**
    * The invariant depends on this order: prepare, record the position, append, record the new position. Without a
-   * service log, lines count as consumed when the own log has taken them.
+   * service log, lines count as consumed when the own log has taken them. False when the disk of the service's log is
+   * full and the lines may not be dropped.
    */
-  async #write(all: OutputLines, consumedAfter: number, memory = new ReadingMemory()): Promise<void> {
+  async #write(
+    all: OutputLines,
+    consumedAfter: number,
+    {
+      memory = new ReadingMemory(),
+      mayDrop = true,
+    }: { readonly memory?: ReadingMemory; readonly mayDrop?: boolean } = {},
+  ): Promise<boolean> {
     const at = Date.now();
-    this.#recent.add(all);
-    const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all);
+    const isAgain = this.#heldBytes > 0;
+    if (!isAgain) this.#recent.add(all);
+    const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all, isAgain);
     const { processName, suppressed, logLevel } = this.#target;
     const ownLevel = this.#options.ownLevel();
     const captured = suppressed ? undefined : memory.own.format(lines, at, processName, ownLevel);
-    const delivered = captured && this.#options.deliver(captured);
+    const delivered = isAgain ? undefined : captured && this.#options.deliver(captured);
     if (this.#log !== null) {
       const { block } =
         captured !== undefined && ownLevel === logLevel
           ? captured
           : memory.service.format(lines, at, processName, logLevel);
-      if (await this.#log.prepare(block.length)) {
-        await this.#record(this.#consumed);
-        await this.#log.append(block);
+      const isTaken = await this.#append(this.#log, block, mayDrop);
+      if (!isTaken) {
+        await delivered;
+        return false;
       }
     }
     if (this.#log === null) await delivered;
+    this.#heldBytes = 0;
     this.#consumed = consumedAfter;
     await this.#record(consumedAfter);
     await delivered;
     if (this.#consumed - this.#released >= RELEASE_BYTES) await this.release();
+    return true;
+  }
+
+  async #append(log: RotatingFile, block: Uint8Array, mayDrop: boolean): Promise<boolean> {
+    try {
+      if (await log.prepare(block.length, { mayDrop })) {
+        await this.#record(this.#consumed);
+        await log.append(block, { mayDrop });
+      }
+      return true;
+    } catch {
+      // The log has told it.
+      return false;
+    }
   }
 
   /** Gives back to the disk what was read, as far as the next supervision knows that it was. */
@@ -362,7 +404,7 @@ export class CaptureSession {
    * Writes the access lines and returns the others. When the host is killed in between, an access line may be written
    * twice, but never lost.
    */
-  async #writeAccess(log: RotatingFile, lines: OutputLines): Promise<OutputLines> {
+  async #writeAccess(log: RotatingFile, lines: OutputLines, isAgain: boolean): Promise<OutputLines> {
     const others = new OutputLines(lines.bytes);
     let access = '';
     for (const { level, text } of lines) {
@@ -370,7 +412,7 @@ export class CaptureSession {
       else others.addText(level, text);
     }
     const block = Buffer.from(access);
-    if (block.length > 0 && (await log.prepare(block.length))) await log.append(block);
+    if (!isAgain && block.length > 0 && (await log.prepare(block.length))) await log.append(block);
     return others;
   }
 
@@ -401,6 +443,7 @@ export class CaptureSession {
   async #skipTo(offset: number): Promise<void> {
     const { buffer, bytesRead } = await this.#spool.read(Buffer.alloc(MAX_LINE_BYTES), 0, MAX_LINE_BYTES, offset);
     const start = offset + buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
+    this.#heldBytes = 0;
     const text = `${start - this.#consumed} bytes of output were dropped: they came faster than they could be stored`;
     await this.#write(OutputLines.of('WARNING', text), start);
   }
