@@ -180,41 +180,8 @@ t.test('access', async t => {
   );
 });
 
-t.test('limits: large messages, many clients', async t => {
-  const entrance = await open(t);
-  let open_ = 0;
-  entrance.http.addStream('a', {
-    path: '/ws/a',
-    summary: 'a',
-    open: () => {
-      open_ += 1;
-      return () => {
-        open_ -= 1;
-      };
-    },
-  });
-  const large = dial(entrance, '/ws/a');
-  await large.opened;
-  large.socket.send('x'.repeat(4096));
-  large.socket.send('ping');
-  await until(() => large.received.length === 1);
-  large.socket.send('x'.repeat(4097));
-  t.equal((await large.closed).code, 1009);
-  await until(() => open_ === 0);
-
-  const peers = Array.from({ length: 128 }, () => dial(entrance, '/ws/a'));
-  await until(() => open_ === 128);
-  const surplus = await dial(entrance, '/ws/a').closed;
-  t.equal(surplus.code, 1013);
-  peers[0]?.socket.close();
-  await until(() => open_ === 127);
-  await dial(entrance, '/ws/a').opened;
-  await until(() => open_ === 128);
-});
-
-t.test('one network takes every place only while no other wants one', async t => {
-  const entrance = await open(t);
-  entrance.config = { dumb: { api_service: { trusted_proxies: ['127.0.0.1'] } } };
+/** Adds the stream `/ws/a`, and tells how many clients it has. */
+function countedStream(entrance: Awaited<ReturnType<typeof open>>): () => number {
   let served = 0;
   entrance.http.addStream('a', {
     path: '/ws/a',
@@ -226,10 +193,39 @@ t.test('one network takes every place only while no other wants one', async t =>
       };
     },
   });
+  return () => served;
+}
+
+t.test('limits: large messages, many clients', async t => {
+  const entrance = await open(t);
+  const served = countedStream(entrance);
+  const large = dial(entrance, '/ws/a');
+  await large.opened;
+  large.socket.send('x'.repeat(4096));
+  large.socket.send('ping');
+  await until(() => large.received.length === 1);
+  large.socket.send('x'.repeat(4097));
+  t.equal((await large.closed).code, 1009);
+  await until(() => served() === 0);
+
+  const peers = Array.from({ length: 128 }, () => dial(entrance, '/ws/a'));
+  await until(() => served() === 128);
+  const surplus = await dial(entrance, '/ws/a').closed;
+  t.equal(surplus.code, 1013);
+  peers[0]?.socket.close();
+  await until(() => served() === 127);
+  await dial(entrance, '/ws/a').opened;
+  await until(() => served() === 128);
+});
+
+t.test('one network takes every place only while no other wants one', async t => {
+  const entrance = await open(t);
+  entrance.config = { dumb: { api_service: { trusted_proxies: ['127.0.0.1'] } } };
+  const served = countedStream(entrance);
   const from = (address: string) => dial(entrance, '/ws/a', { 'X-Forwarded-For': address });
   const several = async (address: string, count: number, wanted: number): Promise<Peer[]> => {
     const peers = Array.from({ length: count }, () => from(address));
-    await until(() => served === wanted);
+    await until(() => served() === wanted);
     await Promise.all(peers.map(({ opened }) => opened));
     return peers;
   };
