@@ -245,7 +245,7 @@ const PASSWORD_TAKERS: Readonly<Record<string, { readonly apart: RegExp; readonl
   P: { apart: /\b(?:(?:un)?zip|mosquitto_(?:pub|sub))\b/, joined: /\b(?:un)?zip\b/ },
   p: {
     apart: /\bsshpass(?:[\s"',\\]{1,8}-v)?[\s"',\\]{1,8}$|\b(?:docker|podman)[\s"',\\]{1,8}login\b/,
-    joined: /\bsshpass[\s"',\\]{1,8}$|\b(?:(?:mysql|mariadb)[a-z-]{0,16}|7z[ar]?|(?:un)?rar)["']?[ \t,]/,
+    joined: /\bsshpass[\s"',\\]{1,8}$|\b(?:(?:mysql|mariadb)[a-z-]{0,16}|7z[ar]?|unrar)["']?[ \t,]/,
   },
 };
 /** So far before its options the name of a program is looked for. */
@@ -257,7 +257,8 @@ const CURL = MAILS << 1;
 const SHORT_OPTIONS = CURL << 1;
 const OPTION_TAKERS = [
   ...['sshpass', 'mysql', 'mariadb', 'redis-cli', 'valkey-cli', 'mosquitto_', 'docker', 'podman'],
-  ...['zip', 'rar', '7z ', '7za', '7zr'],
+  // Not `rar`, which stands in every `library`.
+  ...['zip', 'unrar', '7z ', '7za', '7zr'],
 ];
 /** Which rules may find something, for `redact`. No group stands for printable ASCII without a secret. */
 export const SECRET_WORDS = new WordGroups([
