@@ -33,7 +33,7 @@ export async function feasibleCandidate(
   }
 }
 
-/** A unit is refused when nothing of its own could start, or when something that it needs first could not. */
+/** A unit is refused when nothing of its own could start, or when a component that it needs could not. */
 async function refusedUnits(
   { units, blocks }: Candidate,
   setups: ServiceSetups | undefined,
@@ -46,14 +46,14 @@ async function refusedUnits(
   };
   const refused: (readonly [Unit, Refusal])[] = [];
   for (const unit of units) {
-    const { service, before, main } = unit;
+    const { service, before, main, after } = unit;
     const own = await Promise.all(main.map(obstacle));
     const [first] = own;
     if (first !== undefined && own.every(problem => problem !== undefined)) {
       refused.push([unit, { service, error: first.message, component: null }]);
       continue;
     }
-    for (const component of before) {
+    for (const component of [...before, ...after]) {
       const problem = await obstacle(component);
       if (problem === undefined) continue;
       refused.push([unit, { service, error: problem.message, component }]);

@@ -4,6 +4,7 @@ import { chownSync, existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { programOf } from '../../support/debian.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { status } from '../../support/kids.ts';
@@ -227,6 +228,8 @@ t.test('an enabled first instance is user data', { skip }, async t => {
 });
 
 t.test('components of a core', { skip }, async t => {
+  // What is not given a command of its own is looked for.
+  await programOf(['rclone'], ['rclone']);
   const dir = testDir(t, {});
   const app = await open(
     t,
@@ -361,6 +364,26 @@ t.test('what a setting of others brings is not enabled when it could not start',
     },
   });
   t.same(await saved(app), { ...before, plex: { ...before.plex, enabled: true } });
+});
+
+t.test('a component that starts after its core is looked for as well before anything is saved', { skip }, async t => {
+  const dir = testDir(t, {});
+  const absent = idle(dir, {
+    process_name: 'Rclone w/ InfiniDysk',
+    core_service: ['infinidysk'],
+    command: ['no-such'],
+  });
+  const app = await open(t, {
+    puid: 65_534,
+    infinidysk: idle(dir),
+    rclone: { instances: { InfiniDysk: absent } },
+  });
+  const before = await saved(app);
+  const refused = await begin(app, { core_services: { name: 'infinidysk' } });
+  const error = /Rclone w\/ InfiniDysk cannot start: the program no-such .* is not installed/;
+  const errors = [{ service: 'infinidysk', component: 'Rclone w/ InfiniDysk', error }];
+  t.match(refused, { status: 500, body: { results: [], errors } });
+  t.same(await saved(app), before);
 });
 
 t.test('a shutdown in the middle of a start is told as such, and what was chosen stays', { skip }, async t => {
