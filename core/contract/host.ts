@@ -121,7 +121,7 @@ export interface Host {
   /** Declares a capability flag that is not tied to a route. The predicate is evaluated at each listing. */
   capability(flag: string, predicate: () => boolean): void;
   /** Every flag of every ready plugin, sorted by name. */
-  capabilities(): Record<string, boolean>;
+  capabilities(): Readonly<Record<string, boolean>>;
   /** A report on every plugin that was found, whatever its state. */
   plugins(): readonly PluginReport[];
   /** The reports of required plugins that are not ready, which the host is setting up again. */

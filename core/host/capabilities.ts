@@ -4,10 +4,16 @@ import type { Call, Owner } from '../kit/owner.ts';
 interface Flag {
   readonly owner: Owner;
   readonly predicate: () => boolean;
+  readonly call: Call;
 }
 
 export class Capabilities {
   readonly #flags = new Map<string, Set<Flag>>();
+  /** Until one comes or goes. */
+  #sorted: readonly (readonly [string, ReadonlySet<Flag>])[] | undefined;
+  /** In that order, as they were found last. */
+  readonly #states: boolean[] = [];
+  #last: Readonly<Record<string, boolean>> = Object.freeze({});
 
   add(owner: Owner, name: string, predicate: () => boolean): () => void {
     // All flags are sorted by name whenever anybody asks for them.
@@ -17,11 +23,14 @@ export class Capabilities {
     const other = [...flags].find(flag => flag.owner.plugin !== owner.plugin);
     if (other !== undefined)
       throw new Error(`capability '${name}' of ${owner.plugin} is already owned by ${other.owner.plugin}`);
-    const flag = { owner, predicate };
+    const call: Call = { place: 'capability', what: `the predicate of ${name}`, deadlineMs: 0 };
+    const flag = { owner, predicate, call };
     flags.add(flag);
+    this.#sorted = undefined;
     return () => {
       flags.delete(flag);
       if (flags.size === 0) this.#flags.delete(name);
+      this.#sorted = undefined;
     };
   }
 
@@ -31,13 +40,25 @@ export class Capabilities {
     return flag?.owner.plugin;
   }
 
-  /** All flags, sorted by name. A predicate that throws or returns anything but a boolean counts as false. */
-  all(): Record<string, boolean> {
-    return Object.fromEntries(
-      [...this.#flags]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, flags]) => [name, [...flags].some(flag => holds(name, flag))]),
-    );
+  /**
+   * All flags, sorted by name; the same object as before while none has changed. A predicate that throws or returns
+   * anything but a boolean counts as false.
+   */
+  all(): Readonly<Record<string, boolean>> {
+    let hasChanged = this.#sorted === undefined;
+    this.#sorted ??= [...this.#flags].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [index, [, flags]] of this.#sorted.entries()) {
+      let isSet = false;
+      for (const flag of flags) isSet ||= holds(flag);
+      if (this.#states[index] === isSet) continue;
+      this.#states[index] = isSet;
+      hasChanged = true;
+    }
+    if (hasChanged)
+      this.#last = Object.freeze(
+        Object.fromEntries(this.#sorted.map(([name], index) => [name, this.#states[index] === true])),
+      );
+    return this.#last;
   }
 
   of(plugin: string): string[] {
@@ -47,8 +68,7 @@ export class Capabilities {
   }
 }
 
-function holds(name: string, { owner, predicate }: Flag): boolean {
-  const call: Call = { place: 'capability', what: `the predicate of ${name}`, deadlineMs: 0 };
+function holds({ owner, predicate, call }: Flag): boolean {
   try {
     const answer: unknown = owner.invoke(call, predicate);
     if (typeof answer === 'boolean') return answer;
