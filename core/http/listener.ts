@@ -126,10 +126,14 @@ async function createListenError({ host, port }: ListenerOptions, error: unknown
   return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${reason}`), { code });
 }
 
-/** A connection is in use from when a request has arrived until it is answered; before and after, its client is awaited. */
+/**
+ * A connection is in use from when a request has arrived until it is answered; before and after, its client is awaited.
+ * A body that nobody reads ends after the answer.
+ */
 function trackUse(connections: Connections, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const begin = (): void => {
+    if (response.closed) return;
     connections.use(socket);
     response.once('close', () => connections.release(socket));
   };

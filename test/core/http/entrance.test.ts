@@ -1,5 +1,7 @@
 // Requests and answers: bodies, errors, access, origins, shutdown, as clients see them.
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
@@ -418,6 +420,27 @@ t.test('what is no HTTP, and headers', async t => {
     `GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${'y'.repeat(bytes)}\r\n\r\n`;
   t.match(await raw(headers(60_000)), /^HTTP\/1\.1 200 /, 'cookies of embedded services fit');
   t.match(await raw(headers(70_000)), /^HTTP\/1\.1 431 [\s\S]*\{"detail":/);
+});
+
+t.test('a connection is idle after its answer, also when nobody has read the body', async t => {
+  const { http, port } = await open(t);
+  http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
+  for (const [first, status] of [
+    ['GET /x', 200],
+    ['POST /nowhere', 404],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    socket.write(`${first} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`);
+    const [answer] = await once(socket, 'data');
+    t.match(String(answer), new RegExp(`^HTTP/1.1 ${status} `));
+    let isClosed = false;
+    socket.once('close', () => {
+      isClosed = true;
+    });
+    http.closeIdleConnections();
+    await until(() => isClosed, { timeoutMs: 5_000, what: `the connection of ${first} to be closed` });
+  }
 });
 
 t.test('offers of another protocol are not taken up', async t => {
