@@ -1,6 +1,6 @@
 // Proxies the web interfaces of services: `/ui/<name>/` and `/service/ui/<name>/` are forwarded to the service's port.
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
-import { type Duplex, Writable } from 'node:stream';
+import { type Duplex, Readable, Writable } from 'node:stream';
 import type { Pool } from 'undici';
 import type { HttpEntrance } from '#core';
 import { refuse, refuseSocket } from '#kit/refusal';
@@ -176,7 +176,7 @@ export class EmbeddedUis {
           method: request.method as 'GET',
           path: path.startsWith('/') ? path : `/${path}`,
           headers: this.#requestHeaders(request, prefix),
-          body: hasBody ? request : null,
+          body: hasBody ? Readable.from(bodyOf(request), { objectMode: false }) : null,
           signal: clientGone.signal,
         },
         ({ statusCode, headers }) => {
@@ -281,6 +281,15 @@ export class EmbeddedUis {
       });
     this.#pools.set(origin, known);
     return known;
+  }
+}
+
+/** Read to its end whatever becomes of it, because a client reads an answer only after it has sent its body. */
+async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
+  } finally {
+    request.resume();
   }
 }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import t, { type Test } from 'tap';
@@ -335,4 +335,55 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
   const plain = await raw('/hop');
   t.match(plain.text, /^HTTP\/1\.1 200 .*ok$/s);
   t.notMatch(plain.text, /x-hop/i, 'what is of the connection alone stays there');
+});
+
+t.test('an answer that comes before the end of a body reaches its client', { skip: !isHere }, async t => {
+  const { EmbeddedUis } = (await import(
+    new URL('embedded-uis.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  const answers: Record<string, string> = {
+    POST: 'HTTP/1.1 413 Payload Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig',
+    GET: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok',
+  };
+  const service = createServer(socket => {
+    socket.on('error', () => undefined);
+    socket.once('data', request => {
+      const answer = answers[String(request).split(' ')[0] ?? ''];
+      if (answer === undefined) socket.destroy();
+      else socket.end(answer);
+    });
+  });
+  const listen = async (server: Server): Promise<number> => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  const uis = new EmbeddedUis({ listUis: () => [ui as ServiceUi], isOwnCredential: () => false });
+  const front = createHttpServer((request, response) => void uis.handleRequest(request, response));
+  const port = await listen(front);
+  t.teardown(async () => {
+    await uis.close();
+    service.close();
+    front.close();
+  });
+  const body = 'x'.repeat(8 * 1024 * 1024);
+  for (const [method, told] of [
+    ['POST', /^HTTP\/1\.1 413 .*\r\n\r\nbigHTTP\/1\.1 200 .*ok$/s],
+    ['PUT', /^HTTP\/1\.1 502 .*App does not answer on port.*HTTP\/1\.1 200 .*ok$/s],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1').pause();
+    t.teardown(() => socket.destroy());
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      received += text;
+    });
+    socket.on('error', error => t.comment(error.message));
+    socket.write(`${method} /ui/app/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`);
+    // Like many clients, it reads nothing until it has sent everything.
+    await Promise.race([new Promise(sent => socket.write(body, sent)), once(socket, 'close')]);
+    socket.write('GET /ui/app/y HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    socket.resume();
+    if (!socket.closed) await once(socket, 'close');
+    t.match(received, told, method);
+  }
 });
