@@ -1,12 +1,12 @@
 // Proxies the web interfaces of services: `/ui/<name>/` and `/service/ui/<name>/` are forwarded to the service's port.
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { type Duplex, Readable, Writable } from 'node:stream';
-import type { Pool } from 'undici';
 import type { HttpEntrance } from '#core';
 import { refuse, refuseSocket } from '#kit/refusal';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
 import { buildRequestHeaders, buildResponseHeaders } from './forwarded-headers.ts';
+import { ServicePools } from './service-pools.ts';
 
 const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
 /**
@@ -14,7 +14,6 @@ const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
  */
 const COOKIE_NAME = 'dumb_ui_service';
 const RESPONSE_TIMEOUT_MS = 15 * 60_000;
-const KEEP_ALIVE_MS = 2 * 60_000;
 /** Of an answer, as much as a request may have. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const LIST = 'GET /config/service-ui lists those of enabled services';
@@ -52,7 +51,7 @@ export interface EmbeddedUisOptions {
 
 export class EmbeddedUis {
   readonly #listUis: () => readonly ServiceUi[];
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools: ServicePools;
   readonly #upgradedSockets = new Set<Duplex>();
   readonly #isOwnCredential: (authorization: string) => boolean;
   readonly #behindFrontend: boolean;
@@ -66,6 +65,10 @@ export class EmbeddedUis {
     this.#behindFrontend = options.behindFrontend === true;
     this.#entrance = options.entrance;
     this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
+    this.#pools = new ServicePools({
+      responseTimeoutMs: this.#responseTimeoutMs,
+      maxHeaderBytes: MAX_HEADER_BYTES,
+    });
     this.#isStopped = options.isStopped ?? (() => false);
   }
 
@@ -106,7 +109,7 @@ export class EmbeddedUis {
 
   async close(): Promise<void> {
     for (const socket of this.#upgradedSockets) socket.destroy();
-    await Promise.all([...this.#pools.values()].map(pool => pool.destroy()));
+    await this.#pools.close();
   }
 
   /**
@@ -170,7 +173,7 @@ export class EmbeddedUis {
     response.once('close', () => clientGone.abort());
     const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
     try {
-      const pool = await this.#openPool(ui);
+      const pool = await this.#pools.open(ui);
       await pool.stream(
         {
           method: request.method as 'GET',
@@ -266,21 +269,6 @@ export class EmbeddedUis {
     const serviceCookies = result['set-cookie'] ?? [];
     result['set-cookie'] = [...(Array.isArray(serviceCookies) ? serviceCookies : [serviceCookies]), cookie];
     return result;
-  }
-
-  async #openPool({ host, port }: ServiceUi): Promise<Pool> {
-    const { Pool } = await import('undici');
-    const origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-    const known =
-      this.#pools.get(origin) ??
-      new Pool(origin, {
-        headersTimeout: this.#responseTimeoutMs,
-        bodyTimeout: 0,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        maxHeaderSize: MAX_HEADER_BYTES,
-      });
-    this.#pools.set(origin, known);
-    return known;
   }
 }
 

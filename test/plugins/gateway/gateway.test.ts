@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -385,5 +385,50 @@ t.test('an answer that comes before the end of a body reaches its client', { ski
     socket.resume();
     if (!socket.closed) await once(socket, 'close');
     t.match(received, told, method);
+  }
+});
+
+t.test('few connections to services wait for later requests', { skip: !isHere }, async t => {
+  const { EmbeddedUis } = (await import(
+    new URL('embedded-uis.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  const AT_ONCE = 60;
+  const listen = async (server: Server): Promise<number> => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const held: ServerResponse[] = [];
+  let connections = 0;
+  const names = ['one', 'two'];
+  const uis: ServiceUi[] = [];
+  for (const name of names) {
+    const service = createHttpServer((_request, response) => void held.push(response));
+    service.keepAliveTimeout = 0;
+    service.on('connection', socket => {
+      connections += 1;
+      socket.once('close', () => {
+        connections -= 1;
+      });
+    });
+    uis.push({ name, processName: name, host: '127.0.0.1', port: await listen(service), entryPath: '' } as ServiceUi);
+    t.teardown(() => service.close());
+  }
+  const embedded = new EmbeddedUis({ listUis: () => uis, isOwnCredential: () => false });
+  const front = createHttpServer((request, response) => void embedded.handleRequest(request, response));
+  const port = await listen(front);
+  t.teardown(async () => {
+    await embedded.close();
+    front.close();
+  });
+  for (const name of [...names, ...names]) {
+    const answers = Array.from({ length: AT_ONCE }, async () =>
+      (await fetch(`http://127.0.0.1:${port}/ui/${name}/`)).text(),
+    );
+    await until(() => held.length === AT_ONCE, { what: 'every request to be there' });
+    t.ok(connections >= AT_ONCE);
+    for (const response of held.splice(0)) response.end('ok');
+    t.ok((await Promise.all(answers)).every(text => text === 'ok'));
+    await until(() => connections <= 64, { timeoutMs: 5_000, what: 'connections to be closed' });
+    t.ok(connections > 0, 'some stay for later requests');
   }
 });
