@@ -239,7 +239,7 @@ export class EmbeddedUis {
       for (let index = 0; index < answer.rawHeaders.length; index += 2) {
         lines.push(`${answer.rawHeaders[index]}: ${answer.rawHeaders[index + 1]}`);
       }
-      socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+      socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
       if (upstreamHead.length > 0) socket.write(upstreamHead);
       client.connect(upstream);
     });

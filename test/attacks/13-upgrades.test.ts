@@ -158,6 +158,11 @@ t.test('only WebSockets are forwarded', async t => {
   t.equal((await raw(port, upgrade())).status, 101);
 });
 
+t.test('headers of the answer stay as their bytes are', async t => {
+  const service = await serve(t, () => SWITCHED.replace('\r\n\r\n', '\r\nX-Name: \u00E9\r\n\r\n'));
+  t.match((await raw(await openGateway(t, service.port), upgrade())).text, /\r\nX-Name: \u00E9\r\n/);
+});
+
 t.test('what is sent early reaches a service that takes the upgrade', async t => {
   let answers = false;
   const service = await serve(t, received => (answers && !received.includes('early') ? '' : answers ? SWITCHED : ''));
