@@ -69,7 +69,11 @@ export async function openListener(options: ListenerOptions, connections: Connec
     if (fault === undefined) options.upgrade(request, socket, head);
     else refuseSocket(socket, 400, fault);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+    turns.end(socket as Socket, () => answerClientError(error, socket)),
+  );
+  // Node would answer it out of turn, without a word.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
   let isTold = false;
   const giveUpAtMs = performance.now() + (options.retryMs ?? 0);

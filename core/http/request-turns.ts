@@ -14,8 +14,8 @@ interface Turn {
 }
 
 export class RequestTurns {
-  /** By connection on which a request is handled: its answer, and what waits behind it. */
-  readonly #handled = new Map<Socket, { response: ServerResponse; readonly waiting: Turn[] }>();
+  /** By connection on which a request is handled: its answer, what waits behind it, and what ends it. */
+  readonly #handled = new Map<Socket, { response: ServerResponse; readonly waiting: Turn[]; last?: () => void }>();
 
   /** Calls `handle` at once, or when everything that came before it on this connection is answered. */
   take({ socket }: IncomingMessage, response: ServerResponse, handle: () => void): void {
@@ -24,11 +24,26 @@ export class RequestTurns {
     if (handled === undefined) {
       this.#handled.set(socket, { response, waiting: [] });
       this.#begin(socket, { response, handle });
-    } else if (handled.waiting.length < MAX_WAITING) {
+    } else if (handled.last !== undefined) return;
+    else if (handled.waiting.length < MAX_WAITING) {
       // Otherwise it would count as the work of whoever gives the answer before it.
       const context = new AsyncResource('request');
       handled.waiting.push({ response, handle: () => context.runInAsyncScope(handle) });
     } else socket.destroy();
+  }
+
+  /**
+   * Ends a connection on which something came that is no request; `refuse` answers it, after every whole request before
+   * it. Where it belongs to the request that is handled, the answer to that is cut if it has begun.
+   */
+  end(socket: Socket, refuse: () => void): void {
+    const handled = this.#handled.get(socket);
+    if (handled === undefined) refuse();
+    else if (handled.response.req.complete && !socket.readableEnded) {
+      handled.last ??= refuse;
+      if (handled.waiting.at(-1)?.response.req.complete === false) handled.waiting.pop();
+    } else if (handled.response.headersSent) socket.destroy();
+    else refuse();
   }
 
   /** Whether a request of this connection is not answered and read yet. */
@@ -47,6 +62,7 @@ export class RequestTurns {
       const next = socket.destroyed ? undefined : handled?.waiting.shift();
       if (handled === undefined || next === undefined) {
         this.#handled.delete(socket);
+        if (!socket.destroyed) handled?.last?.();
         return;
       }
       handled.response = next.response;

@@ -1,9 +1,13 @@
 // Requests in the rarer forms that the protocol allows are served like others, and those that it forbids are told what
 // is wrong with them.
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
 import t from 'tap';
+import { Answer } from '../../core/contract/route.ts';
 import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
 import { raw } from '../support/raw-http.ts';
+import { until } from '../support/until.ts';
 
 const UPGRADE = [
   'Connection: Upgrade',
@@ -38,4 +42,80 @@ t.test('forms of requests', async t => {
   t.match(await upgrade('/ws/a/?b=1', 'Host: nas'), /^HTTP\/1\.1 101/);
   t.match(await upgrade('http://nas/ws/a', 'Host: nas'), /^HTTP\/1\.1 101/, 'a whole address');
   t.match(await upgrade('/ws/a//', 'Host: nas'), /^HTTP\/1\.1 404/);
+});
+
+t.test('what is no request is refused after the answers to those before it, and never within one', async t => {
+  const entrance = await openEntrance(testDir(t));
+  t.teardown(() => entrance.close());
+  let changes = 0;
+  let give: (value: unknown) => void = () => undefined;
+  entrance.http.addRoute('a', {
+    method: 'POST',
+    path: '/change',
+    summary: 'c',
+    handle: () => {
+      changes += 1;
+      return new Promise(resolve => {
+        give = resolve;
+      });
+    },
+  });
+  entrance.http.addRoute('a', {
+    method: 'GET',
+    path: '/parts',
+    summary: 'p',
+    handle: () => new Answer(parts, 200, { 'Content-Type': 'text/plain' }),
+  });
+  const parts = new Readable({ read: () => undefined });
+  const open = (text: string) => {
+    const socket = connect(entrance.port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    const client = { socket, received: '', isClosed: false };
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      client.received += chunk;
+    });
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      client.isClosed = true;
+    });
+    socket.write(text);
+    return client;
+  };
+  const post = 'POST /change HTTP/1.1\r\nHost: nas\r\n\r\n';
+  const garbage = 'NONSENSE\r\n\r\n';
+
+  const one = open(`${post}${garbage}`);
+  await until(() => changes === 1);
+  one.socket.write(garbage);
+  give('first');
+  await until(() => one.isClosed);
+  t.match(one.received, /^HTTP\/1\.1 200 OK.*"first"HTTP\/1\.1 400 .*not valid HTTP/s);
+
+  const two = open(`${post}${post}POST /change HTTP/1.1\r\nHost: nas\r\nTransfer-Encoding: chunked\r\n\r\nzz`);
+  await until(() => changes === 2);
+  give('second');
+  await until(() => changes === 3);
+  give('third');
+  await until(() => two.isClosed);
+  t.match(two.received, /^HTTP\/1\.1 200 OK.*"second"HTTP\/1\.1 200 OK.*"third"HTTP\/1\.1 400 .*not valid HTTP/s);
+  t.equal(changes, 3, 'one whose body is spoilt is not handled');
+
+  const streamed = open('GET /parts HTTP/1.1\r\nHost: nas\r\n\r\n');
+  parts.push('begun');
+  await until(() => streamed.received.includes('begun'));
+  streamed.socket.write(garbage);
+  const known = await raw(entrance.port, ['GET /other HTTP/1.1', 'Host: nas', 'Connection: close']);
+  t.equal(known.status, 404, 'what came in before has been read');
+  parts.push('ended');
+  parts.push(null);
+  await until(() => streamed.isClosed);
+  t.match(streamed.received, /5\r\nbegun\r\n5\r\nended\r\n0\r\n\r\nHTTP\/1\.1 400 .*not valid HTTP/s);
+});
+
+t.test('expectations that nobody knows are not met, and not answered out of turn', async t => {
+  const entrance = await openEntrance(testDir(t));
+  t.teardown(() => entrance.close());
+  entrance.http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 'here' });
+  const { text } = await raw(entrance.port, ['GET /x HTTP/1.1', 'Host: nas', 'Expect: more', 'Connection: close']);
+  t.match(text, /^HTTP\/1\.1 200 OK.*"here"$/s);
 });
