@@ -55,6 +55,9 @@ export class Client implements StreamClient {
   /** Protocol pings since the client's last application ping; undefined while it has sent none. */
   #quiet: number | undefined;
 
+  /** One answer stands for all pings that come before it is sent: each that waits takes far more than its bytes. */
+  #isPongUnsent = false;
+
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#socket = options.socket;
@@ -93,6 +96,10 @@ export class Client implements StreamClient {
   }
 
   send(text: string | Buffer, { compresses = false }: SendOptions = {}): void {
+    this.#write(text, compresses);
+  }
+
+  #write(text: string | Buffer, compresses: boolean, sent?: () => void): void {
     if (this.gone) return;
     if (this.unsentBytes > UNSENT_LIMIT_BYTES) {
       this.close(4409, 'The client reads too slowly');
@@ -105,6 +112,7 @@ export class Client implements StreamClient {
     this.#socket.send(text, { binary: false, compress: compresses }, error => {
       if (error !== undefined && error !== null) this.#socket.terminate();
       else this.#count(this.unsentBytes);
+      sent?.();
     });
     this.#count(this.unsentBytes);
   }
@@ -152,7 +160,11 @@ export class Client implements StreamClient {
     if (isBinary || !isPing(data.toString('utf8'))) return;
     this.#quiet = 0;
     const { pong } = this.#options;
-    if (pong !== null) this.send(pong);
+    if (pong === null || this.#isPongUnsent) return;
+    this.#isPongUnsent = true;
+    this.#write(pong, false, () => {
+      this.#isPongUnsent = false;
+    });
   }
 
   #finish(): void {

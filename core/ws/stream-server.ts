@@ -60,6 +60,8 @@ export class StreamServer {
     noServer: true,
     perMessageDeflate: COMPRESSION,
     maxPayload: MAX_MESSAGE_BYTES,
+    // Others are served between two messages of a client that sends thousands in one piece.
+    allowSynchronousEvents: false,
   });
   readonly #streams = new Map<string, OwnedStream>();
   readonly #unsent = new UnsentBudget();

@@ -13,23 +13,23 @@ const MIB = 1024 * 1024;
 const PING = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125, 'x')]);
 const FLOOD = Buffer.concat(Array.from({ length: 8_000 }, () => PING));
 const MOST_BYTES = 64 * MIB;
+const HANDSHAKE = [
+  'GET /ws/a HTTP/1.1',
+  'Host: nas',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+];
 
 t.test('pings of a client that reads nothing', async t => {
   const entrance = await openEntrance(testDir(t));
   t.teardown(() => entrance.close());
   const clients: StreamClient[] = [];
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void clients.push(client) });
-  const handshake = [
-    'GET /ws/a HTTP/1.1',
-    'Host: nas',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
-  ];
   const socket = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
   t.teardown(() => socket.destroy());
-  socket.write(`${handshake.join('\r\n')}\r\n\r\n`);
+  socket.write(`${HANDSHAKE.join('\r\n')}\r\n\r\n`);
   const client = await until(() => clients[0], { what: 'the client' });
   let mostBytes = 0;
   for (let sent = 0; sent < MOST_BYTES && !client.signal.aborted; sent += FLOOD.length) {
@@ -45,4 +45,30 @@ t.test('pings of a client that reads nothing', async t => {
   reader.ping('still there?');
   const [answer] = await once(reader, 'pong');
   t.equal(String(answer), 'still there?', 'one that reads is answered');
+});
+
+t.test('one answer stands for the pings that came before it was sent', async t => {
+  const PINGS = 1_000;
+  const ANSWER_BYTES = 64 * 1024;
+  const entrance = await openEntrance(testDir(t));
+  t.teardown(() => entrance.close());
+  const clients: StreamClient[] = [];
+  const stream = { path: '/ws/a', summary: 'a', pong: 'x'.repeat(ANSWER_BYTES) };
+  entrance.http.addStream('a', { ...stream, open: client => void clients.push(client) });
+  const socket = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => socket.destroy());
+  socket.write(`${HANDSHAKE.join('\r\n')}\r\n\r\n`);
+  const client = await until(() => clients[0], { what: 'the client' });
+  const ping = Buffer.from([0x81, 0x84, 0, 0, 0, 0, ...Buffer.from('ping')]);
+  /** No frame, because it is not masked. */
+  const end = Buffer.from([0x81, 0x00]);
+  socket.write(Buffer.concat([...Array.from({ length: PINGS }, () => ping), end]));
+  let mostBytes = 0;
+  const isRead = () => {
+    mostBytes = Math.max(mostBytes, client.unsentBytes);
+    return client.signal.aborted;
+  };
+  await until(isRead, { what: 'the end to be read', intervalMs: 1 });
+  t.ok(mostBytes > 0, 'the client reads nothing');
+  t.ok(mostBytes < 2 * ANSWER_BYTES, `${mostBytes} bytes unsent at most`);
 });
