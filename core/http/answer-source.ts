@@ -4,33 +4,53 @@ import type { Call, Owner } from '../kit/owner.ts';
 
 /** A source that gives nothing for so long has stopped. */
 const PIECE_MS = 30_000;
+const ENDED: IteratorResult<unknown> = { done: true, value: undefined };
 
 /** Ends with an error, which counts against the owner, when the source fails or stops. Destroys the source at its end. */
 export function readAs(owner: Owner, { place, what }: Call, source: Readable): Readable {
   const call: Call = { place, what: `the stream that ${what} gives`, deadlineMs: PIECE_MS };
+  let reader: AsyncIterator<unknown> | undefined;
   let isOver = false;
-  async function* pieces(): AsyncGenerator<unknown> {
-    const reader = owner.invoke(call, () => source[Symbol.asyncIterator]());
-    // What is destroyed because the client left has not failed.
-    const next = (): Promise<IteratorResult<unknown>> =>
-      reader.next().catch((error: unknown) => {
-        if (isOver) return { done: true, value: undefined };
-        throw error;
-      });
-    for (;;) {
-      const { done, value } = await owner.invoke(call, next);
-      if (done === true) return;
-      yield value;
-    }
-  }
-  const read = Readable.from(pieces());
-  read.once('close', () => {
-    isOver = true;
+  /** Ends what awaits the next piece, which a source that is destroyed may leave open. */
+  let leave = (): void => undefined;
+
+  const next = (): Promise<IteratorResult<unknown>> =>
+    new Promise((resolve, reject) => {
+      leave = () => resolve(ENDED);
+      reader ??= source[Symbol.asyncIterator]();
+      Promise.resolve(reader.next())
+        .then(result => resolve(pieceOf(result)))
+        .catch(reject);
+    });
+  const give = async (): Promise<void> => {
     try {
-      owner.invoke(call, () => void source.destroy());
-    } catch {
-      // It was counted and told where it happened.
+      const { done, value } = await owner.invoke(call, next);
+      if (!isOver) read.push(done === true ? null : value);
+    } catch (error) {
+      read.destroy(error as Error);
     }
+  };
+  const read: Readable = new Readable({
+    objectMode: true,
+    highWaterMark: 1,
+    read: () => void give(),
+    destroy(error, done) {
+      isOver = true;
+      // What is destroyed because the client left has not failed, nor stopped.
+      leave();
+      try {
+        owner.invoke(call, () => void source.destroy());
+      } catch {
+        // It was counted and told where it happened.
+      }
+      done(error);
+    },
   });
   return read;
+}
+
+function pieceOf(result: IteratorResult<unknown>): IteratorResult<unknown> {
+  const { done, value } = result;
+  if (done === true || typeof value === 'string' || value instanceof Uint8Array) return result;
+  throw new TypeError(`it gives a piece that is neither text nor bytes: ${value === null ? 'null' : typeof value}`);
 }

@@ -412,6 +412,40 @@ t.test('a client that goes away is seen by the signal only', async t => {
   t.same(faults, []);
 });
 
+t.test('the source of an answer ends with its client, also while it gives nothing', async t => {
+  const { http, port, faults } = await open(t);
+  const leave = async (source: Readable): Promise<void> => {
+    const withdraw = http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => answer(source) });
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n');
+    source.push('begun');
+    await once(socket, 'data');
+    socket.destroy();
+    withdraw();
+  };
+  const quiet = new Readable({ read: () => undefined });
+  await leave(quiet);
+  await until(() => quiet.closed, { timeoutMs: 5_000, what: 'the source to be closed' });
+  t.same(faults, [], 'it has neither failed nor stopped');
+
+  const stubborn = new Readable({ read: () => undefined });
+  stubborn.destroy = () => {
+    throw new Error('no');
+  };
+  await leave(stubborn);
+  await until(() => faults.length > 0, { timeoutMs: 5_000, what: 'the fault' });
+  t.match(faults, [{ place: 'route', error: { message: 'no' } }]);
+  Readable.prototype.destroy.call(stubborn);
+});
+
+t.test('pieces of an answer that are neither text nor bytes are a fault of its giver', async t => {
+  const { http, raw, faults } = await open(t);
+  const handle = () => answer(Readable.from(['begun', { a: 1 }]));
+  http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle });
+  t.match(await raw('GET /x HTTP/1.1\r\nHost: x\r\n\r\n'), /begun\r\n$/, 'the answer is cut');
+  t.match(faults, [{ place: 'route', error: { message: 'it gives a piece that is neither text nor bytes: object' } }]);
+});
+
 t.test('what is no HTTP, and headers', async t => {
   const { http, raw } = await open(t);
   http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
