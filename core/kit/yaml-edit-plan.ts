@@ -10,7 +10,7 @@ import { positionAt } from './text-position.ts';
 import { applySplices, type Splice } from './text-splice.ts';
 import { isShared, sharedNode } from './yaml-anchors.ts';
 import { findRange, readKey, YamlPlaces } from './yaml-places.ts';
-import { formatInline, needsBlock, YamlWriter } from './yaml-writer.ts';
+import { formatInline, literalLines, needsBlock, YamlWriter } from './yaml-writer.ts';
 
 type Values = Record<string, unknown>;
 /** Whether members that are not wanted stay or go. */
@@ -197,12 +197,15 @@ export class YamlEditPlan {
     const isOnLine = !isBlock && (!needsBlock(value) || this.#places.commentAt(end) !== '');
     if (seq.flow === true || isOnLine) {
       const lead = this.#text[start - 1] === '-' ? ' ' : '';
-      this.#splice(start, end, lead + formatInline(value, seq.flow === true, isScalar(node) ? node : undefined));
+      const text = this.#inPlaceOf(node, value, seq.flow === true, this.#places.columnOf(range.startOffset));
+      this.#splice(start, end, lead + text + this.#tail(start, end));
       return;
     }
     const column = this.#places.columnOf(range.startOffset);
-    const comment = isBlock ? this.#places.commentAt(range.startOffset + 1) : '';
-    const tail = this.#text[end - 1] === '\n' ? this.#lineEnding : '';
+    const comment = isBlock
+      ? this.#places.commentAt(range.startOffset + 1)
+      : (this.#places.blockText(node)?.comment ?? '');
+    const tail = this.#tail(start, end);
     const text = comment === '' ? this.#writer.item(value, column) : this.#writer.commentedItem(value, comment, column);
     this.#splice(range.startOffset, end, text.slice(column, -this.#lineEnding.length) + tail);
   }
@@ -225,11 +228,28 @@ export class YamlEditPlan {
       const from = isBlock ? this.#places.colonEnd(key) : start;
       const lead = this.#text[from - 1] === ':' ? ' ' : '';
       const comment = isBlock ? this.#places.commentAt(from) : '';
-      const tail = this.#text.slice(from, end).endsWith('\n') ? this.#lineEnding : '';
-      const text = formatInline(value, isInBrackets, isScalar(node) ? node : undefined);
-      this.#splice(from, end, lead + text + comment + tail);
+      const text = this.#inPlaceOf(node, value, isInBrackets, this.#places.columnOf(key.range?.[0] ?? 0));
+      this.#splice(from, end, lead + text + comment + this.#tail(from, end));
     }
     this.changed += 1;
+  }
+
+  /** The value as it is written where a node stood; `column` is that of its key or dash. */
+  #inPlaceOf(node: Node | null, value: unknown, isInBrackets: boolean, column: number): string {
+    const before = this.#places.blockText(node);
+    if (before === undefined) return formatInline(value, isInBrackets, isScalar(node) ? node : undefined);
+    const literal = literalLines(value);
+    if (literal === undefined) return formatInline(value, isInBrackets) + before.comment;
+    const indent = ' '.repeat(before.indent ?? column + 2);
+    const lines = literal.lines.map(line => (line === '' ? '' : indent + line));
+    // The last line break of a text is its own, which a file that ends without one would not give it.
+    const isOpen = literal.chomping === '' && node?.range?.[1] === this.#text.length && !this.#text.endsWith('\n');
+    return [`|${literal.chomping}${before.comment}`, ...lines, ...(isOpen ? [''] : [])].join(this.#lineEnding);
+  }
+
+  /** The line break of a range that ends with one. */
+  #tail(startOffset: number, endOffset: number): string {
+    return this.#text.slice(startOffset, endOffset).endsWith('\n') ? this.#lineEnding : '';
   }
 
   /** Takes members out of a collection in brackets, and puts others between those that stay. */

@@ -7,6 +7,7 @@ const CORE_TAGS = 'tag:yaml.org,2002:';
 const MAX_TAG_LENGTH = 200;
 const TAG = /(?<![^\s,[\]{}])!(?:<[^\s<>]+>|[^\s,[\]{}<>]+)\s+$/;
 const COMMENT = /[ \t]+#[^\r\n]*/y;
+const BLOCK_HEADER = /[|>][-+\d]{0,2}/y;
 
 export class YamlPlaces {
   readonly #text: string;
@@ -36,6 +37,20 @@ export class YamlPlaces {
   commentAt(offset: number): string {
     COMMENT.lastIndex = offset;
     return COMMENT.exec(this.#text)?.[0] ?? '';
+  }
+
+  /**
+   * The first line of a text that stands on lines of its own below it: its comment, and the indentation of those lines
+   * where they tell one. undefined for any other node.
+   */
+  blockText(node: Node | null): { readonly comment: string; readonly indent: number | undefined } | undefined {
+    if (!isScalar(node) || (node.type !== 'BLOCK_LITERAL' && node.type !== 'BLOCK_FOLDED')) return undefined;
+    const [start, end] = node.range ?? [0, 0];
+    BLOCK_HEADER.lastIndex = start;
+    const header = BLOCK_HEADER.exec(this.#text)?.[0] ?? '';
+    const lines = this.#text.slice(this.#lineEnd(start), end);
+    const indent = /\d/.test(header) ? undefined : /^ *(?=[^\s])/m.exec(lines)?.[0].length;
+    return { comment: this.commentAt(start + header.length), indent };
   }
 
   /** Where the empty value stands with which a collection on lines of its own ends. */

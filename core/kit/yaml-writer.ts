@@ -2,10 +2,22 @@
 import { Document, Scalar, stringify, visit } from 'yaml';
 
 /**
- * Texts that YAML 1.1 parsers read as booleans, null or numbers, and those that merge mappings, or begin or end a
- * document; they are quoted when they are written.
+ * Texts that YAML 1.1 parsers read as booleans, null, numbers or times, and those that merge mappings, stand for a
+ * default, or begin or end a document; they are quoted when they are written.
  */
-const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?|<<|---|\.\.\.)$/i;
+const AMBIGUOUS = [
+  /^(y|n|yes|no|on|off|true|false|null|~|=|<<)$/i,
+  /^[-+]?0[box][\da-f_]+$/i,
+  /^[-+]?\.?\d[\d_]*(\.[\d_]*)?(e[-+]?\d+)?$/i,
+  /^[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?$/,
+  /^\d{4}-\d\d?-\d\d?([t\s].*)?$/i,
+  /^(---|\.\.\.)(\s.*)?$/,
+];
+
+/** What parsers refuse, or take for the end of a line, wherever it is not escaped. */
+const UNPRINTABLE = /[^\P{Cc}\n]|[\p{Cs}\u2028\u2029\ufeff\ufffe\uffff]/u;
+/** What of it the library writes as it is. */
+const UNESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /** Texts that need no quotes, unless they are ambiguous. */
 const WORD = /^[a-z_][\w./-]*$/i;
@@ -50,6 +62,19 @@ export class YamlWriter {
   }
 }
 
+/**
+ * The lines of a text below the `|` that begins it, and the sign behind that; undefined for what is clearer in quotes, or
+ * cannot stand there.
+ */
+export function literalLines(
+  value: unknown,
+): { readonly chomping: string; readonly lines: readonly string[] } | undefined {
+  if (typeof value !== 'string' || !/^[^\s]/.test(value) || UNPRINTABLE.test(value) || value.endsWith('\n\n'))
+    return undefined;
+  const isEnded = value.endsWith('\n');
+  return { chomping: isEnded ? '' : '-', lines: (isEnded ? value.slice(0, -1) : value).split('\n') };
+}
+
 /** The value as text for the line of its key. A scalar keeps its kind of quotes where the new value allows them. */
 export function formatInline(value: unknown, isInBrackets: boolean, before?: Scalar): string {
   if (typeof value === 'object' && value !== null) return formatCollection(value, 'flow');
@@ -57,10 +82,10 @@ export function formatInline(value: unknown, isInBrackets: boolean, before?: Sca
   const scalar = new Scalar(value);
   if (typeof value === 'string') {
     const quotes = before?.type === 'QUOTE_SINGLE' || before?.type === 'QUOTE_DOUBLE' ? before.type : undefined;
-    if (quotes !== undefined && !value.includes('\n')) scalar.type = quotes;
+    if (quotes !== undefined && !value.includes('\n') && !UNPRINTABLE.test(value)) scalar.type = quotes;
     else if (isInBrackets || needsQuotes(value) || value.includes('\n')) scalar.type = 'QUOTE_DOUBLE';
   }
-  return stringify(scalar, STYLE).trimEnd();
+  return escaped(stringify(scalar, STYLE).trimEnd());
 }
 
 function formatCollection(value: object, collectionStyle: 'flow' | 'any'): string {
@@ -73,17 +98,26 @@ function formatCollection(value: object, collectionStyle: 'flow' | 'any'): strin
       if (hasLines || needsQuotes(text)) scalar.type = 'QUOTE_DOUBLE';
     },
   });
-  return document.toString({ collectionStyle, ...STYLE }).slice(0, -1);
+  return escaped(document.toString({ collectionStyle, ...STYLE }).slice(0, -1));
 }
 
-/** Whether parsers take the bare text for something else, or leave out what it begins or ends with. */
+/** Texts that hold such characters are written in double quotes, where escapes are read. */
+function escaped(text: string): string {
+  return text.replaceAll(UNESCAPED, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Whether parsers take the bare text for something else, refuse it, or leave out what it begins or ends with. */
 function needsQuotes(text: string): boolean {
-  return AMBIGUOUS.test(text) || text.trim() !== text;
+  return isAmbiguous(text) || UNPRINTABLE.test(text) || text.startsWith(':') || text.trim() !== text;
+}
+
+function isAmbiguous(text: string): boolean {
+  return AMBIGUOUS.some(pattern => pattern.test(text));
 }
 
 /** Spares the values that are the same in YAML as in text the cost of a document of their own. */
 function isPlainScalar(value: unknown): boolean {
-  if (typeof value === 'string') return WORD.test(value) && !AMBIGUOUS.test(value);
+  if (typeof value === 'string') return WORD.test(value) && !isAmbiguous(value);
   return typeof value === 'boolean' || Number.isSafeInteger(value);
 }
 

@@ -175,7 +175,7 @@ const WRITTEN: readonly { what: string; text: string; edits: [string, unknown][]
       ['a', { b: '...', '<<': '\u2028', c: ['yes', '---'] }],
       ['d', { on: 'no' }],
     ],
-    becomes: 'a:\n  b: "..." # one\n  "<<": "\u2028"\n  c:\n    - "yes"\n    - "---"\nd:\n  "on": "no"\n',
+    becomes: 'a:\n  b: "..." # one\n  "<<": "\\u2028"\n  c:\n    - "yes"\n    - "---"\nd:\n  "on": "no"\n',
   },
   {
     what: 'a set, in the line ends of the file',

@@ -118,6 +118,55 @@ holdFormat(t, yamlFormat, {
       becomes: 'a: "yes"\nb: "012"\nc: "1:30"\n',
     },
     {
+      name: 'texts that other parsers mistake or refuse',
+      text: "a: x\nb: 'y'\nc: z\n",
+      updates: { a: '2001-01-01', b: 'a\u0085b', c: ['1_000', '0b11', '=', '\u007f\ufffe', 'a\tb', ':a', '--- a'] },
+      becomes:
+        'a: "2001-01-01"\nb: "a\\u0085b"\n' + 'c: [ "1_000", "0b11", "=", "\\u007f\\ufffe", "a\\tb", ":a", "--- a" ]\n',
+    },
+    {
+      name: 'a key that would begin a document',
+      text: 'a: 1\n',
+      updates: { '--- b': 2 },
+      becomes: 'a: 1\n"--- b": 2\n',
+    },
+    {
+      name: 'a text on lines of its own stays on them, with its comment',
+      text: NESTED.replace('text: |', 'text: |  # many'),
+      updates: { service: { text: 'other\n\n  lines' } },
+      becomes: NESTED.replace('text: |\n    several\n    lines', 'text: |-  # many\n    other\n\n      lines'),
+    },
+    {
+      name: 'a text on lines of its own becomes a number',
+      text: 'a: >-  # old\r\n  b\r\n\r\nc: 1\r\n',
+      updates: { a: 5 },
+      becomes: ['>-  # old\r\n  b', '5  # old'],
+    },
+    {
+      name: 'a text on lines of its own becomes one that cannot stand there',
+      text: 'a: |\n  b\n',
+      updates: { a: ' c\n\n' },
+      becomes: 'a: " c\\n\\n"\n',
+    },
+    {
+      name: 'a text on lines of its own in a list',
+      text: 'a:\n  - b: |\n        c\n    d: 1\n  - e\n',
+      updates: { a: [{ b: 'f\ng\n', d: 1 }, 'e'] },
+      becomes: ['        c', '        f\n        g'],
+    },
+    {
+      name: 'a text on lines of its own as an item',
+      text: 'a:\n  - |  # old\n    b\n    c\n  - d\n',
+      updates: { a: ['e', 'd'] },
+      becomes: ['|  # old\n    b\n    c', '|-  # old\n    e'],
+    },
+    {
+      name: 'a text on lines of its own as the last thing of a file without a final newline',
+      text: 'a: |\n  b',
+      updates: { a: 'c\n' },
+      becomes: 'a: |\n  c\n',
+    },
+    {
       name: 'replace removes',
       text: 'a: 1 # one\nb:\n  c: 2\nd: 3\n',
       updates: { a: 1, d: 3 },
