@@ -6,8 +6,19 @@ type PythonValue = string | number | boolean | null | readonly PythonValue[] | {
 export interface Literal {
   readonly value: PythonValue;
   readonly kind: 'scalar' | 'list' | 'tuple' | 'dict';
+  readonly startOffset: number;
   /** Offset after the literal's last character. */
   readonly endOffset: number;
+  /** What stands between its brackets. */
+  readonly members: readonly Member[];
+}
+
+export interface Member {
+  /** null for an item of a list or a tuple. */
+  readonly key: string | null;
+  /** Of the key where there is one. */
+  readonly startOffset: number;
+  readonly literal: Literal;
 }
 
 const WHITE_SPACE = /[ \t\f\r\n]+|#[^\r\n]*|\\\r?\n/y;
@@ -36,12 +47,12 @@ export const MAX_DEPTH = 100;
 export function readLiteral(text: string, at: number, depth = 0): Literal | null {
   if (depth > MAX_DEPTH) return null;
   const word = match(KEYWORD, text, at);
-  if (word !== null) return { value: KEYWORD_VALUES[word[0]] ?? null, kind: 'scalar', endOffset: at + word[0].length };
+  if (word !== null) return scalar(KEYWORD_VALUES[word[0]] ?? null, at, at + word[0].length);
   if (match(STRING_START, text, at) !== null) return readStrings(text, at);
   const number = match(NUMBER, text, at);
   if (number !== null) {
     const value = Number(number[0].replaceAll('_', ''));
-    return Number.isFinite(value) ? { value, kind: 'scalar', endOffset: at + number[0].length } : null;
+    return Number.isFinite(value) ? scalar(value, at, at + number[0].length) : null;
   }
   if (text[at] === '[') return readItems(text, at, ']', 'list', depth);
   if (text[at] === '(') return readItems(text, at, ')', 'tuple', depth);
@@ -115,7 +126,7 @@ function readStrings(text: string, at: number): Literal | null {
     value += resolved;
     end = stringEnd;
   }
-  return { value, kind: 'scalar', endOffset: end };
+  return scalar(value, at, end);
 }
 
 /** Resolves escapes. null for `\N{...}`, because the names of characters are not known here. */
@@ -135,21 +146,21 @@ function unescapeString(raw: string): string | null {
 }
 
 function readItems(text: string, at: number, close: string, kind: 'list' | 'tuple', depth: number): Literal | null {
-  const items: PythonValue[] = [];
+  const members: Member[] = [];
   let commas = 0;
   for (let next = skipSpace(text, at + 1); ; next = skipSpace(text, next)) {
     if (text[next] === close) {
       // Without a comma, parentheses around one value make no tuple.
-      const [only] = items;
-      if (kind === 'tuple' && items.length === 1 && commas === 0 && only !== undefined)
-        return { value: only, kind: 'scalar', endOffset: next + 1 };
-      return { value: items, kind, endOffset: next + 1 };
+      const [only] = members;
+      if (kind === 'tuple' && members.length === 1 && commas === 0 && only !== undefined)
+        return scalar(only.literal.value, at, next + 1);
+      return { value: members.map(literalValue), kind, startOffset: at, endOffset: next + 1, members };
     }
-    if (items.length > commas) return null;
-    const item = readLiteral(text, next, depth + 1);
-    if (item === null) return null;
-    items.push(item.value);
-    next = skipSpace(text, item.endOffset);
+    if (members.length > commas) return null;
+    const literal = readLiteral(text, next, depth + 1);
+    if (literal === null) return null;
+    members.push({ key: null, startOffset: next, literal });
+    next = skipSpace(text, literal.endOffset);
     if (text[next] === ',') {
       commas += 1;
       next += 1;
@@ -158,20 +169,32 @@ function readItems(text: string, at: number, close: string, kind: 'list' | 'tupl
 }
 
 function readDict(text: string, at: number, depth: number): Literal | null {
-  const members = bareObject<PythonValue>();
+  const members: Member[] = [];
   for (let next = skipSpace(text, at + 1); ; next = skipSpace(text, next)) {
-    if (text[next] === '}') return { value: members, kind: 'dict', endOffset: next + 1 };
+    if (text[next] === '}') {
+      const value = bareObject(members.map(member => [member.key ?? '', literalValue(member)] as const));
+      return { value, kind: 'dict', startOffset: at, endOffset: next + 1, members };
+    }
+    const startOffset = next;
     const key = readLiteral(text, next, depth + 1);
     if (key === null || typeof key.value !== 'string') return null;
     next = skipSpace(text, key.endOffset);
     if (text[next] !== ':') return null;
-    const member = readLiteral(text, skipSpace(text, next + 1), depth + 1);
-    if (member === null) return null;
-    members[key.value] = member.value;
-    next = skipSpace(text, member.endOffset);
+    const literal = readLiteral(text, skipSpace(text, next + 1), depth + 1);
+    if (literal === null) return null;
+    members.push({ key: key.value, startOffset, literal });
+    next = skipSpace(text, literal.endOffset);
     if (text[next] === ',') next += 1;
     else if (text[next] !== '}') return null;
   }
+}
+
+function scalar(value: PythonValue, startOffset: number, endOffset: number): Literal {
+  return { value, kind: 'scalar', startOffset, endOffset, members: [] };
+}
+
+function literalValue({ literal }: Member): PythonValue {
+  return literal.value;
 }
 
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {

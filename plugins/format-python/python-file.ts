@@ -10,18 +10,19 @@ import { applySplices, type Splice } from '#kit/text-splice';
 import { readText } from '#kit/text-thread';
 import type { ConfigFormat, EditedText, EditMode, FileObject, TextUpdate } from '../config-files/contract.ts';
 import { findStringEnd, type Literal, MAX_DEPTH, readLiteral, skipSpace, writeLiteral } from './literal.ts';
+import { editLiteral } from './literal-edit.ts';
 
 interface Assignment {
   readonly name: string;
   readonly literal: Literal;
   /** Offset of the statement, which begins its line. */
   readonly startOffset: number;
-  readonly valueOffset: number;
   /** Offset after the statement's line break. */
   readonly endOffset: number;
 }
 
 const STATEMENT = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)[ \t]*/y;
+const SETTING = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+@%&|^]|\*\*?|\/\/?|<<|>>)?=(?!=)/y;
 const DUNDER_NAME = /^__.*__$/;
 
 export const pythonFormat: ConfigFormat = {
@@ -33,7 +34,7 @@ export const pythonFormat: ConfigFormat = {
 };
 
 export function parsePython(text: string): FileObject {
-  return bareObject(parseAssignments(text).map(({ name, literal }) => [name, literal.value]));
+  return bareObject(parseAssignments(text).assignments.map(({ name, literal }) => [name, literal.value]));
 }
 
 export function readPythonUpdate(text: string): TextUpdate {
@@ -61,7 +62,7 @@ function parseJson(text: string): unknown {
 /** `updatesText` is the JSON text of the values. */
 export function editPython(text: string, updatesText: string, mode: EditMode): EditedText {
   const updates = plainData(JSON.parse(updatesText) as FileObject);
-  const assignments = parseAssignments(text);
+  const { assignments, computed } = parseAssignments(text);
   // Python uses the last of several assignments to a name.
   const lastByName = new Map(assignments.map(assignment => [assignment.name, assignment]));
   const setOffsets = findSetOffsets(text);
@@ -71,13 +72,13 @@ export function editPython(text: string, updatesText: string, mode: EditMode): E
   for (const [name, value] of Object.entries(updates)) {
     const found = lastByName.get(name);
     if (found === undefined) {
-      requireUnset(text, name, setOffsets.get(name));
+      requireUnset(text, name, computed.get(name) ?? setOffsets.get(name));
       added.push(`${name} = ${writeLiteral(value)}${ending}`);
-    } else if (!deepEqual(found.literal.value, value)) {
-      const { literal, valueOffset: startOffset } = found;
-      const quote = /^[rRuU]?(["'])/.exec(text.slice(startOffset, startOffset + 2))?.[1] ?? "'";
-      splices.push({ startOffset, endOffset: literal.endOffset, text: writeLiteral(value, literal.kind, quote) });
+      continue;
     }
+    const { startOffset, endOffset, value: before } = found.literal;
+    const isSame = mode === 'merge' ? containsValues(before, value) : deepEqual(before, value);
+    if (!isSame) splices.push({ startOffset, endOffset, text: editLiteral(text, found.literal, value, mode) });
   }
   for (const { name, startOffset, endOffset } of mode === 'replace' ? assignments : []) {
     if (!Object.hasOwn(updates, name)) splices.push({ startOffset, endOffset, text: '' });
@@ -87,18 +88,34 @@ export function editPython(text: string, updatesText: string, mode: EditMode): E
   return { text: edited + open + added.join(''), changed: splices.length + added.length };
 }
 
-/**
- * The statements `NAME = literal` at the top level. Throws a Problem 422 for a string or bracket that is not closed.
- */
-function parseAssignments(text: string): Assignment[] {
+interface Statements {
+  /** The statements `NAME = literal` at the top level whose value the name still has at the end. */
+  readonly assignments: readonly Assignment[];
+  /** The offset of the last statement that gives a name another value than a literal. */
+  readonly computed: ReadonlyMap<string, number>;
+}
+
+/** Throws a Problem 422 for a string or bracket that is not closed. */
+function parseAssignments(text: string): Statements {
   const found: Assignment[] = [];
+  const computed = new Map<string, number>();
   for (let at = text.startsWith('\uFEFF') ? 1 : 0; at < text.length; ) {
     const endOffset = findStatementEnd(text, at);
     const assignment = parseAssignment(text, at, endOffset);
-    if (assignment !== null) found.push(assignment);
+    const name = setName(text, at);
+    if (assignment !== null) {
+      found.push(assignment);
+      computed.delete(assignment.name);
+    } else if (name !== undefined) computed.set(name, at);
     at = endOffset;
   }
-  return found;
+  return { assignments: found.filter(({ name }) => !computed.has(name)), computed };
+}
+
+/** The name that a statement sets, whatever it sets it to. */
+function setName(text: string, at: number): string | undefined {
+  SETTING.lastIndex = at;
+  return SETTING.exec(text)?.[1];
 }
 
 function parseAssignment(text: string, at: number, endOffset: number): Assignment | null {
@@ -109,7 +126,7 @@ function parseAssignment(text: string, at: number, endOffset: number): Assignmen
   const literal = readLiteral(text, valueOffset);
   // Anything but a comment after the literal makes it a part of an expression.
   if (literal === null || !/^[ \t]*(#[^\n]*)?\r?\n?$/.test(text.slice(literal.endOffset, endOffset))) return null;
-  return { name, literal, startOffset: at, valueOffset, endOffset };
+  return { name, literal, startOffset: at, endOffset };
 }
 
 /** The offset after the line break that ends a statement; strings, brackets and escaped line breaks continue it. */
@@ -154,6 +171,14 @@ function requireUnset(text: string, name: string, setOffset: number | undefined)
   if (setOffset === undefined) return;
   const { line } = positionAt(text, setOffset);
   throw new Problem(400, `${name} is not set by a plain literal (line ${line}); edit the file by hand`);
+}
+
+/** Whether the value has all that is wanted; only dicts may have more. */
+function containsValues(value: unknown, wanted: unknown): boolean {
+  if (!isObject(value) || !isObject(wanted)) return deepEqual(value, wanted);
+  return Object.entries(wanted).every(
+    ([key, member]) => Object.hasOwn(value, key) && containsValues(value[key], member),
+  );
 }
 
 function createProblem(text: string, at: number, what: string): Problem {

@@ -38,6 +38,13 @@ RAW = r'C:\\new'
 TOTAL = 1 + 2
 `;
 
+const DICT = `O = {
+    "pair": (1, 2),  # two
+    "inner": {"x": 1},  # of inner
+    "big": 9007199254740993,
+}
+`;
+
 import { ANY_CHARACTER } from '../../support/any-character.ts';
 
 holdFormat(t, pythonFormat, {
@@ -68,8 +75,40 @@ holdFormat(t, pythonFormat, {
       name: 'a dict',
       text: SETTINGS,
       updates: { OPTIONS: { retries: 4 } },
-      becomes: [`{\n    'retries': 3,\n    'nested': {'on': False},\n}`, "{'retries': 4}"],
+      becomes: ["'retries': 3", "'retries': 4"],
     },
+    {
+      name: 'inside a dict, whose other members keep their kinds, numbers and comments',
+      text: DICT,
+      updates: { O: { inner: { y: [1] }, new: 'z' } },
+      becomes: DICT.replace('{"x": 1}', '{"x": 1, "y": [1]}').replace('993,\n', `993,\n    "new": "z",\n`),
+    },
+    {
+      name: 'replace removes inside a dict',
+      text: DICT,
+      updates: { O: { inner: { x: 1 } } },
+      mode: 'replace',
+      becomes: 'O = {\n    "inner": {"x": 1},  # of inner\n}\n',
+    },
+    {
+      name: 'items come and go',
+      text: `L = [\n  'a', # first\n  ('b', 1),  # second\n]\n`,
+      updates: { L: [['b', 1], 'c'] },
+      becomes: `L = [\n  ('b', 1),  # second\n  'c',\n]\n`,
+    },
+    {
+      name: 'an item inside a tuple',
+      text: 'T = (("a", 1), ["b"])\r\n',
+      updates: {
+        T: [
+          ['a', 2],
+          ['b', 'c'],
+        ],
+      },
+      becomes: 'T = (("a", 2), ["b", "c"])\r\n',
+    },
+    { name: 'a tuple that loses an item', text: 'T = (1, 2)\n', updates: { T: [1] }, becomes: ['(1, 2)', '(1,)'] },
+    { name: 'a literal after an expression', text: 'A = f()\nA = 1\n', updates: { A: 2 }, becomes: ['1', '2'] },
     { name: 'a raw text', text: SETTINGS, updates: { RAW: 'D:\\x' }, becomes: ["r'C:\\new'", "'D:\\\\x'"] },
     { name: 'a new name', text: 'A = 1', updates: { B: 'x\ny' }, becomes: "A = 1\nB = 'x\\ny'\n" },
     { name: 'CRLF', text: 'A = 1\r\nB = 2\r\n', updates: { B: 3 }, becomes: ['2', '3'] },
@@ -91,6 +130,21 @@ holdFormat(t, pythonFormat, {
       updates: { BASE: 'x' },
       status: 400,
       message: /BASE is not set by a plain literal \(line 19\)/,
+    },
+    {
+      name: 'a literal that an expression replaces',
+      text: 'A = 1\nA = f()\n',
+      updates: { A: 2 },
+      status: 400,
+      message: /A is not set by a plain literal \(line 2\)/,
+    },
+    { name: 'a literal that grows', text: 'A = 1\nA += 1\n', updates: { A: 2 }, status: 400, message: /line 2/ },
+    {
+      name: 'a literal on a line with another statement',
+      text: 'A = 1\nA = 2; B = 3\n',
+      updates: { A: 4 },
+      status: 400,
+      message: /line 2/,
     },
     { name: 'a sum', text: SETTINGS, updates: { TOTAL: 4 }, status: 400, message: /TOTAL/ },
     {
@@ -122,6 +176,11 @@ t.test('what is shown', async t => {
     OPTIONS: { retries: 3, nested: { on: false } },
     RAW: 'C:\\new',
   });
+  t.same(
+    await pythonFormat.parse('A = 1\nB = 2\nA = f()\nif B:\n    B = 3\n'),
+    { B: 2 },
+    'what the names have in the end',
+  );
   t.same(await pythonFormat.readUpdate("{'A': (1, 2), 'B': None}"), { kind: 'values', values: { A: [1, 2], B: null } });
   t.same(await pythonFormat.readUpdate('{"A": true}'), { kind: 'values', values: { A: true } });
   await t.rejects(async () => pythonFormat.readUpdate('import os'), { status: 400, message: /neither/ });
@@ -137,7 +196,7 @@ t.test('generated files', async t => {
     const source = (await pythonFormat.edit('# head\n', object, 'merge')).text;
     const keys = Object.keys(object);
     const key = keys[index % keys.length] ?? '';
-    const edited = await pythonFormat.edit(source, { [key]: wanted }, 'merge');
+    const edited = await pythonFormat.edit(source, { ...object, [key]: wanted }, 'replace');
     return (
       plain(await pythonFormat.parse(source)) === plain(object) &&
       plain(await pythonFormat.parse(edited.text)) === plain({ ...object, [key]: wanted })
