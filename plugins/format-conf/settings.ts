@@ -1,5 +1,5 @@
-// Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Only values
-// change.
+// Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Between them a
+// backslash gives the next character another meaning, and a quote is doubled. Only values change.
 import { Problem } from '#core';
 import { bareObject } from '#kit/plain-object';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
@@ -8,7 +8,15 @@ const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 /** Values that need no quotes: a word, or a number with a unit. An address such as 127.0.0.1 is neither. */
 const UNQUOTED_VALUE = /^(?:[A-Za-z_][A-Za-z0-9_.:-]*|[+-]?\d+(?:\.\d+)?[A-Za-z]*)$/;
 /** Groups: indentation and name, the name alone, separator, value, and the rest of the line with its comment. */
-const SETTING = /^(\s*([A-Za-z_][A-Za-z0-9_.]*))(\s*=\s*|\s+)('[^']*(?:''[^']*)*'|[^\s#']+)(\s*(?:#.*)?)$/;
+const SETTING = /^(\s*([A-Za-z_][A-Za-z0-9_.]*))(\s*=\s*|\s+)('[^'\\]*(?:(?:''|\\.)[^'\\]*)*'|[^\s#']+)(\s*(?:#.*)?)$/;
+const QUOTED_VALUE = /^'[^'\\]*(?:(?:''|\\[\s\S])[^'\\]*)*'$/;
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);
 const BLANK_OR_COMMENT = /^\s*(#|$)/;
 /** Include directives look like settings but are not, so they are neither shown nor changed. */
 const DIRECTIVES = new Set(['include', 'include_if_exists', 'include_dir']);
@@ -36,10 +44,11 @@ export function editSettings(text: string, updates: FileObject, mode: EditMode):
     const name = key.toLowerCase();
     if (name !== key) throw new Problem(400, `Write the name of the setting ${key} in lower case`);
     if (DIRECTIVES.has(name)) throw new Problem(400, `${name} is no setting; edit the file by hand`);
-    const wanted = formatValue(value, key);
     const index = indexes.get(name) ?? -1;
     const line = lines[index];
+    const wanted = readValue(value, key, line?.value);
     if (line?.value === wanted) continue;
+    if (/[\r\n\0]/.test(wanted)) throw new Problem(400, `${key} must be one line`);
     if (line === undefined) {
       const last = lines.at(-1);
       if (last !== undefined && last.ending === '') lines[lines.length - 1] = { ...last, ending };
@@ -63,8 +72,9 @@ export function editSettings(text: string, updates: FileObject, mode: EditMode):
 }
 
 /** `parseSettings` returns every value as text. */
-export function readBackSettings(updates: FileObject): FileObject {
-  return bareObject(Object.entries(updates).map(([name, value]) => [name, formatValue(value, name)]));
+export function readBackSettings(updates: FileObject, text: string): FileObject {
+  const present = parseSettings(text);
+  return bareObject(Object.entries(updates).map(([name, value]) => [name, readValue(value, name, present[name])]));
 }
 
 function parseLines(text: string): Line[] {
@@ -79,18 +89,30 @@ function parseLine(text: string, ending: string, number: number): Line {
     throw new Problem(422, `Line ${number}, column 1 is neither a comment nor a setting`);
   }
   if (DIRECTIVES.has(name.toLowerCase())) return { text, ending, name: null, value: '' };
-  const plain = value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : value;
-  return { text, ending, name: name.toLowerCase(), value: plain };
+  return { text, ending, name: name.toLowerCase(), value: unquote(value) };
 }
 
-function formatValue(value: unknown, name: string): string {
+/** The value that an update means: one in quotes is what stands between them, unless the file's own value looks so. */
+function readValue(value: unknown, name: string, present: unknown): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value !== 'string' && typeof value !== 'number') throw new Problem(400, `${name} must be a text`);
   const text = String(value);
-  if (/[\r\n\0]/.test(text)) throw new Problem(400, `${name} must be one line`);
-  return /^'[^']*(?:''[^']*)*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text;
+  return text === present ? text : unquote(text);
+}
+
+function unquote(value: string): string {
+  if (!QUOTED_VALUE.test(value)) return value;
+  return value
+    .slice(1, -1)
+    .replaceAll(/''|\\([0-7]{1,3}|[\s\S])/g, (_whole, escaped: string | undefined) =>
+      escaped === undefined ? "'" : /^[0-7]/.test(escaped) ? octal(escaped) : (ESCAPES.get(escaped) ?? escaped),
+    );
+}
+
+function octal(digits: string): string {
+  return String.fromCharCode(Number.parseInt(digits, 8) % 256);
 }
 
 function quoteValue(value: string, wasQuoted: boolean): string {
-  return UNQUOTED_VALUE.test(value) && !wasQuoted ? value : `'${value.replaceAll("'", "''")}'`;
+  return UNQUOTED_VALUE.test(value) && !wasQuoted ? value : `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

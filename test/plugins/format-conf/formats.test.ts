@@ -53,6 +53,12 @@ holdFormat(t, named('postgresql'), {
       updates: { log_line_prefix: "'%t '" },
       becomes: ["'%m [%p] it''s '", "'%t '"],
     },
+    {
+      name: 'backslashes, which escape what follows',
+      text: "a = 'C:\\\\x'  # two\nb = 'it\\'s \\101'\nc = 'one\\ntwo'\nd = '''q'''\n",
+      updates: { a: 'C:\\new\\', b: "it's A", c: 'one\ntwo', d: "'q'" },
+      becomes: ["'C:\\\\x'", "'C:\\\\new\\\\'"],
+    },
     { name: 'booleans', text: 'fsync = on\n', updates: { fsync: false }, becomes: ['on', 'off'] },
     {
       name: 'a value that needs quotes',
