@@ -11,6 +11,7 @@ import type {
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
+import { refuseInfinite } from '../kit/finite-data.ts';
 import { duplicateNames, matchBlock } from '../kit/named-blocks.ts';
 import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -101,6 +102,7 @@ export class Updates {
     const { current, file, announcements } = this.#parts;
     const persist = update.persist && !this.#parts.readOnly;
     refuseForbiddenKeys(update.updates);
+    refuseInfinite(update.updates);
     if (persist) await this.#takeOver(() => file.takeOverOutsideChanges());
 
     const effective = current.effective();
@@ -194,9 +196,10 @@ export class Updates {
       if (value === null || known.has(key) || Object.hasOwn(root, key) || isProcessBlock(value)) continue;
       throw new Problem(400, `'${key}' is neither a known section nor a process block with process_name and command`);
     }
-    // Merging an empty object into an object changes nothing.
+    // Merging an empty object into an object changes nothing, and a client sends back as null what it got as null.
     const isNothing = ({ path, value }: ConfigEdit): boolean =>
-      isEmptyObject(value) && isObject(valueAt(root, path)) && !this.#isStandIn(path);
+      !this.#isStandIn(path) &&
+      ((isEmptyObject(value) && isObject(valueAt(root, path))) || (value === null && valueAt(root, path) === null));
     return editsOf(restoredUpdate(updates, root, place, 'merged'))
       .filter(edit => !isNothing(edit))
       .map(deletion);

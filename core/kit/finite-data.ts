@@ -1,4 +1,5 @@
 // Makes data what JSON can carry: clients get `null` for other numbers, and send that back when they change something else.
+import { Problem } from '../contract/problem.ts';
 
 /**
  * The same value, whose numbers that are not finite (`.inf` and `.nan` in YAML, `1e999` anywhere) are null. It is not
@@ -17,4 +18,11 @@ function finite(value: unknown): unknown {
     if (carried !== member) members[key] = carried;
   }
   return value;
+}
+
+/** Throws a Problem 400 for a number that is not finite: a body may have one that is too large, which no file could hold. */
+export function refuseInfinite(value: unknown, name = ''): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Problem(400, `${name} is not a finite number`);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) refuseInfinite(member, name === '' ? key : `${name}.${key}`);
 }

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
+import { refuseInfinite } from '#kit/finite-data';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { refuseLargeData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
@@ -224,7 +225,7 @@ async function editVerified(
   mode: EditMode,
 ): Promise<EditedText> {
   refuseLargeData(values, MAX_BYTES);
-  refuseUnwritable(values);
+  refuseInfinite(values);
   const edited = await format.edit(text, values, mode);
   if (edited.text === text) return edited;
   const wanted = (await format.readBack?.(values, text)) ?? values;
@@ -233,13 +234,6 @@ async function editVerified(
   });
   if (mode === 'replace' ? deepEqual(found, wanted) : containsValues(found, wanted)) return edited;
   throw new Problem(400, 'The file would not hold these values as they were sent; edit it by hand');
-}
-
-/** JSON reads a number that is too large as Infinity, which no file could hold. */
-function refuseUnwritable(value: unknown, name = ''): void {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new Problem(400, `${name} is not a finite number`);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, member] of Object.entries(value)) refuseUnwritable(member, name === '' ? key : `${name}.${key}`);
 }
 
 /** The part of `wanted` for which `found` has no value. */

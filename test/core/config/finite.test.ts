@@ -1,4 +1,5 @@
-// Numbers that JSON does not have reach clients as null; a save of what a client got leaves them in the file.
+// Numbers that JSON does not have reach clients as null; a save of what a client got leaves them in the file, and none is
+// taken from a body.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -29,6 +30,21 @@ for (const [name, text] of Object.entries(FILES)) {
     t.match(body, { more: { a: null }, high: null, last: 1 });
     const save = (updates: object) => app.post('/config', { process_name: 'App', updates, persist: true });
     t.match(await save({ ...body, last: 2 }), { status: 200, body: { changed: ['app.last'] } });
-    t.equal(await readFile(path.join(configDir, name), 'utf8'), text.replace(/(?<=last"?: )1/, '2'));
+    const file = () => readFile(path.join(configDir, name), 'utf8');
+    t.equal(await file(), text.replace(/(?<=last"?: )1/, '2'));
+    const merge = (block: unknown) => app.post('/config', { updates: { app: block } });
+    t.match(await merge({ ...body, last: 3 }), { status: 200, body: { changed: ['app.last'] } });
+    t.equal(await file(), text.replace(/(?<=last"?: )1/, '3'), 'of the whole configuration too');
+    for (const [of, number] of [
+      ['last', '1e999'],
+      ['more', '{"a": [-1e999]}'],
+    ]) {
+      const refused = await app.request('POST', '/config', {
+        body: `{"updates": {"app": {"${of}": ${number}}}}`,
+        headers: { 'content-type': 'application/json' },
+      });
+      t.match(refused, { status: 400, body: { detail: /^app\.(last|more\.a\.0) is not a finite number$/ } });
+    }
+    t.equal(await file(), text.replace(/(?<=last"?: )1/, '3'));
   });
 }
