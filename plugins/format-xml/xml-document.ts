@@ -110,7 +110,7 @@ class Scanner {
       const special = this.#take(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>/y);
       if (special === undefined) children.push(this.#parseElement(depth + 1));
       else {
-        text += special[1] ?? '';
+        text += withLineFeeds(special[1] ?? '');
         isMixed = true;
       }
     }
@@ -145,7 +145,8 @@ class Scanner {
   }
 
   #resolveEntities(raw: string): string {
-    return raw.replaceAll(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+));|&/g, (_whole, decimal, hexadecimal, name) => {
+    const text = withLineFeeds(raw);
+    return text.replaceAll(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+));|&/g, (_whole, decimal, hexadecimal, name) => {
       const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal);
       const character = name === undefined ? characterOf(code) : ENTITIES.get(name);
       if (character === undefined) throw this.#createProblem('an entity that is not known');
@@ -168,6 +169,11 @@ class Scanner {
     const { line, column } = positionAt(this.#text, this.#offset);
     return new Problem(422, `The file is not valid XML: ${what} at line ${line}, column ${column}`);
   }
+}
+
+/** Every reader of XML takes the line ends of a text for line feeds; what is meant otherwise is an entity. */
+function withLineFeeds(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n');
 }
 
 /** undefined for what is no character: zero, half of a surrogate pair, and what lies beyond Unicode. */

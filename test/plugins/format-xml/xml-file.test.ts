@@ -31,6 +31,12 @@ const NETWORK = `\uFEFF<?xml version="1.0"?>\r
 
 holdFormat(t, xmlFormat, {
   cases: [
+    {
+      name: 'line ends of the file within texts, which are line feeds to its readers',
+      text: '<a>\r\n  <b>one\r\ntwo</b>\r\n  <c><![CDATA[x\ry]]></c>\r\n  <d>1</d>\r\n</a>\r\n',
+      updates: { a: { b: 'one\ntwo', c: 'x\ny', d: '2' } },
+      becomes: ['<d>1', '<d>2'],
+    },
     { name: 'a leaf', text: ARR, updates: { Config: { Port: '9000' } }, becomes: ['8989', '9000'] },
     { name: 'inside the root', text: ARR, updates: { Port: 9000 }, becomes: ['8989', '9000'] },
     {
