@@ -9,6 +9,8 @@ import type { ConfigText } from './load.ts';
 export const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'] as const;
 
 const [NEWEST] = BACKUPS;
+/** What becomes the newest. */
+const NEXT = '.bak.new';
 
 /** Keeps the last five files that differ. They hold secrets, so only their owner reads them. */
 export async function keepBackup({ file, text }: ConfigText, log: Logger): Promise<void> {
@@ -21,7 +23,7 @@ export async function keepBackup({ file, text }: ConfigText, log: Logger): Promi
       directory.close();
     }
   } catch (error) {
-    log.warn('no backup of the configuration could be made', error);
+    log.warn(`no backup of ${file} could be made`, error);
   }
 }
 
@@ -29,10 +31,13 @@ async function keepIn(directory: GuardedDirectory, name: string, text: string): 
   const bytes = Buffer.from(text);
   const newest = await directory.read(name + NEWEST, bytes.length).catch(() => null);
   if (newest?.equals(bytes) === true) return;
+  // Before the others move: a host that starts again and again on a full disk would push them all out.
+  await writeFileIn(directory, name + NEXT, bytes, { mode: 0o600 });
   for (let index = BACKUPS.length - 1; index > 0; index -= 1) {
     await directory.rename(`${name}${BACKUPS[index - 1]}`, `${name}${BACKUPS[index]}`).catch(ignoreAbsent);
   }
-  await writeFileIn(directory, name + NEWEST, bytes, { mode: 0o600 });
+  await directory.rename(name + NEXT, name + NEWEST);
+  await directory.sync();
 }
 
 function ignoreAbsent(error: NodeJS.ErrnoException): void {
