@@ -4,9 +4,11 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, truncate,
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, pidOf, restart, start, status, stop } from '../support/kids.ts';
+import { ownLogText } from '../support/own-log.ts';
 import { until } from '../support/until.ts';
 
 const PLUGINS = ['config', 'process', 'health'];
@@ -80,6 +82,91 @@ t.test('configuration, state and services', { skip }, async t => {
   t.equal(JSON.parse(await readFile(file, 'utf8')).dumb.note.length, 20_000);
   t.equal((await stop(app, 'Ticker')).status, 200);
   t.equal((await start(app, 'Other')).status, 200);
+});
+
+/** A tmpfs without room; `empty` makes some. */
+async function fullDisk(t: Test, options = 'size=1m') {
+  const small = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', small]);
+  await chmod(small, 0o755);
+  t.teardown(async () => {
+    await run('umount', ['--lazy', small]);
+    await rm(small, { recursive: true });
+  });
+  const filler = path.join(small, 'filler');
+  return {
+    small,
+    fill: () => writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined),
+    empty: () => rm(filler),
+  };
+}
+
+t.test('what a boot cannot record is started as soon as there is room, in order', { skip }, async t => {
+  const { small, fill, empty } = await fullDisk(t);
+  const [disk, elsewhere] = [testDir(t), testDir(t)];
+  const order = path.join(elsewhere, 'order');
+  await writeFile(order, '');
+  await chmod(elsewhere, 0o755);
+  await chmod(order, 0o666);
+  const service = (name: string, more: object = {}) => ({
+    ...kid(name, []),
+    enabled: true,
+    command: ['sh', '-c', `echo ${name} >> ${order}; exec sleep 600`],
+    config_dir: elsewhere,
+    ...more,
+  });
+  await writeFile(
+    path.join(small, 'stackwarden.json'),
+    JSON.stringify({
+      puid: 65_534,
+      pgid: 65_534,
+      dumb: { log_dir: disk, gateway: { enabled: false }, startup: { stabilization_seconds: 0 } },
+      second: service('Second', { depends_on: ['First'] }),
+      first: service('First'),
+      stopped: service('Stopped'),
+    }),
+  );
+  await fill();
+  const app = await startHost({ plugins: PLUGINS, configDir: small });
+  t.teardown(() => app.stop());
+  const reasonOf = async (name: string) => (await app.get('/process/startup-status')).body.services[name]?.reason;
+  for (const name of ['First', 'Stopped'])
+    await until(async () => /no space left on device/.test(await reasonOf(name)), { what: `why ${name} is down` });
+  t.equal((await stop(app, 'Stopped')).status, 200);
+  const isTold = async () => (await ownLogText(disk)).includes('process: First is started as soon as that has passed');
+  await until(isTold, { what: 'the log to tell it' });
+  t.notOk(
+    (await readdir(path.join(small, 'supervisor'))).some(name => name.includes('.spool')),
+    'nothing of it is left',
+  );
+
+  await empty();
+  await until(async () => (await status(app, 'Second')).status === 'running', { what: 'both to run' });
+  t.equal(await readFile(order, 'utf8'), 'First\nSecond\n');
+  await until(async () => (await app.get('/process/startup-status')).body.phase === 'ready', {
+    what: 'a boot that is well',
+  });
+  t.equal((await status(app, 'Stopped')).status, 'stopped', 'who has stopped it meanwhile has decided');
+});
+
+t.test('starts on a full disk keep the backups of the configuration', { skip }, async t => {
+  const { small, fill, empty } = await fullDisk(t);
+  const file = path.join(small, 'stackwarden.json');
+  const backups = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'].map(end => file + end);
+  for (const [age, backup] of backups.entries()) await writeFile(backup, JSON.stringify({ age }));
+  const texts = () => Promise.all(backups.map(backup => readFile(backup, 'utf8').catch(() => null)));
+  const [newest, ...older] = await texts();
+  await writeFile(file, JSON.stringify({ dumb: { gateway: { enabled: false } } }));
+  await fill();
+  for (let starts = 0; starts < 3; starts += 1) await (await startHost({ plugins: PLUGINS, configDir: small })).stop();
+  t.same(await texts(), [newest, ...older]);
+  await empty();
+  await (await startHost({ plugins: PLUGINS, configDir: small })).stop();
+  t.same((await texts()).slice(1), [newest, ...older.slice(0, -1)]);
+  t.same(
+    (await readdir(small)).filter(name => /\.(?:new|tmp)$/.test(name)),
+    [],
+  );
 });
 
 t.test('users that cannot be saved say why', { skip }, async t => {

@@ -26,9 +26,12 @@ import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 import type { Supervision } from '../supervise/supervision.ts';
 import type { BootOrder } from './boot-order.ts';
 import { OrderedStart } from './ordered-start.ts';
+import { PutOffStarts } from './put-off-starts.ts';
 import { type ReadinessSource, Startup } from './startup.ts';
 
 const REVIEW_MS = 5_000;
+/** How often it is looked whether starts that were put off can be made. */
+const PUT_OFF_LOOK_MS = 1_000;
 /** The boots of later set-ups of process control are no starts of the host. */
 const STARTUP_EVENT = { once: 'startup' };
 
@@ -49,6 +52,7 @@ export class Boot {
   readonly #options: BootOptions;
   readonly #host: Host;
   readonly #starts: OrderedStart;
+  readonly #putOff: PutOffStarts;
   /** Why this boot must not start a process, by process name. */
   readonly #refusals = new Map<string, unknown>();
   /** Resolves when ports are assigned. Before that, a started process would be mistaken for a foreign listener. */
@@ -75,6 +79,8 @@ export class Boot {
     this.portsGiven = new Promise(resolve => {
       this.#giveOut = resolve;
     });
+    this.#putOff = new PutOffStarts(ms => options.host.paced(ms));
+    this.#host.every(this.#host.paced(PUT_OFF_LOOK_MS), () => void this.#startPutOff());
     this.#starts = new OrderedStart({
       start: process => this.#start(process),
       isReady: process => options.health.isReady(process.snapshot()),
@@ -211,6 +217,19 @@ export class Boot {
     await this.#starts.run(processes, order);
   }
 
+  /** Never throws. */
+  async #startPutOff(): Promise<void> {
+    if (this.#ended || !this.#putOff.isDue || this.#options.supervision.state.roomFault() !== undefined) return;
+    const processes = this.#putOff.take();
+    const isDue = await Promise.all(processes.map(process => this.#isDue(process)));
+    const due = processes.filter((_process, index) => isDue[index]);
+    for (const process of processes) if (!due.includes(process)) this.#putOff.forget(process);
+    if (due.length === 0) return;
+    const names = due.map(({ block }) => block.processName).join(', ');
+    this.#host.log.info(`starts that were put off are made now: ${names}`);
+    await attempt(this.#host.log, 'starts that were put off could not be made', () => this.#startInOrder(due));
+  }
+
   async #stabilize(): Promise<void> {
     const { processes, health, settings } = this.#options;
     const source: ReadinessSource = {
@@ -240,7 +259,8 @@ export class Boot {
     const { processName } = process.block;
     await this.#options.supervision.holds.released(processName);
     if (this.#ended || this.#excused(processName)) return;
-    this.startup.mark(processName, 'starting');
+    // What was put off has failed until it is ready.
+    if (!this.#putOff.has(process)) this.startup.mark(processName, 'starting');
     try {
       const refusal = this.#refusals.get(processName);
       if (refusal !== undefined) {
@@ -248,9 +268,12 @@ export class Boot {
         throw refusal;
       }
       await process.start(this.#enabledLater.has(processName) ? 'config' : 'boot');
+      this.#putOff.forget(process);
     } catch (error) {
       if (this.#ended || this.#excused(processName)) return;
       this.startup.mark(processName, 'failed', errorText(error));
+      if (this.#putOff.add(process, error) === 'new')
+        this.#host.log.info(`${processName} is started as soon as that has passed`);
     }
   }
 

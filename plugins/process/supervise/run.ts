@@ -1,6 +1,7 @@
 // One run of a process, launched by this host or adopted from an earlier one. It is recorded before anything else
 // happens.
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
@@ -91,7 +92,11 @@ export async function launchRun(
     state.delete(processName, runId);
     await removeInputPipe(state.directory, runId);
     removeCgroup(cgroup);
-    await capturing.then(output => output.finish()).catch(() => undefined);
+    const clearing = capturing.then(
+      output => output.finish(),
+      () => removeSpool(spoolFile),
+    );
+    await clearing.catch(() => undefined);
     throw error;
   }
 }
@@ -122,6 +127,11 @@ async function openCapture(capture: CaptureThread, target: CaptureTarget, spoolF
       cause: error,
     });
   }
+}
+
+/** Of a launch that failed before its output was read, which would be left at each attempt. */
+async function removeSpool(spoolFile: string): Promise<void> {
+  for (const file of [spoolFile, `${spoolFile}.position`]) await rm(file, { force: true });
 }
 
 /** null when the recorded process is gone. */

@@ -131,6 +131,19 @@ export class StateFile {
 
   /** Throws a Problem 503 when another launch of a running process could not be recorded. Keeps nothing. */
   requireRoom(processName: string): void {
+    const error = this.roomFault();
+    if (error === undefined) return;
+    const reason = `${this.directory} cannot be written (${reasonText(error)})`;
+    throw new Problem(
+      503,
+      `${processName} goes on running instead of being restarted, because its launch could not be recorded: ${reason}; ` +
+        'mend that, or stop it',
+      { cause: error },
+    );
+  }
+
+  /** The error by which a launch could not be recorded now; undefined when it could be. */
+  roomFault(): unknown {
     const trial = `${this.#file}.trial`;
     try {
       const bytes = LAUNCH_BYTES + (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0);
@@ -140,14 +153,9 @@ export class StateFile {
       } finally {
         rmSync(trial, { force: true });
       }
+      return undefined;
     } catch (error) {
-      const reason = `${this.directory} cannot be written (${reasonText(error)})`;
-      throw new Problem(
-        503,
-        `${processName} goes on running instead of being restarted, because its launch could not be recorded: ${reason}; ` +
-          'mend that, or stop it',
-        { cause: error },
-      );
+      return error;
     }
   }
 
