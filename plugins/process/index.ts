@@ -89,9 +89,9 @@ export default definePlugin({
     host.tap('config.review', async ({ problems }) => void problems.push(...(await supervisor.obstacles())));
     host.tap('host.ready', () => void supervisor.boot());
     host.tap('host.hangup', () => supervisor.rotateLogs());
-    host.tap('host.forced', () => {
+    host.tap('host.forced', async () => {
       // What is left running is to outlive this host, however that ends.
-      if (host.stopping !== 'fault' && !settings.shutdown().keepServices) supervisor.kill();
+      if (host.stopping !== 'fault' && !settings.shutdown().keepServices) await supervisor.kill();
     });
     host.tap(
       'host.stopping',

@@ -369,12 +369,13 @@ export class Supervisor implements ProcessSupervisor {
     await this.#state.close();
   }
 
-  /** Kills everything at once. */
-  kill(): void {
+  /** Kills everything at once, also what an earlier host left running. */
+  async kill(): Promise<void> {
     const all = this.#processes.allLiving();
-    const living = all.filter(process => process.livingPids().length > 0);
-    if (living.length > 0) this.#host.log.warn(`killed: ${living.map(({ block }) => block.processName).join(', ')}`);
+    const living = all.filter(process => process.livingPids().length > 0).map(({ block }) => block.processName);
     for (const process of all) process.kill();
+    const names = [...living, ...(await this.#boot.killEarlier())];
+    if (names.length > 0) this.#host.log.warn(`killed: ${names.join(', ')}`);
   }
 
   /** Starts what the configuration file has enabled, and stops what it has disabled. */

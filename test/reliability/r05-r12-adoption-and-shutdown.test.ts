@@ -7,7 +7,8 @@ import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { changeMainFile } from '../support/host-config.ts';
 import { kid, lives, notedPid, start } from '../support/kids.ts';
-import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import { withNeeds } from '../support/needs.ts';
+import { type RunningStackwarden, spawnStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 const PLUGINS = ['config', 'process'];
@@ -205,6 +206,39 @@ t.test('R12: a second signal ends everything at once, with exit code 1', async t
   t.match(killed, /WARNING - process: killed: Kid$/);
   t.match(last, /INFO - host: Stackwarden \S+ has stopped$/);
 });
+
+const losses: Record<string, (configDir: string) => Promise<unknown>> = {
+  'is recorded': async () => undefined,
+  'has lost its record': configDir => rm(path.join(configDir, 'supervisor', 'state.json')),
+  'nobody claims': configDir => writeFile(path.join(configDir, 'stackwarden.json'), '{ "puid": 0 }'),
+};
+for (const [what, lose] of Object.entries(losses)) {
+  t.test(`R12: a second signal during a start also ends what an earlier host left and ${what}`, async t => {
+    const configDir = testDir(t, { plugins: { slow: {} } });
+    const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
+    const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
+    await running(first, 'Kid');
+    const pid = await pidOf(configDir, 'Kid');
+    t.teardown(() => lives(pid) && process.kill(pid, 'SIGKILL'));
+    first.child.kill('SIGKILL');
+    await first.exited;
+    await lose(configDir);
+
+    const slow = `export default { name: 'slow', host: '^1', after: ['process'], setup () {
+      console.log('slow is being set up'); return new Promise(() => {})
+    } }`;
+    await writeFile(path.join(configDir, 'plugins', 'slow', 'index.js'), slow);
+    const plugins = (await withNeeds(PLUGINS)).join(',');
+    // Without the pace of tests, at which the loading is cut short before a second signal counts as one.
+    const second = spawnStackwarden(configDir, { args: ['--plugins', `${plugins},slow`] });
+    await until(() => second.stdout().includes('slow is being set up'), { what: 'a start that takes long' });
+    const again = setInterval(() => second.child.kill('SIGTERM'), 200);
+    t.teardown(() => clearInterval(again));
+    t.equal((await second.exited).code, 1, second.stdout());
+    await until(() => !lives(pid), { what: 'its end' });
+    t.match(second.stdout(), /WARNING - process: killed: Kid$/m);
+  });
+}
 
 t.test('R12: a second signal leaves alone what is kept', async t => {
   const app = await startHost({

@@ -115,6 +115,11 @@ export class Boot {
     await this.#options.adoption.takeUnclaimed(this.#options.processes);
   }
 
+  /** Kills what an earlier host left running and this one has not taken over. Returns its names. */
+  killEarlier(): Promise<string[]> {
+    return this.#options.adoption.kill();
+  }
+
   /** Takes over the state of a process that may be starting. */
   follow(snapshot: ProcessSnapshot): void {
     this.#starts.follow(snapshot);

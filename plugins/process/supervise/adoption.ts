@@ -6,10 +6,12 @@ import { timeAt } from '#kit/boot-clock';
 import { attempt } from './attempt.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
+import { launchedAs, targetOf } from './launch-record.ts';
 import { bootId, outputFileOf } from './proc-stat.ts';
 import type { ProcessSet } from './process-set.ts';
 import { launchedFrom } from './run-leaders.ts';
 import type { ProcessRecord } from './state-file.ts';
+import { killProcesses, survivors } from './stop.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import type { Supervision } from './supervision.ts';
 
@@ -18,6 +20,9 @@ export class Adoption {
   readonly #supervision: Supervision;
   /** Records that cannot be judged while the configuration is unusable, because their entries may still be in it. */
   readonly #unclaimed = new Map<string, ProcessRecord>();
+  /** Names of records that are judged: who was left running is supervised, and the others are gone. */
+  readonly #judged = new Set<string>();
+  #earlier: Promise<ReadonlyMap<string, ProcessRecord>> | undefined;
   #hasBegun = false;
 
   constructor(host: Host, supervision: Supervision) {
@@ -31,11 +36,12 @@ export class Adoption {
    */
   async run(processes: ProcessSet): Promise<void> {
     const { state, capture } = this.#supervision;
+    const earlier = await this.#records();
     this.#hasBegun = true;
     // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
     const claims: Promise<void>[] = [];
-    for (const [name, record] of state.load() ?? (await askAgain(() => this.#unrecorded()))) {
+    for (const [name, record] of earlier) {
       const process = processes.findLiving(name);
       if (process !== undefined) claims.push(this.#claim(process, record));
       else if (isWhole) claims.push(this.#retire(name, record, processes));
@@ -87,6 +93,30 @@ export class Adoption {
     );
   }
 
+  /** Kills, for an end at once, what was left running and is not supervised yet. Returns its names. Never throws. */
+  async kill(): Promise<string[]> {
+    const { log } = this.#host;
+    const killed: string[] = [];
+    const failure = 'what an earlier run left behind could not be killed';
+    await attempt(log, failure, async () => {
+      for (const [name, record] of await this.#records()) {
+        if (this.#judged.has(name)) continue;
+        await attempt(log, failure, async () => {
+          const target = targetOf(name, { ...record, ...launchedAs(record) });
+          if (survivors(target).length > 0) killed.push(name);
+          killProcesses(target);
+        });
+      }
+    });
+    return killed;
+  }
+
+  /** What the host before has left. */
+  #records(): Promise<ReadonlyMap<string, ProcessRecord>> {
+    this.#earlier ??= (async () => this.#supervision.state.load() ?? (await askAgain(() => this.#unrecorded())))();
+    return this.#earlier;
+  }
+
   /** What was launched from here and still runs, although its record is lost. */
   async #unrecorded(): Promise<ReadonlyMap<string, ProcessRecord>> {
     const { directory } = this.#supervision.state;
@@ -132,6 +162,7 @@ export class Adoption {
   async #claim(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
     try {
       await this.#judge(process, record);
+      this.#judged.add(process.block.processName);
     } catch (error) {
       if (!this.#supervision.capture.isClosed) throw error;
     }

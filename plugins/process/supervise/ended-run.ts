@@ -7,9 +7,9 @@ import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import type { Ending } from './ending.ts';
 import { removeInputPipe } from './input-pipe.ts';
+import { targetOf } from './launch-record.ts';
 import type { Run } from './run.ts';
 import type { ProcessRecord } from './state-file.ts';
-import { NO_GROUP } from './stop.ts';
 import type { Supervision } from './supervision.ts';
 
 /** Reads its output to the end, and removes what only it needed. Never throws. */
@@ -27,7 +27,7 @@ export async function finishRun(
 
 /** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */
 export async function clearAway(
-  { pid, start_time: startTime, boot_id: bootId, run_id: runId, cgroup, spool }: ProcessRecord,
+  record: ProcessRecord,
   {
     block,
     ending,
@@ -38,17 +38,8 @@ export async function clearAway(
     readonly supervision: Supervision;
   },
 ): Promise<void> {
-  // Without its group, because the group id may have been reused.
-  const target = {
-    processName: block.processName,
-    leader: { pid, startTime, bootId },
-    pgid: NO_GROUP,
-    runId,
-    cgroup,
-    spoolFile: spool,
-    descendants: new Map(),
-  };
-  if (runId !== '') await ending.clear(target);
+  const { run_id: runId, cgroup, spool } = record;
+  if (runId !== '') await ending.clear(targetOf(block.processName, record));
   removeCgroup(cgroup);
   const output = captureTargetOf(host, block);
   if (existsSync(spool)) await (await capture.resume(output, spool)).finish();

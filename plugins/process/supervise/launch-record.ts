@@ -1,7 +1,9 @@
 // The record of a launch: first that it has begun, then which process resulted.
-import { bootId } from './proc-stat.ts';
+import { NO_CGROUP } from './cgroup.ts';
+import { bootId, isAlive } from './proc-stat.ts';
 import { leaderOf } from './run-leaders.ts';
-import type { ProcessRecord } from './state-file.ts';
+import type { FoundProcess, ProcessRecord } from './state-file.ts';
+import { NO_GROUP, type StopTarget } from './stop.ts';
 
 const UNKNOWN_PID = 0;
 
@@ -15,4 +17,18 @@ export function recordOf(launch: Launch, leader = { pid: UNKNOWN_PID, startTime:
 export function launchedAs({ pid, boot_id: boot, run_id: runId }: Pick<ProcessRecord, 'pid' | 'boot_id' | 'run_id'>) {
   const leader = pid === UNKNOWN_PID && boot === bootId ? leaderOf(runId) : undefined;
   return leader === undefined ? {} : { pid: leader.pid, pgid: leader.pid, start_time: leader.startTime };
+}
+
+/** Without its group once the leader has ended, because the id may have been reused. */
+export function targetOf(processName: string, record: FoundProcess): StopTarget {
+  const leader = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
+  return {
+    processName,
+    leader,
+    pgid: isAlive(leader) ? record.pgid : NO_GROUP,
+    runId: record.run_id,
+    cgroup: record.cgroup ?? NO_CGROUP,
+    spoolFile: record.spool ?? null,
+    descendants: new Map(),
+  };
 }
