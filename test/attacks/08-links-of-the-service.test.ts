@@ -120,7 +120,7 @@ t.test('after a kill only the log itself is cut back, whatever has taken its ino
     rotation: () => ({ maxBytes: 1e6, keep: 2 }),
     deliver: async () => undefined,
     log,
-    onFull: () => undefined,
+    onFault: () => undefined,
   });
   const target = { processName: 'App', logFile: path.join(theirs, 'app.log'), accessLogFile: null };
   const session = await capture.open({ ...target, logLevel: 'INFO', suppressed: true, owner: null }, spoolFile);

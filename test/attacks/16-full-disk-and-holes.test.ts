@@ -8,8 +8,9 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
-import { kid, start } from '../support/kids.ts';
+import { kid, start, stop } from '../support/kids.ts';
 import { ownLog } from '../support/own-log.ts';
+import { DISK_ONLY } from '../support/power-loss.ts';
 import { ROOT_ONLY } from '../support/race.ts';
 import { until } from '../support/until.ts';
 
@@ -49,6 +50,30 @@ t.test('a full disk of the spools is told, and output is kept again when there i
   const lines = async () => (await readFile(file, 'utf8')).split('\n').length;
   const before = await lines();
   await until(async () => (await lines()) > before + 10, { what: 'the output to go on' });
+});
+
+t.test('a disk of the spools that can only be read any more is told', DISK_ONLY, async t => {
+  const dir = testDir(t, { supervisor: {} });
+  const supervisor = path.join(dir, 'supervisor');
+  const disk = path.join(dir, 'disk');
+  await run('truncate', ['--size=16M', disk]);
+  await run('mkfs.ext4', ['-q', disk]);
+  await run('mount', ['-o', 'loop,errors=remount-ro', disk, supervisor]);
+  t.teardown(() => run('umount', ['--lazy', supervisor]));
+  await chmod(supervisor, 0o700);
+  const ticking = { ...kid('Ticker', []), command: ticker };
+  const app = await startHost({ plugins: PLUGINS, configDir: dir, config: { ticker: ticking } });
+  t.teardown(() => app.host.stop());
+  t.equal((await start(app, 'Ticker')).status, 200);
+  // As after an error of the disk, with files that are open for writing.
+  await run('mount', ['-o', 'remount,abort', supervisor]);
+  const warning = async () => (await app.get('/process?process_name=Ticker')).body.warning;
+  t.match(
+    await until(warning, { what: 'the entry to say it' }),
+    `the disk of ${supervisor} is read-only: what the service`,
+  );
+  t.match((await ownLog(app)).join('\n'), `the disk of ${supervisor} is read-only`);
+  t.match(await stop(app, 'Ticker'), { status: 200 });
 });
 
 t.test('lines are kept, once each, while it cannot be recorded how far they were read', ROOT_ONLY, async t => {

@@ -10,6 +10,7 @@ import { slugOf } from '#kit/slug';
 import { startWorker } from '#kit/worker';
 import type { SpoolFigures } from './capture.ts';
 import type { CaptureTarget } from './capture-session.ts';
+import type { SpoolFault } from './spool-space.ts';
 
 const RESTART_MS = 1_000;
 const CLOSED = 'The output of services is being handed over; try again in a moment';
@@ -43,7 +44,7 @@ export type FromWorker =
   | { readonly id: number; readonly result: CaptureResult }
   | { readonly id: number; readonly error: unknown }
   | { readonly delivery: number; readonly lines: CapturedLines }
-  | { readonly isFull: boolean }
+  | { readonly spoolFault: SpoolFault | null }
   | { readonly level: 'warn' | 'error'; readonly message: string; readonly error: unknown };
 
 interface CaptureSettings {
@@ -78,7 +79,7 @@ export class CaptureThread {
   readonly #pending = new Map<number, PendingCall>();
   #worker: Worker | undefined;
   #lastId = 0;
-  #isFull = false;
+  #fault: SpoolFault | null = null;
   #closed = false;
   /** Blank once a thread works. */
   #toldFault = '';
@@ -89,7 +90,8 @@ export class CaptureThread {
 
   /** Why the output of running services is lost at present; null while it is kept. */
   get fault(): string | null {
-    return this.#isFull ? `the disk of ${this.#options.directory} is full: what the service writes is lost` : null;
+    if (this.#fault === null) return null;
+    return `the disk of ${this.#options.directory} is ${this.#fault}: what the service writes is lost`;
   }
 
   /**
@@ -255,8 +257,8 @@ export class CaptureThread {
     if ('delivery' in message) {
       const { delivery, lines } = message;
       void this.#options.deliver(lines).finally(() => reply({ delivered: delivery }));
-    } else if ('isFull' in message) {
-      this.#tellSpace(message.isFull);
+    } else if ('spoolFault' in message) {
+      this.#tellSpace(message.spoolFault);
     } else if ('level' in message) {
       this.#options.log[message.level](message.message, message.error);
     } else {
@@ -267,12 +269,12 @@ export class CaptureThread {
     }
   }
 
-  #tellSpace(isFull: boolean): void {
-    this.#isFull = isFull;
+  #tellSpace(fault: SpoolFault | null): void {
+    this.#fault = fault;
     const { directory, log } = this.#options;
-    if (isFull)
-      log.error(`the disk of ${directory} is full: the output of running services is lost until there is room`);
-    else log.warn(`there is room in ${directory} again: the output of services is kept`);
+    if (fault === null) log.warn(`${directory} can be written again: the output of services is kept`);
+    else
+      log.error(`the disk of ${directory} is ${fault}: the output of running services is lost until that has passed`);
   }
 
   /** Where the spool of a run is to be. */

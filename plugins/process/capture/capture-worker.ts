@@ -37,7 +37,7 @@ const capture = new Capture({
   ownLevel: () => settings.ownLevel,
   deliver,
   log: { warn: log('warn'), error: log('error') },
-  onFull: isFull => post({ isFull }),
+  onFault: spoolFault => post({ spoolFault }),
 });
 
 async function run(call: CaptureCall): Promise<CaptureResult> {

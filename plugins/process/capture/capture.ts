@@ -5,7 +5,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
-import { SpoolSpace } from './spool-space.ts';
+import { type SpoolFault, SpoolSpace } from './spool-space.ts';
 import { SpoolWatch } from './spool-watch.ts';
 
 const run = promisify(execFile);
@@ -18,8 +18,8 @@ const QUIET_LOOKS = 5;
 export interface CaptureOptions extends SessionOptions {
   /** The directory of the spools. */
   readonly directory: string;
-  /** Told when the disk of the spools is full, and when it no longer is. */
-  readonly onFull: (isFull: boolean) => void;
+  /** Told when the disk of the spools takes nothing, and with null when it does again. */
+  readonly onFault: (fault: SpoolFault | null) => void;
 }
 
 /** How much output there is. */
@@ -49,7 +49,7 @@ export class Capture {
 
   constructor(options: CaptureOptions) {
     this.#options = options;
-    this.#space = new SpoolSpace(options.directory, options.onFull);
+    this.#space = new SpoolSpace(options.directory, options.onFault);
   }
 
   /** Continues from the recorded position when the spool exists already. */

@@ -1,35 +1,55 @@
-// Whether there is room for what running services write: on a full disk their output is lost, and they may not say so.
-import { statfs } from 'node:fs/promises';
+// Whether what running services write can be kept: on a disk that is full, can only be read, or fails, it is lost, and they
+// may not say so.
+import { statfs, utimes } from 'node:fs/promises';
 
 /** The kernel gives out whole blocks, and a write of several needs them at once. */
 const MIN_FREE_BLOCKS = 16;
+/** Only a change shows that there can be any: not every kernel tells of a disk that it has made read-only after an error. */
+const TOUCH_MS = 15_000;
+
+/** To follow "the disk is". */
+export type SpoolFault = 'full' | 'read-only' | 'failing';
+
+const FAULTS: Readonly<Record<string, SpoolFault>> = { EROFS: 'read-only', EIO: 'failing' };
 
 export class SpoolSpace {
   readonly #directory: string;
-  readonly #onChange: (isFull: boolean) => void;
-  #isFull = false;
+  readonly #onChange: (fault: SpoolFault | null) => void;
+  #fault: SpoolFault | null = null;
   #looking = false;
+  #touchedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(directory: string, onChange: (isFull: boolean) => void) {
+  constructor(directory: string, onChange: (fault: SpoolFault | null) => void) {
     this.#directory = directory;
     this.#onChange = onChange;
   }
 
   get isFull(): boolean {
-    return this.#isFull;
+    return this.#fault === 'full';
   }
 
   /** Never throws; what cannot be asked stays as it was. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
-    const found = await statfs(this.#directory).catch(() => undefined);
+    const fault = await this.#ask().catch(() => this.#fault);
     this.#looking = false;
-    if (found === undefined) return;
+    if (fault === this.#fault) return;
+    this.#fault = fault;
+    this.#onChange(fault);
+  }
+
+  async #ask(): Promise<SpoolFault | null> {
+    const { blocks, bavail, files, ffree } = await statfs(this.#directory);
     // File systems without a fixed number of blocks or of files give 0 for all of them.
-    const isFull = (found.blocks > 0 && found.bavail < MIN_FREE_BLOCKS) || (found.files > 0 && found.ffree === 0);
-    if (isFull === this.#isFull) return;
-    this.#isFull = isFull;
-    this.#onChange(isFull);
+    if ((blocks > 0 && bavail < MIN_FREE_BLOCKS) || (files > 0 && ffree === 0)) return 'full';
+    const now = performance.now();
+    if (this.#fault === null && now - this.#touchedMs < TOUCH_MS) return null;
+    this.#touchedMs = now;
+    const time = Date.now() / 1_000;
+    return utimes(this.#directory, time, time).then(
+      () => null,
+      ({ code = '' }: NodeJS.ErrnoException) => FAULTS[code] ?? null,
+    );
   }
 }

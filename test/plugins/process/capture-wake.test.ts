@@ -20,7 +20,7 @@ async function capturing(t: Test) {
     ownLevel: () => 'INFO',
     deliver: async lines => void told.push(...recordsOf(lines).map(({ text }) => text)),
     log: { warn: text => t.fail(text), error: text => t.fail(text) },
-    onFull: () => t.fail('full'),
+    onFault: () => t.fail('full'),
   });
   t.teardown(() => capture.close());
   const files = ['one', 'two'].map(name => path.join(directory, `${name}.spool`));

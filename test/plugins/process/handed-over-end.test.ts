@@ -29,7 +29,7 @@ t.test('no line is lost', async t => {
       ownLevel: () => 'INFO',
       deliver: async () => void (await delay(slowMs)),
       log: { warn: () => undefined, error: () => undefined },
-      onFull: () => undefined,
+      onFault: () => undefined,
     });
     t.teardown(() => capture.close());
     return capture;

@@ -16,7 +16,7 @@ function begin(t: Test, directory: string) {
     ownLevel: () => 'INFO',
     deliver: async () => undefined,
     log: { warn: () => undefined, error: () => undefined },
-    onFull: () => undefined,
+    onFault: () => undefined,
   });
   t.teardown(() => capture.close());
   const target = (name: string, uid: number) => ({
