@@ -51,8 +51,8 @@ export class MainFile {
   #isGone = false;
   /** Names of files beside this one that would be read if it were not there. */
   #unread: readonly string[] = [];
-  /** The text that was refused last, kept so that the same text is reported only once. */
-  #refusedText: string | undefined;
+  /** The text that was refused last, while the file holds it, so that the same text is told only once. */
+  #refused: { readonly text: string; readonly reason: string } | undefined;
   /** Why the file could not be read at the last look, told once for as long as it stays the same. */
   #toldFault: string | undefined;
 
@@ -63,6 +63,11 @@ export class MainFile {
 
   get path(): string {
     return this.#path;
+  }
+
+  /** Why the file as it is now is not in use, while what it held before is; null otherwise. */
+  get unusedReason(): string | null {
+    return this.state === 'valid' ? (this.#toldFault ?? this.#refused?.reason ?? null) : null;
   }
 
   /** What is wrong with the file itself, one line each. */
@@ -122,21 +127,28 @@ export class MainFile {
     return true;
   }
 
-  /** Reads the file after others changed it. True when there is a new value. */
-  async reread(): Promise<boolean> {
+  /** Reads the file after others changed it, or because somebody asks. True when there is a new value. */
+  async reread({ isAsked }: { readonly isAsked: boolean }): Promise<boolean> {
     const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) =>
       error.code === 'ENOENT' ? null : reasonText(error),
     );
     const fault = typeof found === 'string' ? found : undefined;
-    if (fault !== undefined && fault !== this.#toldFault)
+    if (fault !== undefined && (isAsked || fault !== this.#toldFault))
       this.#options.log.error(`the configuration file cannot be read any more, and nothing is saved: ${fault}`);
     this.#toldFault = fault;
+    if (found === null) this.#refused = undefined;
     if (found === null || typeof found === 'string') return false;
-    if (found.text === this.#text || found.text === this.#refusedText) return false;
+    if (found.text === this.#text && this.state === 'valid') {
+      if (this.#refused !== undefined)
+        this.#options.log.info('the configuration file is as it was before, and is used');
+      this.#refused = undefined;
+      return false;
+    }
+    if (!isAsked && (found.text === this.#text || found.text === this.#refused?.text)) return false;
     const value = await this.#usableValue(found);
     if (typeof value === 'string') {
-      this.#refusedText = found.text;
-      this.#options.log.error(`a change of the configuration file is not used: ${value}`);
+      this.#refused = { text: found.text, reason: value };
+      this.#tellRefusal(value);
       return false;
     }
     this.#use(found, value);
@@ -183,11 +195,25 @@ export class MainFile {
     this.reason = null;
   }
 
+  #tellRefusal(reason: string): void {
+    const { log } = this.#options;
+    if (this.state === 'valid') {
+      log.error(
+        `a change of the configuration file is not used: ${reason}; what it held before counts until it is mended`,
+      );
+      return;
+    }
+    this.reason = reason;
+    log.error(`the configuration file still cannot be used: ${reason}; mend it`);
+  }
+
   #use({ text }: ConfigText, value: ConfigObject): void {
     this.#text = text;
     this.value = value;
     this.state = 'valid';
     this.reason = null;
+    this.#refused = undefined;
+    this.#toldFault = undefined;
   }
 
   /** The parsed value, or the reason why it cannot be used. */

@@ -113,6 +113,10 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.file.reason ?? this.#effective().unsafe;
   }
 
+  get unusedReason(): string | null {
+    return this.#parts.file.unusedReason;
+  }
+
   get file(): string {
     return this.#parts.file.path;
   }
@@ -207,7 +211,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   reread(): Promise<void> {
-    return this.#parts.updates.takeOverFile();
+    return this.#parts.updates.takeOverFile({ isAsked: true });
   }
 
   async review(unloaded: ReadonlySet<string>): Promise<ConfigReview> {
@@ -224,7 +228,7 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   async startWatching(): Promise<void> {
     const { log, updates } = this.#parts;
-    this.#unwatch ??= await watchConfigFile(this.file, log, () => void updates.takeOverFile());
+    this.#unwatch ??= await watchConfigFile(this.file, log, () => void updates.takeOverFile({ isAsked: false }));
   }
 
   async close(): Promise<void> {

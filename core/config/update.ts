@@ -85,9 +85,9 @@ export class Updates {
     return result;
   }
 
-  /** Takes over changes that others made to the file. */
-  takeOverFile(): Promise<void> {
-    return this.#queue.add(() => this.#takeOver(() => this.#parts.file.reread()));
+  /** Takes over changes that others made to the file. One that cannot be used is told again when somebody asks. */
+  takeOverFile(how: { readonly isAsked: boolean }): Promise<void> {
+    return this.#queue.add(() => this.#takeOver(() => this.#parts.file.reread(how)));
   }
 
   onIdle(): Promise<void> {

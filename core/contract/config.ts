@@ -176,6 +176,11 @@ export interface ConfigStore {
   /** Why the state is not `valid`, else null. */
   readonly stateReason: string | null;
   /**
+   * Why the file as others have changed it is not in use, while the state is `valid`: what it held before counts until
+   * it is mended, and nothing is saved. Else null.
+   */
+  readonly unusedReason: string | null;
+  /**
    * Names of the environment variables that stand in place of a member of a section or block. Those of the root, such
    * as TZ, are meant for every program.
    */

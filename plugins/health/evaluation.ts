@@ -11,6 +11,8 @@ export interface Evaluation {
   readonly failures: readonly string[];
   /** Paths of values of the configuration that do not fit; none of them makes the whole unhealthy. */
   readonly problems: readonly string[];
+  /** Why a change of the configuration file is not in use, which makes nothing unhealthy either; null otherwise. */
+  readonly unusedChange: string | null;
 }
 
 const NO_PROBLEMS: readonly ConfigProblem[] = [];
@@ -27,13 +29,16 @@ export class Evaluations {
   /** The same object until something that it tells of may have changed. */
   current(): Evaluation {
     const own = this.#ownFailures();
-    const problems = this.#host.find('config.store')?.problems ?? NO_PROBLEMS;
+    const store = this.#host.find('config.store');
+    const problems = store?.problems ?? NO_PROBLEMS;
+    const unusedChange = store?.unusedReason ?? null;
     const supervisor = this.#host.find('process.supervisor');
     const probe = this.#host.find('process.health');
     const basis = [
       this.#host.stopping,
       own.join('\n'),
       problems,
+      unusedChange,
       supervisor,
       supervisor?.revision,
       supervisor?.blocks(),
@@ -43,12 +48,16 @@ export class Evaluations {
     if (this.#kept?.basis.every((value, index) => value === basis[index]) !== true)
       this.#kept = {
         basis,
-        evaluation: { ...this.#evaluate(own, supervisor), problems: problems.map(({ path }) => path) },
+        evaluation: {
+          ...this.#evaluate(own, supervisor),
+          problems: problems.map(({ path }) => path),
+          unusedChange,
+        },
       };
     return this.#kept.evaluation;
   }
 
-  #evaluate(own: readonly string[], supervisor: ProcessSupervisor | undefined): Omit<Evaluation, 'problems'> {
+  #evaluate(own: readonly string[], supervisor: ProcessSupervisor | undefined): Pick<Evaluation, 'phase' | 'failures'> {
     const startup = supervisor?.startup();
     if (this.#host.stopping !== null || startup?.phase === 'shutting_down')
       return { phase: 'shutting_down', failures: ['the service is shutting down'] };

@@ -11,7 +11,9 @@ export const answerSchema = z.object({
     .string()
     .max(MAX_DETAILS)
     .optional()
-    .describe('when unhealthy, or a value of the configuration does not fit; without credentials a count of failures'),
+    .describe(
+      'when unhealthy, or the configuration has what is not used; without credentials nothing but a count of failures',
+    ),
   phase: z.string(),
 });
 
@@ -25,9 +27,14 @@ export function toWire(evaluation: Evaluation, trusted: boolean): z.input<typeof
   return { status: isHealthy ? 'healthy' : 'unhealthy', ...(details === '' ? {} : { details }), phase };
 }
 
-function trustedSentences({ failures, problems }: Evaluation): readonly string[] {
-  if (problems.length === 0) return failures;
-  return [...failures, `the configuration has values that do not fit (${problems.join(', ')}); see the log`];
+function trustedSentences({ failures, problems, unusedChange }: Evaluation): readonly string[] {
+  const sentences = [...failures];
+  // What to do comes first, because a long reason is cut off.
+  if (unusedChange !== null)
+    sentences.push(`mend the configuration file, whose last change is not used: ${unusedChange}`);
+  if (problems.length > 0)
+    sentences.push(`the configuration has values that do not fit (${problems.join(', ')}); see the log`);
+  return sentences;
 }
 
 function countOf({ length }: readonly string[]): string {

@@ -16,8 +16,15 @@ export default definePlugin({
       response: z.object({ status: z.string().describe('a sentence'), problems: z.array(z.string()) }),
       async handle({ identity }) {
         await host.reload(identity.username ?? 'a request');
-        const problems = host.use('config.store').problems.map(({ message }) => message);
-        return { status: 'The configuration was read again, and the logs were rotated', problems };
+        const { problems, stateReason, unusedReason } = host.use('config.store');
+        const misfits = problems.map(({ message }) => message);
+        const fault = unusedReason ?? stateReason;
+        if (fault === null || misfits.includes(fault))
+          return { status: 'The configuration was read again, and the logs were rotated', problems: misfits };
+        return {
+          status: 'The configuration stays as it was, because its file cannot be used; the logs were rotated',
+          problems: [`${fault}; mend it`, ...misfits],
+        };
       },
     });
   },

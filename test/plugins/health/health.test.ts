@@ -1,10 +1,12 @@
 // `/health`: with and without processes, in each phase of a start, and what strangers may know.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import type { HealthReport, ProcessSnapshot, StartupPhase } from '../../../plugins/process/contract.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-plugins.ts';
+import { until } from '../../support/until.ts';
 
 interface Situation {
   phase: StartupPhase;
@@ -92,6 +94,29 @@ t.test('with a configuration that cannot be read', async t => {
   t.teardown(() => host.stop());
   const { status, body } = await host.get('/health');
   t.match({ status, body }, { status: 200, body: { status: 'unhealthy', details: /stackwarden\.json/ } });
+});
+
+t.test('with a configuration that became unreadable while it ran', async t => {
+  const host = await startHost({ plugins: ['health'], config: {} });
+  t.teardown(() => host.stop());
+  const file = path.join(host.configDir, 'stackwarden.json');
+  const good = await readFile(file, 'utf8');
+  const health = async () => (await host.get('/health')).body;
+  t.same(await health(), { status: 'healthy', phase: 'ready' });
+  for (const round of ['once', 'and once more']) {
+    await writeFile(file, `{"dumb":`);
+    const told = {
+      status: 'healthy',
+      details: /^mend the configuration file, whose last change is not used: .*:1:\d+: /,
+    };
+    await until(async () => 'details' in (await health()), { what: `the fault, ${round}` });
+    t.match(await health(), told, 'what runs is well');
+    await writeFile(file, good);
+    await until(async () => !('details' in (await health())), { what: `the end of the fault, ${round}` });
+  }
+  const log = await ownLog(host);
+  t.equal(log.match(/is not used: .*; what it held before counts until it is mended/g)?.length, 2, 'told each time');
+  t.equal(log.match(/the configuration file is as it was before, and is used/g)?.length, 2);
 });
 
 t.test('with processes', async t => {

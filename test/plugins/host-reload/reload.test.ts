@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { startWithPlugins } from '../../support/own-plugins.ts';
+import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 
 t.test('what the file says now counts, and what it says wrong is told', async t => {
   const app = await startWithPlugins(t, {}, { shipped: ['config', 'host-reload'], config: { data_root: '/one' } });
@@ -15,4 +15,17 @@ t.test('what the file says now counts, and what it says wrong is told', async t 
   await writeFile(file, JSON.stringify({ ...content, data_root: 5 }));
   const { body } = await app.post('/host/reload', {});
   t.match(body.problems, [/data_root/]);
+
+  const ofFile = {
+    status: 'The configuration stays as it was, because its file cannot be used; the logs were rotated',
+  };
+  const problems = [/stackwarden\.json:1:\d+: .*; mend it$/];
+  await writeFile(file, '{ "data_root": ');
+  for (const round of ['first', 'second']) {
+    const { body } = await app.post('/host/reload', {});
+    t.match(body, { ...ofFile, problems }, `the ${round} request`);
+    t.equal(body.problems.length, 2, 'beside what does not fit in what counts');
+  }
+  const told = (await ownLog(app)).match(/a change of the configuration file is not used/g) ?? [];
+  t.ok(told.length >= 2, 'whoever asks again is told again');
 });
