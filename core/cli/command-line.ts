@@ -57,7 +57,7 @@ export async function parseCommandLine(args: readonly string[], env: NodeJS.Proc
   if (command === undefined) throw new UsageError(await unknownCommand(name, set));
   const grammar = grammarOf(name, command);
   await understand(grammar, words, set);
-  refuseSurplus(grammar.args, command);
+  refuseSurplus(name, grammar.args, command);
   const { plugins } = common;
   const options = { ...grammar.opts<OptionValues>(), ...(plugins === undefined ? {} : { plugins }) };
   return { name, command, args: grammar.args, options, configDir, isNamed, url };
@@ -109,7 +109,10 @@ export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv): Place 
   const grammar = grammarOf('stackwarden', { summary: '', options: COMMON_OPTIONS });
   const end = args.indexOf('--');
   const [before, after] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end)];
-  const { operands, unknown } = understood(() => grammar.parseOptions([...before]));
+  const { operands, unknown } = understood(
+    () => grammar.parseOptions([...before]),
+    'stackwarden help lists all options',
+  );
   const common = grammar.opts<OptionValues>();
   const named = common.configDir ?? (env.STACKWARDEN_CONFIG_DIR || undefined);
   const configDir = path.resolve(String(named ?? defaultConfigDir()));
@@ -130,36 +133,44 @@ async function commandFirst(
 }
 
 async function understand(grammar: Grammar, words: readonly string[], set: CommandSet): Promise<void> {
+  const name = grammar.name();
   try {
-    understood(() => grammar.parse([...words], { from: 'user' }));
+    understood(() => grammar.parse([...words], { from: 'user' }), remedyOf(name));
   } catch (error) {
     const [, flag] = /^unknown option '(--[a-z-]+)/.exec((error as Error).message) ?? [];
-    const owner = flag === undefined ? undefined : await ownerOf(flag, set);
-    throw owner === undefined ? error : new UsageError(`'${flag}' belongs to '${owner}'`);
+    const owners = flag === undefined ? [] : await ownersOf(flag, set);
+    throw owners.length === 0 ? error : new UsageError(`'${flag}' belongs to ${owners.join(', ')}; ${remedyOf(name)}`);
   }
 }
 
-/** Turns what the parser throws into a sentence of one line. */
-function understood<Result>(parse: () => Result): Result {
+/** Turns what the parser throws into a sentence of one line that says what to do, unless the parser does already. */
+function understood<Result>(parse: () => Result, remedy: string): Result {
   try {
     return parse();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    throw new UsageError(error.message.replace(/^error: /, '').replaceAll(/\s+/g, ' '), { cause: error });
+    const fault = error.message.replace(/^error: /, '').replaceAll(/\s+/g, ' ');
+    throw new UsageError(fault.includes('Did you mean') ? fault : `${fault}; ${remedy}`, { cause: error });
   }
 }
 
-async function ownerOf(flag: string, set: CommandSet): Promise<string | undefined> {
+function remedyOf(name: string): string {
+  return name === 'help' ? 'stackwarden help lists the commands' : `stackwarden help ${name} tells what it takes`;
+}
+
+/** The commands that have the option, each in quotation marks. */
+async function ownersOf(flag: string, set: CommandSet): Promise<readonly string[]> {
+  const owners: string[] = [];
   for (const name of await set.names()) {
     const command = await set.find(name).catch(() => undefined);
-    if (command?.options?.some(({ flags }) => longFlag({ flags }) === flag)) return name;
+    if (command?.options?.some(({ flags }) => longFlag({ flags }) === flag)) owners.push(`'${name}'`);
   }
-  return undefined;
+  return owners;
 }
 
-function refuseSurplus(args: readonly string[], { arguments: taken = [] }: Command): void {
+function refuseSurplus(name: string, args: readonly string[], { arguments: taken = [] }: Command): void {
   const surplus = taken.at(-1)?.syntax.includes('...') ? undefined : args[taken.length];
-  if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}'`);
+  if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}'; ${remedyOf(name)}`);
 }
 
 async function unknownCommand(name: string, set: CommandSet): Promise<string> {

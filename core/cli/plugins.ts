@@ -1,4 +1,5 @@
 // `stackwarden plugins`: prints every plugin that is found, with its state. It changes nothing.
+import { existsSync } from 'node:fs';
 import { createHost } from '../host/host.ts';
 import { refuseUnknownPlugins } from './known-plugins.ts';
 
@@ -10,6 +11,10 @@ export interface PluginScope {
 
 export async function listPlugins({ configDir, plugins }: PluginScope): Promise<number> {
   await refuseUnknownPlugins(configDir, plugins);
+  if (!existsSync(configDir))
+    console.error(
+      `there is no directory ${configDir}, whose own plugins would be listed too; name another with --config-dir`,
+    );
   const host = await createHost({
     configDir,
     dryRun: true,

@@ -194,7 +194,11 @@ export class Updates {
     const known = schema.rootKeys();
     for (const [key, value] of Object.entries(updates)) {
       if (value === null || known.has(key) || Object.hasOwn(root, key) || isProcessBlock(value)) continue;
-      throw new Problem(400, `'${key}' is neither a known section nor a process block with process_name and command`);
+      throw new Problem(
+        400,
+        `'${key}' is neither a known section nor a process block with process_name and command; ` +
+          'GET /config/schema lists the sections',
+      );
     }
     // Merging an empty object into an object changes nothing, and a client sends back as null what it got as null.
     const isNothing = ({ path, value }: ConfigEdit): boolean =>
@@ -266,7 +270,7 @@ export class Updates {
     const restored = restoredUpdate(updates, block.block, current.effective().place.at(block.path), 'replaced');
     for (const [key, value] of Object.entries(restored)) {
       if (value !== null && !keys.has(key) && !Object.hasOwn(block.block, key)) {
-        throw new Problem(400, `'${key}' is not a key of ${block.processName}`);
+        throw new Problem(400, `'${key}' is not a key of ${block.processName}; GET /config/schema lists its keys`);
       }
       const isRenamed = key === 'process_name' && value !== block.block.process_name;
       if (isRenamed && !this.#isStandIn([...block.path, key])) {

@@ -1,5 +1,6 @@
 // `stackwarden config`: reads and changes a value of the configuration by its dotted path.
 import type { Command, CommandCall, HostClient } from '#core';
+import { nearestWord } from '#kit/nearest-word';
 import { isObject } from '#kit/plain-object';
 
 const command: Command = {
@@ -18,19 +19,19 @@ export default command;
 async function get({ args: [, path, surplus], options, host, output, misuse }: CommandCall): Promise<number> {
   if (surplus !== undefined) throw misuse(`unexpected argument '${surplus}'; config set changes a value`);
   if (options.memory) throw misuse("'--memory' belongs to config set");
-  const value = valueAt(await host.get('/config'), path === undefined ? [] : path.split('.'));
-  if (value === undefined) throw new Error(`the configuration has no ${path}`);
+  const parts = path === undefined ? [] : partsOf(path, misuse);
+  const root = await host.get('/config');
+  const value = valueAt(root, parts);
+  if (value === undefined) throw new Error(`the configuration has no ${path}; ${whereToLook(root, parts)}`);
   if (typeof value === 'string') output.line(value);
   else output.json(value);
   return 0;
 }
 
 async function set({ args: [, path, text], options, host, output, misuse }: CommandCall): Promise<number> {
-  if (path === undefined || text === undefined) throw misuse('config set needs a path and a value');
-  const parts = path.split('.');
-  if (parts.includes(''))
-    throw misuse(`'${path}' is no path; it is made of names and dots, for example dumb.log_level`);
-  const updates = parts.reduceRight<unknown>((value, part) => ({ [part]: value }), parsed(text));
+  if (path === undefined || text === undefined)
+    throw misuse('config set needs a path and a value, for example config set dumb.log_level DEBUG');
+  const updates = partsOf(path, misuse).reduceRight<unknown>((value, part) => ({ [part]: value }), parsed(text));
   const answer = (await host.post('/config', { updates, persist: !options.memory })) as {
     readonly changed: readonly string[];
     readonly overridden: readonly string[];
@@ -42,6 +43,22 @@ async function set({ args: [, path, text], options, host, output, misuse }: Comm
   for (const place of answer.restart_required) output.note(`${place}: counts after a restart`);
   for (const warning of answer.warnings) output.note(warning);
   return 0;
+}
+
+function partsOf(path: string, misuse: CommandCall['misuse']): readonly string[] {
+  const parts = path.split('.');
+  if (!parts.includes('')) return parts;
+  throw misuse(`'${path}' is no path; it is made of names and dots, for example dumb.log_level`);
+}
+
+/** What helps somebody who asked for what is not there: the word that was meant, or what lists the words. */
+function whereToLook(root: unknown, parts: readonly string[]): string {
+  const count = parts.findIndex((_part, index) => valueAt(root, parts.slice(0, index + 1)) === undefined);
+  const known = parts.slice(0, count);
+  const parent = valueAt(root, known);
+  const meant = isObject(parent) ? nearestWord(parts[count] ?? '', Object.keys(parent)) : undefined;
+  if (meant !== undefined) return `did you mean ${[...known, meant].join('.')}?`;
+  return `stackwarden config get${known.length === 0 ? '' : ` ${known.join('.')}`} prints what is there`;
 }
 
 function valueAt(value: unknown, parts: readonly string[]): unknown {

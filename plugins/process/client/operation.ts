@@ -2,6 +2,7 @@
 // what becomes of them.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, CommandCall, HostClient } from '#core';
+import { unnamedReason } from '#kit/named-reason';
 import { inOrder, needsAmong, reversed } from './in-order.ts';
 import { chosenServices, readServices, type Service, serviceNames } from './services.ts';
 
@@ -84,7 +85,7 @@ async function perform(operation: Operation, name: string, { host, options, outp
     if (options.wait) await settled(operation, name, host, Number(options.timeout ?? DEFAULT_WAIT_S));
     return true;
   } catch (error) {
-    output.note(`${name}: ${(error as Error).message}`);
+    output.note(`${name}: ${unnamedReason(name, (error as Error).message)}`);
     return false;
   }
 }

@@ -58,18 +58,22 @@ t.test('what cannot be understood is one sentence', async t => {
     [['chekc'], /^unknown command 'chekc'; did you mean check\?/],
     [['../start'], /^unknown command/],
     [['constructor'], /^unknown command/],
-    [['check', 'now'], /^unexpected argument 'now'/],
+    [['check', 'now'], /^unexpected argument 'now'; stackwarden help check tells what it takes$/],
     [['--wat'], /^unknown option '--wat'/],
-    [['--config-dir'], /config-dir/],
-    [['check', '--example'], /^'--example' belongs to 'start'/],
+    [['check', '--zebra'], /^unknown option '--zebra'; stackwarden help check tells what it takes$/],
+    [['start', '--exmple'], /^unknown option '--exmple' \(Did you mean --example\?\)$/],
+    [['--config-dir'], /config-dir.*; stackwarden help lists all options$/],
+    [['check', '--example'], /^'--example' belongs to 'start'; stackwarden help check tells what it takes$/],
+    [['help', '--example'], /^'--example' belongs to 'start'; stackwarden help lists the commands$/],
     [['check', '--url', 'localhost:80'], /'localhost:80' is no address of a host/],
-    [['completion'], /missing required argument 'SHELL'/],
+    [['completion'], /missing required argument 'SHELL'; stackwarden help completion tells what it takes$/],
     [['completion', 'csh'], /^SHELL is bash, zsh or fish$/],
     ...(hasGraph
       ? ([
           [['graph', 'a', 'b'], /^unexpected argument 'b'/],
           [['graph', '--scope', 'some'], /^'--scope' is runtime or all/],
           [['check', '--scope', 'all'], /^'--scope' belongs to 'graph'/],
+          [['check', '--json'], /^'--json' belongs to 'events', 'status'; /],
         ] as const)
       : []),
   ] as const) {

@@ -52,8 +52,17 @@ t.test('config reads and changes single values', async t => {
   t.match(await command('config', 'get', 'speaker.process_name'), { code: 0, stdout: 'The Speaker\n' });
   t.same(JSON.parse((await command('config', 'get', 'other.command')).stdout), ['sleep', '600']);
   t.match(await command('config', 'get', 'other.command.1'), { stdout: '600\n' });
-  t.match(await command('config', 'get', 'other.nothing'), { code: 1, stderr: /has no other\.nothing\n$/ });
-  t.match(await command('config', 'get', '__proto__.x'), { code: 1 });
+  for (const [place, remedy] of [
+    ['other.nothing', 'stackwarden config get other prints what is there'],
+    ['other.command.9', 'stackwarden config get other.command prints what is there'],
+    ['other.comand', 'did you mean other.command?'],
+    ['speeker.process_name', 'did you mean speaker?'],
+    ['nope', 'stackwarden config get prints what is there'],
+    ['__proto__.x', 'stackwarden config get prints what is there'],
+  ] as const) {
+    const stderr = `stackwarden: the configuration has no ${place}; ${remedy}\n`;
+    t.match(await command('config', 'get', place), { code: 1, stdout: '', stderr }, place);
+  }
   t.match(await command('config', 'set', 'other.env', '{"A": "b"}'), { code: 0, stdout: 'changed: other.env\n' });
   t.match(await command('config', 'set', 'dumb.log_level', 'debug', '--memory'), {
     code: 0,
@@ -66,7 +75,20 @@ t.test('config reads and changes single values', async t => {
     stdout: '',
     stderr: /^stackwarden: .*port/,
   });
-  for (const args of [['set', 'a'], ['set', 'a..b', '1'], ['get', 'a', 'b'], ['put', 'a'], []])
+  const unknown = await command('config', 'set', 'nope.port', '1');
+  t.match(unknown, {
+    code: 1,
+    stderr: /^stackwarden: 'nope' is neither .*; GET \/config\/schema lists the sections\n$/,
+  });
+  for (const args of [
+    ['set', 'a'],
+    ['set', 'a..b', '1'],
+    ['get', 'a..b'],
+    ['get', ''],
+    ['get', 'a', 'b'],
+    ['put', 'a'],
+    [],
+  ])
     t.match(await command('config', ...args), { code: 2 }, args.join(' '));
 });
 

@@ -79,7 +79,7 @@ t.test('a configuration directory that does not exist, and one that is empty', a
   t.teardown(() => delete process.env.DUMB_API_SERVICE_PORT);
   const absent = await look(t, root, path.join(root, 'absent'));
   t.match(absent.check, /^1 stackwarden: there is no directory .*absent.*--config-dir\n$/);
-  t.match(absent.plugins, /^0 .*\nprocess +ready /s);
+  t.match(absent.plugins, /^0 .*\nprocess +ready .*\nthere is no directory .*absent, .*--config-dir\n$/s);
   t.match(absent.health, /^1 stackwarden: there is no directory .*absent.*--config-dir\n$/);
   t.match(absent.graph, /^1 stackwarden: there is no directory .*absent.*--config-dir\n$/);
   const empty = await look(t, root, path.join(root, 'empty'));

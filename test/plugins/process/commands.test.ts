@@ -28,6 +28,7 @@ const app = await startHost({
     odd: { enabled: false, process_name: 'Odd * Näme', ...SLEEP, groups: ['odd'] },
     task: { enabled: false, process_name: 'Task', command: ['true'], config_dir: '/', oneshot: true },
     broken: { enabled: false, process_name: 'Broken', command: ['false'], config_dir: '/' },
+    absent: { enabled: false, process_name: 'Absent', command: ['/nonexistent/program'], config_dir: '/' },
   },
 });
 t.teardown(() => app.stop());
@@ -58,7 +59,7 @@ t.test('status lists what is in use, for people and for programs', async t => {
   t.match(store, { name: 'Store', enabled: true, status: 'running', health: 'healthy', restarts: 0 });
   t.ok(store.pid > 1 && store.uptime_seconds >= 0 && store.memory_bytes > 0);
   const all = (await rows('--all')).map(({ name }: { name: string }) => name);
-  t.same(all, ['Store', 'Shop Front', 'Odd * Näme', 'Task', 'Broken'], 'without the host itself');
+  t.same(all, ['Store', 'Shop Front', 'Odd * Näme', 'Task', 'Broken', 'Absent'], 'without the host itself');
 });
 
 t.test('names and patterns', async t => {
@@ -114,6 +115,8 @@ t.test('the services of a group', async t => {
 t.test('one that fails does not keep the others back', async t => {
   const result = await command('start', 'Broken', 'Odd*');
   t.match(result, { code: 1, stdout: /^Odd \* Näme: .*started/, stderr: /^Broken: .*code 1/ });
+  const absent = await command('start', 'Absent');
+  t.match(absent, { code: 1, stdout: '', stderr: /^Absent: (?!.*Absent).*nonexistent/ }, 'with its name said once');
 });
 
 t.test('what makes no sense, and what nobody answers', async t => {

@@ -126,7 +126,10 @@ t.test('keys that are marked alone are offered to nobody', async t => {
   const { body } = await app.post('/config/process-config/schema', { process_name: 'Free' });
   for (const key of ['branch', 'commit_sha', 'web_port', 'mount_path']) t.notOk(key in body.properties, key);
   const sent = await app.post('/config', { process_name: 'Free', updates: { commit_sha: 'x' }, persist: false });
-  t.match(sent, { status: 400, body: { detail: "'commit_sha' is not a key of Free" } });
+  t.match(sent, {
+    status: 400,
+    body: { detail: "'commit_sha' is not a key of Free; GET /config/schema lists its keys" },
+  });
   const answer = await change(app, 'free', { commit_sha: 5 });
   t.match(answer, { status: 200, body: { warnings: ['nothing reads free.commit_sha; it is kept as it is'] } });
 });
