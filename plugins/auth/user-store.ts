@@ -143,7 +143,7 @@ export class UserStore {
     this.#setContent({ ...content, jwt_secret: randomBytes(SECRET_BYTES).toString('base64url') });
     // Nobody has a token yet who would have to wait for the disk.
     void this.update(made => made).catch((error: unknown) => {
-      this.#log.error('tokens of this run end with it, since the user store cannot be written', error);
+      this.#log.error('tokens of this run end with it', error);
     });
   }
 
@@ -207,7 +207,7 @@ export class UserStore {
       );
     } catch (error) {
       const reason = reasonText(error);
-      throw new Problem(503, `The user store cannot be written (${reason}); nothing was changed`, { cause: error });
+      throw new Problem(503, `${this.#file} cannot be written (${reason}); nothing was changed`, { cause: error });
     }
     this.#setContent(content);
   }

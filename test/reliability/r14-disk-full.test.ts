@@ -181,7 +181,7 @@ t.test('users that cannot be saved say why', { skip }, async t => {
   const filler = path.join(small, 'filler');
   await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
   const owner = { username: 'owner', password: 'correct horse' };
-  const detail = 'The user store cannot be written (no space left on device); nothing was changed';
+  const detail = `${small}/users.json cannot be written (no space left on device); nothing was changed`;
   t.match(await app.post('/auth/setup', owner), { status: 503, body: { detail } });
   await rm(filler);
   t.equal((await app.post('/auth/setup', owner)).status, 200);

@@ -199,7 +199,7 @@ zurg.api_keys: there is no key 'api_keys'; 'api_key' is probably meant
 plex.token: there is no key 'token'; 'tokens' is probably meant
 plex: nothing reads 'plex_token', 'password'
 no copy of users.json could be made
-tokens of this run end with it, since the user store cannot be written
+tokens of this run end with it: /config/users.json cannot be written (no space left on device); nothing was changed
 Too many logins at once; try again in a moment
 Authentication required
 Invalid or expired token

@@ -63,3 +63,15 @@ t.test('a configuration that is opened for use is created and copied', async t =
   t.ok(existsSync(path.join(configDir, 'stackwarden.json')));
   t.ok(existsSync(path.join(configDir, 'stackwarden.json.bak')));
 });
+
+t.test('a copy that cannot be made is told with the file of which there is none', async t => {
+  const configDir = testDir(t, {
+    'stackwarden.json': '{ "tz": "UTC" }',
+    'stackwarden.json.bak.3': { file: 'of somebody' },
+    'stackwarden.json.bak.4': { file: 'of somebody' },
+  });
+  const told: string[] = [];
+  const config = await openConfig({ configDir, log: { ...quiet, warn: text => told.push(text) }, env: {} });
+  await config.close();
+  t.same(told, [`no backup of ${configDir}/stackwarden.json could be made`]);
+});
