@@ -12,7 +12,8 @@ export async function health({ host, output }: CommandCall): Promise<number> {
   const answer = await exchange(url, asked).catch((cause: Error) => {
     throw new Error(`nothing answers at ${url}; is the service running?`, { cause });
   });
-  const body = (answer.body ?? {}) as { status?: string; details?: string };
-  output.line([body.status ?? `HTTP ${answer.status}`, body.details].filter(Boolean).join(': '));
+  const body = (answer.body ?? {}) as { status?: string; details?: string; detail?: string };
+  const foreign = `what answers is no Stackwarden (HTTP ${answer.status}); look at the address`;
+  output.line([body.status ?? body.detail ?? foreign, body.details].filter(Boolean).join(': '));
   return body.status === 'healthy' ? 0 : 1;
 }

@@ -15,7 +15,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 /** Of a directory in which this user cannot write, as of a volume that is mounted read-only. */
 const CLOSED = ['EROFS', 'EACCES', 'EPERM'];
 /** Of a place where no directory can be: in a file, or below /proc. */
-const ELSEWHERE = ['EEXIST', 'ENOENT', 'ENOTDIR'];
+const ELSEWHERE = ['ENOENT', 'ENOTDIR'];
 
 export interface InstanceLock {
   /** Tells commands on the same directory where this host listens. */
@@ -56,6 +56,8 @@ export async function lockInstance(configDir: string, meanwhile: () => void = ()
 
 function refuseClosed(error: NodeJS.ErrnoException): never {
   const code = error.code ?? '';
+  if (code === 'EEXIST')
+    throw new Error(`${error.path} is no directory; choose another --config-dir`, { cause: error });
   if (ELSEWHERE.includes(code)) throw new Error(`${errorText(error)}; choose another --config-dir`, { cause: error });
   if (!CLOSED.includes(code)) throw error;
   throw new Error(`${errorText(error)}; make the configuration directory writable, or choose another --config-dir`, {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
+import { errorText } from '../kit/error-text.ts';
 import { finiteData } from '../kit/finite-data.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
@@ -14,6 +15,9 @@ import { FILE_NAMES } from './file-names.ts';
 
 /** So many faults of the text are told at once. */
 const MAX_FAULTS = 5;
+
+/** What the system answers for a file, or a directory above it, that this user may not read. */
+const CLOSED = ['EACCES', 'EPERM'];
 
 export type ConfigFormat = 'json' | 'yaml';
 
@@ -40,7 +44,13 @@ export async function findConfigFile(configDir: string): Promise<ConfigText | nu
     try {
       return await readConfigText(path.join(configDir, name));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') continue;
+      if (code === 'ENOTDIR')
+        throw new Error(`there is no directory ${configDir}; name another with --config-dir`, { cause: error });
+      if (!CLOSED.includes(code)) throw error;
+      const remedy = 'run this as the user of Stackwarden, or name another directory with --config-dir';
+      throw new Error(`${errorText(error)}; ${remedy}`, { cause: error });
     }
   }
   return null;
@@ -78,6 +88,8 @@ export function parseConfig(text: string, file: string, format: ConfigFormat): C
   let value: unknown;
   try {
     if (text.length > MAX_CHARACTERS) throw new Problem(413, `it has more than ${MAX_CHARACTERS} characters`);
+    // As an editor or a full disk leaves it.
+    if (text.trim() === '') throw new ConfigSyntaxError(`${file} is empty; write {} into it, or remove it`);
     value = format === 'json' ? plainData(parseJsonText(file, text)) : parseYamlText(file, text);
     refuseForbiddenKeys(value);
     value = finiteData(value);

@@ -150,12 +150,16 @@ export class GatewayPort {
       host.log.info(`gateway on http://${address}:${this.#listener.port}`);
       if (this.#wanted !== address) this.#timer = setTimeout(() => void this.#open());
     } catch (error) {
-      const { message } = error as Error;
+      const { message, code } = error as NodeJS.ErrnoException;
       // A frontend that starts, runs or stops has the port by right, and one that is given another leaves this one first.
       const status = this.#frontend()?.status ?? 'stopped';
       if (status === 'stopped' && !isBeingLeft && message !== this.#complaint) {
         this.#complaint = message;
-        host.log.warn(`no gateway: ${message}; it is tried again, and dumb.gateway.port chooses another`);
+        const remedy =
+          code === 'EADDRINUSE'
+            ? 'dumb.gateway.port chooses another'
+            : 'dumb.gateway.host and dumb.gateway.port choose another';
+        host.log.warn(`no gateway: ${message}; it is tried again, and ${remedy}`);
       }
       this.#timer = setTimeout(() => void this.#open(), this.#retryMs);
       this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);

@@ -5,15 +5,17 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parseCommandLine } from '../../../core/cli/command-line.ts';
 import { testDir } from '../../support/directory.ts';
-import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { COMMAND, spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 
 const hasGraph = existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
 
 const run = promisify(execFile);
+const rootDir = fileURLToPath(new URL('../../..', import.meta.url));
 const needsRoot = process.getuid?.() === 0 ? false : 'only root may mount';
 
 const DIR = '/nonexistent';
@@ -156,6 +158,32 @@ t.test('a configuration directory where none can be', async t => {
   }
 });
 
+t.test('a file in place of the directory, and a configuration that may not be read', async t => {
+  const configDir = testDir(t, { file: 'text', closed: { 'stackwarden.json': '{}' } });
+  const file = path.join(configDir, 'file');
+  const closed = path.join(configDir, 'closed');
+  for (const [args, place, fault] of [
+    [['start'], file, `${file} is no directory; choose another --config-dir`],
+    ...[['check'], ['plugins'], ['status'], ['health']].map(
+      args => [args, file, `there is no directory ${file}; name another with --config-dir`] as const,
+    ),
+  ] as const) {
+    const run = spawnStackwarden(place, { args });
+    t.equal((await run.exited).code, 1, args.join());
+    t.match(run.stderr(), new RegExp(`^(stackwarden: )?${fault}\n$|\nstackwarden: ${fault}\n$`), args.join());
+  }
+  if (needsRoot !== false) return;
+  await chmod(path.join(closed, 'stackwarden.json'), 0o600);
+  const words = ['--reuid', '65534', '--regid', '65534', '--clear-groups', process.execPath, ...COMMAND];
+  const options = { cwd: rootDir, env: { ...process.env, NODE_OPTIONS: '' } };
+  for (const command of ['check', 'status']) {
+    const failed = await run('setpriv', [...words, command, '--config-dir', closed], options).catch(error => error);
+    const remedy = 'run this as the user of Stackwarden, or name another directory with --config-dir';
+    const fault = `${closed}/stackwarden.json: permission denied; ${remedy}`;
+    t.match(failed, { code: 1, stdout: '', stderr: `stackwarden: ${fault}\n` }, command);
+  }
+});
+
 t.test('check names file, line, column and what was expected', async t => {
   const configDir = testDir(t, {});
   await writeConfig(configDir);
@@ -166,6 +194,12 @@ t.test('check names file, line, column and what was expected', async t => {
   const run = spawnStackwarden(configDir, { args });
   t.equal((await run.exited).code, 1);
   t.match(run.stderr(), /stackwarden\.json:3:\d+.*expected/i);
+  for (const text of ['', ' \n']) {
+    await writeFile(path.join(configDir, 'stackwarden.json'), text);
+    const empty = spawnStackwarden(configDir, { args });
+    t.equal((await empty.exited).code, 1);
+    t.equal(empty.stderr(), `${configDir}/stackwarden.json is empty; write {} into it, or remove it\n`);
+  }
 });
 
 t.test('a second host on the same directory, and a port in use', async t => {
@@ -251,11 +285,15 @@ t.test('plugins lists every one, the broken too, and check names what is broken'
 t.test('health tells what is not well, and ends with 1', async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
-  const answers = ['{"status":"unhealthy","details":"Files is down"}', 'no JSON'];
+  const answers = ['{"status":"unhealthy","details":"Files is down"}', '{"detail":"Healthcheck timed out"}', 'no JSON'];
   const server = createHttpServer((_request, response) => response.end(answers.shift()));
   await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  for (const output of ['unhealthy: Files is down\n', 'HTTP 200\n']) {
+  for (const output of [
+    'unhealthy: Files is down\n',
+    'Healthcheck timed out\n',
+    'what answers is no Stackwarden (HTTP 200); look at the address\n',
+  ]) {
     const health = spawnStackwarden(configDir, { args: ['health'] });
     t.same(await health.exited, { code: 1, signal: null });
     t.equal(health.stdout(), output);

@@ -215,6 +215,13 @@ t.test('in a host', { skip: !isHere }, async t => {
     t.same((await host.host.reviewConfig()).problems, [fault]);
   });
 
+  await t.test('no address of this machine: the key of the address is named too', async t => {
+    const host = await start(t, { gateway: { enabled: true, host: '192.0.2.1', port: 0 } });
+    const fault =
+      /no gateway: Cannot listen on 192\.0\.2\.1:0: .*, and dumb\.gateway\.host and dumb\.gateway\.port choose/;
+    t.ok(await until(() => logged(host.configDir, fault)));
+  });
+
   await t.test('its port is taken: one warning, and the host runs on', async t => {
     const other = createServer();
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve));
@@ -223,7 +230,10 @@ t.test('in a host', { skip: !isHere }, async t => {
     const host = await start(t, { gateway: { enabled: true, port } });
     t.ok(
       await until(() =>
-        logged(host.configDir, /WARNING.*no gateway: .*in use by \S+ \(pid \d+\).*dumb\.gateway\.port/),
+        logged(
+          host.configDir,
+          /WARNING.*no gateway: .*in use by \S+ \(pid \d+\).*again, and dumb\.gateway\.port chooses/,
+        ),
       ),
     );
     t.equal((await host.get('/unknown')).status, 404);
