@@ -128,6 +128,35 @@ t.test('a frontend that is enabled at run time takes the port, and gives it back
   await until(async () => (await status(app, NAME)).status === 'stopped');
 });
 
+t.test('the port is free before the frontend is launched', { skip }, async t => {
+  const [apiPort, port] = [await freePort(), await freePort()];
+  // Right after the launch, when the quickest program could ask for its port.
+  const setup = `host.tap('process.launched', () => new Promise(resolve => {
+    const server = createServer()
+    server.once('error', error => resolve(host.log.info('the port is taken: ' + error.code)))
+    server.listen(${port}, '127.0.0.1', () => server.close(() => resolve(host.log.info('the port is free'))))
+  }))`;
+  const index = `import { createServer } from 'node:net'
+    export default { name: 'looker', host: '^1', setup (host) { ${setup} } }`;
+  const app = await startHost({
+    plugins: [...PLUGINS, 'looker'],
+    pluginDirs: [pluginsDir, testDir(t, { looker: { 'index.js': index } })],
+    listen: { port: apiPort },
+    config: {
+      dumb: {
+        gateway: { enabled: true, port, ui_port: await freePort() },
+        frontend: { host: '127.0.0.1', port, command: ['sleep', '600'], config_dir: '/' },
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await ownLog(app)).some(line => line.includes('gateway on http')));
+  const started = start(app, NAME);
+  const told = await until(async () => (await ownLog(app)).find(line => line.includes('the port is')));
+  t.match(told, /the port is free$/);
+  await started;
+});
+
 t.test('a frontend whose port somebody else has is not taken for that', { skip }, async t => {
   const { app, page, port } = await open(t, { enabled: false });
   await until(() => page());
