@@ -10,7 +10,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const NEEDS_LOGIN =
   'the service requires a login; run stackwarden login, or set STACKWARDEN_TOKEN to the access_token that POST /auth/login answers';
-const OLD_TOKEN = 'the token in STACKWARDEN_TOKEN is not accepted any more; POST /auth/login answers a new one';
+const OLD_TOKEN = 'the token in STACKWARDEN_TOKEN is not accepted; POST /auth/login answers a new one';
 const OLD_LOGIN = 'the login is not accepted any more; run stackwarden login again';
 
 /** Nothing answers at the address, so that nothing was done. */

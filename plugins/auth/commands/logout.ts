@@ -5,7 +5,7 @@ const command: Command = {
   summary: 'forget the login',
   async run({ host, output }) {
     await host.keepLogin(null);
-    output.line(`no login is kept for ${await host.url()}`);
+    output.line(`logged out of ${await host.url()}; no login for it is kept`);
     return 0;
   },
 };
