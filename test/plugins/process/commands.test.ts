@@ -128,7 +128,10 @@ t.test('what makes no sense, and what nobody answers', async t => {
     stderr: /'--timeout' is a whole number/,
   });
   const nobody = await runCommand({ ...app, base: 'http://127.0.0.1:1' }, 'status');
-  t.match(nobody, { code: 3, stderr: 'stackwarden: nothing answers at http://127.0.0.1:1; is the service running?\n' });
+  t.match(nobody, {
+    code: 3,
+    stderr: 'stackwarden: nothing answers at http://127.0.0.1:1; start Stackwarden, or name one that runs by --url\n',
+  });
 });
 
 t.test('a terminal shows colours, unless it is asked not to', async t => {
