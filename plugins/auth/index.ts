@@ -28,6 +28,9 @@ export default definePlugin({
     const tokens = new Tokens(store, process.env, host.log);
     const check: TokenCheck = new TokenCheck(store, tokens);
     await store.load();
+    host.tap('config.review', ({ problems }) => {
+      if (store.fault !== null) problems.push(store.fault);
+    });
 
     host.provide('access', check);
     const accounts = new Accounts(store, new LoginThrottle(), host.log, onChange);

@@ -48,8 +48,12 @@ export class UserStore {
   #fingerprint = '';
   #lastCheckMs = Number.NEGATIVE_INFINITY;
 
+  /** The sentence for a file that cannot be used. */
+  readonly #closed: string;
+
   constructor(file: string, log: Logger, onExternalChange: () => void) {
     this.#file = file;
+    this.#closed = `nobody is admitted until ${file} is mended: copy a good ${file}.bak over it, or remove it to begin anew without users`;
     this.#log = log;
     this.#onExternalChange = onExternalChange;
   }
@@ -65,6 +69,11 @@ export class UserStore {
       throw new Problem(503, 'The user store cannot be read; mend or restore users.json, see the log');
     }
     return this.#content;
+  }
+
+  /** Why nobody may log in, and what to do; null while the file can be used. */
+  get fault(): string | null {
+    return this.#content === null ? this.#closed : null;
   }
 
   get signingKey(): KeyObject {
@@ -130,9 +139,7 @@ export class UserStore {
     const content = this.#fingerprint === '' ? FIRST_USE : await this.#read();
     if (content === null) {
       this.#content = null;
-      this.#log.error(
-        `nobody is admitted until ${this.#file} is mended: copy a good ${this.#file}.bak over it, or remove it to begin anew without users`,
-      );
+      this.#log.error(this.#closed);
       return;
     }
     this.#setContent(content);
@@ -168,7 +175,7 @@ export class UserStore {
     try {
       text = await readPrivate(file);
     } catch (error) {
-      this.#log.error(`${file} cannot be used`, error);
+      this.#log.error(`${file} cannot be used: ${reasonText(error)}`);
       return undefined;
     }
     try {

@@ -54,9 +54,19 @@ for (const [what, content] of Object.entries(incomplete)) {
       const read = await logOf(app);
       return read.includes('nobody is admitted') ? read : null;
     });
-    t.match(log, /copy a good .*users\.json\.bak over it, or remove it/, 'the log says how to recover');
+    const remedy = /nobody is admitted until .*: copy a good .*users\.json\.bak over it, or remove it/;
+    t.match(log, remedy, 'the log says how to recover');
+    t.match((await app.host.reviewConfig()).problems, [remedy], 'and so does a check');
   });
 }
+
+t.test('a copy that is missing is told with its place once', async t => {
+  const configDir = testDir(t, { 'users.json': '{"enabled": tr' });
+  const app = await startHost({ plugins: ['auth', 'config', 'health'], configDir });
+  t.teardown(() => app.stop());
+  const told = `${configDir}/users.json.bak cannot be used: no such file or directory\n`;
+  await until(async () => (await logOf(app)).includes(told), { what: 'the line about the copy' });
+});
 
 t.test('a file that is too large is not read, and one with a mark of its encoding is', async t => {
   const configDir = testDir(t, { 'users.json': '' });
