@@ -208,7 +208,8 @@ export function signalFor(receiver: Scope, signal: AbortSignal): AbortSignal {
   byScope.set(receiver, abort.signal);
   const pass = (): void => runAs(receiver, 'a listener of a signal', () => abort.abort(signal.reason));
   if (signal.aborted) pass();
-  else signal.addEventListener('abort', pass, { once: true });
+  // One that lives longer than the receiver keeps nothing of it.
+  else signal.addEventListener('abort', pass, { once: true, signal: receiver.gone });
   return abort.signal;
 }
 

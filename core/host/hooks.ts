@@ -28,8 +28,17 @@ interface Declared {
   readonly kind: HookKind;
   readonly options: HookOptions;
   readonly hook: AnyHook;
+  /** Filled anew before the hook gets another. */
+  readonly places: TapPlace[];
   /** How often a guarded tap has failed or was late. */
   failures: number;
+}
+
+/** What tapable calls, which cannot remove a tap: it stays on the hook, and is empty without a plugin behind it. */
+interface TapPlace {
+  readonly plugin: string;
+  readonly stage: number;
+  tap: Tap | undefined;
 }
 
 const ARGUMENTS: [string, string, string] = ['first', 'second', 'third'];
@@ -50,7 +59,7 @@ export class HookRegistry {
     const owner = scope?.plugin ?? 'core';
     const other = this.#declared.get(name);
     if (other !== undefined) throw new Error(`hook '${name}' of ${owner} is already owned by ${other.owner}`);
-    const declared: Declared = { owner, scope, name, kind, options, hook: createHook(kind), failures: 0 };
+    const declared: Declared = { owner, scope, name, kind, options, hook: createHook(kind), places: [], failures: 0 };
     this.#declared.set(name, declared);
     for (const tap of this.#taps.get(name) ?? []) attach(declared, tap);
     return { hook: declared.hook, withdraw: () => this.#declared.delete(name) };
@@ -64,7 +73,11 @@ export class HookRegistry {
     taps.add(tap);
     const declared = this.#declared.get(name);
     if (declared !== undefined) attach(declared, tap);
-    return () => taps.delete(tap);
+    return () => {
+      taps.delete(tap);
+      const place = this.#declared.get(name)?.places.find(place => place.tap === tap);
+      if (place !== undefined) place.tap = undefined;
+    };
   }
 
   /** How often guarded taps of a hook have failed, for an owner that goes on but does not call that a success. */
@@ -87,10 +100,26 @@ function createHook(kind: HookKind): AnyHook {
     : new AsyncParallelHook<unknown[]>(ARGUMENTS as never);
 }
 
-/** tapable cannot remove a tap, so the tap of a removed plugin stays on the hook and does nothing. */
 function attach(declared: Declared, tap: Tap): void {
-  const run = (...args: unknown[]): Promise<unknown> => runTap(declared, tap, args);
-  declared.hook.tapPromise({ name: tap.scope.plugin, stage: tap.options.stage ?? 0 }, run as never);
+  const { plugin } = tap.scope;
+  const { stage = 0 } = tap.options;
+  const free = declared.places.find(
+    place => place.tap === undefined && place.plugin === plugin && place.stage === stage,
+  );
+  if (free !== undefined) {
+    free.tap = tap;
+    return;
+  }
+  const place: TapPlace = { plugin, stage, tap };
+  declared.places.push(place);
+  const run = (...args: unknown[]): Promise<unknown> =>
+    place.tap === undefined ? Promise.resolve(passedOnBy(declared, args)) : runTap(declared, place.tap, args);
+  declared.hook.tapPromise({ name: plugin, stage }, run as never);
+}
+
+/** What a hook goes on with where a tap gives nothing. */
+function passedOnBy({ kind }: Declared, [first]: unknown[]): unknown {
+  return kind === 'waterfall' ? first : undefined;
 }
 
 /**
@@ -100,7 +129,7 @@ function attach(declared: Declared, tap: Tap): void {
 async function runTap(declared: Declared, tap: Tap, args: unknown[]): Promise<unknown> {
   const { name, kind, options } = declared;
   const { scope } = tap;
-  const passedOn = kind === 'waterfall' ? args[0] : undefined;
+  const passedOn = passedOnBy(declared, args);
   if (scope.disposed) return passedOn;
   const { guarded = true } = options;
   const call: Call = {

@@ -1,0 +1,93 @@
+// A plugin that comes and goes for as long as the host runs: nothing of its earlier loads is kept.
+import { readdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { heldBytes } from '../../support/held-memory.ts';
+import { startHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+const TURNS = 8;
+
+/** Uses each seam with something that is large, and known by a weak reference. */
+const GUEST = `export default { name: 'guest', host: '^1', needs: ['neighbour'], async setup (host) {
+  const large = { bytes: 'guest'.repeat(100_000) }
+  globalThis.guests.push(new WeakRef(large))
+  const use = () => large.bytes.length
+  host.stream({ path: '/ws/guest', summary: 'x', open: () => use })
+  for (const name of ['host.ready', 'config.changed', 'config.check', 'host.stopping', 'neighbour.moment'])
+    host.tap(name, () => { use() })
+  host.on('*', () => { use() })
+  host.event('guest.event', { description: 'never' })
+  host.hook('guest.hook', 'series')
+  host.point('guest.point', {})
+  host.provide('guest.service', { use })
+  host.contribute('neighbour.point', 'guest', { use })
+  host.contribute('config.block', 'guest', { schema: host.z.looseObject({ guest_key: host.z.string().optional() }) })
+  host.every(20, () => { use() })
+  host.cron('* * * * * *', () => { use() })
+  const jobs = await host.jobs('work', { keep: { records: 1 }, run: ({ signal }) => new Promise((_, reject) => {
+    signal.addEventListener('abort', () => { use(); reject(signal.reason) })
+  }) })
+  jobs.watch(() => { use() })
+  void jobs.start('the-key').catch(() => undefined)
+  const database = host.database('notes', { statements: 'notes' })
+  await database.open()
+  host.use('log.hub').subscribe(() => { use() })
+  await host.use('neighbour.service').take({ signal: host.signal, use })
+  host.route({ method: 'GET', path: '/guest', summary: 'x', capability: 'guest', handle: () => ({ length: use() }) })
+} }`;
+
+/** Has a signal that outlives those to whom it is given, and is given a service that listens to it. */
+const NEIGHBOUR = `export default { name: 'neighbour', host: '^1', setup (host) {
+  const hook = host.hook('neighbour.moment', 'series')
+  const list = host.point('neighbour.point', {})
+  host.provide('neighbour.service', { take: given => given.use() })
+  host.route({ method: 'GET', path: '/neighbour', summary: 'x', async handle () {
+    await hook.promise({ signal: host.signal })
+    return [...list].map(({ value }) => value.use(host.signal))
+  } })
+} }`;
+
+t.test('a folder that is moved away and back', async t => {
+  const shared = globalThis as { guests?: WeakRef<object>[] };
+  const guests: WeakRef<object>[] = [];
+  shared.guests = guests;
+  const dir = testDir(t, {
+    plugins: {
+      neighbour: { 'index.js': NEIGHBOUR },
+      guest: { 'index.js': GUEST, 'notes.js': `export const migrations = ['CREATE TABLE notes (text)']` },
+    },
+    away: {},
+  });
+  const app = await startHost({ pluginDirs: [path.join(dir, 'plugins')] });
+  t.teardown(() => app.stop());
+  const here = path.join(dir, 'plugins', 'guest');
+  const away = path.join(dir, 'away', 'guest');
+  const answers = (status: number) => until(async () => (await app.get('/guest')).status === status);
+  const open = async () => ({
+    descriptors: (await readdir('/proc/self/fd')).length,
+    threads: (await readdir('/proc/self/task')).length,
+  });
+  const turn = async (): Promise<void> => {
+    await answers(200);
+    t.equal((await app.get('/neighbour')).status, 200);
+    await rename(here, away);
+    await answers(404);
+  };
+  await turn();
+  const before = await open();
+  for (let number = 1; number < TURNS; number += 1) {
+    await rename(away, here);
+    await turn();
+  }
+  t.equal(guests.length, TURNS);
+  const kept = () => {
+    heldBytes();
+    return guests.filter(guest => guest.deref() !== undefined).length;
+  };
+  await until(() => kept() <= 1, { what: 'earlier loads to be collected' });
+  await until(async () => (await open()).threads <= before.threads, { what: 'threads of databases to end' });
+  await until(async () => (await open()).descriptors <= before.descriptors + 2, { what: 'descriptors to be closed' });
+  t.same(app.host.plugins().find(({ name }) => name === 'neighbour')?.errors, {});
+});
