@@ -1,4 +1,5 @@
 // Capability flags: a flag is true only while what it stands for is registered.
+import { requireFunction, requireText } from '../kit/checked-argument.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 interface Flag {
@@ -17,7 +18,8 @@ export class Capabilities {
 
   add(owner: Owner, name: string, predicate: () => boolean): () => void {
     // All flags are sorted by name whenever anybody asks for them.
-    if (typeof name !== 'string') throw new Error(`the name of a capability of ${owner.plugin} is no text`);
+    requireText(name, `the name of a capability of ${owner.plugin}`);
+    requireFunction(predicate, `the predicate of the capability '${name}' of ${owner.plugin}`);
     const flags = this.#flags.get(name) ?? new Set<Flag>();
     this.#flags.set(name, flags);
     const other = [...flags].find(flag => flag.owner.plugin !== owner.plugin);

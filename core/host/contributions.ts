@@ -1,6 +1,7 @@
 // Keyed lists that plugins fill and read. Each point has one owner, whose schema decides which values are listed.
 import type { z } from 'zod';
 import type { Contribution, ContributionList, PointOptions } from '../contract/host.ts';
+import { requireDeadline, requireText } from '../kit/checked-argument.ts';
 import { Container } from './contain.ts';
 import { blamedFor } from './invoke.ts';
 import { misfitOf } from './misfit.ts';
@@ -60,6 +61,7 @@ export class ContributionRegistry {
   }
 
   #point(name: string): Point {
+    requireText(name, 'the name of a point');
     const known = this.#points.get(name) ?? new Point(name);
     this.#points.set(name, known);
     return known;
@@ -114,6 +116,7 @@ class Point implements ContributionList<unknown> {
 
   add(scope: Scope, key: string, original: unknown): { value: unknown; withdraw: () => void } {
     const { plugin } = scope;
+    requireText(key, `the key of what ${plugin} contributes to ${this.name}`);
     const other = this.#entries.get(key);
     if (other !== undefined)
       throw new Error(`${this.name} '${key}' of ${plugin} is already contributed by ${other.row.owner}`);
@@ -132,6 +135,7 @@ class Point implements ContributionList<unknown> {
   declare(owner: Scope | undefined, options: PointOptions, refused: (scope: Scope, error: Error) => void): () => void {
     if (this.#declared !== undefined)
       throw new Error(`point '${this.name}' of ${nameOf(owner)} is already owned by ${nameOf(this.#declared.owner)}`);
+    requireDeadline(options.deadlineMs, `point '${this.name}' of ${nameOf(owner)}`);
     this.#declared = { owner, options };
     for (const [key, { row, scope }] of [...this.#entries]) {
       const refusal = this.#refusalOf(row);
@@ -155,7 +159,8 @@ class Point implements ContributionList<unknown> {
       isImmediate: member => options()?.immediate?.includes(member) === true,
       deadlineMs: () => options()?.deadlineMs ?? DEADLINE_MS,
       check: (member, given) => {
-        const schema = options()?.answers?.[member];
+        const { answers = {} } = options() ?? {};
+        const schema = Object.hasOwn(answers, member) ? answers[member] : undefined;
         const misfit = this.#misfitOf(schema, given);
         if (misfit === undefined) return undefined;
         return new Error(

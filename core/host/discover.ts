@@ -5,6 +5,7 @@ import { register } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin } from '../contract/plugin.ts';
+import { requireText } from '../kit/checked-argument.ts';
 import { errorText } from '../kit/error-text.ts';
 import type { JoinedPlugins } from './joined-plugins.ts';
 import { refusalOfFolder } from './plugin-trust.ts';
@@ -151,26 +152,26 @@ async function refuseOtherHost(range: unknown): Promise<void> {
 async function checkPlugin(value: unknown, folderName: string): Promise<Plugin> {
   if (typeof value !== 'object' || value === null)
     throw new Error('the index file has no default export that is an object');
-  const plugin = value as Partial<Record<keyof Plugin, unknown>>;
-  if (plugin.name !== folderName)
-    throw new Error(`its name is '${String(plugin.name)}' but its folder is '${folderName}'`);
-  if (typeof plugin.setup !== 'function') throw new Error('it has no setup function');
+  const given = value as Partial<Record<keyof Plugin, unknown>>;
+  // Read once, as the plugin's: the host looks at the members again and again.
+  const { name, version, host, needs, after, config, setup } = given;
+  if (name !== folderName) throw new Error(`its name is '${String(name)}' but its folder is '${folderName}'`);
+  if (typeof setup !== 'function') throw new Error('it has no setup function');
+  if (version !== undefined) requireText(version, 'its version');
   // Nearly every plugin asks for the same range, and what parses one takes a while to load.
-  if (plugin.host !== USUAL_RANGE) await refuseOtherHost(plugin.host);
-  for (const list of ['needs', 'after'] as const) {
-    const names = plugin[list];
-    if (names !== undefined && !(Array.isArray(names) && names.every(name => typeof name === 'string'))) {
-      throw new Error(`'${list}' is not a list of plugin names`);
-    }
-  }
-  if (plugin.config !== undefined && typeof plugin.config !== 'function') throw new Error("'config' is not a function");
-  return withoutAccessors(value as Plugin);
+  if (host !== USUAL_RANGE) await refuseOtherHost(host);
+  if (config !== undefined && typeof config !== 'function') throw new Error("'config' is not a function");
+  const present = Object.entries({
+    version,
+    needs: listOfNames('needs', needs),
+    after: listOfNames('after', after),
+    config: config?.bind(given),
+  }).filter(([, member]) => member !== undefined);
+  return { name, host: String(host), ...Object.fromEntries(present), setup: setup.bind(given) };
 }
 
-/** Read once, as the plugin's: the host looks at the members again and again. */
-function withoutAccessors(plugin: Plugin): Plugin {
-  const { name, version, host, needs, after, config } = plugin;
-  const given = { version, needs, after, config: config?.bind(plugin) };
-  const present = Object.entries(given).filter(([, member]) => member !== undefined);
-  return { name, host, ...Object.fromEntries(present), setup: plugin.setup.bind(plugin) };
+function listOfNames(member: string, names: unknown): string[] | undefined {
+  if (names === undefined) return undefined;
+  if (Array.isArray(names) && names.every(name => typeof name === 'string')) return [...names];
+  throw new Error(`'${member}' is not a list of plugin names`);
 }

@@ -2,6 +2,7 @@
 // emitter, and hears afterwards what was emitted while its plugin was loaded anew.
 import { AsyncResource } from 'node:async_hooks';
 import type { EmitOptions, EventDeclaration, EventListing } from '../contract/event.ts';
+import { requireFunction, requireText } from '../kit/checked-argument.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import type { Scope } from './scope.ts';
 
@@ -62,6 +63,8 @@ export class EventRegistry {
   readonly #held = new Map<string, Held>();
 
   declare(plugin: string, type: string, { description }: EventDeclaration): () => void {
+    requireText(type, `a type of events of ${plugin}`);
+    requireText(description, `the description of the event '${type}' of ${plugin}`);
     const other = this.#declared.get(type);
     if (other !== undefined) throw new Error(`event '${type}' of ${plugin} is already owned by ${other.plugin}`);
     if (type === EVERY_TYPE) throw new Error(`${plugin} declares the event '${type}', which stands for every type`);
@@ -76,6 +79,7 @@ export class EventRegistry {
 
   /** `*` listens to every type. A type may be listened to before its owner declares it. */
   on(scope: Scope, type: string, fn: ListenerFunction): () => void {
+    requireFunction(fn, `the listener of ${scope.plugin} on ${String(type)}`);
     const listener = { scope, fn };
     const listeners = this.#listeners.get(type) ?? new Set<Listener>();
     this.#listeners.set(type, listeners);

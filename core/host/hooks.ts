@@ -2,6 +2,7 @@
 import { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { HookKind, HookOptions, TapOptions } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
+import { requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
 import type { Call } from '../kit/owner.ts';
 import { crossing } from './contain.ts';
 import { blamedFor, LATE_CODE } from './invoke.ts';
@@ -57,9 +58,20 @@ export class HookRegistry {
     options: HookOptions = {},
   ): { hook: AnyHook; withdraw: () => void } {
     const owner = scope?.plugin ?? 'core';
+    requireText(name, `the name of a hook of ${owner}`);
+    requireDeadline(options.deadlineMs, `hook '${name}' of ${owner}`);
     const other = this.#declared.get(name);
     if (other !== undefined) throw new Error(`hook '${name}' of ${owner} is already owned by ${other.owner}`);
-    const declared: Declared = { owner, scope, name, kind, options, hook: createHook(kind), places: [], failures: 0 };
+    const declared: Declared = {
+      owner,
+      scope,
+      name,
+      kind,
+      options,
+      hook: createHook(name, kind),
+      places: [],
+      failures: 0,
+    };
     this.#declared.set(name, declared);
     for (const tap of this.#taps.get(name) ?? []) attach(declared, tap);
     return { hook: declared.hook, withdraw: () => this.#declared.delete(name) };
@@ -67,6 +79,9 @@ export class HookRegistry {
 
   /** A hook may be tapped before its owner declares it. */
   tap(scope: Scope, name: string, fn: AnyTap, options: TapOptions = {}): () => void {
+    const what = `the tap of ${scope.plugin} on ${name}`;
+    requireFunction(fn, what);
+    requireDeadline(options.deadlineMs, what);
     const tap: Tap = { scope, fn, options };
     const taps = this.#taps.get(name) ?? new Set<Tap>();
     this.#taps.set(name, taps);
@@ -93,11 +108,17 @@ export class HookRegistry {
   }
 }
 
-function createHook(kind: HookKind): AnyHook {
-  if (kind === 'waterfall') return new AsyncSeriesWaterfallHook<[unknown, ...unknown[]]>(ARGUMENTS);
-  return kind === 'series'
-    ? new AsyncSeriesHook<unknown[]>(ARGUMENTS as never)
-    : new AsyncParallelHook<unknown[]>(ARGUMENTS as never);
+function createHook(name: string, kind: HookKind): AnyHook {
+  switch (kind) {
+    case 'waterfall':
+      return new AsyncSeriesWaterfallHook<[unknown, ...unknown[]]>(ARGUMENTS);
+    case 'series':
+      return new AsyncSeriesHook<unknown[]>(ARGUMENTS as never);
+    case 'parallel':
+      return new AsyncParallelHook<unknown[]>(ARGUMENTS as never);
+    default:
+      throw new Error(`hook '${name}' is of the kind '${String(kind)}'; there are series, parallel and waterfall`);
+  }
 }
 
 function attach(declared: Declared, tap: Tap): void {

@@ -8,6 +8,7 @@ import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
 import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { createCron, isTimeZone, repeat } from '../jobs/schedule.ts';
+import { requireFunction } from '../kit/checked-argument.ts';
 import type { Capabilities } from './capabilities.ts';
 import { signalFor } from './contain.ts';
 import type { ContributionRegistry } from './contributions.ts';
@@ -84,12 +85,15 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     paths: shared.paths,
     Problem,
     z,
-    route(route) {
+    // Members of both are looked at again and again, so that accessors are read once, as the plugin's.
+    route(given) {
+      const route = { ...given, handle: given.handle?.bind(given) };
       own(() => shared.http.addRoute(scope, route as never));
       scope.routes.push(`${route.method} ${route.path}`);
       flags(route.capability);
     },
-    stream(stream) {
+    stream(given) {
+      const stream = { ...given, open: given.open?.bind(given) };
       own(() => shared.http.addStream(scope, stream));
       scope.streams.push(stream.path);
       flags(stream.capability);
@@ -151,12 +155,12 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     openapi: () => shared.http.openapi(),
     every(ms, fn) {
       if (!(ms > 0)) throw new Error(`a timer of ${plugin} has a pause of ${ms} ms; it must be above 0`);
-      if (typeof fn !== 'function') throw new Error(`what a timer of ${plugin} is to run is no function`);
+      requireFunction(fn, `what a timer of ${plugin} is to run`);
       return start(() => repeat(scope, ms, fn));
     },
     paced: ms => ms * shared.pace,
     cron(expression, fn, { timeZone = configuredTimeZone(shared, scope) } = {}) {
-      if (typeof fn !== 'function') throw new Error(`what a schedule of ${plugin} is to run is no function`);
+      requireFunction(fn, `what a schedule of ${plugin} is to run`);
       const cron = createCron(scope, expression, fn, timeZone);
       const end = start(() => {
         cron.resume();

@@ -1,5 +1,6 @@
 // Services: each name has one implementation that other plugins call; it runs as its provider's.
 import type { ProvideOptions } from '../contract/host.ts';
+import { requireDeadline, requireText } from '../kit/checked-argument.ts';
 import { Container } from './contain.ts';
 import type { Scope } from './scope.ts';
 
@@ -20,18 +21,17 @@ export class ServiceRegistry {
 
   provide(scope: Scope, name: string, service: unknown, options: ProvideOptions = {}): () => void {
     const { plugin } = scope;
+    requireText(name, `the name of a service of ${plugin}`);
     const other = this.#provisions.get(name);
     if (other !== undefined) throw new Error(`service '${name}' of ${plugin} is already provided by ${other.plugin}`);
     const { deadlineMs = DEADLINE_MS, deadlinesMs = {}, mayFail = false } = options;
-    for (const ms of [deadlineMs, ...Object.values(deadlinesMs).filter(ms => ms !== undefined)])
-      if (!(ms >= 0))
-        throw new Error(`service '${name}' of ${plugin} has a deadline of ${String(ms)} ms; give a number`);
+    for (const ms of [deadlineMs, ...Object.values(deadlinesMs)]) requireDeadline(ms, `service '${name}' of ${plugin}`);
     const container = new Container({
       scope,
       place: 'service',
       name,
       mayFail: () => mayFail,
-      deadlineMs: member => deadlinesMs[member] ?? deadlineMs,
+      deadlineMs: member => (Object.hasOwn(deadlinesMs, member) ? deadlinesMs[member] : undefined) ?? deadlineMs,
     });
     this.#provisions.set(name, { plugin, service: container.contain(service) });
     return () => this.#provisions.delete(name);

@@ -84,10 +84,12 @@ function toJsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', s
   let described: JsonObject;
   try {
     described = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any', override: addDefault }) };
+    delete described.$schema;
+    // What is read of it from here on is plain data; a default or a mark may be anything.
+    described = JSON.parse(JSON.stringify(described)) as JsonObject;
   } catch (error) {
     return { description: `This schema cannot be shown: ${(error as Error).message}` };
   }
-  delete described.$schema;
   const text = JSON.stringify(described);
   if (!text.includes('"$ref"')) return described;
   const moved = JSON.parse(

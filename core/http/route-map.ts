@@ -2,6 +2,7 @@
 
 import { Problem } from '../contract/problem.ts';
 import type { HttpMethod, Route } from '../contract/route.ts';
+import { requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 export interface OwnedRoute {
@@ -40,7 +41,15 @@ export class RouteMap {
    */
   add(owner: Owner, route: Route): () => void {
     const { plugin } = owner;
+    requireText(route.path, `the path of a route of ${plugin}`);
     if (!/^\/$|^(\/[^/?#\s]+)+$/.test(route.path)) throw new Error(`${plugin}: '${route.path}' is not a route path`);
+    if (!METHOD_ORDER.includes(route.method))
+      throw new Error(`the method of ${route.path} of ${plugin} is none of ${METHOD_ORDER.join(', ')}`);
+    const what = `${route.method} ${route.path} of ${plugin}`;
+    requireText(route.summary, `the summary of ${what}`);
+    if (route.tag !== undefined) requireText(route.tag, `the tag of ${what}`);
+    requireFunction(route.handle, `the handler of ${what}`);
+    requireDeadline(route.deadlineMs, what);
     const methods = route.path.includes('{') ? this.#pattern(route.path).methods : this.#constantMethods(route.path);
     const other = methods.get(route.method);
     if (other !== undefined) {

@@ -1,6 +1,7 @@
 // Opens the jobs of one kind for a plugin, together with the records that an earlier host has left on disk.
 import type { z } from 'zod';
 import type { JobKind, Jobs } from '../contract/job.ts';
+import { requireDeadline, requireFunction } from '../kit/checked-argument.ts';
 import type { Owner } from '../kit/owner.ts';
 import { JobQueue } from './job-queue.ts';
 import { type FoundRecords, JobRecords } from './records.ts';
@@ -33,6 +34,12 @@ export function openJobs<Input extends z.ZodType, Result>(
 ): OpenedJobs<Input, Result> {
   if (!KIND_NAME.test(name))
     throw new Error(`'${name}' is no name of a kind of jobs: lower-case letters, digits, hyphens`);
+  requireFunction(kind.run, `the work of the jobs of ${name}`);
+  if (kind.keep?.pinned !== undefined) requireFunction(kind.keep.pinned, `'pinned' of the jobs of ${name}`);
+  for (const ms of [kind.deadlineMs, kind.graceMs]) requireDeadline(ms, `the kind of jobs ${name}`);
+  const { concurrency = 1 } = kind;
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new Error(`${String(concurrency)} jobs of ${name} are to run at once; give a number from 1`);
   if (kind.resume === true && kind.keep === undefined) throw new Error(`jobs of ${name} that resume need 'keep'`);
   const records = kind.keep === undefined ? null : new JobRecords(configDir, owner.plugin, name);
   const place = `${owner.plugin}/${name}`;

@@ -12,6 +12,7 @@ import type { Stream } from '../contract/stream.ts';
 import { type AccessGate, accessOf } from '../http/access.ts';
 import { type CorsPolicy, FOREIGN_SITE } from '../http/cors-policy.ts';
 import { lastValues } from '../http/query.ts';
+import { requireFunction, requireText } from '../kit/checked-argument.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 import { Client, type ClientOptions, fitted } from './client.ts';
@@ -76,6 +77,9 @@ export class StreamServer {
   }
 
   add(owner: Owner, stream: Stream): () => void {
+    requireText(stream.path, `the path of a stream of ${owner.plugin}`);
+    requireText(stream.summary, `the summary of the stream ${stream.path} of ${owner.plugin}`);
+    requireFunction(stream.open, `what opens the stream ${stream.path} of ${owner.plugin}`);
     const other = this.#streams.get(stream.path);
     if (other !== undefined) {
       throw new Error(`stream ${stream.path} of ${owner.plugin} is already registered by ${other.owner.plugin}`);

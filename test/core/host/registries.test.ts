@@ -180,6 +180,25 @@ t.test('instances, accessors and functions that are handed over stay what they a
   });
 });
 
+t.test('members that every object has are like any other', async t => {
+  const { app } = await startWith(t, {
+    giver: plugin(
+      'giver',
+      `host.contribute('fixture.list', 'one', { toString: () => 'mine', call: () => 'fine' })
+       host.provide('fixture.slow', { valueOf: () => new Promise(() => {}) }, { deadlineMs: 100, deadlinesMs: { call: 60_000 } })`,
+    ),
+    reader: plugin(
+      'reader',
+      `const list = host.point('fixture.list', { schema: host.z.any(), answers: { call: host.z.string() } })
+       host.route({ method: 'GET', path: '/text', summary: 'x', handle: () => ({ text: String(list.get('one').value) }) })
+       host.route({ method: 'GET', path: '/value', summary: 'x', handle: async () => ({ value: await host.use('fixture.slow').valueOf() }) })`,
+    ),
+  });
+  t.match(await app.get('/text'), { status: 200, body: { text: 'mine' } });
+  t.match(await app.get('/value'), { status: 503, body: { detail: /valueOf of giver takes longer than 100 ms/ } });
+  t.same(stateOf(app, 'reader')?.errors, {}, 'no schema of the point was asked');
+});
+
 t.test('a timer without a pause is refused', async t => {
   const { app } = await startWith(t, {
     restless: plugin('restless', 'host.every(Number(undefined), () => {})'),
