@@ -114,15 +114,9 @@ function settled(
         scope.log.debug(`${call.what}: it failed after it had been left behind`, asThrown(scope, call.what, thrown));
       else reject(failure(scope, call, thrown));
     };
-    // The `then` of anything else is code of the plugin.
-    if (promise instanceof Promise) promise.then(onValue, onError);
-    else {
-      try {
-        runAs(scope, call.what, () => promise.then(onValue, onError));
-      } catch (error) {
-        onError(error);
-      }
-    }
+    // The `then` of anything else is code of the plugin, and may give what is to be waited for in turn.
+    const plain = isPlainPromise(promise) ? promise : runAs(scope, call.what, () => new Promise(done => done(promise)));
+    plain.then(onValue, onError);
   });
 }
 
@@ -151,6 +145,10 @@ function failure(scope: Scope, call: Call, thrown: unknown): unknown {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
+}
+
+function isPlainPromise(promise: PromiseLike<unknown>): promise is Promise<unknown> {
+  return promise instanceof Promise && promise.then === Promise.prototype.then;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -157,6 +157,25 @@ t.test('accessors in what crosses run as their giver, and not when it is only lo
   t.match([state('giver')?.errors.service, state('reader')?.errors.callback], [1, 1], 'a result');
 });
 
+t.test('what gives something that is to be waited for in turn has one deadline', async t => {
+  const app = await startWithPlugins(t, {
+    giver: `const never = { then () {} }
+    class Late extends Promise { then () { throw new Error('thrown by then') } }
+    host.provide('things', {
+      nested: () => ({ then (done) { done(never) } }),
+      further: () => ({ then (done) { done({ then (done) { done('fine') } }) } }),
+      own: () => Late.resolve('x'),
+    }, { deadlineMs: 200 })`,
+    taker: `host.route({ method: 'POST', path: '/{name}', summary: 'x',
+      handle: async ({ params }) => ({ given: await host.use('things')[params.name]() }) })`,
+  });
+  const errorsOf = (name: string) => app.host.plugins().find(plugin => plugin.name === name)?.errors;
+  t.match(await app.post('/nested'), { status: 503, body: { detail: /nested of giver takes longer than 200 ms/ } });
+  t.match(await app.post('/further'), { status: 200, body: { given: 'fine' } });
+  t.match(await app.post('/own'), { status: 500 });
+  t.match([errorsOf('giver'), errorsOf('taker')], [{ service: 2 }, {}]);
+});
+
 t.test('what can be gone through runs as its giver, each step within the deadline', async t => {
   const app = await startWithPlugins(t, {
     giver: `host.provide('rows', {
