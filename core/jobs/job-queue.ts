@@ -308,13 +308,14 @@ export class JobQueue implements Jobs {
       signal: entry.abort.signal,
       report: progress => {
         if (entry.hasEnded || this.#closed) return;
-        jsonOf(progress.details, MAX_JSON_BYTES, `the progress of ${name}`);
-        entry.setProgress(progress);
+        const details = jsonOf(progress.details, MAX_JSON_BYTES, `the progress of ${name}`);
+        // A copy, because work goes on changing what it reported.
+        entry.setProgress(progress.details == null ? progress : { ...progress, details: JSON.parse(details) });
       },
       save: async stored => {
         if (entry.hasEnded || this.#closed) throw new Problem(503, `${name} of ${key} has ended already`);
-        jsonOf(stored, MAX_JSON_BYTES, `the checkpoint of ${name}`);
-        entry.setCheckpoint(stored);
+        // A copy: a record that is written for another reason holds what was saved, not what the work made of it since.
+        entry.setCheckpoint(JSON.parse(jsonOf(stored, MAX_JSON_BYTES, `the checkpoint of ${name}`)));
         await records?.write(() => entry.job).catch(cause => Promise.reject(unrecorded(name, cause)));
       },
     };

@@ -154,6 +154,23 @@ t.test('progress reaches listeners bounded in number, the last of it always', as
   t.equal(heard.length, count, 'nothing after the end of listening');
 });
 
+t.test('what work saves and reports stays as it was then, whatever it makes of it', async t => {
+  const { desk, directory } = await work(t, KEEP);
+  const { id } = await begin(desk, 'a');
+  const { run } = desk as unknown as { run: { report(progress: unknown): void; save(value: unknown): Promise<void> } };
+  const checkpoint = { at: 1 };
+  const details = { done: 1 };
+  await run.save(checkpoint);
+  run.report({ details });
+  checkpoint.at = 2;
+  details.done = 2;
+  t.match(desk.jobs.get(id), { checkpoint: { at: 1 }, progress: { details: { done: 1 } } });
+  desk.finish('a');
+  await until(() => desk.jobs.get(id)?.state === 'succeeded');
+  const record = JSON.parse(await readFile(path.join(directory, `${id}.json`), 'utf8'));
+  t.match(record, { checkpoint: { at: 1 }, progress: { details: { done: 1 } } });
+});
+
 t.test('a job that waits or runs can be cancelled; one that is late fails', async t => {
   const { desk, report } = await work(t, 'deadlineMs: 60_000,');
   const running = await desk.jobs.start('a');
