@@ -205,13 +205,20 @@ export class SqliteFile {
       version += 1;
       const migrate = db.transaction(() => {
         if (typeof migration === 'string') db.exec(migration);
-        else migration(db as SqliteDatabase);
+        else refusePromise(migration(db as SqliteDatabase), version);
         db.pragma(`user_version = ${version}`);
       });
       migrate.immediate();
     }
     return db;
   }
+}
+
+/** What a migration does after it has given a promise would be neither in its transaction nor in what is recorded. */
+function refusePromise(given: unknown, version: number): void {
+  if (typeof (given as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+  (given as PromiseLike<unknown>).then(undefined, () => undefined);
+  throw new Error(`the migration to version ${version} gives a promise; migrations are synchronous`);
 }
 
 /** SQLite makes a number of pages of the limit, by the size that they have when it is told. */

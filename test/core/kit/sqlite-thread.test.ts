@@ -104,6 +104,14 @@ t.test('a schema is brought up to date, and one that is newer is left alone', as
   await t.rejects(failing.open({ file }).open(), /no such table: absent/);
   await failing.app.host.stop();
 
+  const waits = NOTES.replace('db => db.exec(', 'async db => db.exec(');
+  const waiting = await startDatabaseApp(t, configDir, { name: 'waiting', module: waits });
+  await t.rejects(
+    waiting.open({ file }).open(),
+    /the migration to version 2 gives a promise; migrations are synchronous/,
+  );
+  await waiting.app.host.stop();
+
   const second = await startDatabaseApp(t, configDir, { name: 'new' });
   const db = second.open({ file });
   t.match(await db.call('info', undefined), { version: 2, columns: ['id', 'text', 'length'] });
