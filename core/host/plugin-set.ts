@@ -380,8 +380,14 @@ export class PluginSet {
     const startedMs = performance.now();
     try {
       const host = createPluginHost(registries, scope, entry.found);
-      const setup = () =>
-        runAs(scope, 'its set-up', () => plugin.setup(host, parseConfig(plugin, registries, scope) as never));
+      const setup = async (): Promise<unknown> => {
+        const disposer: unknown = await runAs(scope, 'its set-up', () =>
+          plugin.setup(host, parseConfig(plugin, registries, scope) as never),
+        );
+        // What it has made since it was left behind would stay, and be in the way of the next set-up.
+        if (scope.disposed && typeof disposer === 'function') scope.disposeLate(disposer as Disposer);
+        return disposer;
+      };
       const { signal } = this.#closing;
       const what = `the setup of ${entry.name}`;
       const disposer: unknown = await withinLoadTime<unknown>(setup, { ms: deadlines.setupMs, what, signal });

@@ -116,21 +116,30 @@ export class Scope implements Owner {
     return this.#disposal;
   }
 
+  /** Runs a disposer that came when everything else was disposed of already. */
+  disposeLate(disposer: Disposer): void {
+    void this.#runDisposer(disposer);
+  }
+
   async #disposeAll(): Promise<void> {
     // Work that ends with this reason is refused, and no fault. Listeners of the signal are the plugin's.
     const reason = new Problem(503, `The plugin ${this.plugin} is being stopped`);
     runAs(this, 'the end of its signal', () => this.#abort.abort(reason));
-    const call: Call = { place: 'dispose', what: 'a disposer', deadlineMs: this.#options.disposeMs };
     for (;;) {
       const disposer = this.#disposers.pop();
       if (disposer === undefined) break;
-      try {
-        await this.invoke(call, disposer);
-      } catch {
-        // `invoke` has counted and logged the error; the remaining disposers still run.
-      }
+      await this.#runDisposer(disposer);
     }
     for (const sentence of intervalsLeftBy(this)) this.log.warn(sentence);
     runAs(this, 'the end of its signal', () => this.#gone.abort(reason));
+  }
+
+  async #runDisposer(disposer: Disposer): Promise<void> {
+    const call: Call = { place: 'dispose', what: 'a disposer', deadlineMs: this.#options.disposeMs };
+    try {
+      await this.invoke(call, disposer);
+    } catch {
+      // `invoke` has counted and logged the error; the remaining disposers still run.
+    }
   }
 }

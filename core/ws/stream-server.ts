@@ -204,12 +204,14 @@ export class StreamServer {
   async #serve({ owner, stream }: OwnedStream, client: Client): Promise<void> {
     const opening: Call = { place: 'stream', what: `opening ${stream.path}`, deadlineMs: CALL_MS };
     const closing: Call = { ...opening, what: `closing ${stream.path}` };
-    try {
-      const given: unknown = owner.invoke(opening, () => stream.open(client));
-      const dispose = given instanceof Promise ? await given : given;
+    const own = (dispose: unknown): void => {
       if (typeof dispose === 'function') client.own(() => owner.invoke(closing, dispose as Disposer));
       else if (dispose !== undefined)
         owner.fault('stream', new Error(`${opening.what} gives ${typeof dispose} instead of a function`));
+    };
+    try {
+      // What is opened after the deadline is taken over as well: the client is gone then, and so it is closed at once.
+      await owner.invoke(opening, async () => own(await stream.open(client)));
     } catch {
       client.close(1011, 'Internal error');
     }

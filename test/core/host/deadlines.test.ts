@@ -116,6 +116,36 @@ t.test('what was left behind in its set-up adds nothing any more', async t => {
   t.equal((await app.get('/late')).status, 404);
 });
 
+t.test('what was left behind is disposed of once it has opened what it was to open', async t => {
+  const dir = testDir(t, {
+    late: {
+      'index.js': `export default { name: 'late', host: '^1', async setup (host) {
+        await new Promise(resolve => { globalThis.releaseSetUp = resolve })
+        return () => { globalThis.disposedLate = 'set-up' }
+      } }`,
+    },
+    slow: {
+      'index.js': `export default { name: 'slow', host: '^1', setup (host) {
+        host.stream({ path: '/ws/slow', summary: 'x', async open () {
+          await new Promise(resolve => { globalThis.releaseOpen = resolve })
+          return () => { globalThis.closedLate = 'stream' }
+        } })
+      } }`,
+    },
+  });
+  const deadlines = { importMs: 60_000, setupMs: 200, callMs: { stream: 200 } };
+  const app = await startHost({ pluginDirs: [dir], deadlines });
+  t.teardown(() => app.stop());
+  const shared = globalThis as Record<string, unknown> & { releaseSetUp?: () => void; releaseOpen?: () => void };
+  t.match(app.host.plugins().find(({ name }) => name === 'late')?.reason, /the setup of late takes longer/);
+  shared.releaseSetUp?.();
+  t.equal(await until(() => shared.disposedLate), 'set-up');
+  const closed = new Promise(resolve => app.ws('/ws/slow').once('close', resolve));
+  t.equal(await closed, 1011);
+  shared.releaseOpen?.();
+  t.equal(await until(() => shared.closedLate), 'stream');
+});
+
 t.test('a stream that fails is told of, also where it is the whole answer', async t => {
   const body = `host.route({ method: 'GET', path: '/failing', summary: 'x',
     handle: () => new Readable({ read () { this.destroy(new Error('the source is broken')) } }) })`;
