@@ -37,7 +37,10 @@ export function ownDatabase(
   const file = path.resolve(options.file ?? path.join(configDir, 'data', scope.plugin, `${name}.sqlite`));
   const { readOnly = false } = options;
   const owner = owners.get(file);
-  if (owner !== undefined && !readOnly) throw new Error(`${file} is the database of ${owner} already`);
+  if (owner !== undefined && !readOnly) {
+    const earlier = owner === scope.plugin ? ', or of an earlier load whose last call has not ended' : '';
+    throw new Error(`${file} is the database of ${owner} already${earlier}`);
+  }
   if (!readOnly) owners.set(file, scope.plugin);
   const database = new SqliteThread(
     {

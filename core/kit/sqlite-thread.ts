@@ -1,8 +1,10 @@
 // The owner's side of a database's thread: calls are sent to it one at a time, each with a deadline.
+import { setTimeout as delay } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
 import type { CallOptions, Database, RowOptions } from '../contract/database.ts';
 import { Problem } from '../contract/problem.ts';
+import { noteBusy, noteIdle } from './busy-threads.ts';
 import { MAX_TIMER_MS } from './deadline.ts';
 import { missingPart } from './missing-part.ts';
 import type { SqliteReply, SqliteRequest, SqliteWorkerData } from './sqlite-worker.ts';
@@ -15,6 +17,8 @@ const TIMEOUT_MS = 30_000;
  */
 const STUCK_MS = 60_000;
 const CLOSE_MS = 4_000;
+/** A thread that has not ended this long after it was told to is in a call that nobody can interrupt. */
+const END_MS = 500;
 const PAGE_ROWS = 500;
 const MAX_WAITING = 1_000;
 const MEMORY_MB = 256;
@@ -45,6 +49,8 @@ export class SqliteThread implements Database<AnyModule> {
   #current: Pending | undefined;
   #worker: Worker | undefined;
   #stuck: NodeJS.Timeout | undefined;
+  /** Of the thread before, which holds the file until it has ended. */
+  #ending: Promise<void> | undefined;
   #lastId = 0;
   #closing: Promise<void> | undefined;
 
@@ -84,20 +90,22 @@ export class SqliteThread implements Database<AnyModule> {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close().finally(() => this.#owner.closed());
+    this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
     for (const pending of this.#waiting.splice(0)) this.#settle(pending, this.#closed());
-    if (this.#worker === undefined) return;
-    try {
-      await this.#send({ kind: 'close' }, CLOSE_MS);
-    } catch (error) {
-      // No data is lost, because the next process to open the file reads the write-ahead log.
-      this.#owner.warn(`${this.#name} was not closed in order: ${(error as Error).message}`);
+    if (this.#worker !== undefined) {
+      try {
+        await this.#send({ kind: 'close' }, CLOSE_MS);
+      } catch (error) {
+        // No data is lost, because the next process to open the file reads the write-ahead log.
+        this.#owner.warn(`${this.#name} was not closed in order: ${(error as Error).message}`);
+      }
     }
-    await this.#end();
+    const ended = this.#end().finally(() => this.#owner.closed());
+    await Promise.race([ended, delay(END_MS, undefined, { ref: false })]);
     this.#finish(this.#closed());
   }
 
@@ -125,12 +133,13 @@ export class SqliteThread implements Database<AnyModule> {
    * executed.
    */
   #next(): void {
-    if (this.#current !== undefined) return;
+    if (this.#current !== undefined || this.#ending !== undefined) return;
     const pending = this.#waiting.shift();
     if (pending === undefined) return;
     this.#current = pending;
     try {
       this.#worker ??= this.#start();
+      noteBusy(this.#worker);
       this.#worker.postMessage({ id: pending.id, request: pending.request });
     } catch (error) {
       this.#finish(error);
@@ -148,12 +157,14 @@ export class SqliteThread implements Database<AnyModule> {
     });
     let fault: Error | undefined;
     worker.on('message', (reply: SqliteReply) => {
+      if ('id' in reply) noteIdle(worker);
       if (worker === this.#worker) this.#receive(reply);
     });
     worker.on('error', error => {
       fault = error;
     });
     worker.on('exit', () => {
+      noteIdle(worker);
       if (worker !== this.#worker) return;
       this.#worker = undefined;
       const reason = fault?.message ?? 'its thread ended';
@@ -202,7 +213,7 @@ export class SqliteThread implements Database<AnyModule> {
     if (isWaiting) this.#waiting.splice(this.#waiting.indexOf(pending), 1);
     else {
       this.#stuck = setTimeout(() => {
-        this.#owner.warn(`${this.#name} does not answer; its thread is started again`);
+        this.#owner.warn(`${this.#name} does not answer; its thread is started again once it has ended`);
         void this.#end();
         this.#finish();
       }, STUCK_MS).unref();
@@ -213,10 +224,16 @@ export class SqliteThread implements Database<AnyModule> {
     );
   }
 
+  /** The next thread begins when this one has ended, or each call without an end would leave one more behind. */
   async #end(): Promise<void> {
     const worker = this.#worker;
+    if (worker === undefined) return this.#ending;
     this.#worker = undefined;
-    await worker?.terminate();
+    this.#ending = worker.terminate().then(() => {
+      this.#ending = undefined;
+      this.#next();
+    });
+    return this.#ending;
   }
 
   #pack(name: string, args: unknown): Uint8Array {

@@ -340,3 +340,39 @@ t.test('what was answered is there after a SIGKILL, and SQLite is loaded by the 
   });
   t.same(await (await fetch(`${second.base}/notes`)).json(), { texts });
 });
+
+t.test('a statement without end keeps its own file, neither the next load nor the end of the host', async t => {
+  const configDir = testDir(t);
+  const port = await writeConfig(configDir);
+  const folder = path.join(configDir, 'plugins', 'endless');
+  await mkdir(folder, { recursive: true });
+  await writeFile(
+    path.join(folder, 'statements.js'),
+    `export const endless = db => db.prepare(
+      'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n').get()`,
+  );
+  const source = (turn: number) => `export default { name: 'endless', host: '^1', setup (host) {
+    const db = host.database('notes', { statements: 'statements' })
+    host.route({ method: 'GET', path: '/turn', summary: 'x', handle: () => ({ turn: ${turn} }) })
+    host.route({ method: 'POST', path: '/endless', summary: 'x', handle: () => db.call('endless', undefined, { timeoutMs: 200 }) })
+  } }`;
+  await writeFile(path.join(folder, 'index.js'), source(1));
+  const running = await startStackwarden(configDir, port, { args: ['start', '--plugins', 'endless,host-plugins'] });
+  t.teardown(() => running.child.kill('SIGKILL'));
+  const late = await fetch(`${running.base}/endless`, { method: 'POST' });
+  t.equal(late.status, 503);
+  t.match(await late.json(), { detail: /did not answer within 200 ms/ });
+
+  await writeFile(path.join(folder, 'index.js'), source(2));
+  const row = await until(async () => {
+    const { plugins } = (await (await fetch(`${running.base}/host/plugins`)).json()) as {
+      plugins: { name: string; state: string; reason: string | null }[];
+    };
+    return plugins.find(({ name, state }) => name === 'endless' && state === 'failed');
+  });
+  t.match(row.reason, /is the database of endless already, or of an earlier load whose last call has not ended/);
+
+  running.child.kill('SIGTERM');
+  t.same(await running.exited, { code: null, signal: 'SIGKILL' });
+  t.match(running.stdout(), /Stackwarden .* has stopped/);
+});
