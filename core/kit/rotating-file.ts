@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Rotation } from '../contract/log.ts';
 import { type FileOwner, GuardedDirectory, giveFile } from './guarded-directory.ts';
+import { localPlaces } from './local-place.ts';
 import { formatDay } from './log-line.ts';
 
 export interface RotatingFileOptions {
@@ -43,6 +44,8 @@ export class RotatingFile {
   #fault: 'none' | 'told' | 'untold' = 'none';
   #nextRotationMs = Number.NEGATIVE_INFINITY;
   #mustRotate = false;
+  /** Whether no other machine or program answers for its place. */
+  #isLocal = true;
 
   constructor(options: RotatingFileOptions) {
     this.#options = options;
@@ -118,6 +121,8 @@ export class RotatingFile {
       await this.#recordLoss(data.length - written, error);
     } finally {
       this.#bytes += written;
+      // A child that is launched closes what it has inherited, and on a mount that hangs its parent waits for that.
+      if (!this.#isLocal) await this.#release();
     }
   }
 
@@ -155,10 +160,15 @@ export class RotatingFile {
   }
 
   async close(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = undefined;
     this.#device = 0;
     this.#inode = 0;
+    await this.#release();
+  }
+
+  /** Where the next append goes stays known. */
+  async #release(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
     this.#directory?.close();
     this.#directory = undefined;
     await handle?.close();
@@ -168,6 +178,8 @@ export class RotatingFile {
     if (this.#handle !== undefined && (await this.#isInPlace())) return;
     await this.close();
     const { file, owner = null } = this.#options;
+    const isLocal = await localPlaces();
+    this.#isLocal = await isLocal(file);
     const directory = await GuardedDirectory.open(path.dirname(file), { owner });
     this.#directory = directory;
     const created = await directory.openFile(this.#name, 'create').catch((error: NodeJS.ErrnoException) => {
