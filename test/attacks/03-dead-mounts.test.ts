@@ -1,9 +1,7 @@
 // Line 3: a mount that has died, wherever the configuration names a place on it, costs what lies on it and nothing else:
 // each route ends with a sentence, and meanwhile everything else is answered.
-import { execFile as execFileCallback, spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { programOf } from '../support/debian.ts';
 import { testDir } from '../support/directory.ts';
@@ -14,7 +12,6 @@ import { ROOT_ONLY } from '../support/race.ts';
 import { freePort, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-const execFile = promisify(execFileCallback);
 const PLUGINS = [
   'config',
   'config-files',
@@ -106,20 +103,22 @@ t.test('a mount with open logs that dies holds up no launch', { ...ROOT_ONLY, ti
   await programOf(['fusermount3', 'fusermount'], ['fuse3']);
   const dir = testDir(t, { remote: {}, mount: {}, config: {}, cache: {} });
   const [mount, configDir] = [path.join(dir, 'mount'), path.join(dir, 'config')];
-  const cache = ['--cache-dir', path.join(dir, 'cache'), '--vfs-cache-mode', 'writes', '--allow-other'];
-  const server = spawn(rclone, ['mount', path.join(dir, 'remote'), mount, ...cache], { stdio: 'ignore' });
-  t.teardown(async () => {
-    server.kill('SIGKILL');
-    await execFile('umount', ['--lazy', mount]).catch(() => undefined);
-  });
-  await until(async () => (await readFile('/proc/self/mountinfo', 'utf8')).includes(mount), { what: 'the mount' });
   const ticker = ['sh', '-c', 'echo tick; exec sleep 600'];
   const port = await writeConfig(configDir, {
     dumb: { log_dir: mount },
     ticker: { process_name: 'Ticker', command: ticker, log_file: path.join(mount, 'ticker.log') },
     other: { process_name: 'Other', command: ['sleep', '600'], log_file: path.join(dir, 'other.log') },
   });
-  const host = await startStackwarden(configDir, port, { plugins: ['config', 'health', 'logs', 'process'] });
+  // On a mount table of its own, because others on this machine look at every mount.
+  const serve = `${rclone} mount "$0/remote" "$0/mount" --cache-dir "$0/cache" --vfs-cache-mode writes --allow-other >/dev/null 2>&1`;
+  const isMounted = 'until grep -q "$0/mount" /proc/self/mountinfo; do sleep 0.1; done';
+  const prepare = `${serve} & echo $! > "$0/pid"; ${isMounted}; exec "$@"`;
+  const host = await startStackwarden(configDir, port, {
+    plugins: ['config', 'health', 'logs', 'process'],
+    within: ['unshare', '--mount', 'sh', '-c', prepare, dir],
+  });
+  const server = Number(await readFile(path.join(dir, 'pid'), 'utf8'));
+  t.teardown(() => process.kill(server, 'SIGKILL'));
   const begin = async (name: string) => {
     const body = JSON.stringify({ process_name: name });
     const headers = { 'content-type': 'application/json' };
@@ -128,17 +127,17 @@ t.test('a mount with open logs that dies holds up no launch', { ...ROOT_ONLY, ti
   const isHealthy = () => fetch(`${host.base}/health`).then(({ status }) => status === 200);
   t.equal((await begin('Ticker')).status, 200);
   const written = async (text: string): Promise<boolean> => {
-    const files = await readdir(mount);
-    const texts = await Promise.all(files.map(file => readFile(path.join(mount, file), 'utf8')));
+    const seen = path.join(`/proc/${host.child.pid}/root`, mount);
+    const texts = await Promise.all((await readdir(seen)).map(file => readFile(path.join(seen, file), 'utf8')));
     return texts.join('').includes(text);
   };
-  // What is on its way to a mount when that dies is not closed.
+  // What is on its way to a mount when that dies stays open.
   for (const text of ['tick', 'Ticker runs as pid']) await until(() => written(text), { what: text });
-  server.kill('SIGSTOP');
+  process.kill(server, 'SIGSTOP');
   const started = begin('Other');
   for (let round = 0; round < 3; round += 1) t.ok(await until(isHealthy), 'it answers while the mount does not');
   t.equal((await started).status, 200);
-  server.kill('SIGCONT');
+  process.kill(server, 'SIGCONT');
   host.child.kill('SIGTERM');
   t.match(await host.exited, { code: 0 });
 });
