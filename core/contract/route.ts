@@ -193,6 +193,11 @@ export interface HttpRequests {
 export interface HttpEntrance {
   handle(request: IncomingMessage, response: ServerResponse, via: Via): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /**
+   * Says that this answer comes from elsewhere, in whatever time that takes: where all connections are taken, it may be
+   * cut to make room for a client that has fewer of them.
+   */
+  allowCut(response: ServerResponse): void;
   /** Whether a stream stands at the path of this URL. */
   isStream(url: string): boolean;
   /** Whether pages of this origin may call the API (`dumb.frontend.origins`). */

@@ -127,6 +127,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     requests,
     handle: (request, response, via) => void dispatch(request, response, via),
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
+    allowCut: response => connections.allowCut(response),
     isStream: url => streams.has(url),
     allowsOrigin: origin => origins.allows(origin),
     mustLogIn: () => access.mustLogIn(),

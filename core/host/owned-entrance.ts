@@ -9,10 +9,11 @@ const REQUEST: Call = { place: 'callback', what: 'a listener of its own', deadli
 const FAULT = 'Internal error';
 
 export function ownedEntrance(entrance: HttpEntrance): HttpEntrance {
-  const { handle, upgrade, isStream, allowsOrigin, mustLogIn, ports, open } = entrance;
+  const { handle, upgrade, allowCut, isStream, allowsOrigin, mustLogIn, ports, open } = entrance;
   return {
     handle,
     upgrade,
+    allowCut,
     isStream,
     allowsOrigin,
     mustLogIn,

@@ -1,10 +1,12 @@
 // The connections of all listeners together, limited so that clients never use up the descriptors that supervision
-// needs. At the limit the connection that was idle longest makes room for a new one; where all are in use, an upgraded
-// one of the network that has most of them.
+// needs. At the limit the connection that was idle longest makes room for a new one; where all are in use, one of the
+// network that has most of them, which is upgraded or waits for whatever a service answers.
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../kit/client-address.ts';
 import { descriptorLimit } from '../kit/descriptors.ts';
 import { largestHolder } from '../kit/fair-share.ts';
+import { refuseSocket } from '../kit/refusal.ts';
 
 /**
  * A forwarded connection holds a second descriptor, towards its service, and a third of all stays for everything else.
@@ -12,6 +14,7 @@ import { largestHolder } from '../kit/fair-share.ts';
 const SHARE_OF_DESCRIPTORS = 1 / 3;
 /** Each connection also costs memory. */
 const MAX_CONNECTIONS = 1_024;
+const CUT = 'There are too many connections, and other clients have fewer; try again in a moment';
 
 interface Use {
   /** Of the peer, which may be a proxy. */
@@ -19,6 +22,8 @@ interface Use {
   /** Number of requests that the connection carries at present. */
   requests: number;
   isUpgraded: boolean;
+  /** The answer that may be cut, until it is closed. */
+  cuttable: ServerResponse | undefined;
 }
 
 export class Connections {
@@ -30,8 +35,8 @@ export class Connections {
   /** Counts a new connection until it closes. False when there is no room, because every other one is in use. */
   admit(socket: Socket): boolean {
     const network = networkOf(socket.remoteAddress ?? '');
-    if (this.#uses.size >= this.#limit && !this.#closeIdlest() && !this.#closeUpgraded(network)) return false;
-    this.#uses.set(socket, { network, requests: 0, isUpgraded: false });
+    if (this.#uses.size >= this.#limit && !this.#closeIdlest() && !this.#closeSurplus(network)) return false;
+    this.#uses.set(socket, { network, requests: 0, isUpgraded: false, cuttable: undefined });
     this.#idle.add(socket);
     socket.once('close', () => this.#forget(socket));
     return true;
@@ -56,6 +61,12 @@ export class Connections {
     if (use !== undefined) use.isUpgraded = true;
   }
 
+  /** The answer may take longer than others can wait for a connection. */
+  allowCut(response: ServerResponse): void {
+    const use = this.#uses.get(response.req.socket);
+    if (use !== undefined) use.cuttable = response;
+  }
+
   /** A request has been answered. */
   release(socket: Socket): void {
     const use = this.#uses.get(socket);
@@ -75,16 +86,20 @@ export class Connections {
     return true;
   }
 
-  /** Requests end by themselves, so that none of them is cut for another client. */
-  #closeUpgraded(claimant: string): boolean {
+  /** Requests to the host itself end by themselves, so that none of them is cut for another client. */
+  #closeSurplus(claimant: string): boolean {
     const uses = [...this.#uses];
     const largest = largestHolder(
       uses.map(([, { network }]) => network),
       claimant,
     );
-    const [socket] = uses.findLast(([, { network, isUpgraded }]) => isUpgraded && network === largest) ?? [];
-    if (socket === undefined) return false;
-    this.#close(socket);
+    const surplus = uses.findLast(([, use]) => use.network === largest && (use.isUpgraded || isOpen(use.cuttable)));
+    if (surplus === undefined) return false;
+    const [socket, { cuttable }] = surplus;
+    if (isOpen(cuttable) && !cuttable.headersSent) {
+      this.#forget(socket);
+      refuseSocket(socket, 503, CUT);
+    } else this.#close(socket);
     return true;
   }
 
@@ -97,4 +112,8 @@ export class Connections {
     this.#uses.delete(socket);
     this.#idle.delete(socket);
   }
+}
+
+function isOpen(response: ServerResponse | undefined): response is ServerResponse {
+  return response?.closed === false;
 }

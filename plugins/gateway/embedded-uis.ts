@@ -44,6 +44,8 @@ export interface EmbeddedUisOptions {
   readonly behindFrontend?: boolean;
   /** Serves the host's own API; forwarded to its port, every client would be this machine, and slowed down as one. */
   readonly entrance?: Pick<HttpEntrance, 'handle'>;
+  /** Told of each answer that a service gives. */
+  readonly allowCut?: HttpEntrance['allowCut'];
   readonly responseTimeoutMs?: number;
   /** Whether nothing can answer, because the process does not run. Default: nobody knows. */
   readonly isStopped?: (processName: string) => boolean;
@@ -56,6 +58,7 @@ export class EmbeddedUis {
   readonly #isOwnCredential: (authorization: string) => boolean;
   readonly #behindFrontend: boolean;
   readonly #entrance: EmbeddedUisOptions['entrance'];
+  readonly #allowCut: EmbeddedUisOptions['allowCut'];
   readonly #responseTimeoutMs: number;
   readonly #isStopped: (processName: string) => boolean;
 
@@ -64,6 +67,7 @@ export class EmbeddedUis {
     this.#isOwnCredential = options.isOwnCredential;
     this.#behindFrontend = options.behindFrontend === true;
     this.#entrance = options.entrance;
+    this.#allowCut = options.allowCut;
     this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
     this.#pools = new ServicePools({
       responseTimeoutMs: this.#responseTimeoutMs,
@@ -171,6 +175,7 @@ export class EmbeddedUis {
     const { ui, path, prefix } = target;
     const clientGone = new AbortController();
     response.once('close', () => clientGone.abort());
+    this.#allowCut?.(response);
     const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
     try {
       const pool = await this.#pools.open(ui);

@@ -42,6 +42,7 @@ export default definePlugin({
     const uiOptions = {
       listUis: () => listServedUis(host, logins),
       isStopped: (name: string) => host.find('process.supervisor')?.get(name)?.status === 'stopped',
+      allowCut: entrance.allowCut,
       isOwnCredential: (authorization: string) => host.find('access')?.issued?.(authorization) === true,
     };
     const uis = new EmbeddedUis({ ...uiOptions, behindFrontend: true });

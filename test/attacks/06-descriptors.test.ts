@@ -1,5 +1,5 @@
-// Line 6, R33: descriptors that are used up, by idle connections, by a leak or by the host's own children: no service is
-// taken for gone, what ends is noticed, health tells, and an orderly stop leaves nobody behind.
+// Line 6, R33: descriptors that are used up, by idle, upgraded or forwarded connections, by a leak or by the host's own
+// children: no service is taken for gone, what ends is noticed, health tells, and an orderly stop leaves nobody behind.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -9,7 +9,13 @@ import t, { type Test } from 'tap';
 import { testDir } from '../support/directory.ts';
 import { kid, lives } from '../support/kids.ts';
 import { withNeeds } from '../support/needs.ts';
-import { type RunningStackwarden, spawnStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import {
+  freePort,
+  type RunningStackwarden,
+  spawnStackwarden,
+  startStackwarden,
+  writeConfig,
+} from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT = 160;
@@ -40,6 +46,13 @@ export default { name: 'leak', host: '^1', setup (host) {
   } })
 } }`;
 
+/** Answers at its root only. */
+const silent = `
+require('node:http').createServer((request, response) => {
+  if (request.url === '/begun') response.write('hello')
+  else if (request.url === '/') response.end('hello')
+}).listen(Number(process.argv[1]), '127.0.0.1')`;
+
 interface Limited {
   readonly host: RunningStackwarden;
   readonly base: string;
@@ -66,19 +79,30 @@ async function pidsOf(configDir: string): Promise<number[]> {
   return NAMES.map(name => processes[name]?.pid);
 }
 
+interface Extras {
+  readonly limit?: number;
+  readonly plugins?: readonly string[];
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
 /** A host with a low limit of descriptors and three services, which it has launched, or adopted from an earlier one. */
-async function startLimited(t: Test, isAdopting: boolean, more: readonly string[] = []): Promise<Limited> {
+async function startLimited(
+  t: Test,
+  isAdopting: boolean,
+  more: readonly string[] = [],
+  { limit = LIMIT, plugins = [], config = {} }: Extras = {},
+): Promise<Limited> {
   const configDir = testDir(t, { plugins: { leak: { 'index.js': leak } } });
   const sleeper = { command: ['sleep', '600'], stop_grace_seconds: 1 };
   const blocks = [
     ...NAMES.map(name => [name.toLowerCase(), kid(name, ['calm'], { enabled: true })]),
     ...more.map(name => [name.toLowerCase(), { ...kid(name, []), ...sleeper }]),
   ];
-  const port = await writeConfig(configDir, Object.fromEntries(blocks));
+  const port = await writeConfig(configDir, { ...Object.fromEntries(blocks), ...config });
   const earlier = isAdopting ? await leaveServices(configDir, port) : undefined;
-  const chosen = [...(await withNeeds(PLUGINS)), 'leak'].join();
+  const chosen = [...(await withNeeds([...PLUGINS, ...plugins])), 'leak'].join();
   const host = spawnStackwarden(configDir, { args: ['start', '--plugins', chosen] });
-  execFileSync('prlimit', ['--pid', String(host.child.pid), `--nofile=${LIMIT}:${LIMIT}`]);
+  execFileSync('prlimit', ['--pid', String(host.child.pid), `--nofile=${limit}:${limit}`]);
   const base = `http://127.0.0.1:${port}`;
   await untilStatuses(base, ['running', 'running', 'running']);
   const pids = await pidsOf(configDir);
@@ -147,6 +171,58 @@ t.test('connections that left HTTP', { timeout: 100_000 }, async t => {
   const held = flood.filter(socket => !socket.closed).length;
   t.ok(held > LIMIT / 4, `one client holds ${held} connections`);
   t.match(await json(limited.base, '/health'), { status: 'healthy' }, 'another one is answered all the same');
+  await holds(t, limited);
+});
+
+t.test('requests to a service that stays silent', { timeout: 100_000 }, async t => {
+  const [uiPort, gatewayPort] = [await freePort(), await freePort()];
+  const limited = await startLimited(t, false, [], {
+    // Each of these connections holds two, and a host from its sources holds more itself.
+    limit: 2 * LIMIT,
+    plugins: ['gateway', 'service-ui'],
+    config: {
+      dumb: { gateway: { enabled: true, port: gatewayPort } },
+      app: {
+        ...kid('App', []),
+        command: [process.execPath, '-e', silent, '{port}'],
+        enabled: true,
+        port: uiPort,
+        ui: {},
+      },
+    },
+  });
+  const sockets: Socket[] = [];
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  const ask = async (localAddress: string, path: string) => {
+    const asked = { socket: connect({ port: gatewayPort, host: '127.0.0.1', localAddress }), told: '' };
+    sockets.push(asked.socket);
+    asked.socket.setEncoding('utf8').on('error', () => undefined);
+    asked.socket.on('data', (text: string) => {
+      asked.told += text;
+    });
+    asked.socket.write(`GET /ui/app/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+    if (path === 'begun') await Promise.race([once(asked.socket, 'data'), once(asked.socket, 'close')]);
+    return asked;
+  };
+  await until(async () => (await fetch(`http://127.0.0.1:${gatewayPort}/ui/app/`)).ok, { what: 'the service' });
+  const other = await ask('127.0.0.3', 'silent');
+  const flood: Awaited<ReturnType<typeof ask>>[] = [];
+  while (flood.length < 2 * LIMIT && !flood.at(-1)?.told.includes('too many connections'))
+    flood.push(await ask('127.0.0.2', 'silent'), await ask('127.0.0.2', 'begun'));
+  t.match(flood.at(-1)?.told, 'There are too many connections; close some', 'one client has all');
+  t.match(await json(limited.base, '/health'), { status: 'healthy' }, 'another one is answered all the same');
+  for (let count = 0; count < 8; count += 1) await ask('127.0.0.4', 'begun');
+  const cut = () => flood.filter(({ told }) => /503 .*other clients have fewer/s.test(told));
+  await until(() => cut().length > 0, { what: 'one to be told why it is cut' });
+  const begun = () => flood.filter(({ told, socket }) => told.startsWith('HTTP/1.1 200') && socket.closed);
+  await until(() => begun().length > 0, { what: 'one whose answer has begun to be cut' });
+  t.match(
+    { told: other.told, closed: other.socket.closed },
+    { told: '', closed: false },
+    'a client with few keeps them',
+  );
   await holds(t, limited);
 });
 
