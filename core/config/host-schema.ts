@@ -65,7 +65,7 @@ const productSchema = z.looseObject({
       allowed_hosts: names
         .default([])
         .describe('host names by which requests may come while authentication is off, beside those of the own network'),
-      trusted_proxies: names.default([]).describe('addresses or networks whose X-Forwarded-For is believed'),
+      trusted_proxies: names.default([]).describe('addresses or networks whose X-Forwarded headers are believed'),
       file_roots: names.default([]).meta(NEEDS_LOGIN).describe("further directories of services' own files and logs"),
       mask_secrets: z.boolean().default(false).describe('whether answers show secrets as a mask'),
     })

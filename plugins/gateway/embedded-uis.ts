@@ -44,6 +44,8 @@ export interface EmbeddedUisOptions {
   readonly behindFrontend?: boolean;
   /** Serves the host's own API; forwarded to its port, every client would be this machine, and slowed down as one. */
   readonly entrance?: Pick<HttpEntrance, 'handle'>;
+  /** Whether the proxy at this address is believed what it says of the browser's request. Default: none is. */
+  readonly isTrustedProxy?: (address: string) => boolean;
   /** Told of each answer that a service gives. */
   readonly allowCut?: HttpEntrance['allowCut'];
   readonly responseTimeoutMs?: number;
@@ -58,6 +60,7 @@ export class EmbeddedUis {
   readonly #isOwnCredential: (authorization: string) => boolean;
   readonly #behindFrontend: boolean;
   readonly #entrance: EmbeddedUisOptions['entrance'];
+  readonly #isTrustedProxy: (address: string) => boolean;
   readonly #allowCut: EmbeddedUisOptions['allowCut'];
   readonly #responseTimeoutMs: number;
   readonly #isStopped: (processName: string) => boolean;
@@ -67,6 +70,7 @@ export class EmbeddedUis {
     this.#isOwnCredential = options.isOwnCredential;
     this.#behindFrontend = options.behindFrontend === true;
     this.#entrance = options.entrance;
+    this.#isTrustedProxy = options.isTrustedProxy ?? (() => false);
     this.#allowCut = options.allowCut;
     this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
     this.#pools = new ServicePools({
@@ -252,7 +256,8 @@ export class EmbeddedUis {
   }
 
   #requestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
-    const { authorization, cookie, ...headers } = buildRequestHeaders(request, prefix);
+    const isProxied = this.#isTrustedProxy(request.socket.remoteAddress ?? '');
+    const { authorization, cookie, ...headers } = buildRequestHeaders(request, prefix, isProxied);
     if (typeof authorization === 'string' && !this.#isOwnCredential(authorization))
       headers.authorization = authorization;
     if (typeof cookie === 'string')

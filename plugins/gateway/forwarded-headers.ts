@@ -26,7 +26,12 @@ const ORIGIN_HEADERS = new Set([
 ]);
 const OWN_FRAMES = "frame-ancestors 'self'";
 
-export function buildRequestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
+/** `isProxied` says whether the peer is a proxy that is trusted to know how the browser asked. */
+export function buildRequestHeaders(
+  request: IncomingMessage,
+  prefix: string,
+  isProxied: boolean,
+): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   const connectionHeaders = namedIn(request.headers.connection);
   for (const [name, value] of Object.entries(request.headers)) {
@@ -37,8 +42,9 @@ export function buildRequestHeaders(request: IncomingMessage, prefix: string): R
   // What a client says of itself in other words is not believed either.
   delete headers.forwarded;
   headers['x-real-ip'] = request.socket.remoteAddress ?? '';
-  headers['x-forwarded-proto'] = 'http';
-  headers['x-forwarded-host'] = request.headers.host ?? '';
+  const told = isProxied ? request.headers : {};
+  headers['x-forwarded-proto'] = told['x-forwarded-proto'] ?? 'http';
+  headers['x-forwarded-host'] = told['x-forwarded-host'] ?? request.headers.host ?? '';
   headers['x-forwarded-prefix'] = prefix;
   return headers;
 }

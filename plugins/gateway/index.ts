@@ -1,6 +1,7 @@
 // The gateway: a second listener for browsers, with the same routes below `/api`, the streams and the files of a web
 // frontend; and the listener behind a web frontend of its own process.
 import { definePlugin, type Host } from '#core';
+import { addressList } from '#kit/address-list';
 import { isLoopback } from '#kit/loopback';
 import type {} from '../console/contract.ts';
 import type {} from '../process/contract.ts';
@@ -42,6 +43,7 @@ export default definePlugin({
     const uiOptions = {
       listUis: () => listServedUis(host, logins),
       isStopped: (name: string) => host.find('process.supervisor')?.get(name)?.status === 'stopped',
+      isTrustedProxy: (address: string) => addressList(trustedProxies(host))(address),
       allowCut: entrance.allowCut,
       isOwnCredential: (authorization: string) => host.find('access')?.issued?.(authorization) === true,
     };
@@ -97,6 +99,11 @@ async function prepareGateway(
     awaited,
     consolePage: () => host.find('console.page'),
   });
+}
+
+function trustedProxies(host: Host): readonly string[] {
+  const proxies = host.find('config.store')?.get('dumb.api_service.trusted_proxies');
+  return Array.isArray(proxies) ? proxies : [];
 }
 
 /** Some have no login of their own: where authentication is on, they are served after somebody has switched them on. */
