@@ -195,6 +195,8 @@ export class EmbeddedUis {
           const told = this.#responseHeaders(headers, target);
           if (statusCode === 204) delete told['content-length'];
           response.writeHead(statusCode, told);
+          // A stream of events may have nothing to tell for long.
+          if (!('content-length' in told)) response.flushHeaders();
           if (!WITHOUT_CONTENT.has(statusCode)) return response;
           // Such an answer may tell the length of what it does not hold, which the client of services takes for a fault.
           response.end();

@@ -309,6 +309,7 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
     '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
     '/204': '204 No Content\r\nContent-Length: 5\r\n\r\n',
     '/large': `200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\nContent-Length: 2\r\n\r\nok`,
+    '/quiet': '200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
     '/hop': '200 OK\r\nConnection: X-Hop, close\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok',
   };
   const service = createServer(socket => {
@@ -345,6 +346,10 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
   const plain = await raw('/hop');
   t.match(plain.text, /^HTTP\/1\.1 200 .*ok$/s);
   t.notMatch(plain.text, /x-hop/i, 'what is of the connection alone stays there');
+  const quiet = new AbortController();
+  const begun = await fetch(`http://127.0.0.1:${port}/ui/app/quiet`, { signal: quiet.signal });
+  t.equal(begun.headers.get('content-type'), 'text/event-stream', 'a stream of events is told before its first');
+  quiet.abort();
 });
 
 t.test('an answer that comes before the end of a body reaches its client', { skip: !isHere }, async t => {
