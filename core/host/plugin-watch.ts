@@ -4,6 +4,11 @@ import type { Logger } from '../contract/log.ts';
 import { watchDirectories } from '../kit/directory-watch.ts';
 
 const QUIET_MS = 200;
+/** A folder that always changes is reported all the same. */
+const MAX_WAIT_MS = 10_000;
+/** A plugin that writes into its own folder when it is loaded would be loaded anew without end. */
+const MAX_REPORTS = 10;
+const WINDOW_MS = 60_000;
 
 export interface PluginWatch {
   readonly directories: readonly string[];
@@ -26,11 +31,24 @@ export async function watchPluginFolders({
 }: PluginWatch): Promise<() => Promise<void>> {
   if (directories.length === 0) return async () => undefined;
   let changed = new Set<string>();
+  /** Of the changes that are not reported yet. */
+  let firstMs: number | undefined;
   let timer: NodeJS.Timeout | undefined;
+  const limit = new ReportLimit(log);
   const report = (): void => {
-    const names = changed;
-    changed = new Set();
-    onChange(names);
+    const names = new Set<string>();
+    const later = new Set<string>();
+    for (const name of changed) (limit.allows(name) ? names : later).add(name);
+    const isDirectory = changed.size === 0;
+    changed = later;
+    firstMs = undefined;
+    if (names.size > 0 || isDirectory) onChange(names);
+    if (later.size > 0) wait(limit.pauseMs(later));
+  };
+  const wait = (ms: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(report, ms);
+    timer.unref();
   };
   /** Empty for the directory of plugins itself. */
   const folderOf = (file: string): string | undefined => {
@@ -52,13 +70,54 @@ export async function watchPluginFolders({
       const name = folderOf(file);
       if (name === undefined) return;
       if (name !== '') changed.add(name);
-      clearTimeout(timer);
-      timer = setTimeout(report, QUIET_MS);
-      timer.unref();
+      const now = performance.now();
+      firstMs ??= now;
+      wait(Math.max(0, Math.min(QUIET_MS, firstMs + MAX_WAIT_MS - now)));
     },
   });
   return async () => {
     clearTimeout(timer);
     await unwatch();
   };
+}
+
+/** How often each folder was reported lately. */
+class ReportLimit {
+  readonly #log: Logger;
+  readonly #times = new Map<string, number[]>();
+  readonly #told = new Set<string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Counts a report that is allowed; tells of the first that is not. */
+  allows(name: string): boolean {
+    const times = this.#recent(name);
+    if (times.length < MAX_REPORTS) {
+      times.push(performance.now());
+      if (times.length === 1) this.#told.delete(name);
+      return true;
+    }
+    if (!this.#told.has(name))
+      this.#log.warn(
+        `the folder of ${name} changes all the time; it is loaded anew ${MAX_REPORTS} times a minute at most: ` +
+          'what a plugin writes belongs elsewhere',
+      );
+    this.#told.add(name);
+    return false;
+  }
+
+  /** Until the first of them may be reported again. */
+  pauseMs(names: ReadonlySet<string>): number {
+    const oldest = [...names].map(name => this.#recent(name)[0] ?? 0);
+    return Math.max(0, Math.min(...oldest) + WINDOW_MS - performance.now());
+  }
+
+  #recent(name: string): number[] {
+    const since = performance.now() - WINDOW_MS;
+    const times = (this.#times.get(name) ?? []).filter(time => time > since);
+    this.#times.set(name, times);
+    return times;
+  }
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
@@ -45,4 +46,23 @@ t.test('a directory that is missing makes nothing look changed', async t => {
     what: 'a new folder',
   });
   t.equal((globalThis as { timesCounted?: number }).timesCounted, 1, 'what was there before is loaded once');
+});
+
+t.test('a plugin that writes into its own folder is not loaded anew without end', async t => {
+  const loads: number[] = [];
+  Object.assign(globalThis, { loadsOfTest: loads });
+  const app = await startWithPlugins(t, {
+    writer: `globalThis.loadsOfTest.push(1)
+      const { folder } = host.plugins().find(({ name }) => name === 'writer')
+      const { writeFileSync } = await import('node:fs')
+      writeFileSync(folder + '/written.txt', String(globalThis.loadsOfTest.length))`,
+    other: '',
+  });
+  await until(async () => (await ownLog(app)).some(line => /the folder of writer changes all the time/.test(line)));
+  t.equal(loads.length, 11, 'once, and ten times more');
+  const other = app.host.plugins().find(({ name }) => name === 'other')?.folder ?? '';
+  const file = path.join(other, 'index.js');
+  await writeFile(file, (await readFile(file, 'utf8')).replace("name: 'other'", "name: 'other', version: '2'"));
+  await until(() => app.host.plugins().find(({ name }) => name === 'other')?.version === '2', { what: 'another one' });
+  t.equal(loads.length, 11);
 });

@@ -166,8 +166,10 @@ t.test('what work saves and reports stays as it was then, whatever it makes of i
   details.done = 2;
   t.match(desk.jobs.get(id), { checkpoint: { at: 1 }, progress: { details: { done: 1 } } });
   desk.finish('a');
-  await until(() => desk.jobs.get(id)?.state === 'succeeded');
-  const record = JSON.parse(await readFile(path.join(directory, `${id}.json`), 'utf8'));
+  const record = await until(async () => {
+    const written = JSON.parse(await readFile(path.join(directory, `${id}.json`), 'utf8'));
+    return written.state === 'succeeded' ? written : undefined;
+  });
   t.match(record, { checkpoint: { at: 1 }, progress: { details: { done: 1 } } });
 });
 
