@@ -83,13 +83,13 @@ t.test('over HTTP', { skip: !isHere }, async t => {
     },
   });
   const askProxied = async () => {
-    const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'nas.lan' };
+    const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'media.local' };
     return (await fetch(`${base}/ui/app/echo`, { headers: proxied })).json();
   };
   const own = { 'x-forwarded-proto': 'http', 'x-forwarded-host': base.slice('http://'.length) };
   t.match(await askProxied(), { headers: own }, 'anybody could say so');
   await app.post('/config', { updates: { dumb: { api_service: { trusted_proxies: ['127.0.0.0/8'] } } } });
-  t.match(await askProxied(), { headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'nas.lan' } });
+  t.match(await askProxied(), { headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'media.local' } });
   t.match(await (await fetch(`${base}/ui/app/echo`)).json(), { headers: own }, 'a proxy that says nothing');
   await app.post('/config', { updates: { dumb: { api_service: { trusted_proxies: [] } } } });
   const away = await fetch(`${base}/ui/app/away`, { redirect: 'manual' });
