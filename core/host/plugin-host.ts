@@ -87,7 +87,14 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     z,
     // Members of both are looked at again and again, so that accessors are read once, as the plugin's.
     route(given) {
-      const route = { ...given, handle: given.handle?.bind(given) };
+      const route = {
+        ...given,
+        handle: given.handle?.bind(given),
+        // What an answer holds may grow with what others contribute.
+        get response() {
+          return given.response;
+        },
+      };
       own(() => shared.http.addRoute(scope, route as never));
       scope.routes.push(`${route.method} ${route.path}`);
       flags(route.capability);

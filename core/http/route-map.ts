@@ -46,7 +46,7 @@ export class RouteMap {
     if (!METHOD_ORDER.includes(route.method))
       throw new Error(`the method of ${route.path} of ${plugin} is none of ${METHOD_ORDER.join(', ')}`);
     const what = `${route.method} ${route.path} of ${plugin}`;
-    requireText(route.summary, `the summary of ${what}`);
+    if (route.summary !== undefined) requireText(route.summary, `the summary of ${what}`);
     if (route.tag !== undefined) requireText(route.tag, `the tag of ${what}`);
     requireFunction(route.handle, `the handler of ${what}`);
     requireDeadline(route.deadlineMs, what);

@@ -78,7 +78,8 @@ export class StreamServer {
 
   add(owner: Owner, stream: Stream): () => void {
     requireText(stream.path, `the path of a stream of ${owner.plugin}`);
-    requireText(stream.summary, `the summary of the stream ${stream.path} of ${owner.plugin}`);
+    if (stream.summary !== undefined)
+      requireText(stream.summary, `the summary of the stream ${stream.path} of ${owner.plugin}`);
     requireFunction(stream.open, `what opens the stream ${stream.path} of ${owner.plugin}`);
     const other = this.#streams.get(stream.path);
     if (other !== undefined) {
