@@ -48,8 +48,10 @@ export class Capabilities {
    */
   all(): Readonly<Record<string, boolean>> {
     let hasChanged = this.#sorted === undefined;
-    this.#sorted ??= [...this.#flags].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [index, [, flags]] of this.#sorted.entries()) {
+    // A predicate may register or withdraw flags.
+    const sorted = this.#sorted ?? [...this.#flags].sort(([a], [b]) => (a < b ? -1 : 1));
+    this.#sorted = sorted;
+    for (const [index, [, flags]] of sorted.entries()) {
       let isSet = false;
       for (const flag of flags) isSet ||= holds(flag);
       if (this.#states[index] === isSet) continue;
@@ -58,7 +60,7 @@ export class Capabilities {
     }
     if (hasChanged)
       this.#last = Object.freeze(
-        Object.fromEntries(this.#sorted.map(([name], index) => [name, this.#states[index] === true])),
+        Object.fromEntries(sorted.map(([name], index) => [name, this.#states[index] === true])),
       );
     return this.#last;
   }

@@ -87,10 +87,11 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     z,
     // Members of both are looked at again and again, so that accessors are read once, as the plugin's.
     route(given) {
+      const names = Object.keys(given).filter(name => name !== 'response') as (keyof typeof given)[];
       const route = {
-        ...given,
+        ...(Object.fromEntries(names.map(name => [name, given[name]])) as Omit<typeof given, 'response'>),
         handle: given.handle?.bind(given),
-        // What an answer holds may grow with what others contribute.
+        // Made when it is asked for, because what an answer holds may grow with what others contribute.
         get response() {
           return given.response;
         },

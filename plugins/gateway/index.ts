@@ -43,7 +43,7 @@ export default definePlugin({
     const uiOptions = {
       listUis: () => listServedUis(host, logins),
       isStopped: (name: string) => host.find('process.supervisor')?.get(name)?.status === 'stopped',
-      isTrustedProxy: (address: string) => addressList(trustedProxies(host))(address),
+      isTrustedProxy: trustedProxies(host),
       allowCut: entrance.allowCut,
       isOwnCredential: (authorization: string) => host.find('access')?.issued?.(authorization) === true,
     };
@@ -101,9 +101,15 @@ async function prepareGateway(
   });
 }
 
-function trustedProxies(host: Host): readonly string[] {
-  const proxies = host.find('config.store')?.get('dumb.api_service.trusted_proxies');
-  return Array.isArray(proxies) ? proxies : [];
+/** Whether an address is one of them, as the configuration names them now. */
+function trustedProxies(host: Host): (address: string) => boolean {
+  let known: { readonly texts: unknown; readonly has: (address: string) => boolean } | undefined;
+  return address => {
+    const texts = host.find('config.store')?.get('dumb.api_service.trusted_proxies');
+    if (known === undefined || known.texts !== texts)
+      known = { texts, has: addressList(Array.isArray(texts) ? texts : []) };
+    return known.has(address);
+  };
 }
 
 /** Some have no login of their own: where authentication is on, they are served after somebody has switched them on. */

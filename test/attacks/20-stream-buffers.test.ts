@@ -7,6 +7,7 @@ import { WebSocket } from 'ws';
 import type { StreamClient } from '../../core/contract/stream.ts';
 import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
+import { handshakeTo } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
@@ -20,18 +21,10 @@ t.test('clients that read nothing', async t => {
   t.teardown(() => entrance.close());
   const clients: StreamClient[] = [];
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void clients.push(client) });
-  const handshake = [
-    'GET /ws/a HTTP/1.1',
-    'Host: nas',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
-  ];
   for (let count = 0; count < SILENT; count += 1) {
     const socket = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
     t.teardown(() => socket.destroy());
-    socket.write(`${handshake.join('\r\n')}\r\n\r\n`);
+    socket.write(handshakeTo('/ws/a'));
   }
   await until(() => clients.length === SILENT, { what: 'every client' });
   const reader = new WebSocket(`ws://127.0.0.1:${entrance.port}/ws/a`);

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import type { StreamClient } from '../../core/contract/stream.ts';
 import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
+import { handshakeTo } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
@@ -13,14 +14,6 @@ const MIB = 1024 * 1024;
 const PING = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125, 'x')]);
 const FLOOD = Buffer.concat(Array.from({ length: 8_000 }, () => PING));
 const MOST_BYTES = 64 * MIB;
-const HANDSHAKE = [
-  'GET /ws/a HTTP/1.1',
-  'Host: nas',
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
-];
 
 t.test('pings of a client that reads nothing', async t => {
   const entrance = await openEntrance(testDir(t));
@@ -29,7 +22,7 @@ t.test('pings of a client that reads nothing', async t => {
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void clients.push(client) });
   const socket = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
   t.teardown(() => socket.destroy());
-  socket.write(`${HANDSHAKE.join('\r\n')}\r\n\r\n`);
+  socket.write(handshakeTo('/ws/a'));
   const client = await until(() => clients[0], { what: 'the client' });
   let mostBytes = 0;
   for (let sent = 0; sent < MOST_BYTES && !client.signal.aborted; sent += FLOOD.length) {
@@ -57,7 +50,7 @@ t.test('one answer stands for the pings that came before it was sent', async t =
   entrance.http.addStream('a', { ...stream, open: client => void clients.push(client) });
   const socket = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
   t.teardown(() => socket.destroy());
-  socket.write(`${HANDSHAKE.join('\r\n')}\r\n\r\n`);
+  socket.write(handshakeTo('/ws/a'));
   const client = await until(() => clients[0], { what: 'the client' });
   const ping = Buffer.from([0x81, 0x84, 0, 0, 0, 0, ...Buffer.from('ping')]);
   /** No frame, because it is not masked. */

@@ -17,3 +17,16 @@ export function raw(port: number, lines: readonly string[]): Promise<{ status: n
     socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   });
 }
+
+/** The bytes by which a client asks for a stream, for a connection that it then uses as it likes. */
+export function handshakeTo(stream: string): string {
+  return [
+    `GET ${stream} HTTP/1.1`,
+    'Host: nas',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    '\r\n',
+  ].join('\r\n');
+}

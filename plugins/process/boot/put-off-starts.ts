@@ -1,5 +1,6 @@
 // Starts of the boot that only the state of the machine has refused, such as a full disk: made again once that has passed.
 import { Problem } from '#core';
+import { causesOf } from '#kit/causes';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 
 const FIRST_PAUSE_MS = 2_000;
@@ -9,9 +10,6 @@ const MAX_PAUSE_MS = 60_000;
 const PASSING = [503, 507];
 /** How errors of disks that are full, can only be read, or fail begin; threads pass on their message alone. */
 const OF_DISK = /^(?:ENOSPC|EDQUOT|EROFS|EIO)\b/;
-
-/** A chain of causes that is longer, or a ring, is cut. */
-const MAX_CAUSES = 10;
 
 interface PutOff {
   readonly pauseMs: number;
@@ -64,11 +62,9 @@ export class PutOffStarts {
 }
 
 function isPassing(error: unknown): boolean {
-  let cause = error;
-  for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
+  for (const cause of causesOf(error)) {
     if (cause instanceof Problem && PASSING.includes(cause.status)) return true;
-    if (OF_DISK.test(cause.message)) return true;
-    cause = cause.cause;
+    if (cause instanceof Error && OF_DISK.test(cause.message)) return true;
   }
   return false;
 }

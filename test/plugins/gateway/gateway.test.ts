@@ -262,10 +262,6 @@ t.test(
     const { EmbeddedUis } = (await import(
       new URL('embedded-uis.ts', folder).href
     )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
-    const listen = async (server: Server): Promise<number> => {
-      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-      return (server.address() as AddressInfo).port;
-    };
     const sockets = new Set<Socket>();
     const silent = createServer(socket => sockets.add(socket));
     const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
@@ -301,10 +297,26 @@ t.test(
   },
 );
 
-t.test('answers of services that few others give', { skip: !isHere }, async t => {
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** Gives the port on which requests to these interfaces are forwarded. */
+async function forwardTo(t: Test, uis: readonly ServiceUi[]): Promise<number> {
   const { EmbeddedUis } = (await import(
     new URL('embedded-uis.ts', folder).href
   )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  const embedded = new EmbeddedUis({ listUis: () => uis, isOwnCredential: () => false });
+  const front = createHttpServer((request, response) => void embedded.handleRequest(request, response));
+  t.teardown(async () => {
+    await embedded.close();
+    front.close();
+  });
+  return listen(front);
+}
+
+t.test('answers of services that few others give', { skip: !isHere }, async t => {
   const answers: Record<string, string> = {
     '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
     '/204': '204 No Content\r\nContent-Length: 5\r\n\r\n',
@@ -319,19 +331,9 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
       socket.write(`HTTP/1.1 ${answers[url]}`);
     });
   });
-  const listen = async (server: Server): Promise<number> => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    return (server.address() as AddressInfo).port;
-  };
   const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
-  const uis = new EmbeddedUis({ listUis: () => [ui as ServiceUi], isOwnCredential: () => false });
-  const front = createHttpServer((request, response) => void uis.handleRequest(request, response));
-  const port = await listen(front);
-  t.teardown(async () => {
-    await uis.close();
-    service.close();
-    front.close();
-  });
+  t.teardown(() => service.close());
+  const port = await forwardTo(t, [ui as ServiceUi]);
   const raw = (path: string) => rawAnswer(port, [`GET /ui/app${path} HTTP/1.1`, 'Host: x', 'Connection: close']);
   const unchanged = await raw('/304');
   t.match(
@@ -353,9 +355,6 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
 });
 
 t.test('an answer that comes before the end of a body reaches its client', { skip: !isHere }, async t => {
-  const { EmbeddedUis } = (await import(
-    new URL('embedded-uis.ts', folder).href
-  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
   const answers: Record<string, string> = {
     POST: 'HTTP/1.1 413 Payload Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig',
     GET: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok',
@@ -368,19 +367,9 @@ t.test('an answer that comes before the end of a body reaches its client', { ski
       else socket.end(answer);
     });
   });
-  const listen = async (server: Server): Promise<number> => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    return (server.address() as AddressInfo).port;
-  };
   const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
-  const uis = new EmbeddedUis({ listUis: () => [ui as ServiceUi], isOwnCredential: () => false });
-  const front = createHttpServer((request, response) => void uis.handleRequest(request, response));
-  const port = await listen(front);
-  t.teardown(async () => {
-    await uis.close();
-    service.close();
-    front.close();
-  });
+  t.teardown(() => service.close());
+  const port = await forwardTo(t, [ui as ServiceUi]);
   const body = 'x'.repeat(8 * 1024 * 1024);
   for (const [method, told] of [
     ['POST', /^HTTP\/1\.1 413 .*\r\n\r\nbigHTTP\/1\.1 200 .*ok$/s],
@@ -404,14 +393,7 @@ t.test('an answer that comes before the end of a body reaches its client', { ski
 });
 
 t.test('few connections to services wait for later requests', { skip: !isHere }, async t => {
-  const { EmbeddedUis } = (await import(
-    new URL('embedded-uis.ts', folder).href
-  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
   const AT_ONCE = 60;
-  const listen = async (server: Server): Promise<number> => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-    return (server.address() as AddressInfo).port;
-  };
   const held: ServerResponse[] = [];
   let connections = 0;
   const names = ['one', 'two'];
@@ -428,13 +410,7 @@ t.test('few connections to services wait for later requests', { skip: !isHere },
     uis.push({ name, processName: name, host: '127.0.0.1', port: await listen(service), entryPath: '' } as ServiceUi);
     t.teardown(() => service.close());
   }
-  const embedded = new EmbeddedUis({ listUis: () => uis, isOwnCredential: () => false });
-  const front = createHttpServer((request, response) => void embedded.handleRequest(request, response));
-  const port = await listen(front);
-  t.teardown(async () => {
-    await embedded.close();
-    front.close();
-  });
+  const port = await forwardTo(t, uis);
   for (const name of [...names, ...names]) {
     const answers = Array.from({ length: AT_ONCE }, async () =>
       (await fetch(`http://127.0.0.1:${port}/ui/${name}/`)).text(),
@@ -443,7 +419,7 @@ t.test('few connections to services wait for later requests', { skip: !isHere },
     t.ok(connections >= AT_ONCE);
     for (const response of held.splice(0)) response.end('ok');
     t.ok((await Promise.all(answers)).every(text => text === 'ok'));
-    await until(() => connections <= 64, { timeoutMs: 5_000, what: 'connections to be closed' });
+    await until(() => connections <= 64, { what: 'connections to be closed' });
     t.ok(connections > 0, 'some stay for later requests');
   }
 });
