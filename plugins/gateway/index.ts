@@ -1,7 +1,6 @@
 // The gateway: a second listener for browsers, with the same routes below `/api`, the streams and the files of a web
 // frontend; and the listener behind a web frontend of its own process.
 import { definePlugin, type Host } from '#core';
-import { addressList } from '#kit/address-list';
 import { isLoopback } from '#kit/loopback';
 import type {} from '../console/contract.ts';
 import type {} from '../process/contract.ts';
@@ -13,6 +12,7 @@ import { createGateway, type Gateway } from './gateway.ts';
 import { GatewayPort } from './gateway-port.ts';
 import { LoginDemand } from './login-demand.ts';
 import { faultOfFolder, refusalOf } from './served-folder.ts';
+import { trustedProxies } from './trusted-proxies.ts';
 import { UiListener } from './ui-listener.ts';
 
 export default definePlugin({
@@ -99,17 +99,6 @@ async function prepareGateway(
     awaited,
     consolePage: () => host.find('console.page'),
   });
-}
-
-/** Whether an address is one of them, as the configuration names them now. */
-function trustedProxies(host: Host): (address: string) => boolean {
-  let known: { readonly texts: unknown; readonly has: (address: string) => boolean } | undefined;
-  return address => {
-    const texts = host.find('config.store')?.get('dumb.api_service.trusted_proxies');
-    if (known === undefined || known.texts !== texts)
-      known = { texts, has: addressList(Array.isArray(texts) ? texts : []) };
-    return known.has(address);
-  };
 }
 
 /** Some have no login of their own: where authentication is on, they are served after somebody has switched them on. */
