@@ -1,14 +1,11 @@
 // Captures output: each process writes to its own append-only spool file, which a session of its own reads. This knows all
 // sessions, wakes them, and keeps room for their spools.
-import { execFile } from 'node:child_process';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
+import { HolePuncher } from './hole-puncher.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
 import { SpoolWatch } from './spool-watch.ts';
-
-const run = promisify(execFile);
 
 /** How often it is looked whether a write was missed, and whether there is room for spools. */
 const LOOK_MS = 1_000;
@@ -39,6 +36,7 @@ export class Capture {
   readonly #reading = new Set<CaptureSession>();
   readonly #clearing = new Set<Promise<void>>();
   readonly #space: SpoolSpace;
+  readonly #puncher: HolePuncher;
   #watch: SpoolWatch | undefined;
   #looking: NodeJS.Timeout | undefined;
   /** Looks since a write was told of, or found. */
@@ -50,6 +48,7 @@ export class Capture {
   constructor(options: CaptureOptions) {
     this.#options = options;
     this.#space = new SpoolSpace(options.directory, options.onFault);
+    this.#puncher = new HolePuncher(options.directory);
   }
 
   /** Continues from the recorded position when the spool exists already. */
@@ -63,7 +62,7 @@ export class Capture {
         this.#clearing.add(clearing);
         void clearing.then(() => this.#clearing.delete(clearing));
       },
-      release: bytes => this.#release(spoolFile, bytes),
+      release: bytes => this.#release(name, bytes),
       took: (bytes, lines) => {
         this.#readBytes += bytes;
         this.#readLines += lines;
@@ -131,13 +130,14 @@ export class Capture {
     this.#watch?.close();
     clearInterval(this.#looking);
     await Promise.all([...[...this.#sessions.values()].map(session => session.handOver()), ...this.#clearing]);
+    this.#puncher.close();
   }
 
   /** Where the file system cannot release a part of a file, the spool grows until its process ends. */
-  async #release(spoolFile: string, bytes: number): Promise<void> {
+  async #release(name: string, bytes: number): Promise<void> {
     if (!this.#punches) return;
     try {
-      await run('fallocate', ['--punch-hole', '--offset', '0', '--length', String(bytes), spoolFile]);
+      await this.#puncher.punch(name, bytes);
     } catch (error) {
       this.#punches = false;
       this.#options.log.warn('consumed output cannot be released here; spools grow until their process ends', error);

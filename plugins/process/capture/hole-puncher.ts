@@ -1,0 +1,84 @@
+// Gives back to the disk what was read of spools, which Node cannot do. A child of the host would cost it a copy of its page
+// tables each time, so that a shell of a megabyte starts the program that does it, and stays as long as there is work.
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { helperEnvironment } from '#kit/helper-environment';
+
+const DEADLINE_MS = 30_000;
+const IDLE_MS = 10_000;
+
+/** Reads lines `<bytes> <name>`, and answers each with a line that is empty, or says what failed. */
+const SCRIPT = `
+while read -r bytes name; do
+  if said=$(fallocate --punch-hole --offset 0 --length "$bytes" -- "$name" 2>&1); then echo
+  else printf '%s' "\${said:-fallocate failed}" | tr '\\n' ' '; echo
+  fi
+done
+`;
+
+type Shell = ChildProcessByStdio<Writable, Readable, null>;
+
+export class HolePuncher {
+  readonly #directory: string;
+  readonly #asked: ((failure: string) => void)[] = [];
+  #shell: Shell | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  /** The names of files in it have no blanks. */
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Frees the blocks of so many bytes at the beginning of a file, which keeps its size. Throws what was said against it. */
+  punch(name: string, bytes: number): Promise<void> {
+    clearTimeout(this.#idle);
+    return new Promise((resolve, reject) => {
+      this.#shell ??= this.#start();
+      const { stdin } = this.#shell;
+      const late = setTimeout(() => this.#end(`fallocate did not end within ${DEADLINE_MS} ms`), DEADLINE_MS);
+      this.#asked.push(failure => {
+        clearTimeout(late);
+        if (failure === '') resolve();
+        else reject(new Error(failure));
+      });
+      stdin.write(`${bytes} ${name}\n`);
+    });
+  }
+
+  close(): void {
+    this.#end('it was ended');
+  }
+
+  #start(): Shell {
+    const shell: ChildProcess = spawn('/bin/sh', ['-c', SCRIPT], {
+      cwd: this.#directory,
+      env: helperEnvironment(),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const gone = (): void => {
+      if (this.#shell === shell) this.#end('the shell that starts fallocate ended');
+    };
+    shell.on('error', gone).on('exit', gone);
+    if (!isWhole(shell)) throw new Error('there are no descriptors for a shell that starts fallocate');
+    shell.stdin.on('error', gone);
+    createInterface({ input: shell.stdout }).on('line', failure => {
+      this.#asked.shift()?.(failure);
+      if (this.#asked.length === 0) this.#idle = setTimeout(() => this.close(), IDLE_MS);
+    });
+    return shell;
+  }
+
+  #end(reason: string): void {
+    clearTimeout(this.#idle);
+    this.#shell?.kill('SIGKILL');
+    this.#shell?.unref();
+    this.#shell = undefined;
+    for (const answer of this.#asked.splice(0)) answer(reason);
+  }
+}
+
+/** A child for which there were no descriptors has no streams. */
+function isWhole(child: ChildProcess): child is Shell {
+  return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
+}
