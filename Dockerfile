@@ -19,7 +19,8 @@ ENV PATH=/opt/stackwarden/bin:$PATH \
 EXPOSE 8000 3005
 HEALTHCHECK --start-period=60s --interval=30s --timeout=10s CMD ["stackwarden", "health"]
 # PID 1 reaps what services leave behind, and passes signals on.
-ENTRYPOINT ["stackwarden-init", "stackwarden"]
+# One thread of V8 is enough for a host that mostly waits: each keeps memory.
+ENTRYPOINT ["stackwarden-init", "node", "--v8-pool-size=1", "/opt/stackwarden/bin/stackwarden"]
 CMD ["start"]
 
 FROM runtime AS nonroot

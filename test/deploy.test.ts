@@ -13,13 +13,24 @@ import { testDir } from './support/directory.ts';
 
 const run = promisify(execFile);
 const SHUTDOWN_SECONDS = shutdownSection.parse({}).timeout_seconds;
+/** Of Node. */
+const ONE_THREAD = '--v8-pool-size=1';
 const rootDir = path.join(import.meta.dirname, '..');
 const deployDir = path.join(rootDir, 'deploy');
+
+t.test('Node knows the option with which the host is started', async t => {
+  const threads = "require('node:fs').readdirSync('/proc/self/task').length";
+  const { stdout } = await run(process.execPath, [ONE_THREAD, '--print', threads]);
+  const { stdout: usual } = await run(process.execPath, ['--v8-pool-size=4', '--print', threads]);
+  t.equal(Number(usual) - Number(stdout), 3, 'it starts no more threads than that');
+  const { scripts } = JSON.parse(await readFile(path.join(rootDir, 'package.json'), 'utf8'));
+  t.match(scripts.start, `node ${ONE_THREAD} dist/`);
+});
 
 t.test('the unit for systemd', async t => {
   const analyze = await programOf(['systemd-analyze'], ['systemd']);
   const unit = await readFile(path.join(deployDir, 'stackwarden.service'), 'utf8');
-  const [, command = ''] = /^ExecStart=(\S+)/m.exec(unit) ?? [];
+  const [, command = ''] = new RegExp(`^ExecStart=/usr/bin/env node ${ONE_THREAD} (\\S+)`, 'm').exec(unit) ?? [];
   const directory = testDir(t);
   const [program, file] = [path.join(directory, 'stackwarden'), path.join(directory, 'stackwarden.service')];
   await writeFile(program, '');
@@ -77,8 +88,10 @@ t.test('the image', async t => {
 
   const { bin } = JSON.parse(await readFile(path.join(rootDir, 'package.json'), 'utf8')) as { bin: object };
   const [entrypoint = ''] = restOf(runtime, 'ENTRYPOINT');
-  t.same(JSON.parse(entrypoint), ['stackwarden-init', 'stackwarden']);
-  for (const program of JSON.parse(entrypoint) as string[]) t.ok(program in bin, program);
+  const [init = '', node, option, program = ''] = JSON.parse(entrypoint) as string[];
+  t.ok(init in bin, init);
+  t.same([node, option], ['node', ONE_THREAD]);
+  t.same([path.dirname(program), path.basename(program) in bin], ['/opt/stackwarden/bin', true]);
   const { api_service: api } = hostSchema.parse({}).dumb;
   t.ok(restOf(runtime, 'EXPOSE')[0]?.split(' ').includes(String(api.port)), 'the port of the API');
   t.same([restOf(nonroot, 'USER'), restOf(root, 'USER')], [['node'], []]);

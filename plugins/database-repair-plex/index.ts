@@ -26,7 +26,7 @@ export default definePlugin({
       graceMs: GRACE_MS,
     });
     host.every(host.paced(LOOK_MS), async () => {
-      if (!host.use('process.supervisor').startup().terminal) return;
+      if (host.use('process.supervisor').settledMs === null) return;
       for (const named of host.use('config.store').blocks())
         if (named.configKey === KEY && named.block.enabled === true) await repairs.look(named, jobs);
     });

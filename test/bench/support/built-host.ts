@@ -10,6 +10,8 @@ import { until } from '../../support/until.ts';
 
 const distDir = fileURLToPath(new URL('../../../dist', import.meta.url));
 const meterFile = fileURLToPath(new URL('./pause-meter.mjs', import.meta.url));
+/** As the unit for systemd and the image do. */
+const OPTIONS = ['--v8-pool-size=1'];
 const NS_PER_MS = 1_000_000;
 
 export interface BuiltHost {
@@ -62,7 +64,7 @@ export async function startBuilt(
   const base = `http://127.0.0.1:${port}`;
   const startedMs = performance.now();
   const meter = isMetered ? [`--import=${meterFile}`] : [];
-  const child = spawn(process.execPath, [...meter, mainFile, 'start', '--config-dir', configDir, ...args], {
+  const child = spawn(process.execPath, [...OPTIONS, ...meter, mainFile, 'start', '--config-dir', configDir, ...args], {
     stdio: ['ignore', 'ignore', 'inherit', ...(isMetered ? ['ipc' as const] : [])],
   });
   const exited = once(child, 'exit');
