@@ -59,7 +59,10 @@ export function blame(error: unknown, scope: Scope): void {
   if (isObject(error)) blamed.set(error, scope);
 }
 
-/** Runs `fn` as the plugin's, so that timers and promises that it creates belong to the plugin too. */
+/**
+ * Runs `fn` as the plugin's, so that timers and promises that it creates belong to the plugin too. Stacks are read up to
+ * the name of this function, or of `invoke` (see source-place.ts).
+ */
 export function runAs<Value>(scope: Scope, what: string, fn: () => Value): Value {
   const insideBeforeMs = insideMs;
   const startedMs = performance.now();
@@ -138,8 +141,11 @@ function failure(scope: Scope, call: Call, thrown: unknown): unknown {
   const error = asThrown(scope, call.what, thrown);
   if (call.mayRefuse === true && error instanceof Problem) return error;
   if (blamedFor(error) !== undefined) return error;
-  scope.count(call.place, error);
-  if (call.toldByCaller !== true) scope.fault(call.place, new Error(call.what, { cause: error }));
+  const culprit = scope.culpritOf(error);
+  culprit.count(call.place, error);
+  const isOther = culprit !== scope;
+  if (isOther || call.toldByCaller !== true)
+    culprit.fault(call.place, new Error(isOther ? `${call.what} of ${scope.plugin}` : call.what, { cause: error }));
   return error;
 }
 

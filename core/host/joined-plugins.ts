@@ -7,6 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { CompiledScript } from './compiled-script.ts';
 
 const FILE = new URL('../bundle/joined-plugins.cjs', import.meta.url);
+/** As stacks name the script. */
+export const JOINED_URL = FILE.href;
 const FOLDERS = fileURLToPath(new URL('../../plugins', import.meta.url));
 /** Of the folders that are there. The script is run as a whole, which costs more than a few of them. */
 const MIN_SHARE = 1 / 3;

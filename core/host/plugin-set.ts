@@ -37,6 +37,8 @@ export interface PluginChoice {
 interface Entry {
   readonly name: string;
   readonly found: PluginFolder;
+  /** As stacks name it. */
+  readonly realFolder: string;
   /** `pending` means imported but not yet set up. */
   state: PluginState | 'pending';
   reason: string | null;
@@ -126,8 +128,10 @@ export class PluginSet {
 
   /** The plugin whose code made an error, unless it ran as that plugin anyhow; undefined where there is none. */
   ownerOf(error: unknown, ranAs: Scope | undefined): Scope | undefined {
-    const byFolder = new Map([...this.#entries.values()].map(entry => [realFolder(entry.found.folder), entry]));
-    const entry = byFolder.get(folderOfCode([...byFolder.keys()], error) ?? '');
+    const byFolder = new Map([...this.#entries.values()].map(entry => [entry.realFolder, entry]));
+    // The maps of all of the product's plugins take memory, and would hardly tell another of them.
+    const usesMaps = ranAs === undefined || !isOfProduct(this.folderOf(ranAs.plugin)?.folder ?? '');
+    const entry = byFolder.get(folderOfCode([...byFolder.keys()], error, usesMaps) ?? '');
     return entry === undefined || entry.name === ranAs?.plugin ? undefined : (entry.scope ?? entry.importScope);
   }
 
@@ -289,6 +293,7 @@ export class PluginSet {
     const entry: Entry = {
       name: found.name,
       found,
+      realFolder: realFolder(found.folder),
       state: 'pending',
       reason: null,
       plugin: undefined,
@@ -339,7 +344,8 @@ export class PluginSet {
   #scopeFor({ name, found, errors }: Entry): Scope {
     const { deadlines, logger } = this.#options;
     const { disposeMs, callMs } = deadlines;
-    return new Scope({ plugin: name, folder: found.folder, log: logger(name), disposeMs, callMs, errors });
+    const ownerOf = (error: unknown, ranAs: Scope) => this.ownerOf(error, ranAs);
+    return new Scope({ plugin: name, folder: found.folder, log: logger(name), disposeMs, callMs, errors, ownerOf });
   }
 
   /** Sets up, in order, every plugin that is pending; skipped plugins are tried again. */

@@ -23,6 +23,8 @@ export interface ScopeOptions {
   readonly callMs?: Partial<Record<FaultPlace, number>> | undefined;
   /** Error counts of the plugin, which outlive the scope. */
   readonly errors: FaultCounts;
+  /** The other plugin whose code made an error that this one's failed with; undefined where there is none. */
+  readonly ownerOf?: (error: unknown, ranAs: Scope) => Scope | undefined;
 }
 
 export class Scope implements Owner {
@@ -85,6 +87,11 @@ export class Scope implements Owner {
       this.#disposers.splice(at, 1);
       return disposer();
     };
+  }
+
+  /** Whose fault it is that a call of this plugin failed: what it was given may be called as itself (see contain.ts). */
+  culpritOf(error: unknown): Scope {
+    return this.#options.ownerOf?.(error, this) ?? this;
   }
 
   /** Counts an error that the caller reports. */

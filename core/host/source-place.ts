@@ -3,9 +3,13 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { causesOf } from '../kit/causes.ts';
-import { errorStack } from '../kit/error-text.ts';
+import { errorStack, plainStack } from '../kit/error-text.ts';
+import { sourceStack } from '../kit/source-stack.ts';
+import { JOINED_URL } from './joined-plugins.ts';
 
 const FRAME = /^\s+at /;
+/** Frames further out are of whoever made the call (see core/host/invoke.ts). */
+const CALL = /^\s+at (?:runAs|invoke) /;
 
 /** The real path of the folder, as it appears in stack traces. */
 export function realFolder(folder: string): string {
@@ -24,12 +28,20 @@ export function sourcePlace(folder: string, error: unknown): string | null {
   return place;
 }
 
-/** The one of these folders whose code was running when the error was made, the innermost call first. */
-export function folderOfCode(folders: readonly string[], error: unknown): string | undefined {
+/**
+ * The one of these folders whose code was running when the error was made: that of the innermost frame within the
+ * present call. Whose a frame of the joined plugins is, source maps tell, which are looked up where `usesMaps`.
+ */
+export function folderOfCode(folders: readonly string[], error: unknown, usesMaps: boolean): string | undefined {
   if (!(error instanceof Error)) return undefined;
   // Without the message, which may name any file.
-  for (const frame of linesOf(errorStack(error)).filter(line => FRAME.test(line))) {
-    const found = folders.find(folder => frame.includes(folder + path.sep));
+  for (const frame of plainStack(error)
+    .split('\n')
+    .filter(line => FRAME.test(line))) {
+    const isJoined = frame.includes(JOINED_URL);
+    if (CALL.test(frame) || (isJoined && !usesMaps)) return undefined;
+    const place = decoded(isJoined ? sourceStack(frame) : frame);
+    const found = folders.find(folder => place.includes(folder + path.sep));
     if (found !== undefined) return found;
   }
   return undefined;

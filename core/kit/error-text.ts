@@ -21,8 +21,13 @@ export function reasonText(error: unknown): string {
 
 /** The stack of an Error by the places of the sources, blank where it has none that can be read. */
 export function errorStack(error: Error): string {
+  return sourceStack(plainStack(error));
+}
+
+/** The stack of an Error by the files that ran. */
+export function plainStack(error: Error): string {
   try {
-    return sourceStack(String(error.stack ?? ''));
+    return String(error.stack ?? '');
   } catch {
     return '';
   }

@@ -42,6 +42,18 @@ const OWN_ROUTE: readonly Kind[] = [
   'job-signal',
   'lent-signal',
 ];
+/** Kinds that the caller has a way to call. */
+const CALLED_BY_NAME: readonly Kind[] = [
+  'contribution',
+  'instance',
+  'accessor',
+  'service',
+  'returned',
+  'deep-result',
+  'map-member',
+  'native-subclass',
+  'point-flags',
+];
 const SHIPPED = ['auth', 'config', 'process', 'health', 'host-plugins'];
 /** Two that the host cannot do without. */
 const REQUIRED = [cellName('route', 'throws-later'), cellName('contribution', 'emits-error')];
@@ -124,8 +136,7 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
   if (kind === 'tapped-signal') return post(`/call/hook-signal/${name}`);
   if (kind === 'tap-gives-function') return post(`/call/hook-given/${name}`);
   if (kind.startsWith('tap-')) return post(`/call/hook/${name}`);
-  if (['contribution', 'instance', 'accessor', 'service', 'returned', 'point-flags'].includes(kind))
-    return post(`/call/${kind}/${name}`);
+  if (CALLED_BY_NAME.includes(kind)) return post(`/call/${kind}/${name}`);
   if (kind.startsWith('stream-')) await connect(name, kind !== 'stream-open');
   else if (kind === 'listener' || kind === 'any-listener') await post(`/emit/${name}`);
   else if (kind === 'disposer' || kind === 'host-signal')

@@ -36,6 +36,10 @@ const KINDS = {
   accessor: `host.contribute('cell.point', NAME, { call: () => 'fine', get value () { return fault('fine') } })`,
   service: `host.provide('cell.' + NAME, { call: () => fault('fine') })`,
   returned: `host.provide('cell.' + NAME, { call: () => () => fault('fine') })`,
+  'deep-result': `host.provide('cell.' + NAME, { call: () => ({ a: { b: { c: { call: () => fault('fine') } } } }) })`,
+  'map-member': `host.contribute('cell.point', NAME, { call: () => 'fine', map: new Map([['it', () => fault('fine')]]) })`,
+  'native-subclass': `class Things extends Map { call () { return fault('fine') } }
+    host.contribute('cell.point', NAME, { call: () => 'fine', things: new Things() })`,
   callback: `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
     handle: async () => ({ answer: await host.use('cell.caller').call(() => fault('fine')) }) })`,
   'callback-member': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
@@ -123,6 +127,9 @@ const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'point-flags': ['throws', 'throws-later'],
   'point-answers': ['throws', 'throws-later'],
   'hook-schema': ['throws', 'throws-later'],
+  'deep-result': HEARD,
+  'map-member': HEARD,
+  'native-subclass': HEARD,
   'callback-member': CALLED,
   'callback-of-instance': CALLED,
   'callback-to-contribution': CALLED,
@@ -233,6 +240,9 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
     // One that fails as soon as it is looked at is not in the list.
     accessor: name => list.get(name)?.value.value,
     service: name => host.use('cell.' + name).call(),
+    'deep-result': async name => (await host.use('cell.' + name).call()).a.b.c.call(),
+    'map-member': name => list.get(name).value.map.get('it')(),
+    'native-subclass': name => list.get(name).value.things.call(),
     returned: async name => (await host.use('cell.' + name).call())()
   }
   host.route({ method: 'POST', path: '/call/{how}/{name}', summary: 'x', async handle ({ params }) {
