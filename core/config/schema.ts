@@ -7,6 +7,7 @@ import type {
   ConfigSection,
   NamedBlock,
 } from '../contract/config.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import type { Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { BlockDefaults } from './block-defaults.ts';
@@ -35,6 +36,7 @@ interface KnownBlockKeys extends Omit<BlockKeys, 'defaults'> {
 }
 
 interface KnownTemplate extends Omit<BlockTemplate, 'block'> {
+  readonly owner: Owner;
   /** Undefined where its owner failed to give one. */
   block(instance: string): ConfigObject | undefined;
 }
@@ -59,10 +61,13 @@ export class ConfigSchema {
   /** Throws when another section describes the same member of the same object. */
   addSection(section: ConfigSection, owner: Owner): () => void {
     const others = [...this.#sections].filter(({ path }) => placeOf(path) === placeOf(section.path));
-    const owned = new Set(others.flatMap(memberKeys));
+    const owners = new Map(others.flatMap(other => memberKeys(other).map(key => [key, other.owner.plugin])));
     const own = { schema: section.schema, owner };
-    const twice = owned.size === 0 ? undefined : memberKeys(own).find(key => owned.has(key));
-    if (twice !== undefined) throw new Error(`${[...section.path, twice].join('.')} is already owned`);
+    for (const key of owners.size === 0 ? [] : memberKeys(own)) {
+      const other = owners.get(key);
+      if (other !== undefined)
+        throw new NameTaken(`${[...section.path, key].join('.')} of ${owner.plugin}`, 'owned', other);
+    }
     readWhole(section.schema);
     return this.#added(this.#sections, { ...section, owner, defaults: section.schema.safeParse({}).data });
   }
@@ -74,11 +79,15 @@ export class ConfigSchema {
 
   addTemplate(template: BlockTemplate, owner: Owner): () => void {
     const place = placeOf(template.path);
-    if (this.#templates.has(place)) throw new Error(`the template of ${template.path.join('.')} is already owned`);
+    const other = this.#templates.get(place);
+    if (other !== undefined) {
+      const what = `the template of ${template.path.join('.')} of ${owner.plugin}`;
+      throw new NameTaken(what, 'owned', other.owner.plugin);
+    }
     const made = new Map<string, ConfigObject | undefined>();
     const make = (instance: string) =>
       given(owner, `the template of ${template.path.join('.')}`, () => template.block(instance));
-    this.#templates.set(place, { ...template, block: instance => this.#templateBlock(make, made, instance) });
+    this.#templates.set(place, { ...template, owner, block: instance => this.#templateBlock(make, made, instance) });
     return () => this.#templates.delete(place);
   }
 

@@ -1,5 +1,6 @@
 // Capability flags: a flag is true only while what it stands for is registered.
 import { requireFunction, requireText } from '../kit/checked-argument.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 interface Flag {
@@ -24,7 +25,7 @@ export class Capabilities {
     this.#flags.set(name, flags);
     const other = [...flags].find(flag => flag.owner.plugin !== owner.plugin);
     if (other !== undefined)
-      throw new Error(`capability '${name}' of ${owner.plugin} is already owned by ${other.owner.plugin}`);
+      throw new NameTaken(`capability '${name}' of ${owner.plugin}`, 'owned', other.owner.plugin);
     const call: Call = { place: 'capability', what: `the predicate of ${name}`, deadlineMs: 0 };
     const flag = { owner, predicate, call };
     flags.add(flag);

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Contribution, ContributionList, PointOptions } from '../contract/host.ts';
 import { requireDeadline, requireText } from '../kit/checked-argument.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import { Container } from './contain.ts';
 import { blamedFor } from './invoke.ts';
 import { misfitOf } from './misfit.ts';
@@ -118,8 +119,7 @@ class Point implements ContributionList<unknown> {
     const { plugin } = scope;
     requireText(key, `the key of what ${plugin} contributes to ${this.name}`);
     const other = this.#entries.get(key);
-    if (other !== undefined)
-      throw new Error(`${this.name} '${key}' of ${plugin} is already contributed by ${other.row.owner}`);
+    if (other !== undefined) throw new NameTaken(`${this.name} '${key}' of ${plugin}`, 'contributed', other.row.owner);
     const entry: Entry = { row: { owner: plugin, key, value: this.#contained(scope, key, original) }, scope };
     const refusal = this.#refusalOf(entry.row);
     if (refusal !== undefined) throw refusal;
@@ -134,7 +134,7 @@ class Point implements ContributionList<unknown> {
 
   declare(owner: Scope | undefined, options: PointOptions, refused: (scope: Scope, error: Error) => void): () => void {
     if (this.#declared !== undefined)
-      throw new Error(`point '${this.name}' of ${nameOf(owner)} is already owned by ${nameOf(this.#declared.owner)}`);
+      throw new NameTaken(`point '${this.name}' of ${nameOf(owner)}`, 'owned', nameOf(this.#declared.owner));
     requireDeadline(options.deadlineMs, `point '${this.name}' of ${nameOf(owner)}`);
     this.#declared = { owner, options };
     for (const [key, { row, scope }] of [...this.#entries]) {

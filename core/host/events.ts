@@ -4,6 +4,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { EmitOptions, EventDeclaration, EventListing } from '../contract/event.ts';
 import { requireFunction, requireText } from '../kit/checked-argument.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import type { Scope } from './scope.ts';
 
 /** A listener that takes longer is reported and no longer waited for. */
@@ -66,7 +67,7 @@ export class EventRegistry {
     requireText(type, `a type of events of ${plugin}`);
     requireText(description, `the description of the event '${type}' of ${plugin}`);
     const other = this.#declared.get(type);
-    if (other !== undefined) throw new Error(`event '${type}' of ${plugin} is already owned by ${other.plugin}`);
+    if (other !== undefined) throw new NameTaken(`event '${type}' of ${plugin}`, 'owned', other.plugin);
     if (type === EVERY_TYPE) throw new Error(`${plugin} declares the event '${type}', which stands for every type`);
     this.#declared.set(type, { type, plugin, description });
     return () => this.#declared.delete(type);

@@ -3,6 +3,7 @@ import { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'ta
 import type { HookKind, HookOptions, TapOptions } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
 import { requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import type { Call } from '../kit/owner.ts';
 import { crossing } from './contain.ts';
 import { blamedFor, LATE_CODE } from './invoke.ts';
@@ -61,7 +62,7 @@ export class HookRegistry {
     requireText(name, `the name of a hook of ${owner}`);
     requireDeadline(options.deadlineMs, `hook '${name}' of ${owner}`);
     const other = this.#declared.get(name);
-    if (other !== undefined) throw new Error(`hook '${name}' of ${owner} is already owned by ${other.owner}`);
+    if (other !== undefined) throw new NameTaken(`hook '${name}' of ${owner}`, 'owned', other.owner);
     const declared: Declared = {
       owner,
       scope,

@@ -1,8 +1,9 @@
 // All plugins of one host: finds, imports, sets up, withdraws and reloads them, one change at a time.
-import { z } from 'zod';
 import type { PluginReport, PluginState } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer, Plugin } from '../contract/plugin.ts';
+import { causesOf } from '../kit/causes.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import type { FaultPlace } from '../kit/owner.ts';
 import { turnWithTime } from '../kit/turns.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
@@ -12,9 +13,10 @@ import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
+import { parseSection, sectionPath } from './plugin-section.ts';
 import { type FaultCounts, Scope } from './scope.ts';
-import { folderOfCode, realFolder, sourcePlace } from './source-place.ts';
-import { syntaxPlace } from './syntax-place.ts';
+import { folderOfCode, realFolder } from './source-place.ts';
+import { withPlace } from './syntax-place.ts';
 import { isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;
@@ -49,7 +51,12 @@ interface Entry {
   importScope: Scope | undefined;
   readonly errors: FaultCounts;
   loadMs: number | null;
+  /** Why it failed, where others may end that by what they do. */
+  rivalry: Rivalry | undefined;
 }
+
+/** A fault of which others are a part: a need that leads back, or a name that another set-up of a plugin has. */
+type Rivalry = 'cycle' | { readonly by: string; readonly scope: Scope | undefined };
 
 interface Loading {
   readonly entry: Entry;
@@ -301,6 +308,7 @@ export class PluginSet {
       importScope: undefined,
       errors: {},
       loadMs: null,
+      rivalry: undefined,
     };
     this.#entries.set(found.name, entry);
     if (!isChosen(found.name, choice)) {
@@ -348,17 +356,27 @@ export class PluginSet {
     return new Scope({ plugin: name, folder: found.folder, log: logger(name), disposeMs, callMs, errors, ownerOf });
   }
 
-  /** Sets up, in order, every plugin that is pending; skipped plugins are tried again. */
+  /** Sets up, in order, every plugin that is pending; skipped plugins are tried again, and those that lost to others. */
   async #setUpPending(): Promise<void> {
-    const usable = [...this.#entries.values()].filter(entry => entry.plugin !== undefined && entry.state !== 'failed');
-    const { sorted, cycles } = inOrder(usable);
+    do {
+      await this.#setUpInOrder();
+      await this.#dropRefused();
+    } while (this.#readmit());
+  }
+
+  async #setUpInOrder(): Promise<void> {
+    const isUsable = ({ plugin, state, rivalry }: Entry) =>
+      plugin !== undefined && (state !== 'failed' || rivalry === 'cycle');
+    const { sorted, cycles } = inOrder([...this.#entries.values()].filter(isUsable));
     for (const [name, cycle] of cycles) {
       const entry = this.#entries.get(name);
-      if (entry !== undefined)
-        this.#markFailed(entry, this.#scopeFor(entry), new Error(`plugins need each other: ${cycle}`));
+      const reason = `plugins need each other: ${cycle}`;
+      if (entry === undefined || entry.reason === reason) continue;
+      this.#markFailed(entry, this.#scopeFor(entry), new Error(reason));
+      entry.rivalry = 'cycle';
     }
     for (const { entry, needs } of sorted) {
-      if (entry.state !== 'pending' && entry.state !== 'skipped') continue;
+      if (entry.state === 'ready' || entry.state === 'disabled') continue;
       const missing = needs.find(name => this.#entries.get(name)?.state !== 'ready');
       await turnWithTime();
       if (this.#closing.signal.aborted) return;
@@ -368,7 +386,22 @@ export class PluginSet {
         entry.reason = `needs ${missing}`;
       }
     }
-    await this.#dropRefused();
+  }
+
+  /**
+   * Gives those another try that lost a name to a plugin which is gone, or set up anew since. One that has failed, or
+   * waits for others, may come back, and keeps its names until then.
+   */
+  #readmit(): boolean {
+    const isOver = ({ state, rivalry }: Entry): boolean => {
+      if (state !== 'failed' || rivalry === undefined || rivalry === 'cycle') return false;
+      const rival = this.#entries.get(rivalry.by);
+      if (rival === undefined) return rivalry.scope !== undefined;
+      return rival.state === 'disabled' || (rival.state === 'ready' && rival.scope !== rivalry.scope);
+    };
+    const readmitted = [...this.#entries.values()].filter(isOver);
+    for (const entry of readmitted) entry.state = 'pending';
+    return readmitted.length > 0 && !this.#closing.signal.aborted;
   }
 
   async #dropRefused(): Promise<void> {
@@ -388,7 +421,7 @@ export class PluginSet {
       const host = createPluginHost(registries, scope, entry.found);
       const setup = async (): Promise<unknown> => {
         const disposer: unknown = await runAs(scope, 'its set-up', () =>
-          plugin.setup(host, parseConfig(plugin, registries, scope) as never),
+          plugin.setup(host, parseSection(plugin, registries, scope) as never),
         );
         // What it has made since it was left behind would stay, and be in the way of the next set-up.
         if (scope.disposed && typeof disposer === 'function') scope.disposeLate(disposer as Disposer);
@@ -401,6 +434,7 @@ export class PluginSet {
       entry.scope = scope;
       entry.state = 'ready';
       entry.reason = null;
+      entry.rivalry = undefined;
       entry.loadMs = (entry.loadMs ?? 0) + Math.round(performance.now() - startedMs);
       await this.#options.onReady(scope);
     } catch (thrown) {
@@ -444,15 +478,10 @@ export class PluginSet {
   #markFailed(entry: Entry, scope: Scope, error: unknown): void {
     entry.state = 'failed';
     entry.reason = scope.describe(error);
+    const taken = [...causesOf(error)].find(cause => cause instanceof NameTaken);
+    entry.rivalry = taken && { by: taken.by, scope: this.#entries.get(taken.by)?.scope };
     this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
   }
-}
-
-/** The error of a text that cannot be read says where it is; its stack has no place. */
-async function withPlace(error: unknown, { folder, indexFile }: PluginFolder): Promise<unknown> {
-  if (!(error instanceof SyntaxError) || sourcePlace(realFolder(folder), error) !== null) return error;
-  const place = await syntaxPlace(folder, indexFile).catch(() => null);
-  return place === null ? error : new Error(`${error.message} (${place})`, { cause: error });
 }
 
 function inOrder(entries: readonly Entry[]) {
@@ -468,22 +497,4 @@ function inOrder(entries: readonly Entry[]) {
 
 export function isChosen(name: string, { enabled, disabled }: Pick<PluginChoice, 'enabled' | 'disabled'>): boolean {
   return !disabled.includes(name) && (enabled.length === 0 || enabled.includes(name));
-}
-
-function sectionPath(name: string): [string, string] {
-  return ['dumb', name.replaceAll('-', '_')];
-}
-
-/** Registers and parses the plugin's section; an error's message has the path, never the value. */
-function parseConfig(plugin: Plugin, { config }: Registries, scope: Scope): unknown {
-  if (plugin.config === undefined) return {};
-  const schema = plugin.config(z);
-  const path = sectionPath(plugin.name);
-  scope.own(config.addSection({ path, schema }, scope));
-  const parsed = schema.safeParse(config.store.get(path) ?? {});
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(
-    issue => `${[...path, ...issue.path.map(String)].join('.')}: ${issue.message}`,
-  );
-  throw new Error(`its configuration is not valid: ${issues.join('; ')}`);
 }

@@ -1,6 +1,7 @@
 // Services: each name has one implementation that other plugins call; it runs as its provider's.
 import type { ProvideOptions } from '../contract/host.ts';
 import { requireDeadline, requireText } from '../kit/checked-argument.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import { Container } from './contain.ts';
 import type { Scope } from './scope.ts';
 
@@ -23,7 +24,7 @@ export class ServiceRegistry {
     const { plugin } = scope;
     requireText(name, `the name of a service of ${plugin}`);
     const other = this.#provisions.get(name);
-    if (other !== undefined) throw new Error(`service '${name}' of ${plugin} is already provided by ${other.plugin}`);
+    if (other !== undefined) throw new NameTaken(`service '${name}' of ${plugin}`, 'provided', other.plugin);
     const { deadlineMs = DEADLINE_MS, deadlinesMs = {}, mayFail = false } = options;
     for (const ms of [deadlineMs, ...Object.values(deadlinesMs)]) requireDeadline(ms, `service '${name}' of ${plugin}`);
     const container = new Container({

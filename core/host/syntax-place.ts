@@ -6,13 +6,22 @@ import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { helperEnvironment } from '../kit/helper-environment.ts';
+import type { PluginFolder } from './discover.ts';
+import { realFolder, sourcePlace } from './source-place.ts';
 
 const MAX_FILES = 50;
 const CHECK_MS = 10_000;
 const ARGUMENTS = ['--input-type=module', '--check', '-'];
 
+/** The error of a text that cannot be read says where it is; its stack has no place. */
+export async function withPlace(error: unknown, { folder, indexFile }: PluginFolder): Promise<unknown> {
+  if (!(error instanceof SyntaxError) || sourcePlace(realFolder(folder), error) !== null) return error;
+  const place = await syntaxPlace(folder, indexFile).catch(() => null);
+  return place === null ? error : new Error(`${error.message} (${place})`, { cause: error });
+}
+
 /** `index.js:12` below the folder; null where no file of it is found to be wrong. */
-export async function syntaxPlace(folder: string, indexFile: string): Promise<string | null> {
+async function syntaxPlace(folder: string, indexFile: string): Promise<string | null> {
   const names = (await readdir(folder, { recursive: true })).filter(
     name => /\.m?js$/.test(name) && !name.includes('node_modules'),
   );

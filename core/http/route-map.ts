@@ -3,6 +3,7 @@
 import { Problem } from '../contract/problem.ts';
 import type { HttpMethod, Route } from '../contract/route.ts';
 import { requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 export interface OwnedRoute {
@@ -52,11 +53,7 @@ export class RouteMap {
     requireDeadline(route.deadlineMs, what);
     const methods = route.path.includes('{') ? this.#pattern(route.path).methods : this.#constantMethods(route.path);
     const other = methods.get(route.method);
-    if (other !== undefined) {
-      throw new Error(
-        `route ${route.method} ${route.path} of ${plugin} is already registered by ${other.owner.plugin}`,
-      );
-    }
+    if (other !== undefined) throw new NameTaken(`route ${what}`, 'registered', other.owner.plugin);
     const owned = { owner, route, group: route.tag ?? plugin, call: callOf(route) };
     methods.set(route.method, owned);
     return () => {

@@ -13,6 +13,7 @@ import { type AccessGate, accessOf } from '../http/access.ts';
 import { type CorsPolicy, FOREIGN_SITE } from '../http/cors-policy.ts';
 import { lastValues } from '../http/query.ts';
 import { requireFunction, requireText } from '../kit/checked-argument.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 import { Client, type ClientOptions, fitted } from './client.ts';
@@ -82,9 +83,8 @@ export class StreamServer {
       requireText(stream.summary, `the summary of the stream ${stream.path} of ${owner.plugin}`);
     requireFunction(stream.open, `what opens the stream ${stream.path} of ${owner.plugin}`);
     const other = this.#streams.get(stream.path);
-    if (other !== undefined) {
-      throw new Error(`stream ${stream.path} of ${owner.plugin} is already registered by ${other.owner.plugin}`);
-    }
+    if (other !== undefined)
+      throw new NameTaken(`stream ${stream.path} of ${owner.plugin}`, 'registered', other.owner.plugin);
     const { pong = 'pong' } = stream;
     // The host sends it by itself, where what it cannot send would be a fault of its own.
     if (pong !== null && typeof pong !== 'string')

@@ -45,7 +45,7 @@ t.test('members of one object from several plugins', async t => {
     app.host.plugins().find(({ name }) => name === 'third'),
     {
       state: 'failed',
-      reason: 'dumb.shared.colour is already owned',
+      reason: 'dumb.shared.colour of third is already owned by first',
     },
   );
   t.same((await app.get('/config')).body.dumb.shared, { colour: 'red', shape: 'round' });

@@ -97,6 +97,13 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
   t.same((await app.get('/now')).body, { now: 1 });
 
   await remove('first');
+  await until(async () => (await app.get('/read')).body.now === 2, { what: 'the service of who had lost' });
+  await until(() => ['hook', 'contribution', 'capability'].every(name => stateOf(app, name)?.state === 'ready'));
+  t.match((await app.get('/read')).body, {
+    list: [{ owner: 'contribution', key: 'one', value: 2 }],
+    flags: { fixture_flag: true },
+  });
+  for (const name of ['service', 'contribution', 'capability']) await remove(name);
   await until(async () => (await app.get('/read')).body.now === null, { what: 'the service to go with its plugin' });
   await until(async () => {
     const { list, flags } = (await app.get('/read')).body;
