@@ -1,4 +1,5 @@
 // Orders plugins for set-up: each comes after the plugins that it needs or names in `after`; ties are broken by name.
+import { withinLoadTime } from './load-deadline.ts';
 
 export interface Orderable {
   readonly name: string;
@@ -35,4 +36,33 @@ export function orderPlugins<Item extends Orderable>(items: readonly Item[]): Or
   };
   for (const item of byName.values()) visit(item, []);
   return { sorted: sorted.filter(item => !cycles.has(item.name)), cycles };
+}
+
+/**
+ * Calls `setUp` for one item after the other. For one that takes longer than `patienceMs` those alone wait that come
+ * after it, so that several that hang are waited for at the same time.
+ */
+export async function inTurn<Item extends Orderable>(
+  sorted: readonly Item[],
+  { patienceMs, signal }: { readonly patienceMs: number; readonly signal: AbortSignal },
+  setUp: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = [...sorted];
+  const begun = new Map<string, Promise<void>>();
+  const isDue = ({ needs, after }: Item, at: number): boolean => {
+    const open = new Set([...begun.keys(), ...waiting.slice(0, at).map(({ name }) => name)]);
+    return ![...needs, ...after].some(name => open.has(name));
+  };
+  while (waiting.length > 0) {
+    const at = begun.size === 0 ? 0 : waiting.findIndex(isDue);
+    const [item] = at < 0 ? [] : waiting.splice(at, 1);
+    if (item === undefined) {
+      await Promise.race(begun.values());
+      continue;
+    }
+    const done = setUp(item).finally(() => begun.delete(item.name));
+    begun.set(item.name, done);
+    await withinLoadTime(() => done, { ms: patienceMs, what: item.name, signal }).catch(() => undefined);
+  }
+  await Promise.all(begun.values());
 }

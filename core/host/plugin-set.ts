@@ -11,7 +11,8 @@ import { findPluginFolders, importPlugin, isOfProduct, type PluginFolder } from 
 import { asHost, asThrown, runAs } from './invoke.ts';
 import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
-import { orderPlugins } from './order.ts';
+import { inTurn, orderPlugins } from './order.ts';
+import { isChosen, type PluginChoice } from './plugin-choice.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { parseSection, sectionPath } from './plugin-section.ts';
 import { type FaultCounts, Scope } from './scope.ts';
@@ -20,6 +21,8 @@ import { withPlace } from './syntax-place.ts';
 import { isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;
+/** Of the deadline of a set-up: after this, others that do not come after it are set up beside it. */
+const PATIENCE_SHARE = 0.1;
 
 export interface PluginDeadlines {
   readonly importMs: number;
@@ -27,13 +30,6 @@ export interface PluginDeadlines {
   readonly disposeMs: number;
   /** Shorter limits of calls, by place. */
   readonly callMs?: Partial<Record<FaultPlace, number>>;
-}
-
-export interface PluginChoice {
-  /** Folder names; all folders when empty. */
-  readonly enabled: readonly string[];
-  readonly disabled: readonly string[];
-  readonly override: readonly string[];
 }
 
 interface Entry {
@@ -375,17 +371,17 @@ export class PluginSet {
       this.#markFailed(entry, this.#scopeFor(entry), new Error(reason));
       entry.rivalry = 'cycle';
     }
-    for (const { entry, needs } of sorted) {
-      if (entry.state === 'ready' || entry.state === 'disabled') continue;
+    const { signal } = this.#closing;
+    const patienceMs = this.#options.deadlines.setupMs * PATIENCE_SHARE;
+    await inTurn(sorted, { patienceMs, signal }, async ({ entry, needs }) => {
+      if (entry.state === 'ready' || entry.state === 'disabled') return;
       const missing = needs.find(name => this.#entries.get(name)?.state !== 'ready');
       await turnWithTime();
-      if (this.#closing.signal.aborted) return;
-      if (missing === undefined) await this.#setUp(entry);
-      else {
-        entry.state = 'skipped';
-        entry.reason = `needs ${missing}`;
-      }
-    }
+      if (signal.aborted) return;
+      if (missing === undefined) return this.#setUp(entry);
+      entry.state = 'skipped';
+      entry.reason = `needs ${missing}`;
+    });
   }
 
   /**
@@ -493,8 +489,4 @@ function inOrder(entries: readonly Entry[]) {
       entry,
     })),
   );
-}
-
-export function isChosen(name: string, { enabled, disabled }: Pick<PluginChoice, 'enabled' | 'disabled'>): boolean {
-  return !disabled.includes(name) && (enabled.length === 0 || enabled.includes(name));
 }

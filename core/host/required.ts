@@ -2,7 +2,7 @@
 // must not switch authentication or supervision off with it.
 import type { PluginReport } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
-import { isChosen, type PluginChoice } from './plugin-set.ts';
+import { isChosen, type PluginChoice } from './plugin-choice.ts';
 
 type Choice = Pick<PluginChoice, 'enabled' | 'disabled'> & { readonly required: readonly string[] };
 

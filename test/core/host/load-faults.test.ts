@@ -104,6 +104,49 @@ t.test('a syntax error of another file of the plugin', async t => {
   t.match(app.host.plugins(), [{ state: 'failed', reason: /^Invalid or unexpected token \(lib\/greet\.js:4\)$/ }]);
 });
 
+t.test('set-ups that hang are waited for at one time, and only by those that come after them', async t => {
+  const begun: { name: string; afterFault: boolean }[] = [];
+  Object.assign(globalThis, { setUpsBegun: begun });
+  const plugin = (name: string, body = '', extra = '') => ({
+    'index.js': `export default { name: '${name}', host: '^1', ${extra} setup (host) {
+      globalThis.setUpsBegun.push({ name: '${name}', afterFault: host.plugins().some(({ state }) => state === 'failed') })
+      ${body} } }`,
+  });
+  const hang = 'return new Promise(() => {})';
+  const dir = testDir(t, {
+    a: plugin('a', '', `after: ['hanging-1'],`),
+    b: plugin('b', '', `after: ['a'],`),
+    c: plugin('c', '', `needs: ['hanging-2'],`),
+    'hanging-1': plugin('hanging-1', hang),
+    'hanging-2': plugin('hanging-2', hang),
+    'hanging-3': plugin('hanging-3', hang),
+    'slow-1': plugin('slow-1', 'return new Promise(resolve => setTimeout(resolve, 50))'),
+    'slow-2': plugin('slow-2'),
+  });
+  const app = await startHost({ pluginDirs: [dir], deadlines: { importMs: 60_000, setupMs: 2_000 } });
+  t.teardown(() => app.stop());
+  t.same(begun, [
+    { name: 'hanging-1', afterFault: false },
+    { name: 'hanging-2', afterFault: false },
+    { name: 'hanging-3', afterFault: false },
+    { name: 'slow-1', afterFault: false },
+    { name: 'slow-2', afterFault: false },
+    { name: 'a', afterFault: true },
+    { name: 'b', afterFault: true },
+  ]);
+  const states = Object.fromEntries(app.host.plugins().map(({ name, state }) => [name, state]));
+  t.same(states, {
+    a: 'ready',
+    b: 'ready',
+    c: 'skipped',
+    'hanging-1': 'failed',
+    'hanging-2': 'failed',
+    'hanging-3': 'failed',
+    'slow-1': 'ready',
+    'slow-2': 'ready',
+  });
+});
+
 t.test('an import that hangs', async t => {
   const dir = testDir(t, {
     broken: { 'index.js': `await new Promise(resolve => setTimeout(resolve, 600_000).unref())` },

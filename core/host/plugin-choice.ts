@@ -1,0 +1,12 @@
+// Which of the plugins that there are the configuration, or the command line, wants.
+
+export interface PluginChoice {
+  /** Folder names; all folders when empty. */
+  readonly enabled: readonly string[];
+  readonly disabled: readonly string[];
+  readonly override: readonly string[];
+}
+
+export function isChosen(name: string, { enabled, disabled }: Pick<PluginChoice, 'enabled' | 'disabled'>): boolean {
+  return !disabled.includes(name) && (enabled.length === 0 || enabled.includes(name));
+}
