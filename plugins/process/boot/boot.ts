@@ -30,8 +30,6 @@ import { PutOffStarts } from './put-off-starts.ts';
 import { type ReadinessSource, Startup } from './startup.ts';
 
 const REVIEW_MS = 5_000;
-/** How often it is looked whether starts that were put off can be made. */
-const PUT_OFF_LOOK_MS = 1_000;
 /** The boots of later set-ups of process control are no starts of the host. */
 const STARTUP_EVENT = { once: 'startup' };
 
@@ -79,8 +77,7 @@ export class Boot {
     this.portsGiven = new Promise(resolve => {
       this.#giveOut = resolve;
     });
-    this.#putOff = new PutOffStarts(ms => options.host.paced(ms));
-    this.#host.every(this.#host.paced(PUT_OFF_LOOK_MS), () => void this.#startPutOff());
+    this.#putOff = new PutOffStarts(this.#host, () => void this.#startPutOff());
     this.#starts = new OrderedStart({
       start: process => this.#start(process),
       isReady: process => options.health.isReady(process.snapshot()),
@@ -263,7 +260,11 @@ export class Boot {
   async #start(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;
     await this.#options.supervision.holds.released(processName);
-    if (this.#ended || this.#excused(processName)) return;
+    if (this.#ended) return;
+    if (this.#excused(processName)) {
+      this.#putOff.forget(process);
+      return;
+    }
     // What was put off has failed until it is ready.
     if (!this.#putOff.has(process)) this.startup.mark(processName, 'starting');
     try {
@@ -275,7 +276,11 @@ export class Boot {
       await process.start(this.#enabledLater.has(processName) ? 'config' : 'boot');
       this.#putOff.forget(process);
     } catch (error) {
-      if (this.#ended || this.#excused(processName)) return;
+      if (this.#ended || this.#host.signal.aborted) return;
+      if (this.#excused(processName)) {
+        this.#putOff.forget(process);
+        return;
+      }
       this.startup.mark(processName, 'failed', errorText(error));
       if (this.#putOff.add(process, error) === 'new')
         this.#host.log.info(`${processName} is started as soon as that has passed`);

@@ -1,8 +1,10 @@
 // Starts of the boot that only the state of the machine has refused, such as a full disk: made again once that has passed.
-import { Problem } from '#core';
+import { type Disposer, type Host, Problem } from '#core';
 import { causesOf } from '#kit/causes';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 
+/** How often it is looked whether one can be made. */
+const LOOK_MS = 1_000;
 const FIRST_PAUSE_MS = 2_000;
 /** What has room for its record may be refused for another disk, and each attempt is told. */
 const MAX_PAUSE_MS = 60_000;
@@ -18,12 +20,16 @@ interface PutOff {
 }
 
 export class PutOffStarts {
-  readonly #paced: (ms: number) => number;
+  readonly #host: Pick<Host, 'every' | 'paced'>;
+  readonly #look: () => void;
   readonly #starts = new Map<SupervisedProcess, PutOff>();
+  /** Ends the timer, which runs while there is any. */
+  #rest: Disposer | undefined;
 
-  /** `paced`: see `Host.paced`. */
-  constructor(paced: (ms: number) => number) {
-    this.#paced = paced;
+  /** `look` is called again and again while there is any, and makes those that can be made. */
+  constructor(host: Pick<Host, 'every' | 'paced'>, look: () => void) {
+    this.#host = host;
+    this.#look = look;
   }
 
   /** Whether the time of one has come. */
@@ -35,11 +41,13 @@ export class PutOffStarts {
   /** Puts it off, once more where it was before; `none` when no later attempt can succeed by itself. */
   add(process: SupervisedProcess, error: unknown): 'new' | 'again' | 'none' {
     const before = this.#starts.get(process)?.pauseMs;
-    this.#starts.delete(process);
-    if (!isPassing(error)) return 'none';
-    const pauseMs =
-      before === undefined ? this.#paced(FIRST_PAUSE_MS) : Math.min(before * 2, this.#paced(MAX_PAUSE_MS));
-    this.#starts.set(process, { pauseMs, dueMs: performance.now() + pauseMs });
+    if (!isPassing(error)) {
+      this.forget(process);
+      return 'none';
+    }
+    const pauseMs = Math.min(before === undefined ? FIRST_PAUSE_MS : before * 2, MAX_PAUSE_MS);
+    this.#starts.set(process, { pauseMs, dueMs: performance.now() + this.#host.paced(pauseMs) });
+    this.#rest ??= this.#host.every(this.#host.paced(LOOK_MS), this.#look);
     return before === undefined ? 'new' : 'again';
   }
 
@@ -50,6 +58,9 @@ export class PutOffStarts {
   /** Of a process that was started, or is to be started no more. */
   forget(process: SupervisedProcess): void {
     this.#starts.delete(process);
+    if (this.#starts.size > 0) return;
+    void this.#rest?.();
+    this.#rest = undefined;
   }
 
   /** Those whose time has come, once each until they are added again. */
