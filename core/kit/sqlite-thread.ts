@@ -12,8 +12,8 @@ import { startWorker } from './worker.ts';
 
 const TIMEOUT_MS = 30_000;
 /**
- * A thread that has not answered this long after a missed deadline is terminated; the next to open the database rolls
- * its work back.
+ * A thread that has not answered this long after a missed deadline is terminated, unless its owner says otherwise; the
+ * next to open the database rolls its work back.
  */
 const STUCK_MS = 60_000;
 const CLOSE_MS = 4_000;
@@ -37,6 +37,7 @@ export interface SqliteOwner {
   warn(message: string): void;
   /** Called when the file may be opened by another owner. */
   closed(): void;
+  readonly stuckMs?: number;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the types of calls are those of the module that the caller names
@@ -216,7 +217,7 @@ export class SqliteThread implements Database<AnyModule> {
         this.#owner.warn(`${this.#name} does not answer; its thread is started again once it has ended`);
         void this.#end();
         this.#finish();
-      }, STUCK_MS).unref();
+      }, this.#owner.stuckMs ?? STUCK_MS).unref();
     }
     const what = isWaiting ? 'had no turn' : 'did not answer';
     pending.reject(

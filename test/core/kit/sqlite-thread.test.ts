@@ -1,8 +1,10 @@
 // The database of a third party's plugin: its file, its schema, its calls, and what becomes of it under every fault.
-import { chmod, chown, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { createHost } from '../../../core/host/host.ts';
+import { SqliteThread } from '../../../core/kit/sqlite-thread.ts';
 import { NOTES, startDatabaseApp } from '../../support/database-plugin.ts';
 import { testDir } from '../../support/directory.ts';
 import { ownLogText } from '../../support/own-log.ts';
@@ -272,6 +274,45 @@ t.test('who is late, or ends the thread, harms nobody else', async t => {
     (await ownLogText(path.join(app.configDir, 'log'))).includes('notes.sqlite failed between two calls: thrown later'),
   );
   t.equal(await db.call('count', undefined), 1, 'the next call starts it again');
+});
+
+t.test('a thread that is stuck is ended, and the next call has another', async t => {
+  const root = testDir(t, { 'notes.js': NOTES });
+  const told: string[] = [];
+  const file = path.join(root, 'notes.sqlite');
+  const db = new SqliteThread(
+    {
+      file,
+      root,
+      keepModes: true,
+      readOnly: false,
+      synchronous: 'normal',
+      onCorrupt: 'refuse',
+      busyTimeoutMs: 100,
+      pageBytes: undefined,
+      canShrink: false,
+      statements: pathToFileURL(path.join(root, 'notes.js')).href,
+      maxBytes: 10_000,
+    },
+    { warn: message => told.push(message), closed: () => undefined, stuckMs: 100 },
+  );
+  t.teardown(() => db.close());
+  await db.call('add', { text: 'kept' });
+  const blocking = db.call('block', Number.POSITIVE_INFINITY, { timeoutMs: 50 });
+  const patient = db.call('count');
+  await t.rejects(blocking, { status: 503, code: 'database.late' });
+  t.equal(await patient, 1);
+  t.same(told, [`The database ${file} does not answer; its thread is started again once it has ended`]);
+});
+
+t.test('a module of statements that is gone is told as that of its plugin', async t => {
+  const configDir = testDir(t);
+  const { app, host, open } = await startDatabaseApp(t, configDir);
+  const db = open();
+  host.route({ method: 'GET', path: '/count', summary: 'x', handle: () => db.call('count', undefined) });
+  await rm(path.join(configDir, 'plugins', 'keeper', 'notes.js'));
+  t.match(await app.get('/count'), { status: 500, body: { detail: /Internal error/ } });
+  t.match(await ownLogText(path.join(configDir, 'log')), /keeper: route failed.*Cannot find module '.*notes\.js'/);
 });
 
 t.test('a look at the configuration makes no database', async t => {
