@@ -172,9 +172,9 @@ export class ServiceSetup implements ServiceSetups {
   async #requireOptions(context: OptionsContext): Promise<void> {
     const { processName, block } = context.block;
     const code = OPTION_MISSING;
-    const option = context.template.setup?.required?.find(name => isBlank(block[name]));
-    if (option !== undefined)
-      throw new Problem(400, `${processName} cannot start: its option ${option} is not set`, { code });
+    const unset = context.template.setup?.required?.filter(name => isBlank(block[name])) ?? [];
+    const are = unset.length === 1 ? `option ${unset[0]} is` : `options ${unset.join(', ')} are`;
+    if (unset.length > 0) throw new Problem(400, `${processName} cannot start: its ${are} not set`, { code });
     for (const program of this.#programsOf(context.template)) {
       try {
         await program.check?.(context);

@@ -46,9 +46,10 @@ export function blocksNamed(name: string, blocks: readonly NamedBlock[]): readon
 /** Throws a Problem 400 when a name stands for nothing, or services depend on each other in a circle. */
 export function checkDependencies(block: NamedBlock, blocks: readonly NamedBlock[]): void {
   const refuse = (what: string): Problem => new Problem(400, `${block.processName} cannot start: ${what}`);
-  for (const { name } of dependenciesOf(block))
-    if (blocksNamed(name, blocks).length === 0)
-      throw refuse(`depends_on names ${name}, which is no service; correct it`);
+  const names = dependenciesOf(block).map(({ name }) => name);
+  const unknown = names.filter(name => blocksNamed(name, blocks).length === 0);
+  if (unknown.length === 1) throw refuse(`depends_on names ${unknown[0]}, which is no service; correct it`);
+  if (unknown.length > 1) throw refuse(`depends_on names ${unknown.join(', ')}, which are no services; correct it`);
   const circle = wayTo(block.processName, block, blocks, new Set());
   if (circle === undefined) return;
   throw refuse(`it depends on itself (${[...circle].reverse().join(' -> ')}); remove one depends_on`);

@@ -24,31 +24,35 @@ export interface Launched {
   readonly exited: Promise<Exit>;
 }
 
-/** Checks program and directory separately, because the kernel reports ENOENT for either. */
-export async function checkLaunchable({ processName, argv, cwd, env }: LaunchPlan): Promise<void> {
-  const [program] = argv;
-  if (program === undefined || program === '') {
-    throw new Problem(400, `${processName} cannot start: it has no command; set its key command`);
-  }
+/** Throws the first Problem of `launchFaults`. */
+export async function checkLaunchable(plan: LaunchPlan): Promise<void> {
+  const [fault] = await launchFaults(plan);
+  if (fault !== undefined) throw fault;
+}
+
+/** Looks at program and directory separately, because the kernel reports ENOENT for either. */
+export async function launchFaults({ processName, argv, cwd, env }: LaunchPlan): Promise<Problem[]> {
+  const refusal = (why: string): Problem => new Problem(400, `${processName} cannot start: ${why}`);
+  const [program = ''] = argv;
   // Whoever starts a program waits until its directory is entered and its file is read.
   const own = program.includes('/') ? [path.resolve(cwd ?? '.', program)] : [];
   await requireAnswer(cwd === undefined ? own : [cwd, ...own]);
-  if (cwd !== undefined && !(await isDirectory(cwd))) {
-    throw new Problem(
-      400,
-      `${processName} cannot start: config_dir ${cwd} does not exist or is not a directory; create it or correct the key`,
-    );
-  }
+  const isAway = cwd !== undefined && !(await isDirectory(cwd));
+  const away = `config_dir ${cwd} does not exist or is not a directory; create it or correct the key`;
+  const faults = isAway ? [refusal(away)] : [];
+  if (program === '') return [...faults, refusal('it has no command; set its key command')];
+  // Nobody can say what lies in a directory that is not there.
+  if (isAway && program.includes('/') && !path.isAbsolute(program)) return faults;
   const candidates = program.includes('/')
     ? [path.resolve(cwd ?? '.', program)]
     : (env.PATH ?? '').split(':').map(directory => path.join(directory, program));
   const codes = await Promise.all(candidates.map(executability));
-  if (codes.includes('')) return;
+  if (codes.includes('')) return faults;
   const denied = codes.includes('EACCES');
   const fault = denied
     ? 'is not executable; allow it with chmod +x, mount its file system without noexec, or correct the key command'
     : `was not found${program.includes('/') ? '' : ' in any directory of PATH'}; install it, or correct the key command`;
-  throw new Problem(400, `${processName} cannot start: command ${program} ${fault}`);
+  return [...faults, refusal(`command ${program} ${fault}`)];
 }
 
 async function isDirectory(directory: string): Promise<boolean> {

@@ -4,11 +4,11 @@ import type {} from '../../services/contract.ts';
 import type {} from '../../setup/contract.ts';
 import type { LaunchPlan } from '../contract.ts';
 import { checkDependencies } from './depends-on.ts';
-import { checkLaunchable } from './launch.ts';
-import { unfilledName } from './unfilled-name.ts';
+import { launchFaults } from './launch.ts';
+import { unfilledNames } from './unfilled-names.ts';
 import { checkWaits } from './waits.ts';
 
-/** One line for each enabled service that could not be launched. */
+/** A line for each reason why an enabled service could not be launched. */
 export async function findObstacles(
   host: Host,
   blocks: readonly NamedBlock[],
@@ -17,32 +17,42 @@ export async function findObstacles(
   const enabled = blocks.filter(({ isHost, block }) => !isHost && block.enabled === true);
   const found = await Promise.all(
     enabled.map(async block => {
-      const problem = await obstacleOf(host, { block, blocks, planOf });
-      return problem === undefined ? [] : [`${block.path.join('.')}: ${problem.message}`];
+      const ofPlan = isCompleted(host, block) ? [] : await faultsOfPlan(() => planOf(block));
+      const messages = [...(await faultsOfBlock(host, block, blocks)).map(({ message }) => message), ...ofPlan];
+      return messages.map(message => `${block.path.join('.')}: ${message}`);
     }),
   );
   return found.flat();
 }
 
-interface Looked {
-  readonly block: NamedBlock;
-  readonly blocks: readonly NamedBlock[];
-  readonly planOf: (block: NamedBlock) => LaunchPlan;
+/** Whether it has a template from which it gets its command and its directory right before the start. */
+export function isCompleted(host: Host, { configKey }: NamedBlock): boolean {
+  return host.find('service.templates')?.get(configKey)?.launch !== undefined;
 }
 
-async function obstacleOf(host: Host, { block, blocks, planOf }: Looked): Promise<Problem | undefined> {
-  const problem = await host.find('service.setup')?.obstacle(block);
-  if (problem !== undefined) return problem;
-  // What a template launches gets its command and its directory right before the start.
-  const isCompleted = host.find('service.templates')?.get(block.configKey)?.launch !== undefined;
+/** What is missing for its set-up, and what the block itself says that can never be. */
+export async function faultsOfBlock(host: Host, block: NamedBlock, blocks: readonly NamedBlock[]): Promise<Problem[]> {
+  const faults = [
+    await host.find('service.setup')?.obstacle(block),
+    faultOf(() => checkWaits(block.processName, block.block)),
+    faultOf(() => checkDependencies(block, blocks)),
+  ];
+  return faults.filter(fault => fault !== undefined);
+}
+
+async function faultsOfPlan(make: () => LaunchPlan): Promise<string[]> {
+  let plan: LaunchPlan | undefined;
+  const fault = faultOf(() => {
+    plan = make();
+  });
+  if (plan === undefined) return fault === undefined ? [] : [fault.message];
+  return [...(await launchFaults(plan)).map(({ message }) => message), ...unfilledNames(plan)];
+}
+
+function faultOf(look: () => void): Problem | undefined {
   try {
-    checkWaits(block.processName, block.block);
-    checkDependencies(block, blocks);
-    if (isCompleted) return undefined;
-    const plan = planOf(block);
-    await checkLaunchable(plan);
-    const unfilled = unfilledName(plan);
-    return unfilled === undefined ? undefined : new Problem(400, unfilled);
+    look();
+    return undefined;
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

@@ -14,7 +14,7 @@ import { savePortMoves } from './port-moves.ts';
 import { type Companion, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import type { RunUsers } from './run-user.ts';
-import { unfilledName } from './unfilled-name.ts';
+import { unfilledNames } from './unfilled-names.ts';
 import { checkUserExists } from './user-namespace.ts';
 import { hasWaits, type Processes, waitForDependencies } from './waits.ts';
 
@@ -70,8 +70,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
     await checkLaunchable(plan);
     await checkReachable(plan, host.log);
   }
-  const unfilled = unfilledName(plan);
-  if (unfilled !== undefined) host.log.warn(unfilled);
+  for (const unfilled of unfilledNames(plan)) host.log.warn(unfilled);
   signal.throwIfAborted();
   return plan;
 }

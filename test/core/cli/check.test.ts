@@ -39,7 +39,7 @@ const FAULTY = {
   nine: { enabled: true, command: ['sleep', '600'] },
   ten: { enabled: true, process_name: 'Ten', command: ['sleep', '600'], log_level: 'LOUD' },
   eleven: { process_name: 'Eleven', command: ['echo', '{log_level}'], log_level: 'LOUD' },
-  twelve: { enabled: true, process_name: 'Twelve', command: ['sleep', '600'], depends_on: 'Nobody' },
+  twelve: { enabled: true, process_name: 'Twelve', command: ['sleep', '600'], depends_on: ['Nobody', 'Nothing'] },
   thirteen: { enabled: true, process_name: 'Thirteen', port: 1, command: ['sleep', '6', '{prot}', '{}', '{name}'] },
   fourteen: {
     enabled: true,
@@ -47,6 +47,16 @@ const FAULTY = {
     command: ['sleep', '600'],
     port: 9,
     ui: { port_key: 'web_port' },
+  },
+  fifteen: {
+    enabled: true,
+    process_name: 'Fifteen',
+    command: ['no-such-program-anywhere', '{prot}', '{hots}'],
+    port: 9,
+    host: 'a',
+    config_dir: '/nowhere/at/all',
+    wait_for_url: 'anywhere',
+    depends_on: ['Fifteen'],
   },
   sonarr: { instances: { TV: { prt: 8990 } } },
 };
@@ -88,8 +98,14 @@ t.test('check names every problem, and ends with 1', async t => {
     /^four: Four cannot start: config_dir \/nowhere\/at\/all does not exist/,
     /^five: Five cannot start: it has no command; set its key command$/,
     /^eight: Eight cannot start: wait_for_url holds an address that cannot be asked; write it in full/,
-    /^twelve: Twelve cannot start: depends_on names Nobody, which is no service; correct it$/,
+    /^twelve: Twelve cannot start: depends_on names Nobody, Nothing, which are no services; correct it$/,
     /^thirteen: Thirteen is started with \{prot\} as it stands; \{port\} is probably meant$/,
+    /^fifteen: Fifteen cannot start: wait_for_url holds an address that cannot be asked; write it in full/,
+    /^fifteen: Fifteen cannot start: it depends on itself \(Fifteen -> Fifteen\); remove one depends_on$/,
+    /^fifteen: Fifteen cannot start: config_dir \/nowhere\/at\/all does not exist/,
+    /^fifteen: Fifteen cannot start: command no-such-program-anywhere was not found in any directory of PATH; install it/,
+    /^fifteen: Fifteen is started with \{prot\} as it stands; \{port\} is probably meant$/,
+    /^fifteen: Fifteen is started with \{hots\} as it stands; \{host\} is probably meant$/,
     /^dumb\.auto_restart\.services: no service is called 'Nobody'; give its process_name$/,
   ];
   for (const line of expected)
