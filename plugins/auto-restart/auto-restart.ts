@@ -84,9 +84,11 @@ export class AutoRestart implements ProcessRestarts {
     if (snapshot.held !== null) return;
     const now = performance.now();
     if (snapshot.completed === true && snapshot.status === 'stopped') this.#markHealthy(processName, watch);
+    // What runs while its restart is looked at is what is to end.
+    if (watch.busy) return;
     if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
-    else if (snapshot.status === 'stopped' && watch.dueMs === null && !watch.busy) this.#considerStopped(snapshot);
-    if (watch.dueMs !== null && now >= watch.dueMs && !watch.busy) void this.#attempt(snapshot, watch, policy);
+    else if (snapshot.status === 'stopped' && watch.dueMs === null) this.#considerStopped(snapshot);
+    if (watch.dueMs !== null && now >= watch.dueMs) void this.#attempt(snapshot, watch, policy);
   }
 
   /** Plans a restart for an enabled process that ended or failed to start, also during the boot. */

@@ -30,7 +30,6 @@ import type {
   StopOutcome,
   StopPolicy,
 } from './contract.ts';
-import { createLaunchPlan } from './launch/launch-plan.ts';
 import { findObstacles } from './launch/obstacles.ts';
 import { placeholdersOf } from './launch/placeholders.ts';
 import { RunUsers } from './launch/run-user.ts';
@@ -46,6 +45,7 @@ import { Holds } from './supervise/holds.ts';
 import { LineageWatch } from './supervise/lineage-watch.ts';
 import { isReadyBy, ProcessHealthReports } from './supervise/process-health.ts';
 import { ProcessSet, type Switches } from './supervise/process-set.ts';
+import { trialPlan } from './supervise/relaunch.ts';
 import { guardRemovals } from './supervise/removal-guard.ts';
 import { StateFile } from './supervise/state-file.ts';
 import type { SupervisedProcess } from './supervise/supervised-process.ts';
@@ -249,20 +249,7 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   plan(block: NamedBlock): LaunchPlan {
-    const store = this.#host.use('config.store');
-    const placeholders = this.#supervision.placeholders(block);
-    const { signal } = this.#host;
-    return createLaunchPlan({
-      block,
-      root: store.root(),
-      trigger: 'request',
-      signal,
-      env: process.env,
-      withheld: store.overridingVariables(),
-      user: this.#supervision.users.of(block),
-      placeholders,
-      showWait: () => undefined,
-    });
+    return trialPlan(this.#supervision, block);
   }
 
   /** Why enabled services could not be launched as they are configured, one line each. Changes nothing. */

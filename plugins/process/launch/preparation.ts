@@ -84,7 +84,7 @@ export function refuseUnfit(host: Host, processName: string): void {
 }
 
 /** Whether the program is named by its place in the directory that a service without `config_dir` is given. */
-function liesInOwnDirectory({ cwd, argv: [program = ''] }: LaunchPlan): boolean {
+export function liesInOwnDirectory({ cwd, argv: [program = ''] }: LaunchPlan): boolean {
   return cwd === undefined && program.includes('/') && !path.isAbsolute(program);
 }
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Logger, Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import { localPlaces } from '#kit/local-place';
 import { type Reach, reachOf, type Wanted } from '#kit/service-user';
 import type { LaunchPlan } from '../contract.ts';
 import { interpretersOf } from './interpreter.ts';
@@ -68,6 +69,17 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
     lastOpened.set(processName, { question, places: opened, marks: await wayMarks(opened) });
   }
   return true;
+}
+
+/**
+ * Same for what runs. A mount that may not answer is not asked: it may be that of the service itself, and the reason of
+ * its restart.
+ */
+export async function checkStillReachable(plan: LaunchPlan, log: Logger): Promise<void> {
+  const isLocal = await localPlaces();
+  const places = [...programPlaces(plan), ...otherPlaces(plan)];
+  const local = await Promise.all(places.map(({ place }) => isLocal(place)));
+  if (!local.includes(false)) await checkReachable(plan, log);
 }
 
 async function isStillOpen(processName: string, question: string): Promise<boolean> {

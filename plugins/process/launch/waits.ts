@@ -66,6 +66,12 @@ export function hasWaits(plan: LaunchPlan, context: WaitContext): boolean {
   return waitsOf(plan, context).length > 0;
 }
 
+/** Whether something that a start waits for is not there now. */
+export async function isWaiting(plan: LaunchPlan, context: WaitContext): Promise<boolean> {
+  for (const wait of waitsOf(plan, context)) if (!(await wait.ready(plan.signal).catch(() => false))) return true;
+  return false;
+}
+
 function ownBlock(plan: LaunchPlan, context: WaitContext): NamedBlock | undefined {
   return context.blocks().find(({ processName }) => processName === plan.processName);
 }

@@ -22,8 +22,7 @@ import type {
 } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { hasDoneItsWork } from '../launch/depends-on.ts';
-import { requireDescriptors, requireProcess } from '../launch/launch-room.ts';
-import { prepareLaunch, refuseUnfit } from '../launch/preparation.ts';
+import { prepareLaunch } from '../launch/preparation.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import { clearAway, finishRun, tellOfExit } from './ended-run.ts';
@@ -32,6 +31,7 @@ import { type Exit, exitRecordOf } from './exit-record.ts';
 import { writeInput } from './input-pipe.ts';
 import { observe } from './observation.ts';
 import { bootId, isStaying } from './proc-stat.ts';
+import { requireRelaunch } from './relaunch.ts';
 import { adoptRun, launchRun, type Run } from './run.ts';
 import { marksOf } from './run-marks.ts';
 import { STARTED_BY } from './start-trigger.ts';
@@ -334,7 +334,7 @@ export class SupervisedProcess {
     const before = this.#stops;
     try {
       if (this.#status === 'unknown') await this.#known();
-      if (this.#run !== undefined) await this.#requireRoom(trigger);
+      if (this.#run !== undefined) await requireRelaunch(this.#with, this.#current(), trigger);
     } catch (error) {
       this.#tellFailure(errorText(error), error, trigger);
       throw error;
@@ -343,19 +343,6 @@ export class SupervisedProcess {
     await this.#stop(OVERTAKEN);
     if (before !== this.#stops) throw this.#cancelled('Restart');
     await this.start(trigger);
-  }
-
-  /** Throws a Problem when what runs could be stopped, but not be launched again. */
-  async #requireRoom(trigger: StartTrigger): Promise<void> {
-    const { host, state, users, launchPolicy } = this.#with;
-    const block = this.#current();
-    refuseUnfit(host, block.processName);
-    state.requireRoom(block.processName);
-    requireDescriptors(block.processName);
-    // What is restarted automatically may have taken all processes itself, and is tried again.
-    if (trigger === 'auto-restart') return;
-    const user = users.of(block, launchPolicy(block.configKey)?.asController?.(block) === true);
-    await requireProcess(block.processName, user);
   }
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
