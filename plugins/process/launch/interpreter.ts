@@ -1,25 +1,73 @@
-// Reads which interpreters the kernel runs in the place of a script: the one that its first line names, and where that
-// is a script itself, the next.
+// Reads which interpreters the kernel runs in the place of a script: the one that its first line names, what env(1) runs in
+// its turn, and where that is a script itself, the next.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { localPlaces } from '#kit/local-place';
+import { splitCommand } from './command-words.ts';
 
 /** What the kernel reads of a file to find them. */
 const HEAD_BYTES = 256;
 const MAX_INTERPRETERS = 4;
+/** The option of env(1) by which a first line can have more than one word behind it. */
+const SPLIT = /^(?:-v*S|--split-string=)/;
+const ASSIGNMENT = /^[^=]+=/;
+
+export interface Interpreter {
+  /** As it is written. */
+  readonly name: string;
+  /** Where it may lie; the first that can be run counts. */
+  readonly places: readonly string[];
+}
+
+/** `directories` are those in which programs are looked for by name. */
+export interface Around {
+  readonly cwd: string | undefined;
+  readonly directories: readonly string[];
+}
 
 /** None for what is no script, cannot be read, or lies on a mount that may not answer. */
-export async function interpretersOf(program: string, cwd = '/'): Promise<string[]> {
+export async function interpretersOf(program: string, { cwd = '/', directories }: Around): Promise<Interpreter[]> {
   const isLocal = await localPlaces();
-  const found: string[] = [];
+  const found: Interpreter[] = [];
   for (let place = program; found.length < MAX_INTERPRETERS && (await isLocal(place)); ) {
-    const [, named] = /^#![ \t]*([^ \t\n\0]+)/.exec(await headOf(place).catch(() => '')) ?? [];
-    if (named === undefined) break;
-    place = path.resolve(cwd, named);
-    found.push(place);
+    const [, name, argument = ''] = /^#![ \t]*([^ \t\n\0]+)([^\n\0]*)/.exec(await headOf(place).catch(() => '')) ?? [];
+    if (name === undefined) break;
+    place = path.resolve(cwd, name);
+    found.push({ name, places: [place] });
+    if (path.basename(name) !== 'env') continue;
+    const run = runByEnv(argument.trim(), { cwd, directories });
+    if (run === undefined) break;
+    found.push(run);
+    const [first, ...others] = run.places;
+    // Which of several it will be, only its user knows.
+    if (first === undefined || others.length > 0) break;
+    place = first;
   }
   return found;
+}
+
+/** What env(1) runs with this argument; undefined where that depends on more than the line. */
+function runByEnv(argument: string, { cwd, directories }: Required<Around>): Interpreter | undefined {
+  const [split] = SPLIT.exec(argument) ?? [];
+  const words = split === undefined ? [argument] : wordsOf(argument.slice(split.length));
+  const name = words.find(word => !ASSIGNMENT.test(word));
+  if (name === undefined || name === '' || name.startsWith('-') || words.some(isOpen)) return undefined;
+  if (name.includes('/')) return { name, places: [path.resolve(cwd ?? '/', name)] };
+  return { name, places: directories.map(directory => path.join(directory, name)) };
+}
+
+/** Variables are filled in, and another PATH leads elsewhere. */
+function isOpen(word: string): boolean {
+  return word.includes('$') || word.startsWith('PATH=');
+}
+
+function wordsOf(text: string): string[] {
+  try {
+    return splitCommand(text);
+  } catch {
+    return [];
+  }
 }
 
 async function headOf(file: string): Promise<string> {

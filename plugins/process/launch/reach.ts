@@ -6,15 +6,15 @@ import { lacksDescriptors } from '#kit/descriptors';
 import { localPlaces } from '#kit/local-place';
 import { type Reach, reachOf, type Wanted } from '#kit/service-user';
 import type { LaunchPlan } from '../contract.ts';
-import { interpretersOf } from './interpreter.ts';
+import { type Interpreter, interpretersOf } from './interpreter.ts';
 import { wayMarks } from './way-marks.ts';
 
 /** Words of a command that end like this are taken for files even without a slash. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;
 
-/** `script` is the program whose first line names the place. */
+/** What the first line of a program names. */
 interface Needed extends Wanted {
-  readonly script?: string;
+  readonly interpreter?: Interpreter & { readonly script: string };
 }
 
 interface Opened {
@@ -41,7 +41,7 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
   const named = otherPlaces(plan);
   const question = JSON.stringify([user, programs, named]);
   if (await isStillOpen(processName, question)) return true;
-  const others = [...named, ...(await interpreterPlaces(programs, plan.cwd))];
+  const others: Needed[] = [...named, ...(await interpreterPlaces(programs, plan))];
   let reaches: Reach[];
   try {
     reaches = await reachOf([...programs, ...others], user ?? undefined);
@@ -57,12 +57,16 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
   const blocking = ofPrograms.includes('open') ? reaches.slice(programs.length) : ofPrograms;
   const places: readonly Needed[] = ofPrograms.includes('open') ? others : programs;
   const program = programs[ofPrograms.indexOf('open')];
+  const isOpen = (interpreter: Needed['interpreter']): boolean =>
+    places.some((place, index) => place.interpreter === interpreter && blocking[index] === 'open');
   for (const [index, needed] of places.entries()) {
     const reach = blocking[index];
-    if (needed.script !== undefined && needed.script !== program?.place) continue;
-    if (needed.script !== undefined && reach === 'absent') throw withoutInterpreter(plan, needed);
-    if (typeof reach !== 'object') continue;
-    if (await exists(needed.place)) throw await outOfReach(plan, needed, reach.closed);
+    const { interpreter } = needed;
+    if (interpreter !== undefined && interpreter.script !== program?.place) continue;
+    if (interpreter !== undefined && isOpen(interpreter)) continue;
+    if (typeof reach === 'object' && (await exists(needed.place))) throw await outOfReach(plan, needed, reach.closed);
+    const isLast = places[index + 1]?.interpreter !== interpreter;
+    if (interpreter !== undefined && isLast) throw withoutInterpreter(plan, interpreter);
   }
   if (program !== undefined) {
     const opened = [program, ...others].map(({ place }) => place);
@@ -90,10 +94,9 @@ async function isStillOpen(processName: string, question: string): Promise<boole
 
 function programPlaces({ argv, cwd, env }: LaunchPlan): Wanted[] {
   const [program = ''] = argv;
-  const directories = (env.PATH ?? '').split(':').filter(Boolean);
   const places = program.includes('/')
     ? [path.resolve(cwd ?? '.', program)]
-    : directories.map(directory => path.join(directory, program));
+    : directoriesOf(env).map(directory => path.join(directory, program));
   return places.map(place => ({ place, use: 'run' }));
 }
 
@@ -108,13 +111,21 @@ function otherPlaces({ argv, cwd }: LaunchPlan): Wanted[] {
 }
 
 /** A script is run by a program that it names, which nobody sees in the command. */
-async function interpreterPlaces(programs: readonly Wanted[], cwd: string | undefined): Promise<Needed[]> {
+async function interpreterPlaces(programs: readonly Wanted[], { cwd, env }: LaunchPlan): Promise<Needed[]> {
+  const around = { cwd, directories: directoriesOf(env) };
   const found = await Promise.all(
     programs.map(async ({ place: script }) =>
-      (await interpretersOf(script, cwd)).map((place): Needed => ({ place, use: 'run', script })),
+      (await interpretersOf(script, around)).flatMap(({ name, places }) => {
+        const interpreter = { name, places, script };
+        return places.map((place): Needed => ({ place, use: 'run', interpreter }));
+      }),
     ),
   );
   return found.flat();
+}
+
+function directoriesOf(env: LaunchPlan['env']): string[] {
+  return (env.PATH ?? '').split(':').filter(Boolean);
 }
 
 /** A host without rights may be unable to see it; since a closed part was found, it is taken to exist. */
@@ -125,21 +136,24 @@ async function exists(place: string): Promise<boolean> {
   );
 }
 
-function withoutInterpreter({ processName, argv: [program] }: LaunchPlan, { place, script }: Needed): Problem {
+function withoutInterpreter(
+  { processName, argv: [program] }: LaunchPlan,
+  { name, script }: NonNullable<Needed['interpreter']>,
+): Problem {
   return new Problem(
     400,
-    `${processName} cannot start: command ${program} needs an interpreter or loader that is missing: ${JSON.stringify(place)}, ` +
+    `${processName} cannot start: command ${program} needs an interpreter or loader that is missing: ${JSON.stringify(name)}, ` +
       `which the first line of ${script} names; install it, or correct that line`,
   );
 }
 
 async function outOfReach(
   { processName, user }: LaunchPlan,
-  { place, script }: Needed,
+  { place, interpreter }: Needed,
   closed: string,
 ): Promise<Problem> {
   const { mode } = await stat(closed);
-  const role = script === undefined ? '' : `, the interpreter that the first line of ${script} names`;
+  const role = interpreter === undefined ? '' : `, the interpreter that the first line of ${interpreter.script} names`;
   const what = `${place}${role}${closed === place ? '' : `: ${closed} is closed to it`} (mode ${octal(mode)})`;
   return new Problem(
     400,

@@ -21,6 +21,13 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
   await writeFile(path.join(open, 'worn.sh'), `#!${home}/closed-sh -e\nexec sleep 600\n`, { mode: 0o755 });
   await writeFile(path.join(open, 'windows.sh'), '#!/bin/sh\r\nexec sleep 600\r\n', { mode: 0o755 });
   await writeFile(path.join(open, 'twice.sh'), `#! ${open}/worn.sh\n`, { mode: 0o755 });
+  const enved = (name: string, line: string) =>
+    writeFile(path.join(open, name), `#!/usr/bin/env ${line}\nexec sleep 600\n`, { mode: 0o755 });
+  await enved('split.sh', `-S A=1 ${home}/closed-sh -e`);
+  await enved('named.sh', 'closed-sh');
+  await enved('nowhere.sh', '-S A=1 no-such-shell');
+  await enved('usual.sh', '-S A=1 sh -e');
+  await enved('asked.sh', `-S \${A}/closed-sh`);
   await symlink(path.join(home, 'app.sh'), path.join(open, 'link.sh'));
   const block = (name: string, command: readonly string[], more: object = {}) => ({
     enabled: false,
@@ -41,6 +48,11 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
       k: block('Interpreter', ['./worn.sh']),
       l: block('Interpreter of another', [path.join(open, 'twice.sh')]),
       m: block('Carriage return', ['./windows.sh']),
+      n: block('Split', ['./split.sh']),
+      o: block('Named', ['./named.sh'], { env: { PATH: `${open}:${home}:${process.env.PATH}` } }),
+      p: block('Nowhere', ['./nowhere.sh']),
+      q: block('Usual', ['./usual.sh'], { env: { PATH: `${home}:${process.env.PATH}` } }),
+      r: block('Asked', ['./asked.sh'], { env: { A: home } }),
       f: block('Private', ['sh', 'private.sh']),
       g: block('Absent', ['sh', path.join(open, 'app.sh'), path.join(home, 'later.db')]),
       h: block('Open', ['sh', path.join(open, 'app.sh'), '-x', 'word']),
@@ -60,6 +72,8 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
       `${home}/closed-sh, the interpreter that the first line of ${open}/worn.sh names: ${home} is closed`,
     ],
     ['Interpreter of another', `${home}/closed-sh, the interpreter that the first line of ${open}/twice.sh names`],
+    ['Split', `${home}/closed-sh, the interpreter that the first line of ${open}/split.sh names: ${home} is closed`],
+    ['Named', `${home}/closed-sh, the interpreter that the first line of ${open}/named.sh names: ${home} is closed`],
     ['Private', path.join(open, 'private.sh')],
     ['On the path', home],
   ];
@@ -77,7 +91,12 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
       detail: `loader that is missing: "/bin/sh\\r", which the first line of ${open}/windows.sh names; install it`,
     },
   });
-  for (const name of ['Absent', 'Open', 'Twice on the path']) {
+  t.match(await start(app, 'Nowhere'), {
+    status: 400,
+    body: { detail: `is missing: "no-such-shell", which the first line of ${open}/nowhere.sh names; install it` },
+  });
+  t.match(await start(app, 'Asked'), { status: 500 }, 'what the line alone does not tell is left to env');
+  for (const name of ['Absent', 'Open', 'Twice on the path', 'Usual']) {
     const answer = await start(app, name);
     t.equal(answer.status, 200, `${name}: ${answer.text}`);
   }
