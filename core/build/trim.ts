@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { noSuchPlugin } from '../host/plugin-names.ts';
 import { errorText } from '../kit/error-text.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
 import { keepCompiled } from './keep-compiled.ts';
@@ -21,7 +22,7 @@ async function needsOf(plugin: string): Promise<string[]> {
 async function closeOverNeeds(wanted: readonly string[], known: readonly string[]): Promise<Set<string>> {
   const chosen = new Set<string>();
   const add = async (name: string): Promise<void> => {
-    if (!known.includes(name)) throw new Error(`there is no plugin '${name}'; there are ${known.join(', ')}`);
+    if (!known.includes(name)) throw new Error(`${noSuchPlugin(name, known)}; the folders of plugins/ are all`);
     if (chosen.has(name)) return;
     chosen.add(name);
     for (const needed of await needsOf(name)) await add(needed);

@@ -1,6 +1,18 @@
-// Finds names in `dumb.plugins` that no plugin has.
+// Finds names that no plugin has, in `dumb.plugins` and on the command line, and what was probably meant by them.
 import type { ConfigReview } from '../contract/config.ts';
 import { nearestWord } from '../kit/nearest-word.ts';
+
+/** So many plugins are named that have the given word as a part of their names. */
+const MAX_MEANT = 3;
+
+/** The sentence that a name is that of no plugin, with those that were probably meant. */
+export function noSuchPlugin(name: string, known: readonly string[]): string {
+  const fault = `there is no plugin '${name}'`;
+  const nearest = nearestWord(name, known);
+  if (nearest !== undefined) return `${fault}; '${nearest}' is probably meant`;
+  const related = known.filter(other => other.split('-').includes(name)).slice(0, MAX_MEANT);
+  return related.length === 0 ? fault : `${fault}; perhaps ${related.map(other => `'${other}'`).join(' or ')} is meant`;
+}
 
 /**
  * A name that is to be loaded, or that was probably mistyped, is a problem; one that is left out may be that of a plugin

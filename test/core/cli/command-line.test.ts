@@ -130,13 +130,18 @@ t.test('a plugin of the configuration directory brings a command of its own', as
   t.match(refused.stderr(), /greet\.js .*who could change the plugin/);
 });
 
-t.test('a plugin that nobody has is an error with the names that there are', async t => {
+t.test('a plugin that nobody has is an error with the names that are near', async t => {
   const configDir = testDir(t, { more: { greeter: { 'index.js': '' } } });
   await writeConfig(configDir, { dumb: { plugins: { dirs: [path.join(configDir, 'more')] } } });
   for (const args of [['start'], ['start', '--example'], ['check'], ['plugins']]) {
-    const run = spawnStackwarden(configDir, { args: [...args, '--plugins', 'config,nosuch'] });
+    const run = spawnStackwarden(configDir, { args: [...args, '--plugins', 'config,greter,nosuch,sonarr'] });
     t.equal((await run.exited).code, 1, args.join());
-    t.match(run.stderr(), /^stackwarden: there is no plugin nosuch; the plugins are .*config.* greeter/);
+    const [line = ''] = run.stderr().split('\n');
+    t.equal(
+      line,
+      "stackwarden: there is no plugin 'greter'; 'greeter' is probably meant; there is no plugin 'nosuch'; " +
+        "there is no plugin 'sonarr'; perhaps 'migration-sonarr' is meant; `stackwarden plugins` lists all",
+    );
     t.equal(run.stdout(), '', 'nothing was begun');
   }
   t.same((await readdir(configDir)).sort(), ['more', 'stackwarden.json']);
