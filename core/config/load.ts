@@ -2,13 +2,15 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { errorText } from '../kit/error-text.ts';
 import { finiteData } from '../kit/finite-data.ts';
+import { jsonFaultText } from '../kit/json-fault.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
+import { positionAt } from '../kit/text-position.ts';
 import { LARGE_TEXT_BYTES, LARGE_YAML_BYTES, readTextAbove } from '../kit/text-thread.ts';
 import { parseYaml, yamlData } from '../kit/yaml-document.ts';
 import { FILE_NAMES } from './file-names.ts';
@@ -110,14 +112,11 @@ function parseJsonText(file: string, text: string): unknown {
   const tree = parseTree(source, errors, { allowTrailingComma: true });
   if (errors.length === 0) return tree === undefined ? undefined : getNodeValue(tree);
   const faults = new Map<number, string>();
-  for (const { offset, error } of errors) {
-    const before = text.slice(0, offset).split('\n');
-    const expected = printParseErrorCode(error)
-      .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-      .toLowerCase();
+  for (const error of errors) {
+    const { line, column } = positionAt(text, error.offset);
     // What else is wrong on the same line mostly follows from the first fault there.
-    if (faults.has(before.length)) continue;
-    faults.set(before.length, `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${expected}`);
+    if (faults.has(line)) continue;
+    faults.set(line, `${file}:${line}:${column}: ${jsonFaultText(error)}`);
     if (faults.size === MAX_FAULTS) break;
   }
   throw new ConfigSyntaxError([...faults.values()].join('; '));

@@ -1,9 +1,10 @@
 // Edits JSON, with or without comments: the ranges of changed values are replaced, every other byte is kept.
-import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import { Problem } from '../contract/problem.ts';
 import { BracketMembers, type Range } from './bracket-members.ts';
 import { deepEqual } from './deep-equal.ts';
 import { finiteData } from './finite-data.ts';
+import { jsonFaultText } from './json-fault.ts';
 import { matchItems } from './matched-items.ts';
 import { refuseCostlyJson } from './nesting.ts';
 import { isObject } from './plain-object.ts';
@@ -252,8 +253,8 @@ function parseRoot(text: string): Node {
   const [first] = errors;
   if (first !== undefined || root === undefined) {
     const { line, column } = positionAt(text, first?.offset ?? 0);
-    const what = first === undefined ? 'it is empty' : printParseErrorCode(first.error);
-    throw new Problem(422, `The file is not valid JSON: ${what} at line ${line}, column ${column}`);
+    const what = first === undefined ? 'it is empty' : jsonFaultText(first);
+    throw new Problem(422, `The file is not valid JSON at line ${line}, column ${column}: ${what}`);
   }
   if (root.type !== 'object') throw new Problem(422, 'The file is not a JSON object at line 1, column 1');
   return root;

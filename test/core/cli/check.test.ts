@@ -130,7 +130,24 @@ t.test('check finds that a directory is none of its own', async t => {
 
 t.test('two faults of the text are two messages, each with its place once', async t => {
   for (const [name, text, places] of [
-    ['stackwarden.json', '{\n  "a": 1,,\n  "b": tru\n}\n', [/stackwarden\.json:2:10: /, /stackwarden\.json:3:8: /]],
+    [
+      'stackwarden.json',
+      '{\n  "a": 1,,\n  "b": tru\n}\n',
+      [
+        /stackwarden\.json:2:10: a name in double quotes was expected/,
+        /stackwarden\.json:3:8: a value or a name was expected: names and texts stand in double quotes/,
+      ],
+    ],
+    [
+      'stackwarden.json',
+      '{\n  "a": "secret\n  "b": 1,\n  "c" 2\n',
+      [
+        /stackwarden\.json:2:8: the closing double quote of a text was expected on its line; /,
+        /stackwarden\.json:3:3: a comma was expected before this; /,
+        /stackwarden\.json:4:7: a colon was expected between a name and its value; /,
+        /stackwarden\.json:5:1: the closing brace \} of an object was expected$/,
+      ],
+    ],
     ['stackwarden.yaml', 'a: "x\nb: 1\nc: [1\nd: 2\n', [/stackwarden\.yaml:\d+:\d+: /]],
   ] as const) {
     const configDir = testDir(t);
