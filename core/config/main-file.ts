@@ -23,7 +23,7 @@ import {
 
 const [FIRST_FILE = ''] = FILE_NAMES;
 const WRITE_FAULTS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
+  ENOSPC: 'the disk is full, or has no inode left',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the disk is read-only',
   EACCES: 'no permission to write',

@@ -38,6 +38,9 @@ interface Fault {
   readonly place: string | undefined;
 }
 
+/** One error stands for both, and only the first is in the words of the system. */
+const NO_ROOM = 'no space left on device';
+
 /** As the errors of files read, also where a thread has passed on their message alone. */
 const FILE_FAULT = /^E[A-Z0-9]+: ([^,]+), \w+(?: '([^']+)'(?: -> '[^']+')?)?$/;
 
@@ -50,14 +53,18 @@ function systemFault(error: unknown): Fault | undefined {
       readonly hostname?: string;
     };
     const [, words, place] = FILE_FAULT.exec(message) ?? [];
-    if (words !== undefined) return { words, place };
+    if (words !== undefined) return { words: wholeWords(words), place };
     // Whoever gave the error a message of its own has said it better.
     if (code === undefined || errno === undefined || !message.includes(code)) return undefined;
     const known = process.getBuiltinModule('node:util').getSystemErrorMap().get(errno)?.[1];
     if (known === undefined) return undefined;
     const peer = address === undefined || port === undefined ? (address ?? hostname) : `${address}:${port}`;
-    return { words: known, place: path ?? peer };
+    return { words: wholeWords(known), place: path ?? peer };
   } catch {
     return undefined;
   }
+}
+
+function wholeWords(words: string): string {
+  return words === NO_ROOM ? `${NO_ROOM}, or no inode` : words;
 }

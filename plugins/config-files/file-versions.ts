@@ -4,6 +4,7 @@ import { type NamedBlock, Problem } from '#core';
 import { writeFileIn } from '#kit/atomic-write';
 import { besideName } from '#kit/beside-name';
 import { recordedOwner, recordOwner } from '#kit/directory-owners';
+import { reasonText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { ownPlaces } from '#kit/service-directory';
 
@@ -28,10 +29,9 @@ export class FileVersions {
       const directory = await this.#directoryOf(processName);
       await save(directory, name, text).finally(() => directory.close());
     } catch (error) {
-      const reason = error instanceof Problem ? error.message : (error as NodeJS.ErrnoException).code;
-      throw new Problem(503, `The file stays as it was, because ${this.#directory} cannot take its backup: ${reason}`, {
-        cause: error,
-      });
+      const reason = error instanceof Problem ? error.message : `${reasonText(error)}; mend that, and save again`;
+      const detail = `The file stays as it was, because ${this.#directory} cannot take its backup: ${reason}`;
+      throw new Problem(503, detail, { cause: error });
     }
   }
 

@@ -21,7 +21,9 @@ export function diskFault(place: string, error: unknown): Problem | undefined {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof Problem) return undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new Problem(507, `the file system of ${place} is full; free some space`, { cause: error });
+    return new Problem(507, `the file system of ${place} is full (no space or no inode left); remove files there`, {
+      cause: error,
+    });
   if (code === 'EROFS')
     return new Problem(409, `the file system of ${place} is read-only; mount it so that it can be written`, {
       cause: error,

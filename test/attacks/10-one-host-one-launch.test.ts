@@ -96,7 +96,7 @@ t.test('a launch that cannot be recorded is refused, and the next host adopts wh
   t.equal(refused.status, 503);
   t.match(
     refused.body.detail,
-    /Other is not started, because its (launch cannot be recorded|output cannot be kept): .*supervisor.* cannot be written \(no space left on device\)/,
+    /Other is not started, because its (launch cannot be recorded|output cannot be kept): .*supervisor.* cannot be written \(no space left on device, or no inode\)/,
   );
   t.equal((await status(app, 'Other')).status, 'stopped');
 

@@ -55,7 +55,7 @@ t.test('configuration, state and services', { skip }, async t => {
   const updates = { dumb: { note: 'x'.repeat(20_000) } };
   const refused = await app.post('/config', { updates, persist: true });
   t.equal(refused.status, 503);
-  t.equal(refused.body.detail, `${file} cannot be saved (the disk is full); nothing was changed`);
+  t.equal(refused.body.detail, `${file} cannot be saved (the disk is full, or has no inode left); nothing was changed`);
   t.equal(await readFile(file, 'utf8'), before, 'the file is as it was');
   t.same(
     (await readdir(small)).filter(name => name.endsWith('.tmp')),
@@ -181,7 +181,7 @@ t.test('users that cannot be saved say why', { skip }, async t => {
   const filler = path.join(small, 'filler');
   await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
   const owner = { username: 'owner', password: 'correct horse' };
-  const detail = `${small}/users.json cannot be written (no space left on device); nothing was changed`;
+  const detail = `${small}/users.json cannot be written (no space left on device, or no inode); nothing was changed`;
   t.match(await app.post('/auth/setup', owner), { status: 503, body: { detail } });
   await rm(filler);
   t.equal((await app.post('/auth/setup', owner)).status, 200);
@@ -233,3 +233,38 @@ for (const freeBytes of [4_096, 8_192, 20_000]) {
     t.equal(JSON.parse(await readFile(file, 'utf8')).tz, 'UTC');
   });
 }
+
+t.test('a disk with room and without an inode is not told to have no room', { skip }, async t => {
+  const { small } = await fullDisk(t, 'size=8m,nr_inodes=100');
+  const elsewhere = testDir(t);
+  const settings = path.join(elsewhere, 'settings.yaml');
+  await writeFile(settings, 'a: 1\n');
+  const app = await startHost({
+    plugins: [...PLUGINS, 'config-files', 'format-yaml'],
+    configDir: small,
+    config: { kid: kid('Kid', ['calm'], { config_dir: elsewhere, config_file: settings }) },
+  });
+  t.teardown(() => app.stop());
+  for (let at = 0, free = true; free; at += 1)
+    free = await writeFile(path.join(small, `filler-${at}`), '').then(
+      () => true,
+      () => false,
+    );
+  const save = { service_name: 'Kid', updates: { a: 2 } };
+  const requests: readonly [string, object, string][] = [
+    [
+      '/config',
+      { updates: { tz: 'UTC' }, persist: true },
+      `${small}/stackwarden.json cannot be saved (the disk is full, or`,
+    ],
+    ['/process/start-service', { process_name: 'Kid' }, `${small}/supervisor cannot be written (no space left`],
+    ['/config/service-config', save, `${small}/backups/service-config cannot take its backup: no space left on device`],
+  ];
+  for (const [route, body, told] of requests) {
+    const { status: code, body: answer } = await app.post(route, body);
+    t.equal(code, 503, route);
+    t.ok(answer.detail.includes(told), answer.detail);
+    t.match(answer.detail, /or (?:has )?no inode/);
+  }
+  t.equal(await readFile(settings, 'utf8'), 'a: 1\n');
+});

@@ -1,7 +1,8 @@
 // Captures output: each process writes to its own append-only spool file, which a session of its own reads. This knows all
 // sessions, wakes them, and keeps room for their spools.
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '#kit/make-directory';
 import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
 import { HolePuncher } from './hole-puncher.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
@@ -53,7 +54,7 @@ export class Capture {
 
   /** Continues from the recorded position when the spool exists already. */
   async open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
-    await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(this.#options.directory, { mode: 0o700 });
     this.#begin();
     const name = path.basename(spoolFile);
     const session = await CaptureSession.open(spoolFile, target, this.#options, {

@@ -14,9 +14,13 @@ export function writeWhole(descriptor: number, bytes: Uint8Array, at: number, sh
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code !== 'ENOSPC' && code !== 'EDQUOT') throw cause;
-    throw new Problem(500, `${shown} cannot be written: its disk is full (no space left); free some space.`, {
-      code: DISK_FULL,
-      cause,
-    });
+    throw new Problem(
+      500,
+      `${shown} cannot be written: its disk is full (no space or no inode left); remove files there.`,
+      {
+        code: DISK_FULL,
+        cause,
+      },
+    );
   }
 }

@@ -108,7 +108,8 @@ t.test('what a full disk refuses is taken back at once, and stays so', async t =
     const { stdout } = await swapper(['swap', configDir, directory, draft.part, String(moment), 'refused']);
     const { refusal, isCutOff } = JSON.parse(stdout);
     t.equal(isCutOff, false, `${name}: ${refusal}`);
-    if (refusal !== null) t.match(refusal, /^the file system of .* is full; free some space$/);
+    if (refusal !== null)
+      t.match(refusal, /^the file system of .* is full \(no space or no inode left\); remove files there$/);
     const present = refusal === null ? AFTER : OLD;
     t.same(await read(directory), present, name);
     const after = await openReleases(configDir, directory);

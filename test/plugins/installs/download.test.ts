@@ -78,7 +78,10 @@ t.test('a fault of the disk is none of the network', ROOT_ONLY, async t => {
       report: () => undefined,
       ...more,
     });
-  const isFull = { status: 507, message: `the file system of ${directory} is full; free some space` };
+  const isFull = {
+    status: 507,
+    message: `the file system of ${directory} is full (no space or no inode left); remove files there`,
+  };
   await t.rejects(get('one'), isFull, 'for its content');
   await t.rejects(get('two'), isFull, 'for its name');
   await t.rejects(get('three', { directory: path.join(directory, 'gone') }), {

@@ -41,7 +41,7 @@ t.test('a disk that is full at the backup', ROOT_ONLY, async t => {
   const id = await begin(app, 'cutover');
   const job = await ended(app, id);
   t.match(job, { status: 'failed_rolled_back', rollback_available: false, was_running: true });
-  t.match(job.error.message, /no space left on device; see to (?:its|the) disk$/);
+  t.match(job.error.message, /no space left on device, or no inode; see to (?:its|the) disk$/);
   t.equal(job.error.stage === 'backup' || job.error.stage === 'stopping', true, job.error.stage);
   t.match(await toldOf(app, id), [{ type: 'migration.failed', status: 'failed_rolled_back' }]);
   await running(app, [NAME]);

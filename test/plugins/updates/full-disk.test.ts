@@ -37,7 +37,10 @@ t.test('a disk that is full at the swap', ROOT_ONLY, async t => {
   await shelf.publish('v1.1.0');
   const { body } = await install(app, NAME);
   t.match(body, { status: 'error', reason: 'install_failed', current_version: FIRST });
-  t.equal(body.message, `the file system of ${folder} is full; free some space; ${FIRST} is in place again`);
+  t.equal(
+    body.message,
+    `the file system of ${folder} is full (no space or no inode left); remove files there; ${FIRST} is in place again`,
+  );
   t.match(await updateStatus(app, NAME), { status: 'error', message: body.message });
   t.equal((await status(app, NAME)).status, 'running');
   t.equal(await shelf.present(NAME), FIRST);
