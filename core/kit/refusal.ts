@@ -12,9 +12,9 @@ export function refuse(response: ServerResponse, status: number, detail: string)
 
 /**
  * Writes a whole answer to a connection that has no response object, and closes it, whether or not the client closes its
- * side.
+ * side. `headers` are whole lines.
  */
-export function refuseSocket(socket: Duplex, status: number, detail: string): void {
+export function refuseSocket(socket: Duplex, status: number, detail: string, headers: readonly string[] = []): void {
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -33,6 +33,7 @@ export function refuseSocket(socket: Duplex, status: number, detail: string): vo
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',
       'Connection: close',
+      ...headers,
       '',
       body,
     ].join('\r\n'),

@@ -52,6 +52,8 @@ const COMPRESSION = {
 };
 /** Time that a stream may take to open or close for one client. */
 const CALL_MS = 10_000;
+/** The versions of the protocol, for a client whose handshake is none of them. */
+const SPOKEN = ['Sec-WebSocket-Version: 13, 8'];
 const DEFAULT_PING_MS = 20_000;
 const FULL: Refusal = { code: 1013, reason: 'Too many connections to this stream' };
 const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting down' };
@@ -73,6 +75,7 @@ export class StreamServer {
 
   constructor(options: StreamServerOptions) {
     this.#options = options;
+    this.#sockets.on('wsClientError', (error, socket) => refuseSocket(socket, 400, error.message, SPOKEN));
     this.#heartbeat = setInterval(() => this.#beat(), options.pingMs ?? DEFAULT_PING_MS);
     this.#heartbeat.unref();
   }
@@ -115,6 +118,10 @@ export class StreamServer {
     // Streams are withdrawn while the listener still answers, and none of them is unknown then.
     if (!isWebSocket || (owned === undefined && !this.#options.stopping())) {
       refuseSocket(socket, 404, 'Not found');
+      return;
+    }
+    if (request.method !== 'GET') {
+      refuseSocket(socket, 405, 'A stream is opened with GET', ['Allow: GET']);
       return;
     }
     if (this.#options.origins.isForeign(request)) {

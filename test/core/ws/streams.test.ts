@@ -9,6 +9,8 @@ import { openEntrance, type TestEntrance, tokenAccess } from '../../support/entr
 import { until } from '../../support/until.ts';
 
 const MIB = 1_024 * 1_024;
+const KEY = 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+const VERSION = 'Sec-WebSocket-Version: 13\r\n';
 
 interface Peer {
   readonly socket: WebSocket;
@@ -132,8 +134,19 @@ t.test('refused upgrades', async t => {
   await dial(entrance, '/ws/a', { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://localhost' }).opened;
   const other = 'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n';
   t.match(await entrance.raw(other), /^HTTP\/1\.1 404 /);
-  const keyless = 'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-  t.match(await entrance.raw(keyless), /^HTTP\/1\.1 400 /);
+  for (const [method, headers, told] of [
+    ['GET', '', /^HTTP\/1\.1 400 .*{"detail":"Missing or invalid Sec-WebSocket-Key header"}$/s],
+    [
+      'GET',
+      `${KEY}Sec-WebSocket-Version: 99\r\n`,
+      /^HTTP\/1\.1 400 .*\r\nSec-WebSocket-Version: 13.*{"detail":".*"}$/s,
+    ],
+    ['GET', `${KEY}${VERSION}Sec-WebSocket-Protocol: ,\r\n`, /^HTTP\/1\.1 400 .*{"detail":".*"}$/s],
+    ['POST', `${KEY}${VERSION}`, /^HTTP\/1\.1 405 .*\r\nAllow: GET\r\n.*{"detail":"A stream is opened with GET"}$/s],
+  ] as const) {
+    const line = `${method} /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
+    t.match(await entrance.raw(`${line}${headers}\r\n`), told, `${method} ${headers}`);
+  }
   t.throws(() => entrance.http.addStream('b', { path: '/ws/a', summary: 'b', open: () => {} }), /of b .* by a/);
 });
 
