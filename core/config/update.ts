@@ -11,7 +11,7 @@ import type {
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
-import { refuseInfinite } from '../kit/finite-data.ts';
+import { refuseInfinite, refuseRounded } from '../kit/finite-data.ts';
 import { duplicateNames, matchBlock } from '../kit/named-blocks.ts';
 import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -110,6 +110,7 @@ export class Updates {
     const name = update.processName;
     const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(blocks, name));
     if (name !== undefined && block === undefined) throw unknownProcess(name);
+    await refuseRounded(update.updates, () => before);
     const edits = block === undefined ? this.#globalEdits(update.updates) : this.#blockEdits(block, update.updates);
 
     const overrideOf = (edit: ConfigEdit) => overrides.find(override => startsWith(override.path, edit.path));

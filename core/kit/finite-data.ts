@@ -1,4 +1,5 @@
 // Makes data what JSON can carry: clients get `null` for other numbers, and send that back when they change something else.
+// Nor is an integer taken that JSON can carry and its readers cannot.
 import { Problem } from '../contract/problem.ts';
 
 /**
@@ -25,4 +26,31 @@ export function refuseInfinite(value: unknown, name = ''): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Problem(400, `${name} is not a finite number`);
   if (typeof value !== 'object' || value === null) return;
   for (const [key, member] of Object.entries(value)) refuseInfinite(member, name === '' ? key : `${name}.${key}`);
+}
+
+/**
+ * Throws a Problem 422 for an integer so large that its last digits were lost when the updates of a body were read.
+ * What `present` gives is let through, because clients send back what they got.
+ */
+export async function refuseRounded(updates: unknown, present: () => unknown): Promise<void> {
+  const sent = largeIntegers(updates);
+  if (sent.length === 0) return;
+  const known = new Set(largeIntegers(await present()).map(({ value }) => value));
+  const rounded = sent.find(({ value }) => !known.has(value));
+  if (rounded === undefined) return;
+  const msg = `integers beyond ${Number.MAX_SAFE_INTEGER} lose digits on their way; send it as text, or edit the file by hand`;
+  const errors = [{ loc: ['body', 'updates', ...rounded.path], msg, type: 'too_big' }];
+  throw new Problem(422, `${rounded.path.join('.')}: ${msg}`, { extra: { errors } });
+}
+
+interface LargeInteger {
+  readonly path: readonly string[];
+  readonly value: number;
+}
+
+function largeIntegers(value: unknown, path: readonly string[] = []): LargeInteger[] {
+  if (typeof value === 'number')
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? [{ path, value }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => largeIntegers(member, [...path, key]));
 }

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
-import { refuseInfinite } from '#kit/finite-data';
+import { refuseInfinite, refuseRounded } from '#kit/finite-data';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { refuseLargeData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
@@ -170,12 +170,12 @@ export class ServiceFiles implements ServiceFileAccess {
       throw new Problem(409, 'The file was changed meanwhile; read it again');
     }
     const wanted = typeof update.updates === 'string' ? await format.readUpdate(update.updates) : undefined;
+    const values = wanted?.kind === 'file' ? undefined : (wanted?.values ?? (update.updates as FileObject));
+    await refuseRounded(values, () => namingFile(place, () => format.parse(text)));
     const edited =
       wanted?.kind === 'file'
         ? { text: wanted.text, changed: 1 }
-        : await namingFile(place, () =>
-            editVerified(format, text, wanted?.values ?? (update.updates as FileObject), update.mode),
-          );
+        : await namingFile(place, () => editVerified(format, text, values as FileObject, update.mode));
     if (edited.text === text) return { changed: 0, revision };
     return { changed: edited.changed, revision: await this.#write(block, place, held, text, edited.text) };
   }
