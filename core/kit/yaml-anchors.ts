@@ -1,10 +1,10 @@
 // What an anchor ties together in a YAML document: a change of it would change what aliases elsewhere stand for.
-import { isAlias, isPair, type Node, type Pair, visit } from 'yaml';
+import { isPair, type Node, type Pair, visit } from 'yaml';
 
-/** The value of an item that has an anchor in it, or is an alias; undefined for one that can be changed alone. */
+/** The value of an item that has an anchor in it; undefined for one that can be changed alone, as an alias can. */
 export function sharedNode(item: Pair | Node | null): Node | null | undefined {
   const node = (isPair(item) ? item.value : item) as Node | null;
-  const isNamed = isPair(item) ? hasAnchor(item.key as Node) : isAlias(item);
+  const isNamed = isPair(item) && hasAnchor(item.key as Node);
   return isNamed || (node !== null && hasAnchor(node)) ? node : undefined;
 }
 

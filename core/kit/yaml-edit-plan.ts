@@ -13,8 +13,6 @@ import { findRange, readKey, YamlPlaces } from './yaml-places.ts';
 import { formatInline, literalLines, needsBlock, YamlWriter } from './yaml-writer.ts';
 
 type Values = Record<string, unknown>;
-/** Whether members that are not wanted stay or go. */
-export type YamlEditMode = 'merge' | 'replace';
 
 /** What is put behind the member with this index, or before the first one where it is -1. */
 interface Planned {
@@ -48,7 +46,7 @@ export class YamlEditPlan {
   }
 
   /** Plans the members of the mapping at `path`. `current` holds its values with aliases and merge keys resolved. */
-  members(map: YAMLMap, current: Values, wanted: Values, mode: YamlEditMode, path: readonly string[]): void {
+  members(map: YAMLMap, current: Values, wanted: Values, path: readonly string[]): void {
     const pairs = map.items;
     const byKey = new Map(pairs.map(pair => [readKey(pair), pair]));
     const added: [string, unknown][] = [];
@@ -58,10 +56,10 @@ export class YamlEditPlan {
       if (isPresent && (before === value || deepEqual(before, value))) continue;
       const pair = byKey.get(key);
       if (pair === undefined) added.push([key, value]);
-      else if (!this.#inside(pair.value, before, value, mode, [...path, key]))
+      else if (!this.#inside(pair.value, before, value, [...path, key]))
         this.#replace(pair, value, [...path, key], map.flow === true);
     }
-    const removed = mode === 'merge' ? [] : Object.keys(current).filter(key => !Object.hasOwn(wanted, key));
+    const removed = Object.keys(current).filter(key => !Object.hasOwn(wanted, key));
     for (const key of removed) this.#refuseShared(byKey.get(key), [...path, key]);
     if (added.length + removed.length === 0) return;
     this.changed += added.length + removed.length;
@@ -80,10 +78,10 @@ export class YamlEditPlan {
   }
 
   /** Plans what differs inside a collection that stays one; false when it has to be replaced as a whole. */
-  #inside(node: unknown, before: unknown, value: unknown, mode: YamlEditMode, path: readonly string[]): boolean {
+  #inside(node: unknown, before: unknown, value: unknown, path: readonly string[]): boolean {
     if (isMap(node) && isObject(before) && isObject(value)) {
-      if (mode === 'replace' && !Object.keys(before).some(key => Object.hasOwn(value, key))) return false;
-      this.members(node, before, value, mode, path);
+      if (!Object.keys(before).some(key => Object.hasOwn(value, key))) return false;
+      this.members(node, before, value, path);
       return true;
     }
     if (!isSeq(node) || !Array.isArray(before) || !Array.isArray(value)) return false;
@@ -101,7 +99,7 @@ export class YamlEditPlan {
       if (deepEqual(current[source], value)) return;
       const at = [...path, String(source)];
       const node = nodes[source] ?? null;
-      if (this.#inside(node, current[source], value, 'replace', at)) return;
+      if (this.#inside(node, current[source], value, at)) return;
       this.#refuseShared(node, at);
       this.#replaceItem(seq, node, ranges[source] as Range, value);
     };

@@ -2,11 +2,14 @@
 import { isMap, YAMLMap } from 'yaml';
 import { Problem } from '../contract/problem.ts';
 import { finiteData } from './finite-data.ts';
+import { mergedValues } from './merged-values.ts';
 import { applySplices, type Splice } from './text-splice.ts';
 import { parseYaml, yamlData } from './yaml-document.ts';
-import { type YamlEditMode, YamlEditPlan } from './yaml-edit-plan.ts';
+import { YamlEditPlan } from './yaml-edit-plan.ts';
 
 type Values = Record<string, unknown>;
+/** Whether members that are not wanted stay or go. */
+type YamlEditMode = 'merge' | 'replace';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
@@ -48,7 +51,9 @@ export class YamlEditor {
     const values = finiteData(read);
     const splices: Splice[] = [];
     const plan = new YamlEditPlan(this.#text, this.#lineEnding, splices);
-    plan.members(map, values, typeof wanted === 'function' ? wanted(values) : wanted, mode, []);
+    const sent = typeof wanted === 'function' ? wanted(values) : wanted;
+    // Here, because what comes by an alias or a merge has its members elsewhere.
+    plan.members(map, values, mode === 'merge' ? (mergedValues(values, sent) as Values) : sent, []);
     this.#text = applySplices(this.#text, splices);
     this.#changed += plan.changed;
   }

@@ -2,7 +2,6 @@
 import { isCollection, isPair, isScalar, isSeq, type Node, type Pair, type YAMLSeq } from 'yaml';
 import type { Range } from './bracket-members.ts';
 
-const CORE_TAGS = 'tag:yaml.org,2002:';
 /** Of a tag and the white space behind it. */
 const MAX_TAG_LENGTH = 200;
 const TAG = /(?<![^\s,[\]{}])!(?:<[^\s<>]+>|[^\s,[\]{}<>]+)\s+$/;
@@ -26,9 +25,8 @@ export class YamlPlaces {
   /** What a new value takes the place of: also a tag that names another kind of values. */
   replaced(node: Node | null, value: unknown): [number, number] | null {
     const range = this.of(node);
-    const { tag = '' } = (node ?? {}) as { readonly tag?: string };
-    if (range === null || !tag.startsWith(CORE_TAGS) || (isScalar(node) && typeof node.value === typeof value))
-      return range;
+    const { tag } = (node ?? {}) as { readonly tag?: string };
+    if (range === null || tag === undefined || (isScalar(node) && typeof node.value === typeof value)) return range;
     const before = this.#text.slice(Math.max(0, range[0] - MAX_TAG_LENGTH), range[0]);
     return [range[0] - (TAG.exec(before)?.[0].length ?? 0), range[1]];
   }

@@ -5,6 +5,7 @@ import { type NamedBlock, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { refuseInfinite, refuseRounded } from '#kit/finite-data';
 import { fileVersion } from '#kit/fs-out-of-process';
+import { mergedValues } from '#kit/merged-values';
 import { refuseLargeData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
 import { realPlaceOf } from '#kit/system-paths';
@@ -88,7 +89,7 @@ export class ServiceFiles implements ServiceFileAccess {
       const { text } = await held.read();
       const present = await format.parse(text);
       const kept = typeof wanted.values === 'function' ? wanted.values(present) : wanted.values;
-      const values = mergeDeep(pickMissing(present, wanted.initial), kept);
+      const values = mergedValues(pickMissing(present, wanted.initial), kept) as FileObject;
       const edited = await editVerified(format, text, values, 'merge');
       if (edited.text !== text) await this.#write(block, place, held, text, edited.text);
     };
@@ -246,16 +247,6 @@ function pickMissing(found: unknown, wanted: FileObject): FileObject {
       return Object.keys(rest).length === 0 ? [] : [[key, rest]];
     }),
   );
-}
-
-/** Members of `upper` win; objects are merged at every depth. */
-function mergeDeep(lower: FileObject, upper: FileObject): FileObject {
-  const merged = bareObject(Object.entries(lower));
-  for (const [key, value] of Object.entries(upper)) {
-    const before = merged[key];
-    merged[key] = isObject(before) && isObject(value) ? mergeDeep(before, value) : value;
-  }
-  return merged;
 }
 
 function containsValues(found: unknown, wanted: unknown): boolean {

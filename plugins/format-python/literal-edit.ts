@@ -2,27 +2,19 @@
 import { BracketMembers, type PlacedAdditions } from '#kit/bracket-members';
 import { deepEqual } from '#kit/deep-equal';
 import { matchItems } from '#kit/matched-items';
-import { bareObject, isObject } from '#kit/plain-object';
+import { mergedValues } from '#kit/merged-values';
+import { isObject } from '#kit/plain-object';
 import { applySplices, type Splice } from '#kit/text-splice';
 import type { EditMode } from '../config-files/contract.ts';
 import { type Literal, type Member, readLiteral, writeLiteral } from './literal.ts';
 
 /** The text of the literal for a value that differs; `merge` keeps the members of dicts that the value lacks. */
 export function editLiteral(text: string, literal: Literal, value: unknown, mode: EditMode): string {
-  const wanted = mode === 'merge' ? merged(literal.value, value) : value;
+  const wanted = mode === 'merge' ? mergedValues(literal.value, value) : value;
   const edited = afterSplices(text, literal, new LiteralEdit(text).plan(literal, wanted));
   const found = readLiteral(edited, 0);
   const isExact = found?.endOffset === edited.length && deepEqual(found.value, wanted);
   return isExact ? edited : writeLiteral(wanted, literal.kind, quoteAt(text, literal.startOffset));
-}
-
-/** Only dicts are merged. */
-function merged(before: unknown, value: unknown): unknown {
-  if (!isObject(before) || !isObject(value)) return value;
-  const members = Object.entries(value).map(
-    ([key, member]) => [key, Object.hasOwn(before, key) ? merged(before[key], member) : member] as const,
-  );
-  return bareObject([...Object.entries(before), ...members]);
 }
 
 class LiteralEdit {
