@@ -1,29 +1,23 @@
-// Keeps copies of configuration files with which the host has started successfully.
+// Keeps copies of configuration files with which the host has started successfully, or that it lays out anew.
 import path from 'node:path';
-import type { Logger } from '../contract/log.ts';
 import { writeFileIn } from '../kit/atomic-write.ts';
 import { GuardedDirectory } from '../kit/guarded-directory.ts';
-import type { ConfigText } from './load.ts';
 
 /** Suffixes of the copies' names, the newest first. */
 export const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'] as const;
 
-const [NEWEST] = BACKUPS;
+export const [NEWEST] = BACKUPS;
 /** What becomes the newest. */
 const NEXT = '.bak.new';
 
 /** Keeps the last five files that differ. They hold secrets, so only their owner reads them. */
-export async function keepBackup({ file, text }: ConfigText, log: Logger): Promise<void> {
+export async function keepBackup(file: string, text: string): Promise<void> {
+  // The copies stand beside the name of the file, also where that is a link.
+  const directory = await GuardedDirectory.open(path.dirname(file));
   try {
-    // The copies stand beside the name of the file, also where that is a link.
-    const directory = await GuardedDirectory.open(path.dirname(file));
-    try {
-      await keepIn(directory, path.basename(file), text);
-    } finally {
-      directory.close();
-    }
-  } catch (error) {
-    log.warn(`no backup of ${file} could be made`, error);
+    await keepIn(directory, path.basename(file), text);
+  } finally {
+    directory.close();
   }
 }
 

@@ -15,36 +15,54 @@ import { type ConfigEdit, type ConfigPath, startsWith, withEdits } from './layer
 import { type ConfigFormat, LARGE_BYTES } from './load.ts';
 import { renameInText, withFormerText } from './move.ts';
 
-/** What `editText` gives, without a stall of the event loop. */
-export function editTextAside(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): Promise<string> {
+export interface EditedConfig {
+  readonly text: string;
+  /** Whether spacing changed elsewhere too, because no replaced range could express the edits. */
+  readonly isLaidOutAnew: boolean;
+}
+
+/** The text after all edits, as `editText` makes it, without a stall of the event loop. */
+export function editTextAside(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): Promise<EditedConfig> {
   return readTextAbove(LARGE_BYTES[format], import.meta.url, editTextWith, text, format, JSON.stringify(edits));
 }
 
 /**
- * `editText` with the JSON text of the edits.
+ * The same with the JSON text of the edits.
  *
  * @public The thread for large texts calls it by its name.
  */
-export function editTextWith(text: string, format: ConfigFormat, editsText: string): string {
-  return editText(text, format, plainData(JSON.parse(editsText) as ConfigEdit[]));
+export function editTextWith(text: string, format: ConfigFormat, editsText: string): EditedConfig {
+  return editedConfig(text, format, plainData(JSON.parse(editsText) as ConfigEdit[]));
 }
 
 /** Returns the text after all edits, made in their order. Throws a Problem 400 for one that cannot be made. */
 export function editText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {
+  return editedConfig(text, format, edits).text;
+}
+
+function editedConfig(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): EditedConfig {
   const moves = edits.flatMap(({ from, ...edit }) => (from === undefined ? [] : [{ ...edit, from }]));
-  return changedText(
-    moves.reduce((moved, move) => textAfterMove(moved, format, move), text),
-    format,
-    edits,
-  );
+  let isLaidOutAnew = false;
+  const changed = (before: string, made: readonly ConfigEdit[]): string => {
+    const after = changedText(before, format, made);
+    isLaidOutAnew ||= after.isLaidOutAnew;
+    return after.text;
+  };
+  const moved = moves.reduce((before, move) => textAfterMove(before, format, move, changed), text);
+  return { text: changed(moved, edits), isLaidOutAnew };
 }
 
 /** What is left at the former place goes with the rest of the edits. */
-function textAfterMove(text: string, format: ConfigFormat, move: ConfigEdit & { readonly from: ConfigPath }): string {
+function textAfterMove(
+  text: string,
+  format: ConfigFormat,
+  move: ConfigEdit & { readonly from: ConfigPath },
+  changed: (text: string, edits: readonly ConfigEdit[]) => string,
+): string {
   const { path: to, from } = move;
   const renamed = isBeside(from, to) ? renameInText(text, format, from, to) : undefined;
   if (renamed !== undefined) return renamed;
-  const copied = changedText(text, format, [move]);
+  const copied = changed(text, [move]);
   return from.length === to.length ? withFormerText(text, copied, format, from, to) : copied;
 }
 
@@ -53,16 +71,18 @@ function isBeside(a: ConfigPath, b: ConfigPath): boolean {
 }
 
 /** Throws a Problem 400 where no text was found that reads as the values which the edits make. */
-function changedText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {
+function changedText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): EditedConfig {
   let wanted: ConfigObject = {};
   const edited = (present: ConfigObject): ConfigObject => {
     wanted = withEdits(present, edits) as ConfigObject;
     return wanted;
   };
   const changed = format === 'json' ? editedJson(text, edited) : editedYaml(text, edited);
-  if (changed !== undefined && (changed === text || readsAs(changed, format, wanted))) return changed;
+  if (changed !== undefined && (changed === text || readsAs(changed, format, wanted)))
+    return { text: changed, isLaidOutAnew: false };
   const rewritten = format === 'yaml' ? rewriteYaml(text, edited(finiteData(yamlValues(text)))) : undefined;
-  if (rewritten !== undefined && readsAs(rewritten, format, wanted)) return rewritten;
+  if (rewritten !== undefined && readsAs(rewritten, format, wanted))
+    return { text: rewritten, isLaidOutAnew: !isAsWritten(text) };
   const reason = 'the change cannot be written without changing other values, such as those that share an anchor';
   throw new Problem(400, `${reason}; edit the configuration file by hand`);
 }
@@ -91,14 +111,23 @@ function editedYaml(text: string, edited: (present: ConfigObject) => ConfigObjec
   return editor.text;
 }
 
+/** Whether the text is laid out as `rewriteYaml` does it, mostly by itself earlier. */
+function isAsWritten(text: string): boolean {
+  return writtenYaml(text, parseYaml(text, { merge: true }).document) === text;
+}
+
+function writtenYaml(text: string, document: Document): string {
+  const written = document.toString({ lineWidth: 0 });
+  return text.includes('\r\n') ? written.replaceAll('\n', '\r\n') : written;
+}
+
 /** The text with comments kept, while spacing may change; undefined where it cannot have such values. */
 function rewriteYaml(text: string, wanted: ConfigObject): string | undefined {
   const { document } = parseYaml(text, { merge: true });
   if (isMap(document.contents)) rewriteMembers(document, document.contents, finiteData(yamlValues(text)), wanted);
   else document.contents = document.createNode(wanted) as never;
   try {
-    const rewritten = document.toString({ lineWidth: 0 });
-    return text.includes('\r\n') ? rewritten.replaceAll('\n', '\r\n') : rewritten;
+    return writtenYaml(text, document);
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
 import { reasonText } from '../kit/error-text.ts';
-import { BACKUPS, keepBackup } from './backups.ts';
+import { BACKUPS, keepBackup, NEWEST } from './backups.ts';
 import { editTextAside } from './edit.ts';
 import { FILE_NAMES } from './file-names.ts';
 import type { ConfigEdit } from './layers.ts';
@@ -97,7 +97,10 @@ export class MainFile {
     else this.value = value;
     if (readOnly) return;
     await removeTemporaryFiles(found.file);
-    if (this.state === 'valid') await keepBackup(found, log);
+    if (this.state !== 'valid') return;
+    await keepBackup(found.file, found.text).catch((error: unknown) =>
+      log.warn(`no backup of ${found.file} could be made`, error),
+    );
   }
 
   /**
@@ -157,13 +160,14 @@ export class MainFile {
 
   /**
    * Makes the edits on disk and, once they are stored, takes over the value that they make of the present one. A file
-   * that vanished is written in any case, which the warnings that this gives tell. Throws a Problem 503 when writing
-   * fails; nothing is changed then.
+   * that vanished is written in any case; the warnings that this gives tell of that, and of a layout that could not be
+   * kept. Throws a Problem 503 when writing fails; nothing is changed then.
    */
   async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<string[]> {
     const isGone = this.#isGone;
     if (edits.length === 0 && !isGone) return [];
-    const text = await editTextAside(this.#text ?? '', formatOf(this.#path), edits);
+    const before = this.#text ?? '';
+    const { text, isLaidOutAnew } = await editTextAside(before, formatOf(this.#path), edits);
     if (text.length > MAX_CHARACTERS) {
       throw new Problem(
         413,
@@ -172,6 +176,7 @@ export class MainFile {
     }
     if (text !== this.#text || isGone) {
       try {
+        if (isLaidOutAnew) await keepBackup(this.#path, before);
         await writeFileAtomic(this.#path, text, { mode: 0o600 });
       } catch (error) {
         const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
@@ -181,16 +186,21 @@ export class MainFile {
       this.#isGone = false;
     }
     this.value = value;
-    if (!isGone) return [];
-    const warning = `${this.#path} had vanished; it was written again whole, as it was last known`;
-    this.#options.log.warn(warning);
-    return [warning];
+    const warnings: string[] = [];
+    if (isGone) warnings.push(`${this.#path} had vanished; it was written again whole, as it was last known`);
+    if (isLaidOutAnew)
+      warnings.push(
+        `${this.#path} was laid out anew, because this change could not be made within its lines; ` +
+          `what it was before is in ${path.basename(this.#path)}${NEWEST}`,
+      );
+    for (const warning of warnings) this.#options.log.warn(warning);
+    return warnings;
   }
 
   /** The value in memory takes the place of a text that could not be used and is gone. */
   async #forgetBroken(): Promise<void> {
     const edits = Object.entries(this.value).map(([key, value]) => ({ path: [key], value }));
-    this.#text = await editTextAside('', formatOf(this.#path), edits);
+    this.#text = (await editTextAside('', formatOf(this.#path), edits)).text;
     this.state = 'valid';
     this.reason = null;
   }

@@ -118,6 +118,24 @@ t.test('a file that vanishes is written again whole, by the next save', async t 
   t.strictSame((await save('third')).body.warnings, [], 'told once');
 });
 
+t.test('a YAML file that has to be laid out anew is kept as it was, and the answer says so', async t => {
+  const text = 'tz:   first # mine\ndumb:\n    ? log_level\n    : INFO\n';
+  const configDir = testDir(t, { 'stackwarden.yaml': text });
+  const app = await startHost({ plugins: ['config', 'logs'], configDir });
+  t.teardown(() => app.stop());
+  const file = path.join(configDir, 'stackwarden.yaml');
+  const save = (updates: unknown) => app.post('/config', { updates });
+  t.strictSame((await save({ tz: 'second' })).body.warnings, [], 'a change within the lines is nothing to tell');
+  const before = await readFile(file, 'utf8');
+  t.equal(before, text.replace('first', 'second'));
+  const warnings = [/yaml was laid out anew.*; what it was before is in stackwarden\.yaml\.bak$/];
+  t.match(await save({ dumb: { log_name: 'Own' } }), { status: 200, body: { warnings } });
+  t.equal(await readFile(`${file}.bak`, 'utf8'), before);
+  t.strictSame((await save({ dumb: { log_name: 'Other' } })).body.warnings, [], 'once');
+  t.match(await save({ dumb: { log_count: 3 } }), { status: 200, body: { warnings: [] } });
+  t.equal(await readFile(`${file}.bak`, 'utf8'), before, 'the copy is not pushed out by what looks the same');
+});
+
 t.test('something else in place of the file is told when it is seen, and by each save', async t => {
   const app = await startHost({ plugins: ['config', 'logs'], config: { tz: 'first' } });
   t.teardown(() => app.stop());
