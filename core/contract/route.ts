@@ -75,6 +75,12 @@ export interface Route<
   /** Largest body that is accepted. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
   /**
+   * Whether members of the body may be called `constructor` and `prototype`, as those of foreign files may: whoever sets
+   * it reads own members only. Such a body is refused otherwise, because code that copies by names would reach a
+   * prototype. Default false.
+   */
+  readonly holdsForeignNames?: boolean;
+  /**
    * Whether an answer above 8 KiB is compressed for clients that take gzip. Bytes that are answered with
    * `Content-Encoding: gzip` are sent to those as they are, and unpacked for others. Default false.
    */

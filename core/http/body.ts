@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../contract/problem.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
-import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
+import { FORBIDDEN_IN_DATA, plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 import type { BodyShare } from './body-budget.ts';
 
@@ -15,11 +15,15 @@ const RETRY_AFTER_S = 1;
  * valid JSON or has a forbidden shape, 413 above `limitBytes` or when it costs too much, 415 for another media type, 503
  * when the bodies in flight leave no room for it. What it takes of `share` stays taken.
  */
-export async function readJson(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  { limitBytes, holdsForeignNames }: { readonly limitBytes: number; readonly holdsForeignNames: boolean },
+  share: BodyShare,
+): Promise<unknown> {
   const bytes = await readBytes(request, limitBytes, share);
   if (bytes.length === 0) return undefined;
   refuseMediaType(request);
-  return readText(import.meta.url, parseBody, bytes);
+  return readText(import.meta.url, parseBody, bytes, holdsForeignNames);
 }
 
 /**
@@ -27,7 +31,7 @@ export async function readJson(request: IncomingMessage, limitBytes: number, sha
  *
  * @public The thread for large texts calls it by its name.
  */
-export function parseBody(bytes: Uint8Array): unknown {
+export function parseBody(bytes: Uint8Array, holdsForeignNames: boolean): unknown {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -42,7 +46,7 @@ export function parseBody(bytes: Uint8Array): unknown {
     throw new Problem(400, 'The body is not valid JSON', { cause: error });
   }
   plainData(value);
-  refuseForbiddenKeys(value);
+  refuseForbiddenKeys(value, holdsForeignNames ? FORBIDDEN_IN_DATA : undefined);
   return value;
 }
 

@@ -79,7 +79,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const share = bodies.open();
     try {
       const limitBytes = Math.min(route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, bodies.largestBytes);
-      const value = await readJson(request, limitBytes, share);
+      const value = await readJson(request, { limitBytes, holdsForeignNames: route.holdsForeignNames === true }, share);
       return await handle(value === undefined ? {} : value);
     } finally {
       share.release();

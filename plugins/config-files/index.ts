@@ -51,6 +51,7 @@ export default definePlugin({
       path: '/config/service-config',
       summary: "Reads or changes a service's own configuration file",
       bodyLimitBytes: MAX_BODY_BYTES,
+      holdsForeignNames: true,
       body: wire.body,
       response: wire.answer,
       async handle({ body, identity }) {

@@ -186,8 +186,10 @@ export class ServiceFiles implements ServiceFileAccess {
     const extension = path.extname(name).toLowerCase();
     const fitting = this.#formats().filter(format => format.extensions.includes(extension));
     const chosen = fitting.find(format => isOf(format, name)) ?? fitting.find(format => format.matches === undefined);
-    if (chosen === undefined) throw new Problem(400, `Files of the kind '${extension || name}' cannot be edited here`);
-    return chosen;
+    if (chosen !== undefined) return chosen;
+    const known = [...new Set(this.#formats().flatMap(({ extensions }) => extensions))].sort().join(', ');
+    const kind = extension || name;
+    throw new Problem(400, `Files of the kind '${kind}' are not edited here, only ${known}; edit ${file} by hand`);
   }
 
   async #write(block: NamedBlock, place: string, held: HeldFile, before: string, after: string): Promise<string> {

@@ -114,6 +114,19 @@ t.test('read and change', async t => {
   t.same((await call({ updates: { port: 7 } })).body.warnings, []);
 });
 
+t.test('a key that every object inherits is one like any other', async t => {
+  const { file, call } = await open(t);
+  const text = 'port: 80 # own\nconstructor: a\nnested:\n  prototype: b\n  toString: c\n';
+  await writeFile(file, text);
+  const { config } = (await call()).body;
+  t.match(await call({ updates: config }), { status: 200, body: { changed: 0 } });
+  const updates = { ...config, port: 81, nested: { ...config.nested, prototype: 'd' } };
+  t.match(await call({ updates, mode: 'replace' }), { status: 200, body: { changed: 2 } });
+  t.equal(await readFile(file, 'utf8'), text.replace('80', '81').replace('b\n', 'd\n'));
+  const large = { ...updates, text: 'x'.repeat(100_000) };
+  t.match(await call({ updates: large }), { status: 200, body: { changed: 1 } }, 'a large body too');
+});
+
 t.test('a file whose name is as long as names can be is changed as any other', async t => {
   const { app, dir, call, point } = await open(t);
   // Cut anywhere, they are the same but for their ends.
@@ -246,8 +259,15 @@ t.test('what cannot be read', async t => {
   t.equal((await app.post('/config/service-config', { service_name: 'Bare' })).status, 400);
   await point(path.join(dir, 'bad.json'));
   t.match(await call(), { status: 422, body: { detail: /^bad\.json: .*line 1, column/ } });
-  await point(path.join(dir, 'x.toml'));
-  t.equal((await call()).status, 400);
+  for (const name of ['x.toml', '.env']) {
+    const file = path.join(dir, name);
+    await writeFile(file, 'a = 1\n');
+    await point(file);
+    const known = '.ini, .json, .py, .xml, .yaml, .yml';
+    const kind = name.slice(name.indexOf('.'));
+    const detail = `Files of the kind '${kind}' are not edited here, only ${known}; edit ${file} by hand`;
+    t.match(await call(), { status: 400, body: { detail } });
+  }
   await point(path.join(dir, 'missing.yaml'));
   t.equal((await call()).status, 404);
   await point('relative.yaml');
