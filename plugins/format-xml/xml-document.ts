@@ -42,10 +42,25 @@ const TAG_START = /<([A-Za-z_][\w.:-]*)/y;
 const ATTRIBUTE = /\s+([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 const TAG_END = /\s*(\/?)>/y;
 const MAX_DEPTH = 100;
+const DECLARATION = 'xmlns:';
 
 /** Returns the root element. Throws a Problem 422 with line and column when the text is not valid XML. */
 export function parseDocument(text: string): Element {
   return new Scanner(text).parseDocument();
+}
+
+/** The names whose prefix nothing around them declares, for which readers that know namespaces refuse the whole file. */
+export function undeclaredNames(
+  { name, attributes, children }: Element,
+  around: ReadonlySet<string> = new Set(['xml', 'xmlns']),
+): ReadonlySet<string> {
+  const declarations = attributes.filter(attribute => attribute.value !== '' && attribute.name.startsWith(DECLARATION));
+  const declared = new Set([...around, ...declarations.map(attribute => attribute.name.slice(DECLARATION.length))]);
+  const own = [name, ...attributes.map(attribute => attribute.name)].filter(given => {
+    const [prefix = '', local, ...rest] = given.split(':');
+    return local !== undefined && (local === '' || rest.length > 0 || !declared.has(prefix));
+  });
+  return new Set([...own, ...children.flatMap(child => [...undeclaredNames(child, declared)])]);
 }
 
 class Scanner {

@@ -8,7 +8,7 @@ import { positionAt } from '#kit/text-position';
 import { applySplices, type Splice } from '#kit/text-splice';
 import { readText } from '#kit/text-thread';
 import type { ConfigFormat, EditedText, EditMode, FileObject, TextUpdate } from '../config-files/contract.ts';
-import { type Element, parseDocument } from './xml-document.ts';
+import { type Element, parseDocument, undeclaredNames } from './xml-document.ts';
 
 /** A leaf is a text or null; an object holds attributes as `@name`, text beside them as `#text`, and children. */
 type Value = string | null | FileObject | Value[];
@@ -40,7 +40,7 @@ export function readBackXml(updatesText: string, text: string): FileObject {
 export function readXmlUpdate(text: string): TextUpdate {
   try {
     if (text.trimStart().startsWith('<')) {
-      parseDocument(text);
+      refuseUndeclared(undeclaredNames(parseDocument(text)));
       return { kind: 'file', text };
     }
     refuseCostlyJson(text);
@@ -61,7 +61,17 @@ export function editXml(text: string, updatesText: string, mode: EditMode): Edit
   const others = Object.keys(wanted).filter(name => name !== root.name);
   if (others.length > 0) throw new Problem(400, `The root of the file is ${root.name}, not ${others.join(', ')}`);
   const splices = new SplicePlanner(text, mode).planElement(root, wanted[root.name] as Value);
-  return { text: applySplices(text, splices), changed: splices.length };
+  const edited = applySplices(text, splices);
+  // What the file has already is nobody's change.
+  if (splices.length > 0) refuseUndeclared(undeclaredNames(parseDocument(edited)), undeclaredNames(root));
+  return { text: edited, changed: splices.length };
+}
+
+function refuseUndeclared(found: ReadonlySet<string>, present: ReadonlySet<string> = new Set()): void {
+  const name = [...found].find(given => !present.has(given));
+  if (name === undefined) return;
+  const [prefix] = name.split(':');
+  throw new Problem(400, `Nothing declares the prefix of '${name}'; add @xmlns:${prefix} first, or send another name`);
 }
 
 /** Updates may leave out the root's name; they then concern the content of the root. */

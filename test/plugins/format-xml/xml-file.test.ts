@@ -37,6 +37,12 @@ holdFormat(t, xmlFormat, {
       updates: { a: { b: 'one\ntwo', c: 'x\ny', d: '2' } },
       becomes: ['<d>1', '<d>2'],
     },
+    {
+      name: 'prefixes that are declared around them, also by the update',
+      text: '<a xmlns:d="urn:d"><x:e>1</x:e></a>',
+      updates: { a: { '@xmlns:f': 'urn:f', 'x:e': '2', 'd:g': '3', 'f:h': '4', '@xml:lang': 'en' } },
+      becomes: '<a xmlns:f="urn:f" xml:lang="en" xmlns:d="urn:d"><x:e>2</x:e><d:g>3</d:g><f:h>4</f:h></a>',
+    },
     { name: 'a leaf', text: ARR, updates: { Config: { Port: '9000' } }, becomes: ['8989', '9000'] },
     { name: 'inside the root', text: ARR, updates: { Port: 9000 }, becomes: ['8989', '9000'] },
     {
@@ -98,6 +104,13 @@ holdFormat(t, xmlFormat, {
     },
   ],
   refused: [
+    ...[{ 'x:b': 1 }, { '@x:b': 1 }, { c: { 'x:b': 1 } }, { 'd:b:c': 1 }].map(updates => ({
+      name: 'a prefix that nothing declares',
+      text: '<a xmlns:d="urn:d"><c><x:e/></c></a>',
+      updates,
+      status: 400,
+      message: /Nothing declares the prefix of '[xd]:b/,
+    })),
     { name: 'not closed', text: '<a>\n<b>\n</a>', status: 422, message: /line 3/ },
     { name: 'two roots', text: '<a/><b/>', status: 422, message: /behind the root/ },
     { name: 'a DOCTYPE', text: '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', status: 422, message: /DOCTYPE/ },
