@@ -22,8 +22,14 @@ export interface YamlDocument {
  */
 const OPTIONS = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', resolveKnownTags: false } as const;
 
+/** The same text at the same offsets: a carriage return alone ends a line of YAML, which the parser does not know. */
+export function withLineFeeds(text: string): string {
+  return text.includes('\r') ? text.replaceAll(/\r(?!\n)/g, '\n') : text;
+}
+
 /** `merge` is whether the key `<<` merges mappings. Throws a Problem 400 when the text nests too deep. */
-export function parseYaml(text: string, { merge = false } = {}): YamlDocument {
+export function parseYaml(given: string, { merge = false } = {}): YamlDocument {
+  const text = withLineFeeds(given);
   refuseCostlyYaml(text);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, ...OPTIONS, merge });

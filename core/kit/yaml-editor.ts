@@ -4,7 +4,7 @@ import { Problem } from '../contract/problem.ts';
 import { finiteData } from './finite-data.ts';
 import { mergedValues } from './merged-values.ts';
 import { applySplices, type Splice } from './text-splice.ts';
-import { parseYaml, yamlData } from './yaml-document.ts';
+import { parseYaml, withLineFeeds, yamlData } from './yaml-document.ts';
 import { YamlEditPlan } from './yaml-edit-plan.ts';
 
 type Values = Record<string, unknown>;
@@ -29,7 +29,8 @@ export class YamlEditor {
   constructor(text: string) {
     this.#mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
     this.#text = text.slice(this.#mark.length);
-    this.#lineEnding = text.includes('\r\n') ? '\r\n' : '\n';
+    const isCarriageReturn = text.includes('\r') && !text.includes('\n');
+    this.#lineEnding = text.includes('\r\n') ? '\r\n' : isCarriageReturn ? '\r' : '\n';
   }
 
   get text(): string {
@@ -50,7 +51,7 @@ export class YamlEditor {
     // What clients get of them and may send back.
     const values = finiteData(read);
     const splices: Splice[] = [];
-    const plan = new YamlEditPlan(this.#text, this.#lineEnding, splices);
+    const plan = new YamlEditPlan(withLineFeeds(this.#text), this.#lineEnding, splices);
     const sent = typeof wanted === 'function' ? wanted(values) : wanted;
     // Here, because what comes by an alias or a merge has its members elsewhere.
     plan.members(map, values, mode === 'merge' ? (mergedValues(values, sent) as Values) : sent, []);

@@ -43,6 +43,18 @@ holdFormat(t, yamlFormat, {
       becomes: 'a: &x { b: 1, c: 2 }\nd: { b: 3, c: 2 } # same\ne: [4, 3]\n',
     },
     {
+      name: 'lines that end by a carriage return alone',
+      text: 'a: # one\r  b: 1\r  # two\r  c: 2\rd: [e,\r f]\r',
+      updates: { a: { b: 3, g: { h: 4 } }, d: ['f'] },
+      becomes: 'a: # one\r  b: 3\r  # two\r  c: 2\r  g:\r    h: 4\rd: [\r f]\r',
+    },
+    {
+      name: 'a carriage return among line feeds',
+      text: 'a: 1\rb: |\n  c\r  d\n',
+      updates: { a: 2, b: 'c\nd\n' },
+      becomes: 'a: 2\rb: |\n  c\r  d\n',
+    },
+    {
       name: 'a comment on the line',
       text: NESTED,
       updates: { defaults: { retries: 4 } },
