@@ -58,7 +58,7 @@ Object.preventExtensions(Object.prototype);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const programFolder = new ProgramFolder(rootDir);
 const CLOSE_GRACE_MS = 2_000;
-/** What a stop that comes during the start leaves to the plugins that are still being loaded. */
+/** What a stop that comes during the start leaves to the plugins that are still being loaded; a second one to the required. */
 const LOADING_GRACE_MS = 5_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
@@ -227,6 +227,9 @@ class RunningHost implements StackwardenHost {
 
   async force(): Promise<void> {
     this.log.warn('stopping at once, because of a second signal');
+    this.#set?.hurryLoading();
+    const started = this.#started.catch(() => undefined);
+    await withDeadline(() => started, LOADING_GRACE_MS, 'the start').catch(() => undefined);
     await this.#coreHooks.forced.promise();
     this.log.info(`Stackwarden ${version} has stopped`);
     // A disk that does not answer may be why somebody asks a second time.
@@ -454,11 +457,11 @@ class RunningHost implements StackwardenHost {
     });
   }
 
-  /** Cuts a start short that takes too long, because nothing may be set up after what a stop closes. */
+  /** Cuts a start short that takes too long, because nothing may be set up after what a stop closes; required plugins have deadlines. */
   async #untilStarted(cause: 'request' | 'fault'): Promise<void> {
     const { dryRun = false, pace = 1 } = this.#options;
     if (dryRun || cause === 'fault') this.#set?.stopLoading();
-    const timer = setTimeout(() => this.#set?.stopLoading(), LOADING_GRACE_MS * pace);
+    const timer = setTimeout(() => this.#set?.hurryLoading(), LOADING_GRACE_MS * pace);
     await this.#started.catch(() => undefined);
     clearTimeout(timer);
   }

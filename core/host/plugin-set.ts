@@ -84,6 +84,8 @@ export class PluginSet {
   /** Contributors whose values were found not to fit while a change was in progress. */
   readonly #refusals = new Map<Scope, Error>();
   readonly #closing = new AbortController();
+  /** Aborts with `#closing`, and before it where a stop waits for the required plugins alone. */
+  readonly #hurrying = new AbortController();
 
   constructor(options: PluginSetOptions) {
     this.#options = options;
@@ -160,6 +162,17 @@ export class PluginSet {
   /** Prevents further set-ups and abandons what is being loaded. */
   stopLoading(): void {
     this.#closing.abort();
+    this.#hurrying.abort();
+  }
+
+  /** Same but for the required plugins, which see to what an earlier host has left. */
+  hurryLoading(): void {
+    this.#hurrying.abort();
+  }
+
+  #loadingSignal(entry: Entry): AbortSignal {
+    const isRequired = this.#options.required().some(name => this.#withNeeds(name).has(entry));
+    return isRequired ? this.#closing.signal : this.#hurrying.signal;
   }
 
   /** Disposes of every plugin in reverse order of set-up. */
@@ -330,7 +343,7 @@ export class PluginSet {
   async #endLoad({ entry, scope, imported, startedMs }: Loading, mayBeLate: boolean): Promise<boolean> {
     const what = `the import of ${entry.name}`;
     const { importMs: ms } = this.#options.deadlines;
-    const limits = { ms, what, signal: this.#closing.signal, isKnownLate: !mayBeLate };
+    const limits = { ms, what, signal: this.#loadingSignal(entry), isKnownLate: !mayBeLate };
     try {
       entry.plugin = await withinLoadTime(() => imported, limits);
     } catch (thrown) {
@@ -377,7 +390,7 @@ export class PluginSet {
       if (entry.state === 'ready' || entry.state === 'disabled') return;
       const missing = needs.find(name => this.#entries.get(name)?.state !== 'ready');
       await turnWithTime();
-      if (signal.aborted) return;
+      if (this.#loadingSignal(entry).aborted) return;
       if (missing === undefined) return this.#setUp(entry);
       entry.state = 'skipped';
       entry.reason = `needs ${missing}`;
@@ -423,7 +436,7 @@ export class PluginSet {
         if (scope.disposed && typeof disposer === 'function') scope.disposeLate(disposer as Disposer);
         return disposer;
       };
-      const { signal } = this.#closing;
+      const signal = this.#loadingSignal(entry);
       const what = `the setup of ${entry.name}`;
       const disposer: unknown = await withinLoadTime<unknown>(setup, { ms: deadlines.setupMs, what, signal });
       if (typeof disposer === 'function') scope.own(disposer as Disposer);

@@ -1,7 +1,7 @@
 // R5 and R12: a killed host's children are adopted, never doubled; a shutdown says who still lives and always ends.
 import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { lookAround } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
@@ -207,31 +207,52 @@ t.test('R12: a second signal ends everything at once, with exit code 1', async t
   t.match(last, /INFO - host: Stackwarden \S+ has stopped$/);
 });
 
-const losses: Record<string, (configDir: string) => Promise<unknown>> = {
-  'is recorded': async () => undefined,
-  'has lost its record': configDir => rm(path.join(configDir, 'supervisor', 'state.json')),
-  'nobody claims': configDir => writeFile(path.join(configDir, 'stackwarden.json'), '{ "puid": 0 }'),
-};
-for (const [what, lose] of Object.entries(losses)) {
-  t.test(`R12: a second signal during a start also ends what an earlier host left and ${what}`, async t => {
-    const configDir = testDir(t, { plugins: { slow: {} } });
-    const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
-    const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
-    await running(first, 'Kid');
-    const pid = await pidOf(configDir, 'Kid');
-    t.teardown(() => lives(pid) && process.kill(pid, 'SIGKILL'));
-    first.child.kill('SIGKILL');
-    await first.exited;
-    await lose(configDir);
+/** Of a plugin whose set-up does not end, in a start that finds what an earlier host has left. */
+interface SlowStart {
+  readonly name: string;
+  readonly after: readonly string[];
+  readonly lose?: (configDir: string) => Promise<unknown>;
+}
 
-    const slow = `export default { name: 'slow', host: '^1', after: ['process'], setup () {
-      console.log('slow is being set up'); return new Promise(() => {})
-    } }`;
-    await writeFile(path.join(configDir, 'plugins', 'slow', 'index.js'), slow);
-    const plugins = (await withNeeds(PLUGINS)).join(',');
-    // Without the pace of tests, at which the loading is cut short before a second signal counts as one.
-    const second = spawnStackwarden(configDir, { args: ['--plugins', `${plugins},slow`] });
-    await until(() => second.stdout().includes('slow is being set up'), { what: 'a start that takes long' });
+async function startSlowly(t: Test, { name, after, lose }: SlowStart) {
+  const configDir = testDir(t, { plugins: { [name]: {} } });
+  const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  await running(first, 'Kid');
+  const pid = await pidOf(configDir, 'Kid');
+  t.teardown(() => lives(pid) && process.kill(pid, 'SIGKILL'));
+  first.child.kill('SIGKILL');
+  await first.exited;
+  await lose?.(configDir);
+
+  const slow = `export default { name: '${name}', host: '^1', after: ${JSON.stringify(after)}, setup () {
+    console.log('slow is being set up'); return new Promise(() => {})
+  } }`;
+  await writeFile(path.join(configDir, 'plugins', name, 'index.js'), slow);
+  const plugins = (await withNeeds(PLUGINS)).join(',');
+  // Without the pace of tests, at which the loading is cut short before a second signal counts as one.
+  const second = spawnStackwarden(configDir, { args: ['--plugins', `${plugins},${name}`] });
+  await until(() => second.stdout().includes('slow is being set up'), { what: 'a start that takes long' });
+  return { second, pid };
+}
+
+const slowStarts: Record<string, SlowStart> = {
+  'is recorded': { name: 'slow', after: ['process'] },
+  'has lost its record': {
+    name: 'slow',
+    after: ['process'],
+    lose: configDir => rm(path.join(configDir, 'supervisor', 'state.json')),
+  },
+  'nobody claims': {
+    name: 'slow',
+    after: ['process'],
+    lose: configDir => writeFile(path.join(configDir, 'stackwarden.json'), '{ "puid": 0 }'),
+  },
+  'comes after a plugin that hangs': { name: 'a-slow', after: [] },
+};
+for (const [what, slow] of Object.entries(slowStarts)) {
+  t.test(`R12: a second signal during a start also ends what an earlier host left and ${what}`, async t => {
+    const { second, pid } = await startSlowly(t, slow);
     const again = setInterval(() => second.child.kill('SIGTERM'), 200);
     t.teardown(() => clearInterval(again));
     t.equal((await second.exited).code, 1, second.stdout());
@@ -239,6 +260,13 @@ for (const [what, lose] of Object.entries(losses)) {
     t.match(second.stdout(), /WARNING - process: killed: Kid$/m);
   });
 }
+
+t.test('R12: so does a stop that comes while another plugin hangs', async t => {
+  const { second, pid } = await startSlowly(t, { name: 'a-slow', after: [] });
+  second.child.kill('SIGTERM');
+  t.equal((await second.exited).code, 0, second.stdout());
+  t.notOk(lives(pid));
+});
 
 t.test('R12: a second signal leaves alone what is kept', async t => {
   const app = await startHost({
