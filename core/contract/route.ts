@@ -200,8 +200,9 @@ export interface HttpEntrance {
   handle(request: IncomingMessage, response: ServerResponse, via: Via): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /**
-   * Says that this answer comes from elsewhere, in whatever time that takes: where all connections are taken, it may be
-   * cut to make room for a client that has fewer of them.
+   * Says that this answer, and the request for it, take whatever time they need: they end when the client neither sends
+   * nor takes anything for a minute, and where all connections are taken the answer may be cut to make room for a client
+   * that has fewer of them.
    */
   allowCut(response: ServerResponse): void;
   /** Whether a stream stands at the path of this URL. */

@@ -17,6 +17,7 @@ import { RequestCounts } from '../http/request-counts.ts';
 import { RouteMap } from '../http/route-map.ts';
 import type { Owner } from '../kit/owner.ts';
 import { refuse, refuseSocket } from '../kit/refusal.ts';
+import { endWhenStalled } from '../kit/stalled-client.ts';
 import { StreamServer } from '../ws/stream-server.ts';
 
 export interface EntranceOptions {
@@ -34,6 +35,8 @@ export interface EntranceOptions {
   readonly pingMs?: number;
   /** How long a client may read nothing of its answer. Default 60 s. */
   readonly unreadMs?: number;
+  /** How long a request may take to arrive. Default 300 s. */
+  readonly requestMs?: number;
 }
 
 /** The members of the entrance that only the host uses. */
@@ -82,12 +85,13 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const origins = new CorsPolicy(options.config);
   const access = new AccessGate(options);
   const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
-  const streams = new StreamServer({ ...options, access, origins, network: request => names.networkOf(request) });
+  const network = (request: IncomingMessage): string => names.networkOf(request);
+  const streams = new StreamServer({ ...options, access, origins, network });
   const headers = [...hardeningHeaders(), 'Cache-Control', 'no-store'];
   const refused = new RefusedChanges(options.log);
   const requests = new RequestCounts();
   const dispatch = createDispatch({ ...options, routes, origins, access, refused, requests, headers });
-  const connections = new Connections();
+  const connections = new Connections(network);
   const listening = new Set<Listener>();
   let description: Record<string, unknown> | undefined;
   let listener: Listener | undefined;
@@ -127,13 +131,16 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     requests,
     handle: (request, response, via) => void dispatch(request, response, via),
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
-    allowCut: response => connections.allowCut(response),
+    allowCut(response) {
+      connections.allowCut(response);
+      endWhenStalled(response, options.unreadMs);
+    },
     isStream: url => streams.has(url),
     allowsOrigin: origin => origins.allows(origin),
     mustLogIn: () => access.mustLogIn(),
     ports: () => [...listening].map(({ port }) => port),
-    async open(options) {
-      const opened = await openListener(guarded(options), connections);
+    async open(wanted) {
+      const opened = await openListener(guarded(wanted), { connections, requestMs: options.requestMs });
       const listener: Listener = {
         ...opened,
         async close(graceMs) {

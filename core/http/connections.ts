@@ -1,7 +1,7 @@
 // The connections of all listeners together, limited so that clients never use up the descriptors that supervision
 // needs. At the limit the connection that was idle longest makes room for a new one; where all are in use, one of the
 // network that has most of them, which is upgraded or waits for whatever a service answers.
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../kit/client-address.ts';
 import { descriptorLimit } from '../kit/descriptors.ts';
@@ -17,8 +17,8 @@ const MAX_CONNECTIONS = 1_024;
 const CUT = 'There are too many connections, and other clients have fewer; try again in a moment';
 
 interface Use {
-  /** Of the peer, which may be a proxy. */
-  readonly network: string;
+  /** Of the client that sent the last request; before the first one, of the peer, which may be a proxy. */
+  network: string;
   /** Number of requests that the connection carries at present. */
   requests: number;
   isUpgraded: boolean;
@@ -27,10 +27,16 @@ interface Use {
 }
 
 export class Connections {
+  readonly #networkOf: (request: IncomingMessage) => string;
   readonly #limit = Math.min(MAX_CONNECTIONS, Math.floor(descriptorLimit() * SHARE_OF_DESCRIPTORS));
   readonly #uses = new Map<Socket, Use>();
   /** Those whose clients are awaited, the one that was idle longest first. */
   readonly #idle = new Set<Socket>();
+
+  /** `networkOf` gives what stands for the client of a request, whatever proxies it came through. */
+  constructor(networkOf: (request: IncomingMessage) => string) {
+    this.#networkOf = networkOf;
+  }
 
   /** Counts a new connection until it closes. False when there is no room, because every other one is in use. */
   admit(socket: Socket): boolean {
@@ -47,24 +53,35 @@ export class Connections {
   }
 
   /** A request has arrived completely. */
-  use(socket: Socket): void {
-    const use = this.#uses.get(socket);
+  use(request: IncomingMessage): void {
+    const use = this.#uses.get(request.socket);
     if (use === undefined) return;
+    use.network = this.#networkOf(request);
     use.requests += 1;
-    this.#idle.delete(socket);
+    this.#idle.delete(request.socket);
   }
 
   /** The connection leaves HTTP, and stays in use until it is closed. */
-  upgrade(socket: Socket): void {
-    this.use(socket);
-    const use = this.#uses.get(socket);
+  upgrade(request: IncomingMessage): void {
+    this.use(request);
+    const use = this.#uses.get(request.socket);
     if (use !== undefined) use.isUpgraded = true;
   }
 
-  /** The answer may take longer than others can wait for a connection. */
+  /** The answer may take longer than others can wait for a connection, which is in use while the request arrives, too. */
   allowCut(response: ServerResponse): void {
-    const use = this.#uses.get(response.req.socket);
-    if (use !== undefined) use.cuttable = response;
+    const { req: request } = response;
+    const use = this.#uses.get(request.socket);
+    if (use === undefined || response.closed) return;
+    use.cuttable = response;
+    this.use(request);
+    response.once('close', () => this.release(request.socket));
+  }
+
+  /** Whether a request is still arriving whose answer may be cut. */
+  isReceiving(socket: Socket): boolean {
+    const cuttable = this.#uses.get(socket)?.cuttable;
+    return isOpen(cuttable) && !cuttable.req.complete;
   }
 
   /** A request has been answered. */

@@ -18,14 +18,30 @@ import { RequestTurns } from './request-turns.ts';
  */
 const KEEP_ALIVE_MS = 80_000;
 const MAX_HEADER_BYTES = 64 * 1024;
+const HEADERS_MS = 60_000;
+const REQUEST_MS = 300_000;
+/** Requests that take too long are looked for so often within the time that they have. */
+const LOOKS = 10;
+/** Of silence, before the system asks whether the other side is still there. */
+const PROBE_AFTER_MS = 60_000;
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 const RETRY_INTERVAL_MS = 250;
 const EARLY_UPGRADE = 'An upgrade is taken when all earlier requests of its connection are answered; send it then';
 
+export interface ListenerParts {
+  /** Those of all listeners. */
+  readonly connections: Connections;
+  /** How long a request may take to arrive, unless its answer may be cut. Default 300 s. */
+  readonly requestMs?: number | undefined;
+}
+
 /**
- * `connections` counts those of all listeners. Throws an Error with the system's `code` when the address cannot be
- * listened on until `retryMs` have passed.
+ * Throws an Error with the system's `code` when the address cannot be listened on until `retryMs` have passed.
  */
-export async function openListener(options: ListenerOptions, connections: Connections): Promise<Listener> {
+export async function openListener(
+  options: ListenerOptions,
+  { connections, requestMs = REQUEST_MS }: ListenerParts,
+): Promise<Listener> {
   const turns = new RequestTurns();
   class RequestInTurn extends IncomingRequest {
     protected override isConnectionBusy(): boolean {
@@ -35,6 +51,11 @@ export async function openListener(options: ListenerOptions, connections: Connec
   const server = createServer({
     IncomingMessage: RequestInTurn,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: Math.min(HEADERS_MS, requestMs),
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: requestMs / LOOKS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // `straighten` requires it, with an answer that says so.
     requireHostHeader: false,
@@ -63,15 +84,17 @@ export async function openListener(options: ListenerOptions, connections: Connec
   server.on('upgrade', (request, socket, head) => {
     if (!connections.has(request.socket)) return;
     requestSockets.delete(request.socket);
-    connections.upgrade(request.socket);
+    connections.upgrade(request);
     socket.on('error', () => socket.destroy());
     const fault = straighten(request) ?? (hasBody(request) ? 'A request for an upgrade has no body' : undefined);
     if (fault === undefined) options.upgrade(request, socket, head);
     else refuseSocket(socket, 400, fault);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-    turns.end(socket as Socket, () => answerClientError(error, socket)),
-  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // What goes on to a service may take as long as it comes at all.
+    if (error.code === REQUEST_TIMEOUT && connections.isReceiving(socket as Socket)) return;
+    turns.end(socket as Socket, () => answerClientError(error, socket));
+  });
   // Node would answer it out of turn, without a word.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
@@ -138,7 +161,7 @@ function trackUse(connections: Connections, request: IncomingMessage, response: 
   const { socket } = request;
   const begin = (): void => {
     if (response.closed) return;
-    connections.use(socket);
+    connections.use(request);
     response.once('close', () => connections.release(socket));
   };
   if (hasBody(request)) request.once('end', begin);
@@ -152,7 +175,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 /** A client that sends no valid HTTP gets a readable answer before its connection is closed. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (socket.writableEnded) return;
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === REQUEST_TIMEOUT ? 408 : 400;
   const detail = status === 431 ? 'The headers are larger than 64 KiB' : 'The request is not valid HTTP';
   refuseSocket(socket, status, status === 408 ? 'The request took too long to arrive' : detail);
 }

@@ -152,27 +152,43 @@ t.test('idle connections', { timeout: 100_000 }, async t => {
   await holds(t, limited);
 });
 
-t.test('connections that left HTTP', { timeout: 100_000 }, async t => {
-  const limited = await startLimited(t, false);
-  const flood: Socket[] = [];
-  t.teardown(() => {
-    for (const socket of flood) socket.destroy();
+for (const [what, from, forwarded] of [
+  ['connections that left HTTP', { flood: '127.0.0.2', other: '127.0.0.1' }, { flood: '', other: '' }],
+  [
+    'connections that left HTTP, of one client of a proxy',
+    { flood: '127.0.0.9', other: '127.0.0.9' },
+    { flood: 'X-Forwarded-For: 198.51.100.1\r\n', other: 'X-Forwarded-For: 203.0.113.1\r\n' },
+  ],
+] as const) {
+  t.test(what, { timeout: 100_000 }, async t => {
+    const limited = await startLimited(t, false, [], {
+      config: { dumb: { api_service: { trusted_proxies: ['127.0.0.9'] } } },
+    });
+    const sockets: Socket[] = [];
+    t.teardown(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const ask = (who: 'flood' | 'other', lines: string): Socket => {
+      const socket = connect({ port: limited.port, host: '127.0.0.1', localAddress: from[who] });
+      socket.on('error', () => undefined).resume();
+      sockets.push(socket);
+      socket.write(`${lines}Host: nas\r\n${forwarded[who]}\r\n`);
+      return socket;
+    };
+    const upgrade =
+      'GET /ws/status HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+    for (let count = 0; count < LIMIT; count += 1) {
+      const socket = ask('flood', upgrade);
+      await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    }
+    const held = sockets.filter(socket => !socket.closed).length;
+    t.ok(held > LIMIT / 4, `one client holds ${held} connections`);
+    const [told] = await once(ask('other', 'GET /health HTTP/1.1\r\nConnection: close\r\n'), 'data');
+    t.match(String(told), /^HTTP\/1\.1 200 .*"status":"healthy"/s, 'another one is answered all the same');
+    await holds(t, limited);
   });
-  for (let count = 0; count < LIMIT; count += 1) {
-    const socket = connect({ port: limited.port, host: '127.0.0.1', localAddress: '127.0.0.2' });
-    socket.on('error', () => undefined).resume();
-    flood.push(socket);
-    socket.write(
-      'GET /ws/status HTTP/1.1\r\nHost: nas\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
-        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
-    );
-    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
-  }
-  const held = flood.filter(socket => !socket.closed).length;
-  t.ok(held > LIMIT / 4, `one client holds ${held} connections`);
-  t.match(await json(limited.base, '/health'), { status: 'healthy' }, 'another one is answered all the same');
-  await holds(t, limited);
-});
+}
 
 t.test('requests to a service that stays silent', { timeout: 100_000 }, async t => {
   const [uiPort, gatewayPort] = [await freePort(), await freePort()];

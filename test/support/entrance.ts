@@ -39,7 +39,7 @@ interface TestAnswer {
 
 export async function openEntrance(
   configDir: string,
-  options: Partial<Pick<EntranceOptions, 'checkAnswers' | 'pingMs' | 'unreadMs'>> = {},
+  options: Partial<Pick<EntranceOptions, 'checkAnswers' | 'pingMs' | 'unreadMs' | 'requestMs'>> = {},
 ): Promise<TestEntrance> {
   const faults: Fault[] = [];
   const lines: string[] = [];

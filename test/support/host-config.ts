@@ -34,8 +34,8 @@ export async function writeConfig(configDir: string, config: Record<string, unkn
       dumb: {
         log_dir: path.join(configDir, 'log'),
         gateway: { enabled: false },
-        api_service: { port },
         ...dumb,
+        api_service: { port, ...(dumb.api_service as object | undefined) },
       },
     }),
   );
