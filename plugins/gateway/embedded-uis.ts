@@ -1,12 +1,20 @@
 // Proxies the web interfaces of services: `/ui/<name>/` and `/service/ui/<name>/` are forwarded to the service's port.
-import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
-import { type Duplex, Readable, Writable } from 'node:stream';
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as openRequest,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';
 import { refuse, refuseSocket } from '#kit/refusal';
+import { endWhenUnread } from '#kit/stalled-client';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
 import { buildRequestHeaders, buildResponseHeaders } from './forwarded-headers.ts';
-import { ServicePools } from './service-pools.ts';
+import { PROBE_AFTER_MS, ServiceConnections } from './service-connections.ts';
 
 const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
 /**
@@ -16,8 +24,9 @@ const COOKIE_NAME = 'dumb_ui_service';
 const RESPONSE_TIMEOUT_MS = 15 * 60_000;
 /** Of an answer, as much as a request may have. */
 const MAX_HEADER_BYTES = 64 * 1024;
+/** The system notices when the machine of a service is gone. */
+const PROBED = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
 const LIST = 'GET /config/service-ui lists those of enabled services';
-const WITHOUT_CONTENT = new Set([204, 304]);
 const WORKER_AT_ROOT =
   'A service worker of an interface would stand before every page here; open the interface at an address of its own';
 
@@ -27,6 +36,12 @@ interface Destination {
   readonly path: string;
   /** Path below which the interface is told that it is served. */
   readonly prefix: string;
+}
+
+interface Request {
+  readonly method: string | undefined;
+  readonly headers: OutgoingHttpHeaders;
+  readonly agent: Agent | false;
 }
 
 export interface EmbeddedUisOptions {
@@ -49,13 +64,15 @@ export interface EmbeddedUisOptions {
   /** Told of each answer that a service gives. */
   readonly allowCut?: HttpEntrance['allowCut'];
   readonly responseTimeoutMs?: number;
+  /** How long either side of a WebSocket may take nothing of what the other sends. Default 60 s. */
+  readonly unreadMs?: number;
   /** Whether nothing can answer, because the process does not run. Default: nobody knows. */
   readonly isStopped?: (processName: string) => boolean;
 }
 
 export class EmbeddedUis {
   readonly #listUis: () => readonly ServiceUi[];
-  readonly #pools: ServicePools;
+  readonly #connections = new ServiceConnections();
   readonly #upgradedSockets = new Set<Duplex>();
   readonly #isOwnCredential: (authorization: string) => boolean;
   readonly #behindFrontend: boolean;
@@ -63,6 +80,7 @@ export class EmbeddedUis {
   readonly #isTrustedProxy: (address: string) => boolean;
   readonly #allowCut: EmbeddedUisOptions['allowCut'];
   readonly #responseTimeoutMs: number;
+  readonly #unreadMs: number | undefined;
   readonly #isStopped: (processName: string) => boolean;
 
   constructor(options: EmbeddedUisOptions) {
@@ -73,10 +91,7 @@ export class EmbeddedUis {
     this.#isTrustedProxy = options.isTrustedProxy ?? (() => false);
     this.#allowCut = options.allowCut;
     this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
-    this.#pools = new ServicePools({
-      responseTimeoutMs: this.#responseTimeoutMs,
-      maxHeaderBytes: MAX_HEADER_BYTES,
-    });
+    this.#unreadMs = options.unreadMs;
     this.#isStopped = options.isStopped ?? (() => false);
   }
 
@@ -103,7 +118,7 @@ export class EmbeddedUis {
     if (target.ui.isHost && this.#entrance !== undefined) {
       request.url = target.path;
       this.#entrance.handle(request, response, { native: true });
-    } else void this.#forward(target, request, response);
+    } else this.#forward(target, request, response);
     return true;
   }
 
@@ -115,9 +130,9 @@ export class EmbeddedUis {
     return true;
   }
 
-  async close(): Promise<void> {
+  close(): void {
     for (const socket of this.#upgradedSockets) socket.destroy();
-    await this.#pools.close();
+    this.#connections.destroy();
   }
 
   /**
@@ -175,56 +190,47 @@ export class EmbeddedUis {
     return this.#listUis().find(ui => ui.name === decodeOrKeep(name).toLowerCase());
   }
 
-  async #forward(target: Destination, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { ui, path, prefix } = target;
-    const clientGone = new AbortController();
-    response.once('close', () => clientGone.abort());
+  #forward(target: Destination, request: IncomingMessage, response: ServerResponse): void {
+    const { ui, prefix } = target;
     this.#allowCut?.(response);
+    const headers: OutgoingHttpHeaders = this.#requestHeaders(request, prefix);
+    // Of a body without its length, which `Connection` may have named, the service would take the rest for a request.
     const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
-    try {
-      const pool = await this.#pools.open(ui);
-      await pool.stream(
-        {
-          method: request.method as 'GET',
-          path: path.startsWith('/') ? path : `/${path}`,
-          headers: this.#requestHeaders(request, prefix),
-          body: hasBody ? Readable.from(bodyOf(request), { objectMode: false }) : null,
-          signal: clientGone.signal,
-        },
-        ({ statusCode, headers }) => {
-          const told = this.#responseHeaders(headers, target);
-          if (statusCode === 204) delete told['content-length'];
-          response.writeHead(statusCode, told);
-          // A stream of events may have nothing to tell for long.
-          if (!('content-length' in told)) response.flushHeaders();
-          if (!WITHOUT_CONTENT.has(statusCode)) return response;
-          // Such an answer may tell the length of what it does not hold, which the client of services takes for a fault.
-          response.end();
-          return new Writable({ write: (_chunk, _encoding, done) => done() });
-        },
-      );
-    } catch (error) {
-      if (response.writableEnded) return;
-      if (response.headersSent || clientGone.signal.aborted) response.destroy();
-      else {
-        const isTimeout = (error as Error).name === 'HeadersTimeoutError';
+    if (hasBody && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked';
+    const outgoing = this.#ask(target, { method: request.method, headers, agent: this.#connections });
+    let isTimeout = false;
+    // Begun anew by whatever comes or goes, so that long uploads pass.
+    outgoing.setTimeout(this.#responseTimeoutMs, () => {
+      isTimeout = true;
+      outgoing.destroy();
+    });
+    response.once('close', () => outgoing.destroy());
+    outgoing.on('error', () => undefined);
+    // A service that takes an upgrade nobody asked for ends it without an error.
+    outgoing.once('close', () => {
+      // A client reads an answer only after it has sent its body.
+      request.unpipe(outgoing).resume();
+      if (!response.headersSent && !response.destroyed)
         refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui)}`);
-      }
-    }
+    });
+    outgoing.on('response', answer => {
+      outgoing.setTimeout(0);
+      const told = this.#responseHeaders(answer.headersDistinct, target);
+      if (answer.statusCode === 204) delete told['content-length'];
+      response.writeHead(answer.statusCode ?? 502, told);
+      // A stream of events may have nothing to tell for long.
+      if (!('content-length' in told)) response.flushHeaders();
+      // One that breaks off must not look whole.
+      answer.on('error', () => response.destroy()).pipe(response);
+    });
+    request.pipe(outgoing);
   }
 
   #forwardUpgrade(target: Destination, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { ui, path, prefix } = target;
+    const { ui, prefix } = target;
     const headers = { ...this.#requestHeaders(request, prefix), connection: 'Upgrade', upgrade: 'websocket' };
-    const outgoing = openRequest({
-      // A connection of its own: what is left on it after an upgrade must never meet another request.
-      agent: false,
-      host: ui.host,
-      port: ui.port,
-      path: path.startsWith('/') ? path : `/${path}`,
-      headers,
-      maxHeaderSize: MAX_HEADER_BYTES,
-    });
+    // A connection of its own: what is left on it after an upgrade must never meet another request.
+    const outgoing = this.#ask(target, { method: 'GET', headers, agent: false });
     const client = new AwaitingClient(socket, head);
     let isTimeout = false;
     const timer = setTimeout(() => {
@@ -253,8 +259,20 @@ export class EmbeddedUis {
       socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
       if (upstreamHead.length > 0) socket.write(upstreamHead);
       client.connect(upstream);
+      for (const side of [socket, upstream]) endWhenUnread(side, this.#unreadMs);
     });
     outgoing.end();
+  }
+
+  #ask({ ui: { host, port }, path }: Destination, options: Request): ClientRequest {
+    return openRequest({
+      ...options,
+      host,
+      port,
+      path: path.startsWith('/') ? path : `/${path}`,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      ...PROBED,
+    });
   }
 
   #requestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
@@ -281,15 +299,6 @@ export class EmbeddedUis {
     const serviceCookies = result['set-cookie'] ?? [];
     result['set-cookie'] = [...(Array.isArray(serviceCookies) ? serviceCookies : [serviceCookies]), cookie];
     return result;
-  }
-}
-
-/** Read to its end whatever becomes of it, because a client reads an answer only after it has sent its body. */
-async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
-  } finally {
-    request.resume();
   }
 }
 

@@ -24,6 +24,8 @@ const ORIGIN_HEADERS = new Set([
   'service-worker-allowed',
   'strict-transport-security',
 ]);
+/** What the gateway alone says, for the many services that take an underscore and a dash for the same. */
+const TOLD_HEADER = /^x[-_](?:real[-_]ip$|forwarded[-_])/;
 const OWN_FRAMES = "frame-ancestors 'self'";
 
 /** `isProxied` says whether the peer is a proxy that is trusted to know how the browser asked. */
@@ -35,7 +37,8 @@ export function buildRequestHeaders(
   const headers: Record<string, string | string[]> = {};
   const connectionHeaders = namedIn(request.headers.connection);
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !HOP_BY_HOP.has(name) && !connectionHeaders.has(name)) headers[name] = value;
+    if (value === undefined || HOP_BY_HOP.has(name) || connectionHeaders.has(name)) continue;
+    if (!(name.includes('_') && TOLD_HEADER.test(name))) headers[name] = value;
   }
   const earlierHops = request.headers['x-forwarded-for'];
   headers['x-forwarded-for'] = [earlierHops, request.socket.remoteAddress].filter(Boolean).join(', ');

@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
+import type { HttpEntrance } from '#core';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { refuse } from '#kit/refusal';
 import type { ConsoleDocument, ConsolePage } from '../console/contract.ts';
@@ -12,6 +13,8 @@ import { sendConsole, sendLandingPage, sendWaitingPage } from './pages.ts';
 export interface FrontendFilesOptions {
   /** Folder of the frontend; where the name or the folder is empty, only a landing page is served. */
   readonly staticDir: string;
+  /** Told of each file, which its client may read slowly. */
+  readonly allowCut: HttpEntrance['allowCut'];
   /** Why the folder with this real path is not served; null for one that is. */
   readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
@@ -44,7 +47,14 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-export function createFrontendFiles({ staticDir, refusal, nativeUrl, awaited, consolePage }: FrontendFilesOptions) {
+export function createFrontendFiles({
+  staticDir,
+  refusal,
+  nativeUrl,
+  awaited,
+  consolePage,
+  allowCut,
+}: FrontendFilesOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, { Allow: 'GET, HEAD, OPTIONS' }).end();
@@ -81,6 +91,7 @@ export function createFrontendFiles({ staticDir, refusal, nativeUrl, awaited, co
       await file.handle.close();
       return;
     }
+    allowCut(response);
     // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows it is
     // incomplete.
     pipeline(file.handle.createReadStream({ end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);

@@ -9,7 +9,7 @@ import type { EmbeddedUis } from './embedded-uis.ts';
 import { createFrontendFiles } from './frontend-files.ts';
 
 export interface GatewayOptions {
-  readonly entrance: Pick<HttpEntrance, 'handle' | 'upgrade' | 'isStream' | 'allowsOrigin'>;
+  readonly entrance: Pick<HttpEntrance, 'handle' | 'upgrade' | 'isStream' | 'allowsOrigin' | 'allowCut'>;
   readonly embedded: Pick<EmbeddedUis, 'handleRequest' | 'handleUpgrade'>;
   /** Folder of a frontend; when it is empty, a landing page is served instead. */
   readonly staticDir: string;
@@ -34,7 +34,7 @@ const OWN_STREAMS = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/;
 const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 
 export function createGateway({ entrance, embedded, ...options }: GatewayOptions): Gateway {
-  const serveFrontend = createFrontendFiles(options);
+  const serveFrontend = createFrontendFiles({ ...options, allowCut: entrance.allowCut });
 
   /**
    * Whether a page of another origin sends the request. Browsers name the origin, which must be this listener's own or

@@ -74,7 +74,7 @@ export default definePlugin({
     });
     host.tap('host.ready', () => port.take());
     return async () => {
-      await embedded.close();
+      embedded.close();
       await Promise.all([port.close(), uiListener.close()]);
     };
   },

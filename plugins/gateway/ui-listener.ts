@@ -37,7 +37,7 @@ export class UiListener {
 
   async close(): Promise<void> {
     const listener = await this.#listener?.catch(() => undefined);
-    await this.#options.uis.close();
+    this.#options.uis.close();
     await listener?.close(END_GRACE_MS);
   }
 

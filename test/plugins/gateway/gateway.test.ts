@@ -322,6 +322,9 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
     '/204': '204 No Content\r\nContent-Length: 5\r\n\r\n',
     '/large': `200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\nContent-Length: 2\r\n\r\nok`,
     '/quiet': '200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
+    '/continue': '100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/hints': '103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/bytes': '200 OK\r\nX-Name: \u00E9\u4E2D\r\nContent-Length: 2\r\n\r\nok',
     '/hop': '200 OK\r\nConnection: X-Hop, close\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok',
   };
   const service = createServer(socket => {
@@ -345,6 +348,13 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
   t.match(nothing.text, /^HTTP\/1\.1 204 .*\r\n\r\n$/s);
   t.notMatch(nothing.text, /content-length/i);
   t.match((await raw('/large')).text, /^HTTP\/1\.1 200 .*ok$/s);
+  for (const early of ['/continue', '/hints'])
+    t.match(
+      (await raw(early)).text,
+      /^HTTP\/1\.1 200 .*ok$/s,
+      'an interim answer that nobody asked for is passed over',
+    );
+  t.match((await raw('/bytes')).text, /x-name: \u00E9\u4E2D\r\n/i, 'headers stay as their bytes are');
   const plain = await raw('/hop');
   t.match(plain.text, /^HTTP\/1\.1 200 .*ok$/s);
   t.notMatch(plain.text, /x-hop/i, 'what is of the connection alone stays there');
@@ -352,6 +362,48 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
   const begun = await fetch(`http://127.0.0.1:${port}/ui/app/quiet`, { signal: quiet.signal });
   t.equal(begun.headers.get('content-type'), 'text/event-stream', 'a stream of events is told before its first');
   quiet.abort();
+});
+
+t.test('what a client says cannot be taken for something else', { skip: !isHere }, async t => {
+  const received: string[] = [];
+  const service = createServer(socket => {
+    const at = received.push('') - 1;
+    socket.on('error', () => undefined);
+    socket.on('data', chunk => {
+      received[at] += chunk.toString('latin1');
+      if (received[at]?.endsWith('END')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      if (received[at]?.endsWith('0\r\n\r\n')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    });
+  });
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  t.teardown(() => service.close());
+  const port = await forwardTo(t, [ui as ServiceUi]);
+  const send = async (method: string, headers: readonly string[], body: string) => {
+    const lines = [`${method} /ui/app/x HTTP/1.1`, 'Host: x', ...headers].join('\r\n');
+    const socket = connect(port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    socket.write(`${lines}\r\n\r\n${body}`);
+    await once(socket, 'data');
+    return received.at(-1) ?? '';
+  };
+  for (const method of ['GET', 'DELETE', 'POST']) {
+    t.match(await send(method, ['Content-Length: 3'], 'END'), /\r\ncontent-length: 3\r\n.*\r\n\r\nEND$/is, method);
+    const named = await send(method, ['Connection: close, Content-Length', 'Content-Length: 3'], 'END');
+    t.match(
+      named,
+      /\r\ntransfer-encoding: chunked\r\n.*\r\n\r\n3\r\nEND\r\n0\r\n\r\n$/is,
+      `${method} without its length`,
+    );
+    const chunked = await send(method, ['Transfer-Encoding: chunked'], '3;a=b\r\nEND\r\n0\r\n\r\n');
+    t.match(chunked, /\r\n\r\n3\r\nEND\r\n0\r\n\r\n$/, `${method} in chunks`);
+  }
+  const other = await send(
+    'POST',
+    ['X_Forwarded_For: 9.9.9.9', 'X-Real_IP: 9.9.9.9', 'X_Own: 1', 'Content-Length: 3'],
+    'END',
+  );
+  t.notMatch(other, /9\.9\.9\.9/, 'no other spelling of what the gateway says');
+  t.match(other, /\r\nx_own: 1\r\n/i);
 });
 
 t.test('an answer that comes before the end of a body reaches its client', { skip: !isHere }, async t => {
