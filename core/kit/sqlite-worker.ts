@@ -51,6 +51,8 @@ const options = workerData as SqliteWorkerData;
 const cursors = new Map<number, Cursor>();
 const warn = (warning: string): void => post({ warning });
 const loaded = load();
+// Each request tells it; a thread that ended for it before the first one came would be told as a fault of the database.
+loaded.catch(() => undefined);
 
 port?.on('message', ({ id, request }: { id: number; request: SqliteRequest }) => void answer(id, request));
 
