@@ -26,6 +26,8 @@ const RESPONSE_TIMEOUT_MS = 15 * 60_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 /** The system notices when the machine of a service is gone. */
 const PROBED = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
+/** What asks for nothing to be done, so that nobody notices when it is asked twice. */
+const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LIST = 'GET /config/service-ui lists those of enabled services';
 const WORKER_AT_ROOT =
   'A service worker of an interface would stand before every page here; open the interface at an address of its own';
@@ -118,7 +120,10 @@ export class EmbeddedUis {
     if (target.ui.isHost && this.#entrance !== undefined) {
       request.url = target.path;
       this.#entrance.handle(request, response, { native: true });
-    } else this.#forward(target, request, response);
+    } else {
+      this.#allowCut?.(response);
+      this.#forward(target, request, response);
+    }
     return true;
   }
 
@@ -190,14 +195,19 @@ export class EmbeddedUis {
     return this.#listUis().find(ui => ui.name === decodeOrKeep(name).toLowerCase());
   }
 
-  #forward(target: Destination, request: IncomingMessage, response: ServerResponse): void {
+  #forward(
+    target: Destination,
+    request: IncomingMessage,
+    response: ServerResponse,
+    agent: Request['agent'] = this.#connections,
+  ): void {
     const { ui, prefix } = target;
-    this.#allowCut?.(response);
     const headers: OutgoingHttpHeaders = this.#requestHeaders(request, prefix);
     // Of a body without its length, which `Connection` may have named, the service would take the rest for a request.
     const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
     if (hasBody && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked';
-    const outgoing = this.#ask(target, { method: request.method, headers, agent: this.#connections });
+    const mayRepeat = agent !== false && !hasBody && REPEATABLE.has(request.method ?? '');
+    const outgoing = this.#ask(target, { method: request.method, headers, agent });
     let isTimeout = false;
     // Begun anew by whatever comes or goes, so that long uploads pass.
     outgoing.setTimeout(this.#responseTimeoutMs, () => {
@@ -210,8 +220,10 @@ export class EmbeddedUis {
     outgoing.once('close', () => {
       // A client reads an answer only after it has sent its body.
       request.unpipe(outgoing).resume();
-      if (!response.headersSent && !response.destroyed)
-        refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui)}`);
+      if (response.headersSent || response.destroyed) return;
+      // Services close kept connections at any moment, also when they are just used again.
+      if (mayRepeat && outgoing.reusedSocket && !isTimeout) this.#forward(target, request, response, false);
+      else refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui)}`);
     });
     outgoing.on('response', answer => {
       outgoing.setTimeout(0);

@@ -475,3 +475,25 @@ t.test('few connections to services wait for later requests', { skip: !isHere },
     t.ok(connections > 0, 'some stay for later requests');
   }
 });
+
+t.test('a connection that its service closes just as it is used again', { skip: !isHere }, async t => {
+  const asked: string[] = [];
+  const used = new Set<Socket>();
+  const service = createHttpServer((request, response) => {
+    asked.push(request.method ?? '');
+    if (used.has(request.socket)) request.socket.destroy();
+    else response.end('ok');
+    used.add(request.socket);
+  });
+  const port = await listen(service);
+  t.teardown(() => service.close());
+  const front = await forwardTo(t, [
+    { name: 'app', processName: 'App', host: '127.0.0.1', port, entryPath: '' } as ServiceUi,
+  ]);
+  const ask = async (options: RequestInit) => (await fetch(`http://127.0.0.1:${front}/ui/app/`, options)).status;
+  t.equal(await ask({}), 200);
+  t.equal(await ask({}), 200, 'what can be asked twice is');
+  t.equal(await ask({}), 200);
+  t.equal(await ask({ method: 'POST', body: 'a change' }), 502, 'a change is not made twice');
+  t.same(asked, ['GET', 'GET', 'GET', 'GET', 'POST']);
+});
