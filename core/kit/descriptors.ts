@@ -1,6 +1,8 @@
 // The descriptors of this process as a budget: its limit, a reserve for supervision, and whether they are running out.
 // An error that says that none is left proves nothing about what was looked for.
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 
 const RESERVE = 16;
 /** Part of the reserve that is never lent. */
@@ -24,6 +26,11 @@ export function lacksDescriptors(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined ? lacksDescriptors(error.cause) : CODES.has(code);
+}
+
+/** Whether a child has pipes to its input and from its output: one for which there were no descriptors has none. */
+export function hasPipes(child: ChildProcess): child is ChildProcessByStdio<Writable, Readable, null> {
+  return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
 }
 
 /**

@@ -3,6 +3,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { hasPipes } from '#kit/descriptors';
 import { publicEnvironment } from '#kit/public-environment';
 
 const ANSWER_MS = 3_000;
@@ -69,7 +70,7 @@ export class PathShell {
       env: publicEnvironment(process.env),
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    if (isWhole(child)) return new PathShell(child);
+    if (hasPipes(child)) return new PathShell(child);
     child.on('error', () => undefined);
     return undefined;
   }
@@ -116,11 +117,6 @@ export class PathShell {
     this.#child.unref();
     this.#lost?.();
   }
-}
-
-/** A child for which there were no descriptors has no streams. */
-function isWhole(child: ChildProcess): child is Shell {
-  return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
 }
 
 /** undefined for a line that does not answer this question, as the second line of a path that has a line break in it. */

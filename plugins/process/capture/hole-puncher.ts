@@ -3,6 +3,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { hasPipes } from '#kit/descriptors';
 import { helperEnvironment } from '#kit/helper-environment';
 
 const DEADLINE_MS = 30_000;
@@ -60,7 +61,7 @@ export class HolePuncher {
       if (this.#shell === shell) this.#end('the shell that starts fallocate ended');
     };
     shell.on('error', gone).on('exit', gone);
-    if (!isWhole(shell)) throw new Error('there are no descriptors for a shell that starts fallocate');
+    if (!hasPipes(shell)) throw new Error('there are no descriptors for a shell that starts fallocate');
     shell.stdin.on('error', gone);
     createInterface({ input: shell.stdout }).on('line', failure => {
       this.#asked.shift()?.(failure);
@@ -76,9 +77,4 @@ export class HolePuncher {
     this.#shell = undefined;
     for (const answer of this.#asked.splice(0)) answer(reason);
   }
-}
-
-/** A child for which there were no descriptors has no streams. */
-function isWhole(child: ChildProcess): child is Shell {
-  return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
 }
