@@ -85,7 +85,7 @@ export class TestProcess {
   }
 
   #start(): ChildProcess {
-    const args = [...OPTIMISE_AFTER, '--enable-source-maps', `--import=${preload}`, script];
+    const args = [...OPTIMISE_AFTER, `--import=${preload}`, script];
     const child = spawn(process.execPath, args, {
       cwd: rootDir,
       env: { ...process.env, ...this.#env },
