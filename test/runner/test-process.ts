@@ -14,6 +14,8 @@ const script = fileURLToPath(new URL('./shared-process.ts', import.meta.url));
  * Releases of Node after 20 do not know the option.
  */
 const OPTIMISE_AFTER = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : [];
+/** MiB for what is new. Nearly all of it is garbage soon, and what a small space is full of is copied twice before. */
+const ROOM_FOR_NEW = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 const MAX_FILES = 30;
 const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
 /** tap ends a file that is late by itself, with the names of what it waits for; this is for one that cannot. */
@@ -85,7 +87,7 @@ export class TestProcess {
   }
 
   #start(): ChildProcess {
-    const args = [...OPTIMISE_AFTER, `--import=${preload}`, script];
+    const args = [...OPTIMISE_AFTER, ...ROOM_FOR_NEW, `--import=${preload}`, script];
     const child = spawn(process.execPath, args, {
       cwd: rootDir,
       env: { ...process.env, ...this.#env },
