@@ -16,8 +16,8 @@ const script = fileURLToPath(new URL('./shared-process.ts', import.meta.url));
 const OPTIMISE_AFTER = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : [];
 /** MiB for what is new. Nearly all of it is garbage soon, and what a small space is full of is copied twice before. */
 const ROOM_FOR_NEW = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
-const MAX_FILES = 30;
-const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
+const MAX_FILES = 60;
+const MAX_RESIDENT_BYTES = 512 * 2 ** 20;
 /** tap ends a file that is late by itself, with the names of what it waits for; this is for one that cannot. */
 const ENDING_MS = 20_000;
 const LAST_WORDS_MS = 200;
