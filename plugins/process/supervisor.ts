@@ -12,8 +12,8 @@ import { RunFiles } from './boot/run-files.ts';
 import { shutDown } from './boot/shutdown.ts';
 import { stopTiers } from './boot/stop-tiers.ts';
 import type { SpoolFigures } from './capture/capture.ts';
-import { CaptureThread } from './capture/capture-thread.ts';
 import { writeForeignLines } from './capture/foreign-lines.ts';
+import { captureInto } from './capture/own-log-capture.ts';
 import type {
   BootDependencies,
   HealthReport,
@@ -102,7 +102,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#supervision = {
       ...hooks,
       host,
-      capture: this.#createCapture(directory),
+      capture: captureInto(host, directory),
       state: this.#state,
       exits: new ExitWatch(host.paced(EXIT_POLL_MS)),
       wanted: this.#wanted,
@@ -464,19 +464,6 @@ export class Supervisor implements ProcessSupervisor {
 
   #stopPolicy(configKey: string): StopPolicy | undefined {
     return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
-  }
-
-  #createCapture(directory: string): CaptureThread {
-    const hub = this.#host.use('log.hub');
-    return new CaptureThread({
-      directory,
-      settings: () => ({ rotation: hub.rotation(), ownLevel: hub.configuredLevel() }),
-      async deliver(lines) {
-        hub.writeCaptured(lines);
-        await hub.flush();
-      },
-      log: this.#host.log,
-    });
   }
 
   #runningPids(): Record<string, number> {

@@ -6,7 +6,6 @@ import { askAgain } from '#kit/ask-again';
 import { timeAt } from '#kit/boot-clock';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
-import { GuardedDirectory } from '#kit/guarded-directory';
 import { namedReason } from '#kit/named-reason';
 import { turnWithTime } from '#kit/turns';
 import { unknownProcess } from '#kit/unknown-process';
@@ -28,12 +27,14 @@ import { removeCgroup } from './cgroup.ts';
 import { clearAway, finishRun, tellOfExit } from './ended-run.ts';
 import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
+import { FirstLook } from './first-look.ts';
 import { writeInput } from './input-pipe.ts';
 import { observe } from './observation.ts';
 import { bootId, isStaying } from './proc-stat.ts';
 import { requireRelaunch } from './relaunch.ts';
 import { adoptRun, launchRun, type Run } from './run.ts';
-import { marksOf } from './run-marks.ts';
+import { shareOf } from './run-share.ts';
+import { cancelled, failedToStay, refusedStart } from './start-failure.ts';
 import { STARTED_BY } from './start-trigger.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
 import { NO_GROUP } from './stop.ts';
@@ -62,8 +63,7 @@ export class SupervisedProcess {
   #waitingFor: string | null = null;
   #lastFailureReason: string | null = null;
   #lastExit: ExitRecord | null = null;
-  /** Called when the status is no longer unknown. */
-  readonly #whenKnown: (() => void)[] = [];
+  readonly #firstLook = new FirstLook();
   /**
    * Number of requested stops; a start that was requested before the latest of them is cancelled. Those of restarts do not
    * count: whoever wants it to run has what they want afterwards.
@@ -123,13 +123,7 @@ export class SupervisedProcess {
   /** undefined while it does not run. */
   share(): RunShare | undefined {
     const run = this.#run;
-    if (run === undefined) return undefined;
-    const { processName } = this.#block;
-    const { directory } = this.#with.state;
-    return {
-      variables: marksOf({ runId: run.target.runId, processName, directory }),
-      openOutput: () => GuardedDirectory.at(run.output.spoolFile, (held, name) => held.openFile(name, 'extend')),
-    };
+    return run && shareOf(run, this.#block.processName, this.#with.state.directory);
   }
 
   /** Throws a Problem 409 when it does not run, or takes no input. */
@@ -254,7 +248,7 @@ export class SupervisedProcess {
   async handOver(reason: Problem): Promise<void> {
     if (this.#stopping !== undefined) await endedOrLimit(this.#stopping);
     this.#handedOver.abort(reason);
-    this.#tellKnown();
+    this.#firstLook.end();
     if (this.#starting === undefined) return;
     this.#starting.abort.abort(reason);
     await endedOrLimit(this.#starting.outcome);
@@ -295,13 +289,7 @@ export class SupervisedProcess {
   /** Resolves when it was found out whether an earlier host's process runs. Throws a Problem 503 where that takes too long. */
   async #known(): Promise<void> {
     if (this.#status !== 'unknown') return;
-    const known = new Promise<void>(resolve => this.#whenKnown.push(resolve));
-    await withDeadline(() => known, LEFT_BEHIND_LIMIT_MS, 'taking it over').catch((cause: unknown) => {
-      const { processName } = this.#block;
-      throw new Problem(503, `${processName} is being taken over from an earlier run; try again in a moment`, {
-        cause,
-      });
-    });
+    await this.#firstLook.over(this.#block.processName, LEFT_BEHIND_LIMIT_MS);
     this.#handedOver.signal.throwIfAborted();
   }
 
@@ -325,10 +313,6 @@ export class SupervisedProcess {
     });
   }
 
-  #tellKnown(): void {
-    for (const tell of this.#whenKnown.splice(0)) tell();
-  }
-
   /** What could not be launched again is not stopped. */
   async #runRestart(trigger: StartTrigger): Promise<void> {
     const before = this.#stops;
@@ -347,23 +331,16 @@ export class SupervisedProcess {
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
-    const { host, portCompanion, users, blocks, snapshot, isReady, prepare, placeholders } = this.#with;
+    const { host } = this.#with;
     this.#lastFailureReason = null;
     this.#lastExit = null;
     this.#move('starting');
     try {
       this.#ending.refuseBesideLeftover();
       const plan = await prepareLaunch({
-        host,
+        ...this.#with,
         trigger,
         signal,
-        portCompanion,
-        users,
-        blocks,
-        snapshot,
-        isReady,
-        prepare,
-        placeholders,
         asController: block => this.#with.launchPolicy(block.configKey)?.asController?.(block),
         block: () => this.#current(),
         onWaiting: what => {
@@ -399,10 +376,7 @@ export class SupervisedProcess {
   }
 
   #cancelled(what: 'Start' | 'Restart', cause?: unknown): Problem {
-    // Whoever asked for it is told what every other request is told now.
-    if (this.#with.host.stopping !== null) return new Problem(503, 'The service is shutting down', { cause });
-    const detail = `${what} of ${this.#block.processName} was cancelled by a stop; start it again if it is to run`;
-    return new Problem(409, detail, { cause });
+    return cancelled(what, this.#block.processName, this.#with.host, cause);
   }
 
   async #failStart(error: unknown, signal: AbortSignal, trigger: StartTrigger): Promise<unknown> {
@@ -414,7 +388,7 @@ export class SupervisedProcess {
       await this.#ending.clear(run.target);
       await run.ended;
     }
-    const problem = signal.aborted ? this.#cancelled('Start', error) : asProblem(error);
+    const problem = signal.aborted ? this.#cancelled('Start', error) : refusedStart(error);
     if (!signal.aborted) {
       this.#lastFailureReason = problem.message;
       this.#tellFailure(problem.message, error, trigger);
@@ -445,13 +419,7 @@ export class SupervisedProcess {
     await this.#with.lineage.look(run.target);
     signal.throwIfAborted();
     if (this.#run !== undefined || this.#completed === true) return;
-    const exit = this.#lastExit;
-    const how = exit === null || exit.code === null ? (exit?.signal ?? 'unknown') : `exit code ${exit.code}`;
-    const line = run.output.bestErrorLine;
-    throw new Problem(
-      500,
-      `${this.#block.processName} failed${this.#isOneshot ? '' : ' to stay running'} (${how})${line === null ? '' : `: ${line}`}`,
-    );
+    throw failedToStay(this.#block, this.#lastExit, run.output.bestErrorLine);
   }
 
   async #runStop(why: symbol, hurry: AbortSignal | undefined): Promise<void> {
@@ -520,7 +488,7 @@ export class SupervisedProcess {
   #move(status: ProcessStatus): void {
     if (this.#status === status) return;
     this.#status = status;
-    this.#tellKnown();
+    this.#firstLook.end();
     this.#with.onStatus(this.snapshot());
   }
 }
@@ -528,10 +496,4 @@ export class SupervisedProcess {
 async function endedOrLimit(operation: Promise<unknown>): Promise<void> {
   const ended = operation.catch(() => undefined);
   await Promise.race([ended, delay(HAND_OVER_LIMIT_MS, undefined, { ref: false })]);
-}
-
-function asProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  const message = errorText(error);
-  return new Problem(500, `Failed to setup project: ${message}`, { cause: error });
 }
