@@ -3,10 +3,11 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { causesOf } from '../kit/causes.ts';
-import { errorStack, plainStack } from '../kit/error-text.ts';
+import { plainStack } from '../kit/error-text.ts';
 import { sourceStack } from '../kit/source-stack.ts';
 import { JOINED_URL } from './joined-plugins.ts';
 
+const BUNDLE_URL = new URL('.', JOINED_URL).href;
 const FRAME = /^\s+at /;
 /** Frames further out are of whoever made the call (see core/host/invoke.ts). */
 const CALL = /^\s+at (?:runAs|invoke) /;
@@ -24,7 +25,7 @@ export function realFolder(folder: string): string {
 export function sourcePlace(folder: string, error: unknown): string | null {
   let place: string | null = null;
   for (const cause of causesOf(error))
-    if (cause instanceof Error) place = placeInStack(folder, errorStack(cause)) ?? place;
+    if (cause instanceof Error) place = placeInStack(folder, plainStack(cause)) ?? place;
   return place;
 }
 
@@ -40,7 +41,7 @@ export function folderOfCode(folders: readonly string[], error: unknown, usesMap
     .filter(line => FRAME.test(line))) {
     const isJoined = frame.includes(JOINED_URL);
     if (CALL.test(frame) || (isJoined && !usesMaps)) return undefined;
-    const place = decoded(isJoined ? sourceStack(frame) : frame);
+    const place = sourceLine(frame);
     const found = folders.find(folder => place.includes(folder + path.sep));
     if (found !== undefined) return found;
   }
@@ -48,7 +49,8 @@ export function folderOfCode(folders: readonly string[], error: unknown, usesMap
 }
 
 function placeInStack(folder: string, stack: string): string | null {
-  for (const line of linesOf(stack)) {
+  for (const text of stack.split('\n')) {
+    const line = sourceLine(text);
     const at = line.indexOf(folder + path.sep);
     if (at < 0) continue;
     const [, file, row] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/.exec(line.slice(at + folder.length + 1)) ?? [];
@@ -57,15 +59,15 @@ function placeInStack(folder: string, stack: string): string | null {
   return null;
 }
 
-/** Modules are told by their URLs, in which a space is encoded. */
-function linesOf(stack: string): string[] {
-  return stack.split('\n').map(decoded);
-}
-
-function decoded(line: string): string {
+/**
+ * The line of a stack with the place in the sources. The host's own lines stay as they are: they lie in no plugin's
+ * folder, and to read their map would hold everybody up. Modules are told by their URLs, in which a space is encoded.
+ */
+function sourceLine(line: string): string {
+  const text = line.includes(BUNDLE_URL) && !line.includes(JOINED_URL) ? line : sourceStack(line);
   try {
-    return decodeURIComponent(line);
+    return decodeURIComponent(text);
   } catch {
-    return line;
+    return text;
   }
 }
