@@ -2,6 +2,7 @@
 // after which its services would go on alone.
 import type { StackwardenHost } from '../host/host-options.ts';
 import { exitProcess } from '../kit/exit-process.ts';
+import { keepListener } from '../kit/kept-listener.ts';
 
 /** Of a terminal, a service manager, and, with SIGPWR, of what runs a container as a machine. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR'] as const;
@@ -33,9 +34,9 @@ export function stopOnSignals(): (host: StackwardenHost) => void {
     if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => exitProcess(1));
     else void host.stop();
   };
-  for (const signal of STOPS) process.on(signal, onSignal);
+  for (const signal of STOPS) keepListener(signal, onSignal);
   // A host that does not exist yet will read the configuration anyway.
-  process.on('SIGHUP', () => void host?.reload());
+  keepListener('SIGHUP', () => void host?.reload());
   changeNothing((signal, effect) => host?.log?.warn(`${signal} changes ${effect}`));
   return created => {
     host = created;
@@ -47,7 +48,7 @@ export function stopOnSignals(): (host: StackwardenHost) => void {
 function changeNothing(tell: (signal: string, effect: string) => void): void {
   const told = new Set<string>();
   for (const [signal, effect] of Object.entries(CHANGE_NOTHING)) {
-    process.on(signal, () => {
+    keepListener(signal, () => {
       if (!told.has(signal)) tell(signal, effect);
       told.add(signal);
     });

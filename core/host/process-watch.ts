@@ -2,6 +2,7 @@
 // plugins, and an exit that a plugin brings about.
 import type { Logging } from '../log/own-log.ts';
 import { currentScope } from './invoke.ts';
+import { keepGlobals } from './kept-globals.ts';
 import { watchEventLoop } from './loop-clock.ts';
 import { followTimers } from './plugin-timers.ts';
 import type { Scope } from './scope.ts';
@@ -30,9 +31,11 @@ export function watchProcess(logging: Logging, faults: ProcessFaults): () => voi
   });
   const unwatch = watchEventLoop(logging.logger('host'));
   const unfollow = followTimers();
+  const giveBack = keepGlobals();
   /** Nothing ends the process while the host runs but a plugin that calls process.exit. */
   const onExit = (code: number): void => {
-    const { plugin } = currentScope() ?? {};
+    // A handler of signals, or of the errors of others, runs as nobody or as the other.
+    const { plugin } = faults.ownerOf(new Error('called here'), currentScope()) ?? {};
     if (plugin === undefined) return;
     // A host that its plugin ends has not stopped in order, whatever the plugin says.
     process.exitCode = EXIT_CODE;
@@ -43,6 +46,7 @@ export function watchProcess(logging: Logging, faults: ProcessFaults): () => voi
   process.on('exit', onExit);
   return () => {
     process.off('exit', onExit);
+    giveBack();
     unfollow();
     unwatch();
     release();

@@ -4,6 +4,7 @@ import { writeSync } from 'node:fs';
 import { thrownObject } from '../kit/causes.ts';
 import { errorText } from '../kit/error-text.ts';
 import { exitProcess } from '../kit/exit-process.ts';
+import { keepListener } from '../kit/kept-listener.ts';
 import { asHost, blamedFor, currentScope } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
@@ -50,8 +51,8 @@ export function catchUncaught(handlers: FaultHandlers): () => void {
     // A blamed error was counted and logged where it happened; it is here only because no caller awaited it.
     if (blamedFor(thrownObject(error)) === undefined) onUncaught(error);
   };
-  process.on('uncaughtException', onUncaught);
-  process.on('unhandledRejection', onRejection);
+  keepListener('uncaughtException', onUncaught);
+  keepListener('unhandledRejection', onRejection);
   return () => {
     isOver = true;
   };

@@ -178,13 +178,20 @@ t.test('what the host would fail at by itself is refused when it is registered',
 async function withPlugin(
   t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
   source: string,
-  { answers = true, env = {} }: { answers?: boolean; env?: Record<string, string> } = {},
+  {
+    answers = true,
+    env = {},
+    others = {},
+  }: { answers?: boolean; env?: Record<string, string>; others?: Record<string, string> } = {},
 ) {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
-  await mkdir(path.join(configDir, 'plugins', 'wild'), { recursive: true });
-  await writeFile(path.join(configDir, 'plugins', 'wild', 'index.js'), source);
-  const options = { args: ['start', '--plugins', 'wild,host-plugins'], env };
+  const own = Object.entries({ ...others, wild: source });
+  for (const [name, text] of own) {
+    await mkdir(path.join(configDir, 'plugins', name), { recursive: true });
+    await writeFile(path.join(configDir, 'plugins', name, 'index.js'), text);
+  }
+  const options = { args: ['start', '--plugins', [...own.map(([name]) => name), 'host-plugins'].join()], env };
   const service = answers ? await startStackwarden(configDir, port, options) : spawnStackwarden(configDir, options);
   t.teardown(async () => {
     service.child.kill('SIGTERM');
@@ -192,6 +199,55 @@ async function withPlugin(
   });
   return service;
 }
+
+for (const name of ['Promise', 'Date', 'JSON.stringify', 'JSON.parse', 'setTimeout', 'Map']) {
+  t.test(`a plugin that replaces ${name} for everybody fails by itself`, async t => {
+    const { base, stdout } = await withPlugin(
+      t,
+      `export default { name: 'wild', host: '^1', setup () { globalThis.${name} = () => { throw new Error('replaced') } } }`,
+    );
+    const { plugins } = (await (await fetch(`${base}/host/plugins`)).json()) as { plugins: { name: string }[] };
+    t.match(
+      plugins.find(plugin => plugin.name === 'wild'),
+      { state: 'failed', reason: /^Cannot assign to read only property '\w+' of object .*\(index\.js:1\)$/ },
+    );
+    t.match(stdout(), /wild: plugin wild failed/);
+  });
+}
+
+t.test('a plugin that removes listeners of the process from everybody removes its own', async t => {
+  const { base, child, exited, stdout } = await withPlugin(
+    t,
+    `export default { name: 'wild', host: '^1', setup (host) {
+      for (const event of ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(event)
+      host.route({ method: 'POST', path: '/wild', summary: 'x', handle () { setTimeout(() => { throw new Error('wild error') }, 10); return {} } })
+    } }`,
+  );
+  await fetch(`${base}/wild`, { method: 'POST' });
+  await until(() => stdout().includes('wild: uncaught failed'), { what: 'the fault of the plugin alone' });
+  t.equal((await fetch(`${base}/host/plugins`)).status, 200);
+  child.kill('SIGHUP');
+  await until(() => stdout().includes('SIGHUP: the configuration is read again'), { what: 'the reload' });
+  child.kill('SIGTERM');
+  t.match(await exited, { code: 0 });
+});
+
+t.test('a plugin that ends the process for the fault of another is the one that is told of', async t => {
+  const { base, exited, stderr } = await withPlugin(
+    t,
+    `export default { name: 'wild', host: '^1', setup (host) {
+      host.route({ method: 'POST', path: '/wild', summary: 'x', handle () { setTimeout(() => { throw new Error('wild error') }, 10); return {} } })
+    } }`,
+    {
+      others: {
+        ender: `export default { name: 'ender', host: '^1', setup () { process.on('uncaughtException', () => process.exit(3)) } }`,
+      },
+    },
+  );
+  await fetch(`${base}/wild`, { method: 'POST' });
+  t.match(await exited, { code: 70 });
+  t.match(stderr(), /ender is not loaded again until its files change/);
+});
 
 for (const [name, body] of Object.entries({
   'a timer of its own that throws': `setTimeout(() => { throw new Error('wild error') }, 50)`,
