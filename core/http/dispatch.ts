@@ -163,10 +163,13 @@ function shuttingDown(): Problem {
   return new Problem(503, 'The service is shutting down');
 }
 
-/** A stream is read as the plugin's. */
+/** A stream is read as the plugin's. Throws for one of another kind, of which JSON would show an empty object. */
 function withSource({ owner, call }: OwnedRoute, value: unknown): unknown {
   const { body, status, headers } = value instanceof Answer ? value : new Answer(value, 200, NO_HEADERS);
-  return body instanceof Readable ? new Answer(readAs(owner, call, body), status, headers) : value;
+  if (body instanceof Readable) return new Answer(readAs(owner, call, body), status, headers);
+  if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
+    throw new TypeError('the answer is a stream that is no Readable; make one of it with Readable.from');
+  return value;
 }
 
 /** What a handler sees of its request. */
