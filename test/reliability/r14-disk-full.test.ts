@@ -9,6 +9,7 @@ import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, pidOf, restart, start, status, stop } from '../support/kids.ts';
 import { ownLogText } from '../support/own-log.ts';
+import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 const PLUGINS = ['config', 'process', 'health'];
@@ -96,7 +97,7 @@ async function fullDisk(t: Test, options = 'size=1m') {
   const filler = path.join(small, 'filler');
   return {
     small,
-    fill: () => writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined),
+    fill: () => writeFile(filler, Buffer.alloc(8 * 1024 * 1024), { flag: 'a' }).catch(() => undefined),
     empty: () => rm(filler),
   };
 }
@@ -147,6 +148,47 @@ t.test('what a boot cannot record is started as soon as there is room, in order'
     what: 'a boot that is well',
   });
   t.equal((await status(app, 'Stopped')).status, 'stopped', 'who has stopped it meanwhile has decided');
+});
+
+t.test('what is stopped on a full disk stays stopped when the host is killed', { skip }, async t => {
+  const { small, fill, empty } = await fullDisk(t, 'size=8m');
+  // Their records take more room than the end of one of them gives back.
+  const names = Array.from({ length: 30 }, (_none, index) => `Kid ${index} ${'x'.repeat(200)}`);
+  const port = await writeConfig(small, {
+    dumb: { log_dir: testDir(t) },
+    ...Object.fromEntries(names.map((name, index) => [`kid_${index}`, kid(name, ['calm'], { enabled: true })])),
+  });
+  const first = await startStackwarden(small, port, { plugins: PLUGINS });
+  const statusOf = async (base: string, name: string) => {
+    const answer = await fetch(`${base}/process/service-status?process_name=${encodeURIComponent(name)}`);
+    return ((await answer.json()) as { status: string }).status;
+  };
+  for (const name of names)
+    await until(async () => (await statusOf(first.base, name)) === 'running', { what: 'all to run' });
+  const ask = (base: string, what: string, name: string) =>
+    fetch(`${base}/process/${what}-service`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ process_name: name }),
+    });
+  await fill();
+  const stopped = names.slice(0, 5);
+  for (const name of stopped) {
+    t.equal((await ask(first.base, 'stop', name)).status, 200);
+    // What becomes free is taken at once, as by logs.
+    await fill();
+  }
+  first.child.kill('SIGKILL');
+  await first.exited;
+  const second = await startStackwarden(small, port, { plugins: PLUGINS });
+  await until(async () => (await statusOf(second.base, names[29] ?? '')) === 'running', {
+    what: 'the rest to be adopted',
+  });
+  for (const name of stopped) t.equal(await statusOf(second.base, name), 'stopped');
+  await empty();
+  t.equal((await ask(second.base, 'start', names[0] ?? '')).status, 200);
+  second.child.kill('SIGTERM');
+  t.equal((await second.exited).code, 0);
 });
 
 t.test('starts on a full disk keep the backups of the configuration', { skip }, async t => {

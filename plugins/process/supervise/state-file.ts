@@ -22,6 +22,7 @@ import { reasonText } from '#kit/error-text';
 import { shapeIssues } from '#kit/shape-issues';
 import { distrustOf } from '#kit/trust';
 import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
+import { StateRoom } from './state-room.ts';
 
 /** Launches and ends that follow each other within this time share a write. */
 const LATER_MS = 50;
@@ -82,6 +83,7 @@ export class StateFile {
   readonly directory: string;
   readonly #file: string;
   readonly #log: Logger;
+  readonly #room: StateRoom;
   #content: Content | undefined;
   /** The error of an unreadable file, which is set aside before another is written. */
   #fault: unknown;
@@ -98,6 +100,7 @@ export class StateFile {
   constructor(directory: string, log: Logger) {
     this.directory = directory;
     this.#file = path.join(directory, 'state.json');
+    this.#room = new StateRoom(this.#file);
     this.#log = log;
   }
 
@@ -333,8 +336,14 @@ export class StateFile {
     const text = JSON.stringify(state, null, 2);
     this.#setAside();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    withReserve(() => writeFileSync(`${this.#file}.new`, text, { mode: 0o600 }));
-    renameSync(`${this.#file}.new`, this.#file);
+    try {
+      withReserve(() => writeFileSync(`${this.#file}.new`, text, { mode: 0o600 }));
+      renameSync(`${this.#file}.new`, this.#file);
+    } catch (error) {
+      // A launch alone is refused instead, because its output could not be kept either.
+      if (!this.#isBehind || !this.#room.take(text, error)) throw error;
+    }
+    this.#room.keep(text);
     this.#caughtUp();
   }
 }
