@@ -1,5 +1,6 @@
-// Allows one host per configuration directory, by a lock of the kernel: it holds over the PID namespaces of containers
-// that share the directory, and ends with the host however that ends. Its file tells who holds it, and where that answers.
+// Allows one host per configuration directory, by locks of the kernel: they hold over the PID namespaces of containers
+// that share the directory, and end with the host however that ends. One is of a file that tells who holds it, and where
+// that answers; the other, of the directory itself, holds also where somebody has removed that file.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
@@ -33,19 +34,26 @@ export async function lockInstance(configDir: string, meanwhile: () => void = ()
   const file = path.join(directory.path, LOCK_FILE);
   await directory.close();
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
+  const whole = await open(configDir, constants.O_RDONLY | constants.O_DIRECTORY).catch(refuseClosed);
   for (;;) {
     const handle = await open(file, flags, 0o600).catch(refuseClosed);
     try {
-      const [isLocked] = await Promise.all([lock(handle), meanwhile()]);
-      if (!isLocked) throw new Error(await refusal(handle, configDir));
+      // In this order, so that of two hosts at once one gets both.
+      const isLocked = lock(handle).then(async isFree => isFree && (await lockDirectory(whole)));
+      const [isOurs] = await Promise.all([isLocked, meanwhile()]);
+      if (!isOurs) throw new Error(await refusal(handle, configDir));
       if (await isInPlace(handle, file)) {
         await describe(handle, '');
         return {
           announce: address => describe(handle, `${baseUrl(address)}\n`),
-          release: () => handle.close(),
+          async release() {
+            await whole.close();
+            await handle.close();
+          },
         };
       }
     } catch (error) {
+      await whole.close();
       await handle.close();
       throw error;
     }
@@ -84,6 +92,11 @@ function lock(handle: FileHandle): Promise<boolean> {
       else reject(new Error(`the configuration directory cannot be locked: flock ended with ${code ?? signal}`));
     });
   });
+}
+
+/** Where no directory can be locked, as on some network file systems, the file alone is. */
+function lockDirectory(directory: FileHandle): Promise<boolean> {
+  return lock(directory).catch(() => true);
 }
 
 async function isInPlace(handle: FileHandle, file: string): Promise<boolean> {

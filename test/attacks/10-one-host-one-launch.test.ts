@@ -35,6 +35,20 @@ t.test('of six claims at once exactly one wins, sixty times over', async t => {
   await until(async () => (await claimants[1]?.claim()) === null, { what: 'the lock of the killed holder' });
 });
 
+t.test('a host is refused also where somebody has removed the lock of the other', async t => {
+  const configDir = testDir(t);
+  const claimants = await Promise.all([startClaimant(configDir), startClaimant(configDir)]);
+  t.teardown(() => {
+    for (const claimant of claimants) claimant.end();
+  });
+  const [first, second] = claimants;
+  t.equal(await first?.claim(), null);
+  await rm(path.join(configDir, 'supervisor'), { recursive: true });
+  t.match(await second?.claim(), 'another Stackwarden runs on');
+  await first?.release();
+  t.equal(await second?.claim(), null);
+});
+
 t.test('a host in another PID namespace is refused', { skip }, async t => {
   const configDir = testDir(t);
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
