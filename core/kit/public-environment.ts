@@ -3,7 +3,7 @@ import { holdsCredential, isSecretKey } from './redact.ts';
 
 /** Names of secrets that are usual for variables alone. */
 const SECRET_VARIABLE =
-  /(?:^|_)(?:(?:db|pg|ssh|user)?pass|passphrase|pwd|auth|authorization|bearer|cookies?|creds|dsn|jwt|netrc|session|t?otp|pat|key)$|access_?key|^op_session_|^ssh_auth_sock$|^pgpassfile$/i;
+  /(?:^|_)(?:(?:db|pg|ssh|user)?pass|passphrase|pwd?|salt|auth|authorization|bearer|cookies?|creds|dsn|jwt|netrc|session|t?otp|pat|key)$|access_?key|^op_session_|^ssh_auth_sock$|^pgpassfile$/i;
 /** The working directories, which shells keep, and the kind of desktop. */
 const OPEN = new Set(['PWD', 'OLDPWD', 'DESKTOP_SESSION']);
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/?#@]*@/;

@@ -53,6 +53,8 @@ const SECRET = {
   NETRC: '/run/host-secret-29',
   PGPASSFILE: '/run/host-secret-30',
   HTTP_AUTHORIZATION: 'host-secret-31',
+  REDIS_PW: 'host-secret-32',
+  HASH_SALT: 'host-secret-33',
 };
 /** What overrides a member of the configuration is meant for the host, whatever its name. */
 const OVERRIDING = { KID_LOG_LEVEL: 'DEBUG', DUMB_API_SERVICE_LOG_LEVEL: 'ERROR' };
