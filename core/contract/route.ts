@@ -72,7 +72,7 @@ export interface Route<
    */
   readonly query?: Query;
   readonly body?: Body;
-  /** Largest body that is accepted. Default 1 MiB. */
+  /** Largest body that is accepted. Default 1 MiB; 8 KiB of callers of a public route who showed no valid credentials. */
   readonly bodyLimitBytes?: number;
   /**
    * Whether members of the body may be called `constructor` and `prototype`, as those of foreign files may: whoever sets

@@ -39,6 +39,8 @@ export interface DispatchOptions {
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, via: Via) => Promise<void>;
 
 const DEFAULT_LIMIT_BYTES = 1024 * 1024;
+/** For callers who showed no credentials: on all connections at once, they leave room in the memory of bodies. */
+const UNTRUSTED_LIMIT_BYTES = 8 * 1024;
 /** Of requests to no route, however many paths they name. */
 const UNKNOWN_GROUP = 'unknown';
 /** Work that ends with the reason of its signal is refused, and no fault of the plugin. */
@@ -78,7 +80,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     await turnWithTime();
     const share = bodies.open();
     try {
-      const limitBytes = Math.min(route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, bodies.largestBytes);
+      const usualBytes = admission.trusted ? DEFAULT_LIMIT_BYTES : UNTRUSTED_LIMIT_BYTES;
+      const limitBytes = Math.min(route.bodyLimitBytes ?? usualBytes, bodies.largestBytes);
       const value = await readJson(request, { limitBytes, holdsForeignNames: route.holdsForeignNames === true }, share);
       return await handle(value === undefined ? {} : value);
     } finally {

@@ -279,6 +279,12 @@ t.test('access', async t => {
   t.same((await request('GET', '/public')).body, [null, false]);
   t.same((await request('GET', '/public', as('bad'))).body, [null, false]);
   t.same((await request('GET', '/public', as('good'))).body, ['ann', true]);
+  http.addRoute('a', { method: 'POST', path: '/knock', summary: 'k', access: 'public', handle: () => 'heard' });
+  const body = JSON.stringify('x'.repeat(10_000));
+  const knock = (token: string) =>
+    request('POST', '/knock', { body, headers: { ...as(token).headers, 'Content-Type': 'application/json' } });
+  t.match(await knock('bad'), { status: 413, body: { detail: 'The body is larger than 8192 bytes' } });
+  t.equal((await knock('good')).body, 'heard');
   t.equal((await request('GET', '/unknown')).status, 404, 'unknown before unauthorised');
   t.equal((await request('GET', '/protected')).status, 405);
 
