@@ -227,9 +227,15 @@ export class EmbeddedUis {
     });
     outgoing.on('response', answer => {
       outgoing.setTimeout(0);
+      const { statusCode = 0 } = answer;
+      if (statusCode < 200) {
+        // No status of HTTP.
+        outgoing.destroy();
+        return;
+      }
       const told = this.#responseHeaders(answer.headersDistinct, target);
-      if (answer.statusCode === 204) delete told['content-length'];
-      response.writeHead(answer.statusCode ?? 502, told);
+      if (statusCode === 204) delete told['content-length'];
+      response.writeHead(statusCode, told);
       // A stream of events may have nothing to tell for long.
       if (!('content-length' in told)) response.flushHeaders();
       // One that breaks off must not look whole.
@@ -281,7 +287,7 @@ export class EmbeddedUis {
       ...options,
       host,
       port,
-      path: path.startsWith('/') ? path : `/${path}`,
+      path: encoded(path.startsWith('/') ? path : `/${path}`),
       maxHeaderSize: MAX_HEADER_BYTES,
       ...PROBED,
     });
@@ -332,6 +338,11 @@ function rewriteLocation(location: string, { ui: { host, port }, prefix }: Desti
   return local.startsWith('/') && !local.startsWith('//') && !local.startsWith(`${prefix}/`)
     ? prefix + local
     : location;
+}
+
+/** A landing page stands in the configuration, with whatever characters. */
+function encoded(path: string): string {
+  return path.replace(/[^\x21-\x7E]+/g, part => Buffer.from(part).toString('hex').replace(/../g, '%$&'));
 }
 
 function decodeOrKeep(text: string): string {

@@ -324,6 +324,8 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
     '/quiet': '200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
     '/continue': '100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
     '/hints': '103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/none': '099 None\r\nContent-Length: 2\r\n\r\nok',
+    '/a%20%c3%a9': '200 OK\r\nContent-Length: 2\r\n\r\nok',
     '/bytes': '200 OK\r\nX-Name: \u00E9\u4E2D\r\nContent-Length: 2\r\n\r\nok',
     '/hop': '200 OK\r\nConnection: X-Hop, close\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok',
   };
@@ -336,7 +338,7 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
   });
   const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
   t.teardown(() => service.close());
-  const port = await forwardTo(t, [ui as ServiceUi]);
+  const port = await forwardTo(t, [ui as ServiceUi, { ...ui, name: 'landing', entryPath: '/a \u00E9' } as ServiceUi]);
   const raw = (path: string) => rawAnswer(port, [`GET /ui/app${path} HTTP/1.1`, 'Host: x', 'Connection: close']);
   const unchanged = await raw('/304');
   t.match(
@@ -354,6 +356,9 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
       /^HTTP\/1\.1 200 .*ok$/s,
       'an interim answer that nobody asked for is passed over',
     );
+  t.equal((await raw('/none')).status, 502, 'what is no status');
+  const landing = ['GET /ui/landing/ HTTP/1.1', 'Host: x', 'Connection: close'];
+  t.match((await rawAnswer(port, landing)).text, /^HTTP\/1\.1 200 .*ok$/s, 'a landing page with any characters');
   t.match((await raw('/bytes')).text, /x-name: \u00E9\u4E2D\r\n/i, 'headers stay as their bytes are');
   const plain = await raw('/hop');
   t.match(plain.text, /^HTTP\/1\.1 200 .*ok$/s);
