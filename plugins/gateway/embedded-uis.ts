@@ -307,7 +307,7 @@ export class EmbeddedUis {
   }
 
   #responseHeaders(
-    headers: Record<string, string | string[] | undefined>,
+    headers: Readonly<Record<string, string[] | undefined>>,
     target: Destination,
   ): Record<string, string | string[]> {
     const result = buildResponseHeaders(headers);

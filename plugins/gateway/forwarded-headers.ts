@@ -58,13 +58,16 @@ function namedIn(connection: string | string[] | undefined): Set<string> {
   return new Set(names.split(',').map(name => name.trim()));
 }
 
+/** `headers` hold a list for each name. */
 export function buildResponseHeaders(
-  headers: Record<string, string | string[] | undefined>,
+  headers: Readonly<Record<string, string[] | undefined>>,
 ): Record<string, string | string[]> {
   const result: Record<string, string | string[]> = {};
   const connectionHeaders = namedIn(headers.connection);
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !isWithheld(name) && !connectionHeaders.has(name)) result[name] = value;
+    if (value === undefined || isWithheld(name) || connectionHeaders.has(name)) continue;
+    const [only, ...others] = value;
+    if (only !== undefined) result[name] = others.length === 0 ? only : value;
   }
   result['x-frame-options'] = 'SAMEORIGIN';
   const policy = [result['content-security-policy'] ?? []].flat().map(withOwnFrames);
