@@ -50,6 +50,8 @@ const WEAK_NAMES = [
   'bearer',
   'claim',
   '[_-]key',
+  '(?<![\\w.-])key(?==[A-Za-z\\d])',
+  'ntfy[ _-]?topic',
   `(?:${FACTS.debridProviders.join('|')})(?==)`,
   // Identities of servers, devices and people.
   'machine_?identifier',
@@ -78,7 +80,9 @@ const NAME_WORDS = [
     '-cookie',
     '_key',
     '-key',
+    'key=',
   ],
+  ...JOINTS.map(joint => `ntfy${joint}topic`),
   ...['api', ...KEYS].flatMap(kind => [`${kind}key`, `${kind} key`]),
   ...['sessionid', 'session_id', 'session-id', 'phpsessid', 'deviceid', 'device_id'],
   ...['machineidentifier', 'machine_identifier', 'clientidentifier', 'client_identifier', 'client-identifier'],
@@ -115,11 +119,14 @@ const BARE_VALUE = /[^\s,;&"'`}\])<>]+/y;
 const END_OF_QUOTE = { '"': /(?:[^"\\]|\\.)*"/sy, "'": /(?:[^'\\]|\\.)*'/sy, '`': /(?:[^`\\]|\\.)*`/sy };
 const ELEMENT_TEXT = /<!\[CDATA\[(?:(?!\]\]>).)+(?:\]\]>)?|[^<]+/sy;
 const DOMAIN = /(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b/y;
+/** The value of a provider in the path of an address, which goes on behind it. */
+const PATH_PART = /[^\s,;&"'`}\])<>/|]+/y;
 /** So much of a value is looked at to find that it is none, so that a text of names is not looked at often. */
 const VALUE_HEAD = /[^\s,;&"'`}\])<>]{1,64}/y;
-/** Names of which most values are no secrets. */
-const GENERIC_NAME = new RegExp(`^(?:[_-]key|${FACTS.debridProviders.join('|')})$`, 'i');
+const PROVIDER_NAME = new RegExp(`^(?:${FACTS.debridProviders.join('|')})$`, 'i');
 const MIN_GENERIC_KEY_LENGTH = 12;
+/** What `key` alone stands before is mostly a name; a key of an account has no words. */
+const OPAQUE_KEY = /^(?=[A-Za-z]*\d)(?=\d*[A-Za-z])(?:[A-Za-z\d]{16,}|[A-Fa-f\d-]{32,})$/;
 const MAX_HEADER_NAME = 32;
 
 /** Words that stand after a name in messages, and are no values. */
@@ -195,9 +202,9 @@ const RULES: readonly Rule[] = [
     replacement: MASK,
   },
   {
-    words: ['webhooks/', '/webhookb2/', 'hooks.slack.com/', '/hooks/', '/with/key/', 'ntfy.sh/'],
+    words: ['webhooks/', '/webhookb2/', 'hooks.slack.com/', '/hooks/', '/with/key/', 'ntfy.', '/ntfy:', '/ntfy/'],
     pattern:
-      /(\/api\/(?:v\d{1,3}\/)?webhooks\/\d{1,32}\/|\/webhookb2\/|hooks\.slack\.com\/(?:services|workflows|triggers)\/|\/hooks\/(?=[A-Za-z]{0,24}\d)(?=\w{17})|\/with\/key\/|(?<![\w.-])ntfy\.sh\/(?!docs\b|app\b))[\w/@-]+/g,
+      /(\/api\/(?:v\d{1,3}\/)?webhooks\/\d{1,32}\/|\/webhookb2\/|hooks\.slack\.com\/(?:services|workflows|triggers)\/|\/hooks\/(?=[A-Za-z]{0,24}\d)(?=\w{17})|\/with\/key\/|(?:(?<![\w.-])ntfy(?:\.[\w-]{1,63}){1,5}|(?<=:\/\/)ntfy)(?::\d{1,5})?\/(?!(?:docs|app|v1|static|file)\b))[\w/@-]+/g,
     replacement: `$1${MASK}`,
   },
   // Addresses for messages, in which nothing but the credential tells the destination.
@@ -353,8 +360,12 @@ function valueEnd(text: string, from: number, name: string): number {
   }
   if (text.charAt(from) === '{') return -1;
   const headEnd = endAt(VALUE_HEAD, text, from);
-  if (headEnd < 0 || isPlain(text.slice(from, headEnd), name)) return -1;
-  return endAt(BARE_VALUE, text, from);
+  if (headEnd < 0) return -1;
+  const isPathPart = PROVIDER_NAME.test(name);
+  const whole = text.slice(from, headEnd);
+  const head = isPathPart ? (whole.split(/[/|]/, 1)[0] ?? '') : whole;
+  // What is none must not be looked at to its end, which many others may have too.
+  return isPlain(head, name) ? -1 : endAt(isPathPart ? PATH_PART : BARE_VALUE, text, from);
 }
 
 function endOfQuote(text: string, from: number, escapes: string, quote: keyof typeof END_OF_QUOTE): number {
@@ -372,7 +383,9 @@ function endOfQuote(text: string, from: number, escapes: string, quote: keyof ty
 /** Whether a value without quotes is a word of a sentence, a number of something, or a path. */
 function isPlain(value: string, name: string): boolean {
   if (!/[A-Za-z0-9]/.test(value) || PLAIN_WORDS.has(value.replace(/[.:!?]$/, '').toLowerCase())) return true;
-  if (GENERIC_NAME.test(name)) return value.length < MIN_GENERIC_KEY_LENGTH || !/\d/.test(value);
+  if (/^key$/i.test(name)) return !OPAQUE_KEY.test(value);
+  if (/^[_-]key$/i.test(name) || PROVIDER_NAME.test(name))
+    return value.length < MIN_GENERIC_KEY_LENGTH || !/\d/.test(value);
   if (isWorkingDirectory(name, value.charAt(0))) return true;
   const isCount = /^\d{1,9}%?$/.test(value);
   if (/^pass$/i.test(name)) return isCount && value.length < 4;

@@ -242,6 +242,11 @@ https://tenant.webhook.office.com/webhookb2/§@g/IncomingWebhook/x
 https://localhost/hooks/§§§
 https://maker.ifttt.com/trigger/x/with/key/§
 POST https://ntfy.sh/§
+POST https://ntfy.home.example.com/§ 200
+published to http://ntfy:8080/§/json
+NTFY_TOPIC=§
+ntfy topic: §
+asked with key=§000000
 tgram://123456789:§/1
 discord://123456789/§
 gotifys://localhost/§
@@ -271,6 +276,12 @@ t.test('forms of secrets', async t => {
     t.notMatch(redact(within), SECRET, within);
     t.ok(redact(within).startsWith('2026-01-02 03:04:05 INFO before it '), within);
   }
+});
+
+t.test('what stands behind a key in an address stays', async t => {
+  const line = `GET /sort=size|realdebrid=${SECRET}00|limit=5/stream/tt1.json 200`;
+  t.equal(redact(line), 'GET /sort=size|realdebrid=[REDACTED]|limit=5/stream/tt1.json 200');
+  t.equal(redact(`/realdebrid=${SECRET}00/manifest.json`), '/realdebrid=[REDACTED]/manifest.json');
 });
 
 t.test('harmless text', async t => {
@@ -383,6 +394,13 @@ const nearMatches = [
   '/hooks/a',
   'bot1234567:',
   'realdebrid=',
+  'realdebrid=/',
+  'realdebrid=a1/',
+  'key=',
+  'key=a1',
+  'ntfy.',
+  'ntfy.a',
+  '://ntfy:1',
   'tgram://',
   'ASIA',
 ];

@@ -174,6 +174,12 @@ ASIAPACIFICREGIONS
 import { useLibrary } from './hooks/useLibraryOfFilmsAndSeries'
 GET /hooks/list 200
 see https://ntfy.sh/docs
+GET https://ntfy.example.com/v1/health 200
+waiting for http://ntfy:80
+cache key=movie:123
+lookup key=S01E02-1080p-WEB-GROUP-12345678901234
+foreign key=movie_id_12345678901
+sort key=releaseDate
 realdebrid=enabled
 realdebrid: healthy
 torbox=3
