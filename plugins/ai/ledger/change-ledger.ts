@@ -70,6 +70,8 @@ export class ChangeLedger {
   readonly #database: Database<typeof Statements>;
   #place: Promise<Stats> | undefined;
   #waiting = 0;
+  /** Events that were left out since one was written. */
+  #missing = 0;
 
   constructor(host: Host) {
     declareHostState(DIRECTORY);
@@ -91,11 +93,21 @@ export class ChangeLedger {
       const { rowOf } = await import('./ledger-row.ts');
       await this.#ready();
       await this.#database.call('add', rowOf(event, Date.now()));
+      if (this.#missing > 0) this.#host.log.info(`changes are kept for diagnoses again, without ${this.#missing}`);
+      this.#missing = 0;
     } catch (error) {
-      this.#host.log.debug('a change is not in the ledger', error);
+      this.#tell(error);
     } finally {
       this.#waiting -= 1;
     }
+  }
+
+  /** Once for all that follow each other. */
+  #tell(error: unknown): void {
+    const { log, signal } = this.#host;
+    this.#missing += 1;
+    if (this.#missing > 1 || signal.aborted) log.debug('a change is not in the ledger', error);
+    else log.warn('changes are not kept for diagnoses until they can be written', error);
   }
 
   /** The newest first; empty when the ledger cannot be read. */

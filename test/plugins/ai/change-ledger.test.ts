@@ -1,6 +1,7 @@
 // The ledger of changes: every change of the configuration through the host and every start, stop, update and removal of
 // a service is written without secrets, in a file that an earlier program may have made, and a fault of it hinders nobody.
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
@@ -8,8 +9,10 @@ import * as statements from '../../../plugins/ai/ledger/ledger-statements.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { kid, start, stop } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
+const skip = process.getuid?.() === 0 ? false : 'only root may mount';
 const SECRET = 'x7Kq2vN9pLw4';
 const PLUGINS = ['config', 'config-files', 'format-json', 'process', 'auto-restart', 'health-probe', 'ai', 'ai-ollama'];
 /** Tells of updates, as the plugin that installs them does, when `dumb.log_count` changes. */
@@ -185,6 +188,34 @@ t.test('a ledger that cannot be used hinders no change', async t => {
   t.teardown(() => app.stop());
   t.equal((await app.post('/config', { updates: { dumb: { log_count: 3 } }, persist: true })).status, 200);
   t.equal((await start(app, 'App')).status, 200);
+});
+
+t.test('a full disk of the ledger is told once, and changes are kept again when there is room', { skip }, async t => {
+  const configDir = testDir(t);
+  const disk = path.join(configDir, 'ai-diagnostics');
+  await mkdir(disk, { mode: 0o700 });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=700', 'tmpfs', disk]);
+  t.teardown(() => execFileSync('umount', ['--lazy', disk]));
+  const filler = path.join(disk, 'filler');
+  await writeFile(filler, Buffer.alloc(1_024 * 1_024)).catch(() => undefined);
+  const app = await startHost({ configDir, plugins: PLUGINS });
+  t.teardown(() => app.stop());
+  const told = async (message: RegExp) => (await ownLog(app)).filter(line => message.test(line));
+  const save = (log_count: number) => app.post('/config', { updates: { dumb: { log_count } }, persist: true });
+  for (const count of [3, 4, 5]) t.equal((await save(count)).status, 200);
+  const lost = await until(async () => {
+    const lines = await told(/WARNING - ai: changes are not kept for diagnoses .*events\.sqlite cannot grow/);
+    return lines.length > 0 ? lines : undefined;
+  });
+  t.equal(lost.length, 1);
+  await rm(filler);
+  let count = 6;
+  await until(async () => {
+    count += 1;
+    await save(count);
+    return (await told(/INFO - ai: changes are kept for diagnoses again, without \d/)).length > 0;
+  });
+  t.not(rowsOf(path.join(disk, 'events.sqlite')).length, 0);
 });
 
 t.test('what is old or too much is removed, and a process has what concerns the whole as well', async t => {
