@@ -422,9 +422,12 @@ t.test('what a save has to say is in the answer', { skip }, async t => {
   const dir = testDir(t, {});
   const app = await open(t, { puid: 65_534, plex: idle(dir, { port: 8_400 }), tautulli: idle(dir) });
   const { status: code, body } = await begin(app, {
-    core_services: { name: 'plex', service_options: { tautulli: { port: 8_202 } } },
+    core_services: { name: 'plex', service_options: { tautulli: { port: 8_202 }, plex: { no_such: 1, own: null } } },
     optional_services: ['tautulli'],
   });
+  const ignored = (await ownLog(app)).filter(line => line.includes('is ignored'));
+  t.match(ignored, [/WARNING - .* has no option no_such; it is ignored$/], 'the one that is not known, once');
+  t.notOk('no_such' in (await saved(app)).plex);
   t.match([code, body.overridden, body.warnings], [200, ['tautulli.port'], []]);
   const again = await begin(app, { core_services: { name: 'plex', service_options: { plex: { port: 8_201 } } } });
   t.match(again, { status: 200, body: { overridden: [], warnings: [/8201 of .* is also that of /] } });
