@@ -26,7 +26,7 @@ const refused: Record<string, Record<string, unknown>> = {
   'puid 2^32 - 1': { puid: 2 ** 32 - 1 },
   'a puid of root': { puid: 0 },
   'pgid 2^32': { pgid: 2 ** 32 },
-  'pgid 2^53': { pgid: 2 ** 53 },
+  'pgid 2^53 - 1': { pgid: 2 ** 53 - 1 },
 };
 
 const PLUGINS = ['config', 'process', 'readiness', 'env-files', 'watch-files'];

@@ -57,7 +57,9 @@ t.test('its file and its secrets', { skip }, async t => {
     },
   });
   t.teardown(() => app.stop());
-  t.match((await start(app, 'Portal')).body, { detail: 'Portal cannot start: its option public_url is not set' });
+  t.match((await start(app, 'Portal')).body, {
+    detail: 'Portal cannot start: its options public_url, cookie_domain are not set',
+  });
 
   const updates = { public_url: 'https://auth.example.org', cookie_domain: 'example.org', log_level: 'WARNING' };
   await app.post('/config', { process_name: 'Portal', updates });
