@@ -87,7 +87,7 @@ export class TestProcess {
   }
 
   #start(): ChildProcess {
-    const args = [...OPTIMISE_AFTER, ...ROOM_FOR_NEW, `--import=${preload}`, script];
+    const args = [...OPTIMISE_AFTER, ...ROOM_FOR_NEW, '--enable-source-maps', `--import=${preload}`, script];
     const child = spawn(process.execPath, args, {
       cwd: rootDir,
       env: { ...process.env, ...this.#env },

@@ -1,11 +1,11 @@
-// What Node's loader asks for files of TypeScript: the answer is made once for all processes and runs.
+// What Node's loader asks for files of TypeScript: the answer is compiled once for all processes and runs.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-const cacheDir = path.join(rootDir, 'node_modules', '.cache', 'stackwarden', 'stripped');
+const cacheDir = path.join(rootDir, 'node_modules', '.cache', 'stackwarden', 'typescript');
 
 /**
  * Files are read without waiting, since nothing else happens in this thread: each wait is a detour over another one.
@@ -17,18 +17,18 @@ export async function load(url, context, nextLoad) {
   if (!/^file:.*\.ts(?:\?|$)/.test(url)) return nextLoad(url, context);
   const file = fileURLToPath(url);
   const source = readFileSync(file, 'utf8');
-  return { format: 'module', shortCircuit: true, source: await stripped(file, source) };
+  return { format: 'module', shortCircuit: true, source: await compiled(file, source) };
 }
 
 /** Kept by the file's place; the last line says of which text. */
-async function stripped(file, source) {
+async function compiled(file, source) {
   const relative = path.relative(rootDir, file);
-  if (relative.startsWith('..')) return strip(file, source);
+  if (relative.startsWith('..')) return compile(file, source);
   const kept = path.join(cacheDir, `${relative.replaceAll(path.sep, '+')}.js`);
   const mark = `\n// ${createHash('sha256').update(source).digest('hex')}\n`;
   const found = read(kept);
   if (found.endsWith(mark)) return found;
-  const text = `${await strip(file, source)}${mark}`;
+  const text = `${await compile(file, source)}${mark}`;
   keep(kept, text);
   return text;
 }
@@ -41,10 +41,16 @@ function read(kept) {
   }
 }
 
-/** Types become blanks, so that each place in what runs is that in the source, and nobody needs a map to tell it. */
-async function strip(file, source) {
-  const { transformSync } = await import('amaro');
-  return transformSync(source, { mode: 'strip-only', filename: file }).code;
+async function compile(file, source) {
+  const { transform } = await import('esbuild');
+  const { code } = await transform(source, {
+    loader: 'ts',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: 'inline',
+    sourcefile: file,
+  });
+  return code;
 }
 
 /** Other users' processes read what is kept and cannot write it. */
@@ -54,6 +60,6 @@ function keep(kept, text) {
     writeFileSync(`${kept}.${process.pid}`, text);
     renameSync(`${kept}.${process.pid}`, kept);
   } catch {
-    // The next process strips it again.
+    // The next process compiles it again.
   }
 }

@@ -3,6 +3,6 @@
 import { register } from 'node:module';
 
 if (!('typescript' in process.features)) {
-  process.features.typescript = 'strip';
+  process.features.typescript = 'transform';
   register('./typescript-hooks.mjs', import.meta.url);
 }
