@@ -218,7 +218,7 @@ async function namingFile<Result>(place: string, read: () => Result | Promise<Re
 }
 
 /**
- * The edited text, which reads as exactly the wanted values. Throws a Problem 400 where the format cannot hold them in
+ * The edited text, which reads as exactly the wanted values and, where they are merged, as what was there besides. Throws a Problem 400 where the format cannot hold them in
  * that place.
  */
 async function editVerified(
@@ -231,11 +231,12 @@ async function editVerified(
   refuseInfinite(values);
   const edited = await format.edit(text, values, mode);
   if (edited.text === text) return edited;
-  const wanted = (await format.readBack?.(values, text)) ?? values;
+  const sent = (await format.readBack?.(values, text)) ?? values;
+  const wanted = mode === 'replace' ? sent : mergedValues(await format.parse(text), sent);
   const found = await (async () => format.parse(edited.text))().catch((cause: unknown) => {
     throw new Problem(400, 'With these values the file could not be read any more; edit it by hand', { cause });
   });
-  if (mode === 'replace' ? deepEqual(found, wanted) : containsValues(found, wanted)) return edited;
+  if (deepEqual(found, wanted)) return edited;
   throw new Problem(400, 'The file would not hold these values as they were sent; edit it by hand');
 }
 
@@ -248,13 +249,5 @@ function pickMissing(found: unknown, wanted: FileObject): FileObject {
       const rest = isObject(value) ? pickMissing((found as FileObject)[key], value) : {};
       return Object.keys(rest).length === 0 ? [] : [[key, rest]];
     }),
-  );
-}
-
-function containsValues(found: unknown, wanted: unknown): boolean {
-  if (!isObject(wanted)) return deepEqual(found, wanted);
-  return (
-    isObject(found) &&
-    Object.entries(wanted).every(([key, value]) => Object.hasOwn(found, key) && containsValues(found[key], value))
   );
 }

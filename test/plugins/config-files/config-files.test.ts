@@ -127,6 +127,19 @@ t.test('a key that every object inherits is one like any other', async t => {
   t.match(await call({ updates: large }), { status: 200, body: { changed: 1 } }, 'a large body too');
 });
 
+t.test('a change that would alter what was not sent is refused', async t => {
+  const { file, call } = await open(t);
+  const text = 'base: &base\n  port: 80\n  host: a\nother: *base\n';
+  await writeFile(file, text);
+  const refusal = { status: 400, body: { detail: /edit it by hand/ } };
+  t.match(await call({ updates: { base: { port: 81 } } }), refusal, 'what stands for it elsewhere would change too');
+  t.equal(await readFile(file, 'utf8'), text);
+  const both = { base: { port: 81 }, other: { port: 81 } };
+  t.match(await call({ updates: both }), { status: 200 }, 'unless that is sent as well');
+  const changed = { port: 81, host: 'a' };
+  t.same((await call()).body.config, { base: changed, other: changed });
+});
+
 t.test('a file whose name is as long as names can be is changed as any other', async t => {
   const { app, dir, call, point } = await open(t);
   // Cut anywhere, they are the same but for their ends.
