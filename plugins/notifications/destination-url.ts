@@ -121,11 +121,13 @@ function readPlace(place: string): { host: string; port: number | null } {
 
 function baseOf(isSecure: boolean, host: string, port: number | undefined): string {
   const isAddress = isIPv6(host);
-  if (!isAddress && !HOST_NAME.test(host)) {
+  const name = isAddress ? `[${host}]` : host;
+  const base = `${isSecure ? 'https' : 'http'}://${name}${port === undefined ? '' : `:${port}`}`;
+  // A name whose last part is a number has to be an address: `080` and `256.1.1.1` are none.
+  if ((!isAddress && !HOST_NAME.test(host)) || !URL.canParse(base)) {
     throw new Problem(400, 'The URL names no host: after the scheme stands a name or an address, and perhaps a port');
   }
-  const name = isAddress ? `[${host}]` : host;
-  return `${isSecure ? 'https' : 'http'}://${name}${port === undefined ? '' : `:${port}`}`;
+  return base;
 }
 
 function readQuery(query: string): Map<string, string> {

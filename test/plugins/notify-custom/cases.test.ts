@@ -65,6 +65,8 @@ t.test('JSON', async t => {
     refused: [
       { url: 'json://', message: /names no host/ },
       { url: 'json:///a/b', message: /names no host/ },
+      { url: 'json://080/a/b', message: /names no host/ },
+      { url: 'json://256.1.1.1', message: /names no host/ },
       { url: 'json://user:pass@/a', message: /names no host/ },
       { url: 'json://localhost:port/a', message: /names no host/ },
       { url: 'json://[::1/a', message: /names no host/ },
