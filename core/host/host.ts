@@ -58,7 +58,10 @@ Object.preventExtensions(Object.prototype);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const programFolder = new ProgramFolder(rootDir);
 const CLOSE_GRACE_MS = 2_000;
-/** What a stop that comes during the start leaves to the plugins that are still being loaded; a second one to the required. */
+/**
+ * What a stop that comes during the start leaves to the plugins that are still being loaded, and a second one to the
+ * required of them.
+ */
 const LOADING_GRACE_MS = 5_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
@@ -457,7 +460,10 @@ class RunningHost implements StackwardenHost {
     });
   }
 
-  /** Cuts a start short that takes too long, because nothing may be set up after what a stop closes; required plugins have deadlines. */
+  /**
+   * Cuts a start short that takes too long, because nothing may be set up after what a stop closes. Required plugins have
+   * deadlines of their own.
+   */
   async #untilStarted(cause: 'request' | 'fault'): Promise<void> {
     const { dryRun = false, pace = 1 } = this.#options;
     if (dryRun || cause === 'fault') this.#set?.stopLoading();

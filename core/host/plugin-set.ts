@@ -2,8 +2,6 @@
 import type { PluginReport, PluginState } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer, Plugin } from '../contract/plugin.ts';
-import { causesOf } from '../kit/causes.ts';
-import { NameTaken } from '../kit/name-taken.ts';
 import type { FaultPlace } from '../kit/owner.ts';
 import { turnWithTime } from '../kit/turns.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
@@ -15,6 +13,7 @@ import { inTurn, orderPlugins } from './order.ts';
 import { isChosen, type PluginChoice } from './plugin-choice.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { parseSection, sectionPath } from './plugin-section.ts';
+import { isOver, type Rivalry, rivalryOf } from './rivalry.ts';
 import { type FaultCounts, Scope } from './scope.ts';
 import { folderOfCode, realFolder } from './source-place.ts';
 import { withPlace } from './syntax-place.ts';
@@ -50,9 +49,6 @@ interface Entry {
   /** Why it failed, where others may end that by what they do. */
   rivalry: Rivalry | undefined;
 }
-
-/** A fault of which others are a part: a need that leads back, or a name that another set-up of a plugin has. */
-type Rivalry = 'cycle' | { readonly by: string; readonly scope: Scope | undefined };
 
 interface Loading {
   readonly entry: Entry;
@@ -397,18 +393,11 @@ export class PluginSet {
     });
   }
 
-  /**
-   * Gives those another try that lost a name to a plugin which is gone, or set up anew since. One that has failed, or
-   * waits for others, may come back, and keeps its names until then.
-   */
+  /** Gives those another try whose lost names are to be had again. */
   #readmit(): boolean {
-    const isOver = ({ state, rivalry }: Entry): boolean => {
-      if (state !== 'failed' || rivalry === undefined || rivalry === 'cycle') return false;
-      const rival = this.#entries.get(rivalry.by);
-      if (rival === undefined) return rivalry.scope !== undefined;
-      return rival.state === 'disabled' || (rival.state === 'ready' && rival.scope !== rivalry.scope);
-    };
-    const readmitted = [...this.#entries.values()].filter(isOver);
+    const readmitted = [...this.#entries.values()].filter(
+      ({ state, rivalry }) => state === 'failed' && isOver(rivalry, name => this.#entries.get(name)),
+    );
     for (const entry of readmitted) entry.state = 'pending';
     return readmitted.length > 0 && !this.#closing.signal.aborted;
   }
@@ -487,8 +476,7 @@ export class PluginSet {
   #markFailed(entry: Entry, scope: Scope, error: unknown): void {
     entry.state = 'failed';
     entry.reason = scope.describe(error);
-    const taken = [...causesOf(error)].find(cause => cause instanceof NameTaken);
-    entry.rivalry = taken && { by: taken.by, scope: this.#entries.get(taken.by)?.scope };
+    entry.rivalry = rivalryOf(error, name => this.#entries.get(name));
     this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
   }
 }

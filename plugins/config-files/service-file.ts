@@ -218,8 +218,8 @@ async function namingFile<Result>(place: string, read: () => Result | Promise<Re
 }
 
 /**
- * The edited text, which reads as exactly the wanted values and, where they are merged, as what was there besides. Throws a Problem 400 where the format cannot hold them in
- * that place.
+ * The edited text, which reads as exactly the wanted values and, where they are merged, as what was there besides. Throws
+ * a Problem 400 where the format cannot hold them in that place.
  */
 async function editVerified(
   format: ConfigFormat,

@@ -2,15 +2,12 @@
 import { BracketMembers, type PlacedAdditions } from '#kit/bracket-members';
 import { deepEqual } from '#kit/deep-equal';
 import { matchItems } from '#kit/matched-items';
-import { mergedValues } from '#kit/merged-values';
 import { isObject } from '#kit/plain-object';
 import { applySplices, type Splice } from '#kit/text-splice';
-import type { EditMode } from '../config-files/contract.ts';
 import { type Literal, type Member, readLiteral, writeLiteral } from './literal.ts';
 
-/** The text of the literal for a value that differs; `merge` keeps the members of dicts that the value lacks. */
-export function editLiteral(text: string, literal: Literal, value: unknown, mode: EditMode): string {
-  const wanted = mode === 'merge' ? mergedValues(literal.value, value) : value;
+/** The text of the literal for a value that differs. */
+export function editLiteral(text: string, literal: Literal, wanted: unknown): string {
   const edited = afterSplices(text, literal, new LiteralEdit(text).plan(literal, wanted));
   const found = readLiteral(edited, 0);
   const isExact = found?.endOffset === edited.length && deepEqual(found.value, wanted);

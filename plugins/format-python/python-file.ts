@@ -2,6 +2,7 @@
 
 import { Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
+import { mergedValues } from '#kit/merged-values';
 import { refuseCostlyJson } from '#kit/nesting';
 import { plainData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
@@ -77,8 +78,9 @@ export function editPython(text: string, updatesText: string, mode: EditMode): E
       continue;
     }
     const { startOffset, endOffset, value: before } = found.literal;
-    const isSame = mode === 'merge' ? containsValues(before, value) : deepEqual(before, value);
-    if (!isSame) splices.push({ startOffset, endOffset, text: editLiteral(text, found.literal, value, mode) });
+    const wanted = mode === 'merge' ? mergedValues(before, value) : value;
+    if (!deepEqual(before, wanted))
+      splices.push({ startOffset, endOffset, text: editLiteral(text, found.literal, wanted) });
   }
   for (const { name, startOffset, endOffset } of mode === 'replace' ? assignments : []) {
     if (!Object.hasOwn(updates, name)) splices.push({ startOffset, endOffset, text: '' });
@@ -171,14 +173,6 @@ function requireUnset(text: string, name: string, setOffset: number | undefined)
   if (setOffset === undefined) return;
   const { line } = positionAt(text, setOffset);
   throw new Problem(400, `${name} is not set by a plain literal (line ${line}); edit the file by hand`);
-}
-
-/** Whether the value has all that is wanted; only dicts may have more. */
-function containsValues(value: unknown, wanted: unknown): boolean {
-  if (!isObject(value) || !isObject(wanted)) return deepEqual(value, wanted);
-  return Object.entries(wanted).every(
-    ([key, member]) => Object.hasOwn(value, key) && containsValues(value[key], member),
-  );
 }
 
 function createProblem(text: string, at: number, what: string): Problem {

@@ -5,19 +5,12 @@ import { WebSocket } from 'ws';
 import type { StreamClient } from '../../core/contract/stream.ts';
 import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
+import { handshakeTo } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const limitBytes = 4 * 1024 * 1024;
 const messageBytes = 64 * 1024;
-const handshake = [
-  'GET /ws/flood?slow HTTP/1.1',
-  'Host: x',
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
-  '\r\n',
-].join('\r\n');
+const handshake = handshakeTo('/ws/flood?slow');
 
 for (const readsAfterwards of [false, true]) {
   t.test(readsAfterwards ? 'it reads again: it learns why' : 'it never reads again: it is cut', async t => {
