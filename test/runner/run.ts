@@ -104,6 +104,9 @@ async function main(): Promise<boolean> {
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failures.length, 0);
   const skipped = outcomes.reduce((sum, outcome) => sum + outcome.skipped, 0);
+  // Once more, because what failed may stand hundreds of lines above, and whoever keeps the output may keep its end only.
+  for (const { file, failures } of outcomes)
+    for (const failure of failures) console.log(`FAILED ${file}: ${failure.split('\n', 1)[0]}`);
   if (stop.signal.aborted) console.log('ended before its time');
   const cpuSeconds = outcomes.reduce((sum, outcome) => sum + outcome.cpuSeconds, 0);
   const seconds = Math.round((performance.now() - startedMs) / 1_000);

@@ -7,7 +7,7 @@ import { createHost } from '../../../core/host/host.ts';
 import { SqliteThread } from '../../../core/kit/sqlite-thread.ts';
 import { NOTES, startDatabaseApp } from '../../support/database-plugin.ts';
 import { testDir } from '../../support/directory.ts';
-import { ownLogText } from '../../support/own-log.ts';
+import { ownLog, ownLogText } from '../../support/own-log.ts';
 import { NOBODY } from '../../support/race.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -312,7 +312,7 @@ t.test('a module of statements that is gone is told as that of its plugin', asyn
   host.route({ method: 'GET', path: '/count', summary: 'x', handle: () => db.call('count', undefined) });
   await rm(path.join(configDir, 'plugins', 'keeper', 'notes.js'));
   t.match(await app.get('/count'), { status: 500, body: { detail: /Internal error/ } });
-  t.match(await ownLogText(path.join(configDir, 'log')), /keeper: route failed.*Cannot find module '.*notes\.js'/);
+  t.match((await ownLog(app)).join('\n'), /keeper: route failed.*Cannot find module '.*notes\.js'/);
 });
 
 t.test('a look at the configuration makes no database', async t => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { kid } from '../../support/kids.ts';
-import { ownLogText } from '../../support/own-log.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
 t.test('lines of a build', async t => {
@@ -24,7 +24,7 @@ t.test('lines of a build', async t => {
     },
   );
   const directory = path.join(app.configDir, 'log');
-  const log = await ownLogText(directory);
+  const log = `${(await ownLog(app)).join('\n')}\n`;
   t.match(log, / - INFO - Seen subprocess: compiles 3 files\n/);
   t.match(log, / - WARNING - Seen subprocess: WARNING: api_key=\[REDACTED\]\n/);
   t.notMatch(log, /Quiet subprocess|abcdef/);

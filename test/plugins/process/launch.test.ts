@@ -10,7 +10,7 @@ import { launch, openOutput } from '../../../plugins/process/launch/launch.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';
-import { ownLogText } from '../../support/own-log.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -46,7 +46,7 @@ t.test('arguments, environment, user and directory', async t => {
   t.match(shown.env, { WEB_PORT: String(block.port), NUMBER: '5', YES: 'true', BOTH: 'inherited/x' });
   t.notOk('SHELL' in shown.env);
   t.match(
-    await ownLogText(path.join(dir, 'log')),
+    (await ownLog({ host: app.host, configDir: dir })).join('\n'),
     /WARNING - process: Kid is started with \{prot\} as it stands; \{port\} is probably meant/,
   );
   t.equal(shown.cwd, dir);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
-import { ownLogText } from '../../support/own-log.ts';
+import { ownLog } from '../../support/own-log.ts';
 
 const isHere = existsSync(new URL('../../../plugins/services/index.ts', import.meta.url));
 const folder = fileURLToPath(new URL('../../../templates/services', import.meta.url));
@@ -132,7 +132,7 @@ t.test('names, links, and a template of the user', { skip: !isHere }, async t =>
       service_option_descriptions: { finder: { depth: 'How deep it looks.' } },
     });
   }
-  const text = await ownLogText(path.join(configDir, 'log'));
+  const text = (await ownLog(app)).join('\n');
   t.match(text, /broken\.json is not used: displayName: /);
   t.match(text, /misnamed\.json is not used: its key is 'other', which must be its name/);
 });
