@@ -28,10 +28,12 @@ const SECOND_SIGNAL_AFTER_MS = 1_000;
 export function stopOnSignals(): (host: StackwardenHost) => void {
   let host: StackwardenHost | undefined;
   let firstMs: number | undefined;
+  let isForced = false;
   const onSignal = (): void => {
     firstMs ??= performance.now();
-    if (host === undefined) return;
-    if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => exitProcess(1));
+    if (host === undefined || isForced) return;
+    isForced = performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS;
+    if (isForced) void host.force().finally(() => exitProcess(1));
     else void host.stop();
   };
   for (const signal of STOPS) keepListener(signal, onSignal);

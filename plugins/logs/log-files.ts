@@ -2,6 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigStore, LogHub, NamedBlock } from '#core';
+import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { findBlocks } from '#kit/named-blocks';
@@ -26,6 +27,8 @@ interface Sources {
   readonly places: LogPlaces;
 }
 
+const FLUSH_MS = 1_000;
+
 const OWN_NAMES = /^du?mb(?: api(?: service)?)?$/;
 
 /** Throws a Problem: 404 when no process or log has that name, 403 when its log may not lie where the block says. */
@@ -37,7 +40,11 @@ export function findLogFile(name: string, { store, hub, templates, places }: Sou
   const block = store.findBlock(name);
   if (OWN_NAMES.test(folded) || block?.isHost === true) {
     const isOwn = (file: string): boolean => file.startsWith(`${hub.name}-`) && file.endsWith('.log');
-    const open = () => openNewest(hub.directory, isOwn, places);
+    const open = async () => {
+      // What was said before a request is in its answer, unless the disk is slow.
+      await withDeadline(() => hub.flush(), FLUSH_MS, 'the log').catch(() => undefined);
+      return openNewest(hub.directory, isOwn, places);
+    };
     return { processName: block?.processName ?? name.trim(), open, own: true };
   }
   const blocks = store.blocks();

@@ -106,6 +106,14 @@ t.test('names and files', async t => {
   }
 });
 
+t.test('a page of the own log has all that was said before it was asked for', async t => {
+  const { logs, host } = await start(t);
+  for (let number = 1; number <= 20; number += 1) {
+    host.log.error(`said as number ${number}.`);
+    t.match((await logs('DUMB')).body.chunk, `said as number ${number}.`);
+  }
+});
+
 t.test('the level at run time', async t => {
   const { get, post } = await start(t, { dumb: { log_level: 'WARNING', api_service: { log_level: 'ERROR' } } });
   const url = '/process/runtime-log-level';
