@@ -37,6 +37,9 @@ t.test('access_log_file', async t => {
       .map(line => line.split(' subprocess: ').at(-1)),
     ['starting', '{"level":"info"}'],
   );
-  const access = (await readFile(path.join(logDir, 'access.log'), 'utf8')).trim().split('\n');
+  const access = await until(async () => {
+    const lines = (await readFile(path.join(logDir, 'access.log'), 'utf8')).trim().split('\n');
+    return lines.length >= 2 && lines;
+  });
   t.same(access, [JSON_LINE.replace('abcdef', '[REDACTED]'), COMMON_LINE], 'unprefixed, without secrets');
 });
