@@ -19,7 +19,7 @@ import t, { type Test } from 'tap';
 import { restingVersion } from '../../../core/kit/file-version.ts';
 import { testDir } from '../../support/directory.ts';
 import { asOwner, pluginsDir, startHost, type TestHost } from '../../support/host.ts';
-import { kid, start, status, stop } from '../../support/kids.ts';
+import { kid, notedPid, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = [
@@ -42,14 +42,16 @@ async function open(
   const root = testDir(t, {
     own: { 'service.yaml': TEXT, 'service.json': '{"a": 1}', 'bad.json': '{"a": ', 'x.toml': 'a = 1' },
     outside: { 'secret.json': '{"a": 1}' },
+    run: {},
   });
   const dir = path.join(root, 'own');
   await chmod(root, 0o755);
+  await chmod(path.join(root, 'run'), 0o777);
   const file = path.join(dir, 'service.yaml');
   const open = await startHost({
     plugins: ['auth', ...PLUGINS],
     config: {
-      service: kid('Service', ['ignore-term'], { config_dir: dir, config_file: file }),
+      service: kid('Service', ['ignore-term', path.join(root, 'run', 'pid')], { config_dir: dir, config_file: file }),
       bare: kid('Bare', ['calm']),
     },
   });
@@ -65,7 +67,7 @@ async function open(
 type Call = (more?: Record<string, unknown>) => ReturnType<TestHost['post']>;
 
 t.test('read and change', async t => {
-  const { app, file, call } = await open(t);
+  const { app, dir, file, call } = await open(t);
   const read = await call();
   t.match(read, {
     status: 200,
@@ -105,11 +107,15 @@ t.test('read and change', async t => {
   t.ok(many.every(answer => answer.status === 200));
   t.equal(Object.keys((await call()).body.config).length, 12, 'changes at the same time all count');
 
+  // It ends when this test has looked.
+  await app.post('/config', { process_name: 'Service', updates: { stop_grace_seconds: 600 } });
   await start(app, 'Service');
+  const pid = await notedPid(path.join(dir, '..', 'run', 'pid'));
   t.match((await call({ updates: { port: 5 } })).body.warnings, [/is running/]);
   const stopped = stop(app, 'Service');
   await until(async () => (await status(app, 'Service')).status === 'stopping');
   t.match((await call({ updates: { port: 6 } })).body.warnings, [/is running/], 'also while it is being stopped');
+  process.kill(pid, 'SIGKILL');
   await stopped;
   t.same((await call({ updates: { port: 7 } })).body.warnings, []);
 });
