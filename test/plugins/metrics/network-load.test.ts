@@ -48,20 +48,17 @@ t.test('bytes over a connection', { skip: isRoot ? false : 'only root may make n
   const metrics = { history_interval_sec: 0.5, network_interfaces: ['lo', 'none0'] };
   const port = await writeConfig(config, { dumb: { metrics } });
   const within = ['unshare', '--net', 'sh', '-c', `${ip} link set lo up && exec "$@"`, 'sh'];
-  const { child, exited } = spawnStackwarden(config, { args: ['start', '--plugins', PLUGINS.join()], within });
+  const { child, stdout, exited } = spawnStackwarden(config, { args: ['start', '--plugins', PLUGINS.join()], within });
   t.teardown(async () => {
     child.kill('SIGTERM');
     await exited;
   });
-  const { stdout } = await until(
-    () =>
-      run('nsenter', ['--target', String(child.pid), '--net', process.execPath, '-e', LOAD], {
-        env: { ...process.env, BASE: `http://127.0.0.1:${port}`, NODE_OPTIONS: '' },
-        timeout: 60_000,
-      }).catch(() => undefined),
-    { what: 'the host to answer' },
-  );
-  const { before, after, times, series, stats }: Body = JSON.parse(stdout);
+  await until(() => stdout().includes(`answers on http://127.0.0.1:${port}`), { what: 'the host to answer' });
+  const load = await run('nsenter', ['--target', String(child.pid), '--net', process.execPath, '-e', LOAD], {
+    env: { ...process.env, BASE: `http://127.0.0.1:${port}`, NODE_OPTIONS: '' },
+    timeout: 240_000,
+  });
+  const { before, after, times, series, stats }: Body = JSON.parse(load.stdout);
   const about = (bytes: number, what: string) =>
     t.ok(bytes >= SENT_BYTES && bytes < SENT_BYTES * 1.05, `${what}: ${bytes} of ${SENT_BYTES}`);
   for (const counter of ['sent_bytes', 'recv_bytes']) {
