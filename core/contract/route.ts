@@ -75,9 +75,10 @@ export interface Route<
   /** Largest body that is accepted. Default 1 MiB; 8 KiB of callers of a public route who showed no valid credentials. */
   readonly bodyLimitBytes?: number;
   /**
-   * Whether members of the body may be called `constructor` and `prototype`, as those of foreign files may: whoever sets
-   * it reads own members only. Such a body is refused otherwise, because code that copies by names would reach a
-   * prototype. Default false.
+   * Whether members of the body may be called `__proto__`, `constructor` and `prototype`, as those of foreign files may:
+   * whoever sets it reads own members only, and copies them only to objects without a prototype. A schema of zod drops a
+   * `__proto__` wherever it names the members of an object. Such a body is refused otherwise, because code that copies by
+   * names would reach a prototype. Default false.
    */
   readonly holdsForeignNames?: boolean;
   /**

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../contract/problem.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
-import { FORBIDDEN_IN_DATA, plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
+import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 import type { BodyShare } from './body-budget.ts';
 
@@ -46,7 +46,7 @@ export function parseBody(bytes: Uint8Array, holdsForeignNames: boolean): unknow
     throw new Problem(400, 'The body is not valid JSON', { cause: error });
   }
   plainData(value);
-  refuseForbiddenKeys(value, holdsForeignNames ? FORBIDDEN_IN_DATA : undefined);
+  if (!holdsForeignNames) refuseForbiddenKeys(value);
   return value;
 }
 

@@ -4,8 +4,6 @@ import { MAX_VALUES, tooMany } from './nesting.ts';
 import { MAX_NESTING } from './nesting-limit.ts';
 
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-/** Among data that is never reached but by its own members: the name that an assignment would still take otherwise. */
-export const FORBIDDEN_IN_DATA: ReadonlySet<string> = new Set(['__proto__']);
 
 /** Of names and texts together. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
@@ -68,13 +66,13 @@ function forEachContainer(
  * Throws a Problem 400 for a key that would reach a prototype in code that copies members by their name. The value is
  * not nested deeper than `plainData` allows.
  */
-export function refuseForbiddenKeys(value: unknown, forbiddenKeys = FORBIDDEN_KEYS): void {
+export function refuseForbiddenKeys(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) {
-    const forbidden = Object.keys(value).find(key => forbiddenKeys.has(key));
+    const forbidden = Object.keys(value).find(key => FORBIDDEN_KEYS.has(key));
     if (forbidden !== undefined) throw new Problem(400, `The key '${forbidden}' is not allowed`);
   }
-  for (const member of Object.values(value)) refuseForbiddenKeys(member, forbiddenKeys);
+  for (const member of Object.values(value)) refuseForbiddenKeys(member);
 }
 
 /** Lists, and objects that are nothing but their members. */

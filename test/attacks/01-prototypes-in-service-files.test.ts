@@ -14,6 +14,7 @@ const PLUGINS = [
   'format-xml',
   'format-yaml',
   'format-conf',
+  'format-python',
 ];
 const FIRST = { username: 'first', password: 'correct horse' };
 
@@ -22,6 +23,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'a.conf': '[__proto__]\naccess = public\nisTrusted = true\n',
   'a.json': '{"__proto__": {"access": "public"}, "constructor": {"prototype": {"access": "public"}}}',
   'a.yaml': '__proto__:\n  access: public\nconstructor:\n  prototype:\n    access: public\n',
+  'a.py': 'A = {"__proto__": {"access": "public"}}\n',
   'a.xml': '<__proto__><access>public</access><__proto__><access>public</access></__proto__></__proto__>',
 };
 
@@ -36,8 +38,8 @@ async function open(t: Test) {
   t.teardown(() => app.stop());
   const { body } = await app.post('/auth/setup', FIRST);
   const mine = { authorization: `Bearer ${body.access_token}` };
-  const send = (name: string, updates?: string) =>
-    app.post('/config/service-config', { service_name: name, ...(updates === undefined ? {} : { updates }) }, mine);
+  const send = (name: string, updates?: string | object, mode?: 'replace') =>
+    app.post('/config/service-config', { service_name: name, updates, mode }, mine);
   return { app, dir, names, send };
 }
 
@@ -75,4 +77,32 @@ t.test('an update as text with __proto__ edits that member, and nothing else', a
   t.equal((await app.get('/config')).status, 401);
   await writeFile(path.join(dir, 'a.xml'), '<a>&constructor;</a>');
   t.match(await send('a.xml'), { status: 422, body: { detail: /entity/ } }, 'an entity is no member of an object');
+});
+
+t.test('updates as an object keep it beside what they change, and change it by its name', async t => {
+  const { app, dir, names, send } = await open(t);
+  const withBeside: Readonly<Record<string, string>> = {
+    ...TEXTS,
+    'a.json': '{"__proto__": {"access": "public"}, "beside": {"port": 1}, "list": [{"__proto__": 1}]}',
+    'a.yaml': '__proto__: # why\n  access: public\nbeside:\n  port: 1\nlist:\n  - __proto__: 1\n',
+    'a.xml': '<Root><__proto__><access>public</access></__proto__><beside>1</beside></Root>',
+    'a.py': 'A = {"__proto__": {"access": "public"}}  # why\nBESIDE = 1\n',
+    'a.ini': '[__proto__]\naccess = public\n[beside]\nport = 1\n',
+    'a.conf': '[__proto__]\naccess = public\n[beside]\nport = 1\n',
+  };
+  for (const name of names) {
+    const text = withBeside[name] ?? '';
+    await writeFile(path.join(dir, name), text);
+    const { config } = (await send(name)).body;
+    t.match(await send(name, config, 'replace'), { status: 200, body: { changed: 0 } }, `${name}: all of it`);
+    t.match(await send(name, JSON.parse(JSON.stringify(config).replace('1', '2'))), { status: 200 }, name);
+    t.equal(await readFile(path.join(dir, name), 'utf8'), text.replace('1', '2'), `${name}: what stands beside it`);
+    const shown = JSON.stringify((await send(name)).body.config);
+    t.match(await send(name, JSON.parse(shown.replace('public', 'x'))), { status: 200, body: { changed: 1 } });
+    t.equal(await readFile(path.join(dir, name), 'utf8'), text.replace('1', '2').replace('public', 'x'), name);
+  }
+  t.match(await send('a.json', JSON.parse('{"new": {"__proto__": {"isAdmin": true}}}')), { status: 200 });
+  t.match(await readFile(path.join(dir, 'a.json'), 'utf8'), /"new": \{"__proto__":\{"isAdmin":true/);
+  t.equal(({} as { isAdmin?: unknown }).isAdmin, undefined, 'no other object has it');
+  t.equal((await app.get('/config')).status, 401);
 });
