@@ -27,7 +27,6 @@ const WRITE_FAULTS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the disk is read-only',
   EACCES: 'no permission to write',
-  EPERM: 'no permission to write',
 };
 
 export interface MainFileOptions {

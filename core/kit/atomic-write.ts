@@ -85,7 +85,8 @@ async function replace(
     }
     await directory.rename(temporary, name);
   } catch (error) {
-    await directory.remove(temporary);
+    // What kept the file from its place may keep this one in its own.
+    await directory.remove(temporary).catch(() => undefined);
     throw error;
   }
   if (durable) await directory.sync();

@@ -41,8 +41,12 @@ interface Fault {
 /** One error stands for both, and only the first is in the words of the system. */
 const NO_ROOM = 'no space left on device';
 
+/** For root too, whom no permission stops: a file or its directory has an attribute. */
+const FORBIDDEN = 'operation not permitted';
+const CHANGING_NAMES = new Set(['open', 'rename', 'mkdir', 'unlink', 'rm']);
+
 /** As the errors of files read, also where a thread has passed on their message alone. */
-const FILE_FAULT = /^E[A-Z0-9]+: ([^,]+), \w+(?: '([^']+)'(?: -> '[^']+')?)?$/;
+const FILE_FAULT = /^E[A-Z0-9]+: ([^,]+), (\w+)(?: '([^']+)'(?: -> '[^']+')?)?$/;
 
 /** What the system says of an error of its own; undefined for any other value. */
 function systemFault(error: unknown): Fault | undefined {
@@ -52,19 +56,21 @@ function systemFault(error: unknown): Fault | undefined {
       readonly port?: number;
       readonly hostname?: string;
     };
-    const [, words, place] = FILE_FAULT.exec(message) ?? [];
-    if (words !== undefined) return { words: wholeWords(words), place };
+    const [, words, call = '', place] = FILE_FAULT.exec(message) ?? [];
+    if (words !== undefined) return { words: wholeWords(words, call), place };
     // Whoever gave the error a message of its own has said it better.
     if (code === undefined || errno === undefined || !message.includes(code)) return undefined;
     const known = process.getBuiltinModule('node:util').getSystemErrorMap().get(errno)?.[1];
     if (known === undefined) return undefined;
     const peer = address === undefined || port === undefined ? (address ?? hostname) : `${address}:${port}`;
-    return { words: wholeWords(known), place: path ?? peer };
+    return { words: wholeWords(known, ''), place: path ?? peer };
   } catch {
     return undefined;
   }
 }
 
-function wholeWords(words: string): string {
+function wholeWords(words: string, call: string): string {
+  if (words === FORBIDDEN && CHANGING_NAMES.has(call))
+    return `${FORBIDDEN}, as for an immutable file or directory, which lsattr shows and chattr -i ends`;
   return words === NO_ROOM ? `${NO_ROOM}, or no inode` : words;
 }

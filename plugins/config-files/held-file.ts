@@ -99,7 +99,8 @@ export class HeldFile {
       await writeFileIn(this.#directory, this.#name, bytes);
     } catch (error) {
       if (error instanceof Problem) throw error;
-      throw new Problem(503, 'The file cannot be written; it is as it was', { cause: error });
+      const detail = `The file stays as it was, because it cannot be written: ${reasonText(error)}`;
+      throw new Problem(503, `${detail}; mend that, and save again`, { cause: error });
     }
     return { revision: computeRevision(bytes) };
   }

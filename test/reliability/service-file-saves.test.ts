@@ -1,4 +1,5 @@
-// Saves of a service's own file: killed at any moment, on a full disk, on a read-only disk, and of a single mounted file.
+// Saves of a service's own file: killed at any moment, on a full disk, on a read-only disk, of one that has an attribute
+// of its file system, and of a single mounted file.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -98,14 +99,45 @@ t.test('a disk that is full, then read-only', { skip: !isHere || !asRoot }, asyn
     await rm(outside, { recursive: true });
   });
   const save = () => app.post('/config/service-config', { service_name: 'Service', updates: { count: 1 } });
-  t.match(await save(), { status: 503, body: { detail: 'The file cannot be written; it is as it was' } });
+  const refusal = (reason: string) =>
+    `The file stays as it was, because it cannot be written: ${reason}; mend that, and save again`;
+  const full = refusal('no space left on device, or no inode');
+  t.match(await save(), { status: 503, body: { detail: full } });
   t.equal(await readFile(file, 'utf8'), text);
   t.same(await readdir(small), ['service.yaml'], 'and nothing is left beside it');
   await run('mount', ['-o', 'remount,size=2m,ro', small]);
-  t.match(await save(), { status: 503 });
+  t.match(await save(), { status: 503, body: { detail: refusal('read-only file system') } });
   await run('mount', ['-o', 'remount,rw', small]);
   t.match(await save(), { status: 200, body: { changed: 1 } });
   t.equal((await stat(file)).mode & 0o777, 0o640, 'its permissions are kept');
+});
+
+t.test('what has an attribute against changes stays as it is, and the refusal names it', { skip: !asRoot }, async t => {
+  const root = testDir(t, { own: { 'service.yaml': 'count: 0\n' }, config: {} });
+  const [own, configDir] = [path.join(root, 'own'), path.join(root, 'config')];
+  const [file, main] = [path.join(own, 'service.yaml'), path.join(configDir, 'stackwarden.json')];
+  await writeFile(main, JSON.stringify({ dumb: { gateway: { enabled: false } }, ...block(own) }));
+  const app = await startHost({ plugins: PLUGINS, configDir });
+  const places = [file, own, main, configDir];
+  t.teardown(async () => {
+    for (const place of places) await run('chattr', ['-i', '-a', place]).catch(() => undefined);
+    await app.stop();
+  });
+  const saveFile = () => app.post('/config/service-config', { service_name: 'Service', updates: { count: 1 } });
+  const saveMain = () =>
+    app.post('/config', { process_name: 'Service', updates: { env: { COUNT: '1' } }, persist: true });
+  const refusal = { status: 503, body: { detail: /operation not permitted, .* chattr -i ends/ } };
+  const texts = await Promise.all([readFile(file, 'utf8'), readFile(main, 'utf8')]);
+  for (const attribute of ['i', 'a'])
+    for (const place of places) {
+      const isSet = await run('chattr', [`+${attribute}`, place]).catch(() => false);
+      if (isSet === false) return t.comment('this file system has no such attributes');
+      t.match(await (places.indexOf(place) < 2 ? saveFile() : saveMain()), refusal, `+${attribute} ${place}`);
+      await run('chattr', [`-${attribute}`, place]);
+      t.same(await Promise.all([readFile(file, 'utf8'), readFile(main, 'utf8')]), texts);
+    }
+  t.match([await saveFile(), await saveMain()], [{ status: 200 }, { status: 200 }], 'then both are saved');
+  t.same(await readdir(own), ['service.yaml']);
 });
 
 t.test('a single file that is mounted', { skip: !isHere || !asRoot }, async t => {
