@@ -36,6 +36,12 @@ export interface MainFileOptions {
   readonly readOnly: boolean;
 }
 
+class OutdatedProblem extends Problem {
+  constructor(file: string) {
+    super(409, `${file} was changed by somebody else meanwhile, and nothing was saved; send the change again`);
+  }
+}
+
 export class MainFile {
   /** The content of the file, or of its newest usable backup when the file cannot be used. */
   value: ConfigObject = {};
@@ -176,8 +182,9 @@ export class MainFile {
     if (text !== this.#text || isGone) {
       try {
         if (isLaidOutAnew) await keepBackup(this.#path, before);
-        await writeFileAtomic(this.#path, text, { mode: 0o600 });
+        await writeFileAtomic(this.#path, text, { mode: 0o600, verify: () => this.#requireUnchanged() });
       } catch (error) {
+        if (error instanceof OutdatedProblem) throw error;
         const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
         throw new Problem(503, `${this.#path} cannot be saved (${reason}); nothing was changed`, { cause: error });
       }
@@ -194,6 +201,14 @@ export class MainFile {
       );
     for (const warning of warnings) this.#options.log.warn(warning);
     return warnings;
+  }
+
+  /** What somebody saves while a change is checked and written would be lost. */
+  async #requireUnchanged(): Promise<void> {
+    const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    if (found !== undefined && (this.#isGone || found.text !== this.#text)) throw new OutdatedProblem(this.#path);
   }
 
   /** The value in memory takes the place of a text that could not be used and is gone. */

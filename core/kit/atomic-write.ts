@@ -15,6 +15,8 @@ export interface AtomicWriteOptions {
   readonly making?: Making;
   /** Whether the data survives a loss of power, not only of the process. Default true. */
   readonly durable?: boolean;
+  /** Is called right before the new content takes the place of the old one, which stays when this throws. */
+  readonly verify?: () => Promise<void>;
 }
 
 const TEMPORARY_SUFFIX = /^\.\d+-[0-9a-f]{8}\.tmp$/;
@@ -48,7 +50,7 @@ export async function writeFileIn(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EBUSY' && code !== 'EXDEV') throw error;
-    await rewriteInPlace(directory, name, bytes);
+    await rewriteInPlace(directory, name, bytes, options.verify);
   }
 }
 
@@ -69,7 +71,7 @@ async function replace(
   directory: GuardedDirectory,
   name: string,
   bytes: Buffer,
-  { mode, owner, durable = true }: AtomicWriteOptions,
+  { mode, owner, durable = true, verify }: AtomicWriteOptions,
 ): Promise<void> {
   const temporary = `${besideName(name, SUFFIX_BYTES)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   try {
@@ -83,6 +85,7 @@ async function replace(
     } finally {
       await handle.close();
     }
+    await verify?.();
     await directory.rename(temporary, name);
   } catch (error) {
     // What kept the file from its place may keep this one in its own.
@@ -110,11 +113,17 @@ async function takeAttributes(handle: FileHandle, directory: GuardedDirectory, n
   await handle.chmod(old.mode & 0o777);
 }
 
-async function rewriteInPlace(directory: GuardedDirectory, name: string, bytes: Buffer): Promise<void> {
+async function rewriteInPlace(
+  directory: GuardedDirectory,
+  name: string,
+  bytes: Buffer,
+  verify: AtomicWriteOptions['verify'],
+): Promise<void> {
   const handle = await directory.openFile(name, 'update');
   try {
     const before = await handle.readFile();
     await replace(directory, `${besideName(name, COPY_SUFFIX.length)}${COPY_SUFFIX}`, before, { mode: 0o600 });
+    await verify?.();
     await overwrite(handle, bytes).catch(async (error: unknown) => {
       // The file still owns the blocks of its old content, so restoring it succeeds even on a full disk.
       await overwrite(handle, before);

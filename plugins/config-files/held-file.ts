@@ -88,21 +88,26 @@ export class HeldFile {
     if (bytes.length > MAX_BYTES) throw new Problem(413, `The file would have more than ${MAX_BYTES} bytes`);
     if (bytes.includes(0)) throw new Problem(400, 'A file of text cannot hold NUL characters');
     if (bytes.toString('utf8') !== text) throw new Problem(400, 'A file of UTF-8 cannot hold half of a surrogate pair');
-    const now = await requireOwnFile(this.#directory, this.#name);
-    if (!isSame(now, this.#entry)) throw createReplacement(this.#name);
-    // Its time would not tell: clocks of file systems are coarse, and a change of the mode alone loses nothing.
-    if (this.#revision !== undefined && computeRevision(await this.#readBytes()) !== this.#revision)
-      throw new Problem(409, `${this.#name} was changed meanwhile; read it again`);
+    await this.#requireUnchanged();
     try {
       // A host that was killed during an earlier write left its temporary file behind.
       await removeTemporaryFilesIn(this.#directory, this.#name);
-      await writeFileIn(this.#directory, this.#name, bytes);
+      // Once more, because a slow disk takes its time for the new content.
+      await writeFileIn(this.#directory, this.#name, bytes, { verify: () => this.#requireUnchanged() });
     } catch (error) {
       if (error instanceof Problem) throw error;
       const detail = `The file stays as it was, because it cannot be written: ${reasonText(error)}`;
       throw new Problem(503, `${detail}; mend that, and save again`, { cause: error });
     }
     return { revision: computeRevision(bytes) };
+  }
+
+  async #requireUnchanged(): Promise<void> {
+    const now = await requireOwnFile(this.#directory, this.#name);
+    if (!isSame(now, this.#entry)) throw createReplacement(this.#name);
+    // Its time would not tell: clocks of file systems are coarse, and a change of the mode alone loses nothing.
+    if (this.#revision !== undefined && computeRevision(await this.#readBytes()) !== this.#revision)
+      throw new Problem(409, `${this.#name} was changed meanwhile; read it again`);
   }
 
   async #readBytes(): Promise<Buffer> {
