@@ -28,6 +28,8 @@ interface WriteOptions {
 }
 
 const WARN_INTERVAL_MS = 60_000;
+/** Of the clock of a server whose files are mounted. What is further ahead was written by a clock that has been set back. */
+const CLOCK_SLACK_MS = 3_600_000;
 
 /** The caller awaits each append before the next, because appends must not overlap. */
 export class RotatingFile {
@@ -278,13 +280,17 @@ export function rotatedNames(names: readonly string[], file: string, datedName =
   );
 }
 
-/** Keeps the newest of the rotated files. What is no regular file is not the log's, and stays. */
+/**
+ * Keeps the newest of the rotated files, before which those of a time that has not come would count as such for as long.
+ * What is no regular file is not the log's, and stays.
+ */
 async function removeOldest(directory: GuardedDirectory, names: readonly string[], keep: number): Promise<void> {
+  const latestMs = Date.now() + CLOCK_SLACK_MS;
   const entries = await Promise.all(names.map(async name => ({ name, entry: await directory.stat(name) })));
   const files = entries.flatMap(({ name, entry }) =>
-    entry?.isFile() === true ? [{ name, mtimeMs: entry.mtimeMs }] : [],
+    entry?.isFile() === true ? [{ name, writtenMs: entry.mtimeMs > latestMs ? 0 : entry.mtimeMs }] : [],
   );
-  files.sort((a, b) => b.mtimeMs - a.mtimeMs || compareRotations(a.name, b.name));
+  files.sort((a, b) => b.writtenMs - a.writtenMs || compareRotations(a.name, b.name));
   for (const { name } of files.slice(keep)) await directory.remove(name);
 }
 

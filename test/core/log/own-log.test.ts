@@ -1,6 +1,6 @@
 // The own log: what is taken out of lines, their form and levels, and the file they end in.
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import type { LogLine } from '../../../core/contract/log.ts';
@@ -136,6 +136,17 @@ t.test('rotation', async t => {
 
   t.ok(await append(file, `${'x'.repeat(50)}\n`), 'a line larger than a file');
   t.equal((await stat(name)).size, 51, 'has a file of its own');
+});
+
+t.test('what a clock that was ahead has written makes way for what comes', async t => {
+  await untilDayIsLong();
+  const today = formatDay(Date.now());
+  const dir = testDir(t, { 'app-2099-01-01_1.log': 'ahead\n', 'app-2099-01-02_1.log': 'ahead\n' });
+  for (const day of ['2099-01-01', '2099-01-02'])
+    await utimes(path.join(dir, `app-${day}_1.log`), new Date(day), new Date(day));
+  const { file } = openFile({ file: path.join(dir, 'app.log') });
+  for (const text of ['first line 1\n', 'second line\n', 'third line 3\n']) t.ok(await append(file, text));
+  t.same((await readdir(dir)).sort(), [`app-${today}_1.log`, `app-${today}_2.log`, 'app.log']);
 });
 
 t.test('a file that others move, delete or cut', async t => {
