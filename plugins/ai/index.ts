@@ -1,5 +1,6 @@
 // The assistant: answers the owner's questions from what really happened, with a model of the owner's choice.
 import { definePlugin, type Host } from '#core';
+import type {} from '../health/contract.ts';
 import type {} from './contract.ts';
 import { registerDiagnoseRoutes } from './conversation/diagnose-routes.ts';
 import type { Diagnoses } from './conversation/diagnoses.ts';
@@ -38,6 +39,9 @@ export default definePlugin({
     const presets = host.point('ai.preset', presetPoint);
     host.point('ai.native-collector', nativePoint);
     const ledger = new ChangeLedger(host);
+    host.contribute('health.note', 'ai', {
+      text: () => ledger.fault && `the last change is not kept for diagnoses: ${ledger.fault}`,
+    });
     const changes = new ChangeWatch(host, ledger);
     contributeSources(host, ledger);
     const models = new Models();

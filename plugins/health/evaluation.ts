@@ -1,9 +1,10 @@
 // Evaluates the health of the whole service from reports that exist already; no process is probed for it.
-import type { ConfigProblem, Host } from '#core';
+import type { ConfigProblem, ContributionList, Host } from '#core';
 import { descriptorShortage } from '#kit/descriptors';
 import { namedReason } from '#kit/named-reason';
 import type {} from '../health-probe/contract.ts';
 import type { ProcessSupervisor, StartupPhase } from '../process/contract.ts';
+import type { HealthNote } from './contract.ts';
 
 export interface Evaluation {
   readonly phase: StartupPhase | 'ready';
@@ -13,6 +14,8 @@ export interface Evaluation {
   readonly problems: readonly string[];
   /** Why a change of the configuration file is not in use, which makes nothing unhealthy either; null otherwise. */
   readonly unusedChange: string | null;
+  /** What plugins say of themselves, which makes nothing unhealthy either. */
+  readonly notes: readonly string[];
 }
 
 const NO_PROBLEMS: readonly ConfigProblem[] = [];
@@ -20,10 +23,12 @@ const STARTING: readonly string[] = ['initializing', 'preinstalling', 'starting_
 
 export class Evaluations {
   readonly #host: Host;
+  readonly #notes: ContributionList<HealthNote>;
   #kept: { readonly basis: readonly unknown[]; readonly evaluation: Evaluation } | undefined;
 
-  constructor(host: Host) {
+  constructor(host: Host, notes: ContributionList<HealthNote>) {
     this.#host = host;
+    this.#notes = notes;
   }
 
   /** The same object until something that it tells of may have changed. */
@@ -32,6 +37,7 @@ export class Evaluations {
     const store = this.#host.find('config.store');
     const problems = store?.problems ?? NO_PROBLEMS;
     const unusedChange = store?.unusedReason ?? null;
+    const notes = [...this.#notes.values()].flatMap(note => textOf(note) ?? []);
     const supervisor = this.#host.find('process.supervisor');
     const probe = this.#host.find('process.health');
     const basis = [
@@ -39,6 +45,7 @@ export class Evaluations {
       own.join('\n'),
       problems,
       unusedChange,
+      notes.join('\n'),
       supervisor,
       supervisor?.revision,
       supervisor?.blocks(),
@@ -52,6 +59,7 @@ export class Evaluations {
           ...this.#evaluate(own, supervisor),
           problems: problems.map(({ path }) => path),
           unusedChange,
+          notes,
         },
       };
     return this.#kept.evaluation;
@@ -91,5 +99,14 @@ export class Evaluations {
     return this.#host
       .missingPlugins()
       .map(({ name, reason, state }) => `the required plugin ${name} is ${state}: ${reason ?? 'it is being set up'}`);
+  }
+}
+
+function textOf(note: HealthNote): string | null {
+  try {
+    return note.text();
+  } catch {
+    // It was counted and told where it happened.
+    return null;
   }
 }

@@ -1,5 +1,7 @@
 // `/health` for container runtimes: the status in one word, and the reasons for callers who are allowed to see them.
+import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
+import { functionSchema } from '#kit/function-schema';
 import { Evaluations } from './evaluation.ts';
 import { answerSchema, toWire } from './wire.ts';
 
@@ -8,7 +10,12 @@ export default definePlugin({
   host: '^1',
 
   setup(host) {
-    const evaluations = new Evaluations(host);
+    const notes = host.point('health.note', {
+      schema: z.looseObject({ text: functionSchema }),
+      answers: { text: z.string().nullable() },
+      immediate: ['text'],
+    });
+    const evaluations = new Evaluations(host, notes);
     host.route({
       method: 'GET',
       path: '/health',

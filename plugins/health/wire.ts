@@ -12,7 +12,7 @@ export const answerSchema = z.object({
     .max(MAX_DETAILS)
     .optional()
     .describe(
-      'when unhealthy, or the configuration has what is not used; without credentials nothing but a count of failures',
+      'when unhealthy, when the configuration has what is not used, or a part of the host does not do all of its work; without credentials nothing but a count of failures',
     ),
   phase: z.string(),
 });
@@ -27,8 +27,8 @@ export function toWire(evaluation: Evaluation, trusted: boolean): z.input<typeof
   return { status: isHealthy ? 'healthy' : 'unhealthy', ...(details === '' ? {} : { details }), phase };
 }
 
-function trustedSentences({ failures, problems, unusedChange }: Evaluation): readonly string[] {
-  const sentences = [...failures];
+function trustedSentences({ failures, problems, unusedChange, notes }: Evaluation): readonly string[] {
+  const sentences = [...failures, ...notes];
   // What to do comes first, because a long reason is cut off.
   if (unusedChange !== null)
     sentences.push(`mend the configuration file, whose last change is not used: ${unusedChange}`);

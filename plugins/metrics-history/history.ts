@@ -145,7 +145,7 @@ export class History implements MetricsHistory {
       return {
         path: file,
         fileBytes,
-        error: this.#fault?.message ?? null,
+        error: this.fault,
         ...(await this.#database.call('storage', undefined)),
       };
     } catch (error) {
@@ -278,6 +278,11 @@ export class History implements MetricsHistory {
     clearTimeout(this.#timer);
     this.#dueMs = performance.now();
     this.#next();
+  }
+
+  /** Why samples are not kept at present; null while they are. */
+  get fault(): string | null {
+    return this.#fault?.message ?? null;
   }
 
   /** Keeps to the clock: the next sample is due an interval after this one was, and what was missed is left out. */

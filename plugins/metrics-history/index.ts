@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { answer, definePlugin } from '#core';
 import { queryBoolean } from '#kit/query-values';
+import type {} from '../health/contract.ts';
 import type {} from '../metrics/contract.ts';
 import { introduce, sampleFile } from './frames.ts';
 import { History } from './history.ts';
@@ -38,6 +39,9 @@ export default definePlugin({
     host.point('metrics.history-store', storePoint);
     const history = new History(host);
     host.provide('metrics.history', history, { mayFail: true });
+    host.contribute('health.note', 'metrics-history', {
+      text: () => history.fault && `samples of metrics are not kept: ${history.fault}`,
+    });
     host.contribute('metrics.introduction', 'history', {
       members: (kind, query) => introduce(history, kind, introductionQuery(query)),
     });

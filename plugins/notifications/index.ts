@@ -1,6 +1,7 @@
 // Notifications: tells people what happens, through destinations that they choose.
 import { definePlugin } from '#core';
 import { provenNowMs } from '#kit/proven-time';
+import type {} from '../health/contract.ts';
 import type {} from '../process/contract.ts';
 import { checkDestinations } from './config-check.ts';
 import type {} from './contract.ts';
@@ -62,6 +63,9 @@ export default definePlugin({
     const monitor = new Monitor(host, { store, sources, settings, isStarted });
     const lost = new LostServices(host, settings);
 
+    host.contribute('health.note', 'notifications', {
+      text: () => store.fault && `notifications wait in memory: ${store.fault}`,
+    });
     host.contribute('prometheus.metrics', 'notifications', deliveryMetrics(deliveries));
     contributeResourceConditions(host);
     contributeRecovery(host, sources);

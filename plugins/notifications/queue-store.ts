@@ -57,6 +57,11 @@ export class QueueStore {
     return this.#isOpen && this.#fault === null;
   }
 
+  /** Why the database cannot be used; null while it can, and before it was tried. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
   /** Whether the database was tried and cannot be used. */
   get isDegraded(): boolean {
     return this.#fault !== null;

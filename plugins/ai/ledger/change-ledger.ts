@@ -3,6 +3,7 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { Database, Host } from '#core';
+import { errorText } from '#kit/error-text';
 import { declareHostState } from '#kit/host-state';
 import { PrivateDirectory } from '#kit/private-directory';
 import { provenNowMs } from '#kit/proven-time';
@@ -72,6 +73,7 @@ export class ChangeLedger {
   #waiting = 0;
   /** Events that were left out since one was written. */
   #missing = 0;
+  #fault: string | null = null;
 
   constructor(host: Host) {
     declareHostState(DIRECTORY);
@@ -85,6 +87,11 @@ export class ChangeLedger {
     host.every(PRUNE_MS, () => this.#prune());
   }
 
+  /** Why the last event was left out; null where it was written. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
   /** Resolves when the event is written or left out; never rejects. */
   async record(event: LedgerEvent): Promise<void> {
     if (this.#waiting >= MAX_WAITING) return;
@@ -95,6 +102,7 @@ export class ChangeLedger {
       await this.#database.call('add', rowOf(event, Date.now()));
       if (this.#missing > 0) this.#host.log.info(`changes are kept for diagnoses again, without ${this.#missing}`);
       this.#missing = 0;
+      this.#fault = null;
     } catch (error) {
       this.#tell(error);
     } finally {
@@ -106,6 +114,7 @@ export class ChangeLedger {
   #tell(error: unknown): void {
     const { log, signal } = this.#host;
     this.#missing += 1;
+    this.#fault = errorText(error);
     if (this.#missing > 1 || signal.aborted) log.debug('a change is not in the ledger', error);
     else log.warn('changes are not kept for diagnoses until they can be written', error);
   }

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import type { HealthReport, ProcessSnapshot, StartupPhase } from '../../../plugins/process/contract.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { ownLog } from '../../support/own-plugins.ts';
+import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
 interface Situation {
@@ -212,4 +212,31 @@ t.test('processes are looked at once for each change of their states', async t =
   Object.assign(globalThis, { stackwardenTestBlocks: [] });
   situation.processes = [well];
   t.equal((await host.get('/health')).body.status, 'healthy', 'another configuration');
+});
+
+t.test('plugins say what they do not do; one that fails says nothing, and strangers hear of none', async t => {
+  const note = (text: string) => `host.contribute('health.note', host.name, { text: () => ${text} })`;
+  const app = await startWithPlugins(
+    t,
+    {
+      keeper: note('globalThis.fixtureNote'),
+      failing: note("{ throw new Error('no') }"),
+      stranger: `host.provide('access', { enabled: () => true, check({ authorization }) {
+        if (authorization !== 'Bearer good') throw new host.Problem(401, 'Authentication required')
+        return { username: null }
+      } })`,
+    },
+    { shipped: ['health'] },
+  );
+  const fixture = globalThis as { fixtureNote?: string | null };
+  t.teardown(() => {
+    delete fixture.fixtureNote;
+  });
+  const good = { authorization: 'Bearer good' };
+  for (const text of ['tapes are not kept: the store is full', null, 'tapes are not kept: it is read-only']) {
+    fixture.fixtureNote = text;
+    const details = text === null ? {} : { details: text };
+    t.same((await app.get('/health', good)).body, { status: 'healthy', phase: 'ready', ...details });
+    t.same((await app.get('/health')).body, { status: 'healthy', phase: 'ready' });
+  }
 });
