@@ -18,3 +18,8 @@ export async function withDeadline<Value>(run: () => Value | Promise<Value>, ms:
     clearTimeout(timer);
   }
 }
+
+/** Resolves when the work has ended, well or not, or after `ms` milliseconds. */
+export async function endedOrLate(work: Promise<unknown>, ms: number): Promise<void> {
+  await withDeadline(() => work, ms, 'the work').catch(() => undefined);
+}

@@ -73,7 +73,8 @@ export class Evaluations {
     if (STARTING.includes(startup.phase)) return { phase: startup.phase, failures: own };
     const expected = new Set(startup.expectedServices);
     const reasons = new Map(Object.entries(startup.failures));
-    for (const { processName, enabled, stoppedByUser, wasReady, completed, held } of supervisor.list()) {
+    for (const process of supervisor.list()) {
+      const { processName, enabled, stoppedByUser, wasReady, completed, held } = process;
       const isWanted = enabled && !stoppedByUser && held === null;
       // A service started by hand that was never ready fails only in its own status, not here.
       const counts = isWanted && (wasReady || expected.has(processName));
@@ -81,6 +82,9 @@ export class Evaluations {
       if (!counts || completed === true || health.status === 'healthy' || health.status === 'degraded')
         reasons.delete(processName);
       else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
+      // One that ended by itself has no health while what it left behind is being ended.
+      else if (process.status === 'stopping' && process.lastExit?.unexpected === true)
+        reasons.set(processName, process.lastExit.reason);
     }
     // What keeps the whole from being started is told by the host itself.
     const others = [...reasons].filter(([, reason]) => !own.includes(reason));

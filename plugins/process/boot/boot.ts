@@ -306,7 +306,7 @@ export class Boot {
   async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
     const { block } = process;
     const search = [...this.#options.survivors].find(({ value }) => value.configKey === block.configKey);
-    if (search === undefined || process.snapshot().status === 'running') return;
+    if (search === undefined || process.snapshot().pid !== null) return;
     const survivor = await askAgain(() => this.#findSurvivor(search, block)).catch((error: unknown) => {
       this.#refusals.set(block.processName, error);
       return null;
@@ -385,9 +385,9 @@ export class Boot {
   /** All ports that this boot moves are written in one update. */
   async #reservePorts(): Promise<void> {
     const { processes, supervision } = this.#options;
-    const runs = (name: string): boolean =>
-      this.#refusals.has(name) || processes.find(name)?.snapshot().status === 'running';
-    const moves = await reservePorts(processes.blocks(), runs, supervision.portCompanion);
+    // What its leader has left behind may still have its ports.
+    const holds = (name: string): boolean => this.#refusals.has(name) || processes.find(name)?.snapshot().pid != null;
+    const moves = await reservePorts(processes.blocks(), holds, supervision.portCompanion);
     if (moves.size === 0) return;
     await savePortMoves(this.#host, moves, processes.blocks());
   }

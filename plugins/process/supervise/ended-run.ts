@@ -25,6 +25,13 @@ export async function finishRun(
   ]);
 }
 
+/** Of a run of which nothing is left. */
+export function forgetRun({ target }: Run, { lineage, state }: Pick<Supervision, 'lineage' | 'state'>): void {
+  lineage.delete(target);
+  removeCgroup(target.cgroup);
+  state.ended(target.processName, target.runId);
+}
+
 /** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */
 export async function clearAway(
   record: ProcessRecord,

@@ -49,15 +49,17 @@ export class Ending {
     }
   }
 
-  /** Ends what the run of a leader that has ended left behind. Never throws. */
-  async clearRest(target: StopTarget): Promise<void> {
+  /** Ends what the run of a leader that has ended left behind, after `onFound` where there is any. Never throws. */
+  async clearRest(target: StopTarget, onFound: () => void): Promise<void> {
     const failure = `whether ${target.processName} left processes behind cannot be told`;
     await attempt(this.#with.host.log, failure, async () => {
       const endedMs = performance.now();
       // Runs that end together share one look.
       await nextTurn();
       const left = await askAgain(() => allSurvivorsSince(target, endedMs));
-      if (left.length > 0) await this.clear(target);
+      if (left.length === 0) return;
+      onFound();
+      await this.clear(target);
     });
   }
 

@@ -39,6 +39,11 @@ export interface Run {
   readonly exited: Promise<Exit>;
 }
 
+export interface CurrentRun extends Run {
+  /** Resolves when the exit has been handled. */
+  readonly ended: Promise<void>;
+}
+
 export interface RunParts {
   readonly capture: CaptureThread;
   readonly state: StateFile;

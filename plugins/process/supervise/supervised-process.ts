@@ -1,10 +1,9 @@
 // One managed process: its states, its operations one at a time, its launches and exits. Only `#move` changes the
 // status.
-import { setTimeout as delay } from 'node:timers/promises';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { timeAt } from '#kit/boot-clock';
-import { withDeadline } from '#kit/deadline';
+import { endedOrLate, withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
 import { turnWithTime } from '#kit/turns';
@@ -23,16 +22,16 @@ import { digestOf } from '../launch/block-digest.ts';
 import { hasDoneItsWork } from '../launch/depends-on.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
 import { captureTargetOf } from './capture-target.ts';
-import { removeCgroup } from './cgroup.ts';
-import { clearAway, finishRun, tellOfExit } from './ended-run.ts';
+import { keepCompletion, keptCompletion } from './completion.ts';
+import { clearAway, finishRun, forgetRun, tellOfExit } from './ended-run.ts';
 import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import { FirstLook } from './first-look.ts';
 import { writeInput } from './input-pipe.ts';
 import { observe } from './observation.ts';
-import { bootId, isStaying } from './proc-stat.ts';
+import { isStaying } from './proc-stat.ts';
 import { requireRelaunch } from './relaunch.ts';
-import { adoptRun, launchRun, type Run } from './run.ts';
+import { adoptRun, type CurrentRun, launchRun, type Run } from './run.ts';
 import { shareOf } from './run-share.ts';
 import { cancelled, failedToStay, refusedStart } from './start-failure.ts';
 import { STARTED_BY } from './start-trigger.ts';
@@ -46,11 +45,6 @@ const HAND_OVER_LIMIT_MS = 2_000;
 const LEFT_BEHIND_LIMIT_MS = 120_000;
 const CANCELLED = Symbol('start cancelled');
 const OVERTAKEN = Symbol('start overtaken by a restart');
-
-interface CurrentRun extends Run {
-  /** Resolves when the exit has been handled. */
-  readonly ended: Promise<void>;
-}
 
 export class SupervisedProcess {
   readonly #with: Supervision;
@@ -117,7 +111,7 @@ export class SupervisedProcess {
   }
 
   get #completed(): boolean | null {
-    return this.#isOneshot ? hasDoneItsWork(this.#lastExit) : null;
+    return this.#isOneshot ? this.#run === undefined && hasDoneItsWork(this.#lastExit) : null;
   }
 
   /** undefined while it does not run. */
@@ -246,12 +240,12 @@ export class SupervisedProcess {
    * may take a moment to end.
    */
   async handOver(reason: Problem): Promise<void> {
-    if (this.#stopping !== undefined) await endedOrLimit(this.#stopping);
+    if (this.#stopping !== undefined) await endedOrLate(this.#stopping, HAND_OVER_LIMIT_MS);
     this.#handedOver.abort(reason);
     this.#firstLook.end();
     if (this.#starting === undefined) return;
     this.#starting.abort.abort(reason);
-    await endedOrLimit(this.#starting.outcome);
+    await endedOrLate(this.#starting.outcome, HAND_OVER_LIMIT_MS);
   }
 
   /** Continues with a process that an earlier host launched. */
@@ -279,10 +273,10 @@ export class SupervisedProcess {
 
   /** A one-shot that had done its work before the host came back is not run once more, unless it is another one now. */
   recallCompletion(): void {
-    const known = this.#with.state.completed(this.#block.processName);
-    const isSame = known?.boot_id === bootId && known.block_digest === digestOf(this.#block.block);
-    if (!this.#isOneshot || this.#run !== undefined || known === undefined || !isSame) return;
-    this.#lastExit = { ...exitRecordOf({ code: 0, signal: null }, false, true), at: known.at };
+    if (!this.#isOneshot || this.#run !== undefined) return;
+    const kept = keptCompletion(this.#with.state, this.#block);
+    if (kept === undefined) return;
+    this.#lastExit = kept;
     this.#with.wanted.markReady(this.#block.processName);
   }
 
@@ -298,7 +292,7 @@ export class SupervisedProcess {
     do {
       if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
       if (this.#status === 'unknown') await this.#known();
-      if (this.#status === 'running') await this.#exitHandled();
+      if (this.#status !== 'starting') await this.#exitHandled();
     } while (this.#stopping !== undefined);
   }
 
@@ -318,7 +312,8 @@ export class SupervisedProcess {
     const before = this.#stops;
     try {
       if (this.#status === 'unknown') await this.#known();
-      if (this.#run !== undefined) await requireRelaunch(this.#with, this.#current(), trigger);
+      const isUp = this.#run !== undefined && this.#status !== 'stopping';
+      if (isUp) await requireRelaunch(this.#with, this.#current(), trigger);
     } catch (error) {
       this.#tellFailure(errorText(error), error, trigger);
       throw error;
@@ -361,7 +356,7 @@ export class SupervisedProcess {
       host.log.info(`${processName} has done its work, ${STARTED_BY[trigger]}`);
       return { status: 'started', waitingFor: [] };
     }
-    this.#move('running');
+    this.#move(this.#atRest);
     host.log.info(`${processName} runs as pid ${this.#run.target.leader.pid}, ${STARTED_BY[trigger]}`);
     this.#with.onStarted(this.snapshot());
     host.emit('service_start', { processName, trigger });
@@ -413,10 +408,10 @@ export class SupervisedProcess {
     await this.#with.onLaunched(plan, this.snapshot());
     const snapshot = () => this.snapshot();
     await observe({ host: this.#with.host, ended: run.ended, snapshot, signal });
-    await this.#exitHandled();
     // Whoever hears that it runs finds it recorded.
     await this.#with.state.saved();
     await this.#with.lineage.look(run.target);
+    await this.#exitHandled();
     signal.throwIfAborted();
     if (this.#run !== undefined || this.#completed === true) return;
     throw failedToStay(this.#block, this.#lastExit, run.output.bestErrorLine);
@@ -434,7 +429,7 @@ export class SupervisedProcess {
       } catch (error) {
         // The leader may have ended although other processes of the run survived.
         if (this.#run === undefined) this.#ending.leave(run.target);
-        this.#move(this.#run === undefined ? 'stopped' : 'running');
+        this.#move(this.#atRest);
         throw error;
       }
       this.#handedOver.signal.throwIfAborted();
@@ -448,6 +443,7 @@ export class SupervisedProcess {
 
   #follow(run: Run): void {
     this.#with.lineage.add(run.target);
+    this.#lastExit = null;
     this.#run = { ...run, ended: run.exited.then(exit => this.#exited(exit)) };
   }
 
@@ -457,7 +453,7 @@ export class SupervisedProcess {
     if (run === undefined || this.#handedOver.signal.aborted) return;
     const { processName } = this.#block;
     const { state, onExited } = this.#with;
-    if (!this.#isEnding) await this.#ending.clearRest(run.target);
+    if (!this.#isEnding) await this.#ending.clearRest(run.target, () => this.#outlived(how));
     if (this.#handedOver.signal.aborted) return;
     await finishRun(run, this.#with);
     // The output of many may have been read to its end by now.
@@ -468,16 +464,25 @@ export class SupervisedProcess {
     const asked = this.#isEnding;
     const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
-    this.#with.lineage.delete(run.target);
-    removeCgroup(run.target.cgroup);
     this.#lastExit = exit;
-    state.ended(processName, run.target.runId);
-    if (this.#completed === true)
-      state.setCompleted(processName, { at: exit.at, boot_id: bootId, block_digest: run.blockDigest });
-    const wasRunning = this.#status === 'running';
+    forgetRun(run, this.#with);
+    if (this.#completed === true) keepCompletion(state, processName, exit.at, run.blockDigest);
+    const wasRunning = this.#status === 'running' || (this.#status === 'stopping' && this.#stopping === undefined);
     if (wasRunning) this.#move('stopped');
     onExited(this.snapshot(), exit);
     if (wasRunning) tellOfExit(processName, exit, this.#with);
+  }
+
+  /** Its leader has ended by itself, and what that left behind is about to be ended. */
+  #outlived(how: Exit): void {
+    this.#lastExit = exitRecordOf(how, false, this.#isOneshot);
+    if (this.#status === 'running') this.#move('stopping');
+  }
+
+  /** The status while nobody starts or stops it. */
+  get #atRest(): ProcessStatus {
+    if (this.#run === undefined) return 'stopped';
+    return this.#lastExit === null ? 'running' : 'stopping';
   }
 
   /** Whether its end was asked for. */
@@ -491,9 +496,4 @@ export class SupervisedProcess {
     this.#firstLook.end();
     this.#with.onStatus(this.snapshot());
   }
-}
-
-async function endedOrLimit(operation: Promise<unknown>): Promise<void> {
-  const ended = operation.catch(() => undefined);
-  await Promise.race([ended, delay(HAND_OVER_LIMIT_MS, undefined, { ref: false })]);
 }
