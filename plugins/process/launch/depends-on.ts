@@ -1,6 +1,7 @@
 // The services that `depends_on` of a block names, each with what must be true of it before a start.
 import { type NamedBlock, Problem } from '#core';
 import type { ExitRecord, ProcessSnapshot } from '../contract.ts';
+import type { Processes } from './waits.ts';
 
 export type Condition = 'started' | 'healthy' | 'completed';
 
@@ -68,6 +69,18 @@ function wayTo(
     if (rest !== undefined) return [...rest, from.processName];
   }
   return undefined;
+}
+
+/** Throws a Problem 409 when it needs a service that is down until somebody starts that by hand. */
+export async function requireDependencies(block: NamedBlock, { blocks, snapshot, isReady }: Processes): Promise<void> {
+  for (const { name, condition } of dependenciesOf(block))
+    for (const { processName } of blocksNamed(name, blocks())) {
+      const process = snapshot(processName);
+      const isLeftDown = process?.status === 'stopped' && (process.stoppedByUser || !process.enabled);
+      if (!isLeftDown || (await isFulfilled(condition, process, isReady))) continue;
+      const remedy = `start ${processName} first, or correct depends_on`;
+      throw new Problem(409, `${block.processName} depends on ${processName}, which is stopped; ${remedy}`);
+    }
 }
 
 /** `isReady` asks a running process for its health. */

@@ -1,6 +1,7 @@
 // Whether what runs could be launched once more, found out before it is stopped. It changes nothing.
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
+import { requireDependencies } from '../launch/depends-on.ts';
 import { launchFaults } from '../launch/launch.ts';
 import { createLaunchPlan } from '../launch/launch-plan.ts';
 import { requireDescriptors, requireProcess } from '../launch/launch-room.ts';
@@ -54,6 +55,7 @@ async function requireLaunchable(supervision: Supervision, block: NamedBlock, us
   const { host, blocks, snapshot, isReady } = supervision;
   const [fault] = await faultsOfBlock(host, block, blocks());
   if (fault !== undefined) throw fault;
+  await requireDependencies(block, supervision);
   const plan = isCompleted(host, block) ? await completedPlan(host, block) : trialPlan(supervision, block);
   // What is yet to be installed comes with its own check.
   if (plan === undefined) return;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
-import { kid, pidOf, restart, start, status } from '../../support/kids.ts';
+import { kid, pidOf, restart, start, status, stop } from '../../support/kids.ts';
 
 const needsRoot = { skip: process.getuid?.() === 0 ? false : 'changing the user needs root' };
 
@@ -86,4 +86,29 @@ t.test('what a template completes', needsRoot, async t => {
   t.equal(await pidOf(app, 'Sonarr TV'), pid);
   await chmod(own, 0o755);
   t.match(await restart(app, 'Sonarr TV'), { status: 200 });
+});
+
+t.test('what it depends on, where only somebody starts that again', async t => {
+  const app = await startHost({
+    config: {
+      below: kid('Below', ['calm']),
+      task: kid('Task', [], { oneshot: true, command: ['true'] }),
+      above: kid('Above', ['calm'], { depends_on: { Below: 'started', Task: 'completed' } }),
+    },
+  });
+  t.teardown(() => app.stop());
+  for (const name of ['Below', 'Task', 'Above']) t.match(await start(app, name), { status: 200 }, name);
+  const pid = await pidOf(app, 'Above');
+  t.match(await restart(app, 'Above'), { status: 200 }, 'a task that has done its work is stopped for good');
+  const next = await pidOf(app, 'Above');
+  t.not(next, pid);
+  t.match(await stop(app, 'Below'), { status: 200 });
+  t.match(await restart(app, 'Above'), {
+    status: 409,
+    body: { detail: /^Above depends on Below, which is stopped; start Below first.*; until then it goes on running$/ },
+  });
+  t.match(await status(app, 'Above'), { status: 'running' });
+  t.equal(await pidOf(app, 'Above'), next);
+  t.match(await start(app, 'Below'), { status: 200 });
+  t.match(await restart(app, 'Above'), { status: 200 });
 });
