@@ -21,7 +21,7 @@ const SLOW_BYTES = 60 * 1024;
 const SLOW_MS = 60_000;
 const TRIES = 5;
 const PAUSE_MS = 1_000;
-/** A connection that has brought so much is not counted as a failure. */
+/** A connection that has come so much further than any before is not counted as a failure. */
 const WORTH_BYTES = 2 ** 20;
 
 export interface DownloadRequest extends DownloadOptions {
@@ -69,8 +69,8 @@ interface Received {
 
 async function receive(request: DownloadRequest, handle: FileHandle): Promise<void> {
   const received: Received = { bytes: 0, hash: newHash(request), tag: undefined, isPieced: false };
+  let farthestBytes = 0;
   for (let tries = 1; ; tries += 1) {
-    const before = received.bytes;
     try {
       await receiveOn(request, handle, received);
       checkDigest(request, received);
@@ -78,7 +78,10 @@ async function receive(request: DownloadRequest, handle: FileHandle): Promise<vo
     } catch (error) {
       request.signal.throwIfAborted();
       if (error instanceof Problem) throw error;
-      if (received.bytes - before >= WORTH_BYTES) tries = 1;
+      if (received.bytes - farthestBytes >= WORTH_BYTES) {
+        tries = 1;
+        farthestBytes = received.bytes;
+      }
       if (tries >= TRIES) throw faultOf(request, error);
     }
     await delay(request.paced(PAUSE_MS * tries), undefined, { signal: request.signal });
@@ -114,7 +117,8 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
     signal,
     timeoutMs: SILENCE_MS,
     idleTimeoutMs: SILENCE_MS,
-    maxBytes,
+    // Counted below, over all connections: what is too large is so for every one.
+    maxBytes: Number.POSITIVE_INFINITY,
   });
   if (answer.status === 200 && received.bytes > 0) await restart(request, handle, received);
   else if (answer.status === 206 && startOf(answer) !== received.bytes) {

@@ -56,6 +56,21 @@ const drip: Answer = (_request, response) => {
   more();
 };
 
+const MIB = 2 ** 20;
+/** Never ends, nor says how much is to come. */
+const endless: Answer = (_request, response) => {
+  const more = () => void (response.destroyed || response.write(Buffer.alloc(MIB), () => setImmediate(more)));
+  response.writeHead(200);
+  more();
+};
+/** Cuts connections after so much, and lets nobody begin there. */
+const cutAfter =
+  (bytes: number): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-length': 8 * MIB });
+    response.write(Buffer.alloc(bytes), () => setImmediate(() => response.destroy()));
+  };
+
 t.test('a fault of the disk is none of the network', ROOT_ONLY, async t => {
   const directory = testDir(t, {});
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,nr_inodes=2', 'tmpfs', directory]);
@@ -174,6 +189,12 @@ t.test('a download', async t => {
   const slow = { status: 504, message: /at less than 1 KiB a second; .*dumb\.install_mirrors/ };
   await t.rejects(get([drip], { nowMs: clock }), slow);
   t.equal(asked.length, 5);
+  const large = { status: 502, message: /larger than 3145728 bytes; choose another release/ };
+  await t.rejects(get([endless], { maxBytes: 3 * MIB, digest }), large);
+  t.equal(asked.length, 1, 'what is too large is asked for once');
+  const here = [2 * MIB, 4 * MIB].map(cutAfter);
+  await t.rejects(get([...here, ...here, ...here, refusal(404)]), { status: 502, message: /cannot be asked/ });
+  t.equal(asked.length, 6, 'connections that come no further than one before count as failures');
   const full = new Problem(507, 'no room');
   await t.rejects(get([whole(CONTENT)], { needSpace: () => Promise.reject(full) }), { message: 'no room' });
 });
