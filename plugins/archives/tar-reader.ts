@@ -33,10 +33,15 @@ export class TarReader implements ArchiveReader {
   async each(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void> {
     const parser = parserFor(budget, visit);
     let isBegun = false;
+    let isOver = false;
+    parser.on('eof', () => {
+      isOver = true;
+    });
     for await (const piece of this.#file.unpacked(budget)) {
       if (!isBegun && !isTar(piece)) throw new ArchiveRefusal('it is neither tar nor zip nor deb');
       isBegun = true;
-      parser.write(piece);
+      // The parser reads nothing beyond the end, but keeps it, and copies all of that for each further piece.
+      if (!isOver) parser.write(piece);
     }
     if (!isBegun) throw new ArchiveRefusal('it is empty');
     parser.end();
