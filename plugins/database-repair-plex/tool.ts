@@ -65,7 +65,7 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
     limit = setTimeout(() => end('SIGKILL'), KILL_AFTER_MS);
   };
   signal.addEventListener('abort', abort, { once: true });
-  const ended = new Promise<number | null>((resolve, reject) => {
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', () => {
       clearTimeout(limit);
@@ -73,14 +73,16 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
       // What it has left behind in another group would hold its output open.
       limit = setTimeout(cutOff, host.paced(DRAIN_MS));
     });
-    child.on('close', resolve);
+    child.on('close', (code, killedBy) => resolve(code ?? killedBy));
   });
   const recorded = Promise.allSettled(outputs.map(output => log.record(output)));
   try {
-    const code = await ended;
+    const how = await ended;
     await recorded;
     if (signal.aborted) throw new Error('it was ended');
-    if (code !== 0) throw new Error(log.lastLine || `it ended with ${code}`);
+    // What it wrote last is then no reason of its end.
+    if (typeof how === 'string') throw new Error(`it was killed by ${how}`);
+    if (how !== 0) throw new Error(log.lastLine || `it ended with ${how}`);
   } finally {
     clearTimeout(limit);
     signal.removeEventListener('abort', abort);

@@ -135,6 +135,13 @@ t.test('before a start, which goes on when the tool fails; a tool that is missin
   );
 });
 
+t.test('a tool that somebody kills is told so, and the server starts all the same', { skip }, async t => {
+  const { app, home } = await open(t, { run_before_start: true });
+  process.kill(await until(async () => Number(await readFile(path.join(home, 'tool.pid'), 'utf8'))), 'SIGKILL');
+  await until(async () => (await status(app, NAME)).status === 'running', { what: 'the server all the same' });
+  await until(() => told(app, /Plex DBRepair failed, and Server starts all the same: it was killed by SIGKILL/));
+});
+
 t.test('a repair whose host was killed is ended before the server is started', { skip }, async t => {
   const { configDir, home, config } = await prepare(t, { run_before_start: true });
   const port = await writeConfig(configDir, config);
