@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseOptions } from '../contract/database.ts';
+import { NameTaken } from '../kit/name-taken.ts';
 import { SqliteThread } from '../kit/sqlite-thread.ts';
 import type { PluginFolder } from './discover.ts';
 import type { Scope } from './scope.ts';
@@ -38,8 +39,8 @@ export function ownDatabase(
   const { readOnly = false } = options;
   const owner = owners.get(file);
   if (owner !== undefined && !readOnly) {
-    const earlier = owner === scope.plugin ? ', or of an earlier load whose last call has not ended' : '';
-    throw new Error(`${file} is the database of ${owner} already${earlier}`);
+    if (owner !== scope.plugin) throw new NameTaken(`the database ${file} of ${scope.plugin}`, 'owned', owner);
+    throw new Error(`${file} is the database of ${owner} already, or of an earlier load whose last call has not ended`);
   }
   if (!readOnly) owners.set(file, scope.plugin);
   const database = new SqliteThread(

@@ -2,6 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
@@ -36,6 +37,18 @@ t.test('whoever lost a name gets it when the winner does without, and when that 
   await rm(folder('third'), { recursive: true });
   await becomes('loser', 'ready');
   t.match(row('loser'), { services: ['fixture.clock'], reason: null });
+});
+
+t.test('whoever came second to the file of a database gets it as well', async t => {
+  const file = path.join(testDir(t), 'shared', 'notes.sqlite');
+  const database = `host.database('notes', { statements: 'index', file: '${file}' })`;
+  const { row, write, becomes } = await start(t, {
+    loser: { setup: database, more: "after: ['winner']," },
+    winner: database,
+  });
+  t.match(row('loser'), { state: 'failed', reason: `the database ${file} of loser is already owned by winner` });
+  await write('winner', '', '');
+  await becomes('loser', 'ready');
 });
 
 t.test('a winner that fails, or is set up anew, keeps its name', async t => {
