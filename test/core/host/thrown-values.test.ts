@@ -2,6 +2,7 @@
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHostProcess } from '../../support/host-process.ts';
+import { startWithPlugins } from '../../support/own-plugins.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 import { startWithWild } from '../../support/wild-plugin.ts';
@@ -82,4 +83,66 @@ t.test('an error that is its own cause, and one that throws when it is looked at
   t.equal((await ask('/later', 'POST')).status, 200);
   await until(async () => /an error without a text/.test(JSON.stringify(await row())));
   t.match(await row(), { state: 'failed', errors: { uncaught: 1 } });
+});
+
+const THROWN = {
+  text: `'a text'`,
+  nothing: 'undefined',
+  symbol: `Symbol('x')`,
+  frozen: `Object.freeze(new Error('frozen'))`,
+  sealed: `Object.freeze(Object.defineProperty(new Error('x'), 'stack', { get: trap }))`,
+  proxy: 'new Proxy({}, { get: trap, getPrototypeOf: trap })',
+  accessors: '({ get message () { trap() }, get stack () { trap() }, get cause () { trap() } })',
+  thenable: '({ then: trap })',
+};
+
+t.test('whatever is thrown counts against whoever threw it', async t => {
+  const app = await startWithPlugins(t, {
+    caller: `const list = host.point('fixture.point', { schema: host.z.any() })
+      const hook = host.hook('fixture.hook', 'series')
+      host.event('fixture.event', { description: 'x' })
+      host.provide('fixture.caller', { call: fn => fn() })
+      const ways = {
+        contribution: () => list.get('it').value.deep.list[0].call(),
+        accessor: () => list.get('it').value.value,
+        service: () => host.use('fixture.service').call(),
+        result: () => host.use('fixture.service').give()(),
+        steps: async () => { for await (const step of host.use('fixture.service').steps()) void step },
+        tap: () => hook.promise(),
+        event: () => { host.emit('fixture.event', {}) },
+      }
+      host.route({ method: 'POST', path: '/call/{way}', summary: 'x', handle: async ({ params }) => ({ got: typeof await ways[params.way]() }) })
+      host.route({ method: 'GET', path: '/ways', summary: 'x', handle: () => Object.keys(ways) })`,
+    giver: {
+      more: `after: ['caller'],`,
+      setup: `let fault
+      const fn = () => fault()
+      const trap = () => { throw new Error('a trap') }
+      const thrown = { ${Object.entries(THROWN)
+        .map(([name, value]) => `${name}: () => ${value}`)
+        .join(',')} }
+      host.contribute('fixture.point', 'it', { deep: { list: [{ call: fn }] }, get value () { return fn() } })
+      host.provide('fixture.service', { call: fn, give: () => fn, steps: async function * () { yield await fn() } })
+      host.tap('fixture.hook', fn)
+      host.on('fixture.event', fn)
+      host.route({ method: 'POST', path: '/fault/{name}/{how}', summary: 'x', handle ({ params: { name, how } }) {
+        const make = thrown[name]
+        fault = how === 'throws' ? () => { throw make() } : () => Promise.reject(make())
+      } })
+      host.route({ method: 'POST', path: '/callback', summary: 'x', async handle () { await host.use('fixture.caller').call(fn).catch(() => undefined) } })`,
+    },
+  });
+  const errors = () => Object.fromEntries(app.host.plugins().map(plugin => [plugin.name, plugin.errors]));
+  const count = () => Object.values(errors().giver ?? {}).reduce((sum, number) => sum + number, 0);
+  const ways = ['/callback', ...(await app.get('/ways')).body.map((way: string) => `/call/${way}`)];
+  for (const name of Object.keys(THROWN))
+    for (const how of ['throws', 'rejects'])
+      for (const way of ways) {
+        await app.post(`/fault/${name}/${how}`);
+        const before = count();
+        await app.post(way);
+        await until(() => count() === before + 1, { what: `${way} of what ${how} ${name} to be counted once` });
+      }
+  t.equal(count(), Object.keys(THROWN).length * 2 * ways.length);
+  t.same(errors(), { ...errors(), caller: {}, config: {} }, 'nobody else is blamed');
 });
