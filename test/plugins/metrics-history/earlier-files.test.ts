@@ -1,0 +1,51 @@
+// What an earlier program has left of a history is used: its lines, and its database as it is.
+import { deflateSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import type { SqliteDatabase } from '../../../core/contract/database.ts';
+import { textOfPiece } from '../../../plugins/metrics-history/gzip-pieces.ts';
+import * as statements from '../../../plugins/metrics-history/history-statements.ts';
+import { audit, type Body, chart, deepSample, open, START, sample, write } from '../../support/history-database.ts';
+
+t.test('lines of an earlier program', async t => {
+  const db = open();
+  const good = [
+    sample({ at: 0 }),
+    { ...sample({ at: 0 }), timestamp: `${START + 5.5}` },
+    { timestamp: '2026-11-18T12:00:00Z' },
+  ];
+  const bad = ['{"timestamp":', '[]', '7', '{"timestamp":"soon"}', '{"timestamp":-1}', '{}', 'null', deepSample(0)];
+  const lines = [...good.map(line => JSON.stringify(line)), ...bad];
+  t.same(statements.importLines(db, lines), { samples: 3, skipped: 8 });
+  t.same(statements.importLines(db, lines), { samples: 3, skipped: 8 }, 'again, and nothing is there twice');
+  t.equal(statements.storage(db).samples, 3);
+  const record = { completed: false, files: 1, samples: 3, skipped: 8 };
+  statements.recordImport(db, record);
+  t.same(statements.importRecord(db), record);
+  audit(db);
+});
+
+t.test('a file of an earlier program is used as it is', async t => {
+  const db = new Database(':memory:') as unknown as SqliteDatabase;
+  db.exec(`CREATE TABLE metrics_snapshots (timestamp REAL PRIMARY KEY, payload BLOB NOT NULL, raw_size INTEGER NOT NULL, stored_size INTEGER NOT NULL, created_at REAL NOT NULL);
+    CREATE TABLE metrics_metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+    INSERT INTO metrics_metadata VALUES ('jsonl_migration_v1', 'complete')`);
+  const insert = db.prepare('INSERT INTO metrics_snapshots VALUES (?, ?, ?, ?, 0)');
+  for (let index = 0; index < 450; index += 1) {
+    const text = JSON.stringify(sample({ at: index * 5, cpu: index % 100 }));
+    const payload = index === 7 ? Buffer.from('damaged') : deflateSync(index === 8 ? deepSample(index * 5) : text);
+    insert.run(START + index * 5, payload, text.length, payload.length);
+  }
+  for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
+  audit(db);
+  t.equal(statements.importRecord(db).completed, true);
+  t.equal(chart(db).stats, null, 'its numbers are not known yet');
+  let pieces = 0;
+  while (statements.readUnread(db)) pieces += 1;
+  t.ok(pieces >= 2, 'they are read a piece at a time');
+  t.same(chart(db).stats.cpu, { min: 0, max: 99 });
+  write(db, [{ at: 450 * 5 }]);
+  const items = JSON.parse(`[${[...statements.pieces(db, { from: START })].map(textOfPiece).join()}]`) as Body[];
+  t.equal(items.length, 449, 'old and new ones, without the damaged one and the one that nests too deep');
+  audit(db);
+});

@@ -1,0 +1,82 @@
+// A database of the history in memory, samples for it, and what is asked of it.
+import { gunzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import type { SqliteDatabase } from '../../core/contract/database.ts';
+import * as statements from '../../plugins/metrics-history/history-statements.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
+export type Body = any;
+
+function migrated(): Database.Database {
+  const db = new Database(':memory:');
+  for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
+  return db;
+}
+
+export const EMPTY = migrated().serialize();
+
+/** A copy of a database, of which nothing is remembered. */
+export function open(content = EMPTY): SqliteDatabase {
+  return new Database(content) as unknown as SqliteDatabase;
+}
+
+export function contentOf(db: SqliteDatabase): Buffer {
+  return (db as unknown as Database.Database).serialize();
+}
+
+/** The first second of a minute. */
+export const START = 1_795_000_020;
+
+export interface Made {
+  readonly at: number;
+  readonly cpu?: number | null;
+  readonly sent?: number;
+}
+
+export const sample = ({ at, cpu = 10, sent = at }: Made) => ({
+  timestamp: START + at,
+  system: {
+    cpu_percent: cpu,
+    cpu_count: 4,
+    mem: { percent: 50.5, total: 7 },
+    disk: { percent: 20 },
+    inode: { percent: null },
+    filesystems: [{ path: '/data', percent: 20, available: true, inode: { percent: 3 } }],
+    disk_io: { read_bytes: sent * 2, write_bytes: 0 },
+    net_io: { sent_bytes: sent, recv_bytes: 0 },
+    network_interfaces: [{ name: 'eth0', sent_bytes: sent, recv_bytes: 0, speed_mbps: 10 }],
+  },
+  dumb_managed: [{ name: 'One', pid: 1, cpu_percent: 1.5, rss: 10, vms: 20, threads: 3, disk_io: null }],
+  external: [],
+  extra: { kept: true },
+});
+
+export const deepSample = (at: number) =>
+  JSON.stringify(sample({ at })).replace('true', `${'['.repeat(101)}${']'.repeat(101)}`);
+
+export const write = (db: SqliteDatabase, samples: readonly Made[]) =>
+  statements.write(
+    db,
+    samples.map(made => JSON.stringify(sample(made))),
+  );
+
+export function chart(db: SqliteDatabase, request: Partial<Parameters<typeof statements.chart>[1]> = {}): Body {
+  const whole = { since: null, now: START + 1_000_000, bucketSeconds: null, maxPoints: 600, ...request };
+  return JSON.parse(gunzipSync(statements.chart(db, whole)).toString());
+}
+
+/** The books against what is really there. */
+export function audit(db: SqliteDatabase): void {
+  const { n, raw, stored } = db
+    .prepare(
+      'SELECT count(*) n, coalesce(sum(raw_size), 0) raw, coalesce(sum(stored_size), 0) stored FROM metrics_snapshots',
+    )
+    .get() as { n: number; raw: number; stored: number };
+  const kept = db
+    .prepare('SELECT coalesce(sum(length(payload) + coalesce(length(item), 0)), 0) FROM metrics_snapshots')
+    .pluck()
+    .get();
+  t.match(statements.storage(db), { samples: n, rawBytes: raw, storedBytes: stored });
+  t.equal(kept, stored);
+}
