@@ -1,5 +1,4 @@
-// The decision table row by row, and what holds whatever the situation is.
-import fc from 'fast-check';
+// The decision table row by row.
 import t from 'tap';
 import {
   decide,
@@ -8,12 +7,10 @@ import {
   type SyncOptions,
   type View,
 } from '../../../plugins/request-sync/decide.ts';
-import { groupOf } from '../../../plugins/request-sync/group.ts';
 import type { Holding } from '../../../plugins/request-sync/holding.ts';
 import type { RemoteRequest, Title } from '../../../plugins/request-sync/remote-request.ts';
+import { group, MOVIE, request, SERIES, STATUS, title } from '../../support/request-situation.ts';
 
-const MOVIE = { mediaType: 'movie', tmdbId: 603, is4k: false } as const;
-const SERIES = { mediaType: 'tv', tmdbId: 1399, is4k: false } as const;
 const OPTIONS: SyncOptions = {
   sync_pending: true,
   sync_approved: true,
@@ -23,31 +20,8 @@ const OPTIONS: SyncOptions = {
   pending_without_approval: 'create',
 };
 const NO_VIEW: View = { requests: new Map() };
-const STATUS = { pending: 1, approved: 2, declined: 3, failed: 4, completed: 5 };
-
-const request = (more: Partial<RemoteRequest> = {}): RemoteRequest => ({
-  ...MOVIE,
-  id: 7,
-  tvdbId: null,
-  status: STATUS.approved,
-  seasons: [],
-  updatedAtMs: 1,
-  email: 'one@example.com',
-  ...more,
-});
-const group = (status: number, more: Partial<RemoteRequest> = {}, isWhole = true) => {
-  const asked = request({ id: 70, status, ...more });
-  return groupOf(`${asked.mediaType}:${asked.tmdbId}:${asked.is4k ? 'True' : 'False'}`, [asked], isWhole);
-};
 const held = (more: Partial<Holding> = {}): Holding => ({ id: 7, status: 2, synced_at: '', ids: [7], ...more });
 const read = (...requests: RemoteRequest[]): View => ({ requests: new Map(requests.map(found => [found.id, found])) });
-const title = (more: Partial<Title> = {}): Title => ({
-  status: 1,
-  status4k: 1,
-  requests: [],
-  seasons: [1, 2],
-  ...more,
-});
 const seen = (more: Partial<Title> = {}, view: View = NO_VIEW): View => ({ ...view, title: title(more) });
 
 interface Row extends Partial<Omit<Situation, 'options'>> {
@@ -414,118 +388,4 @@ t.test('the table', async t => {
     else if (step.kind === 'record') t.same(found, step, row);
     else t.match(found, step, row);
   }
-});
-
-const statuses = fc.constantFrom(1, 2, 3, 4, 5);
-const seasonLists = fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 });
-const situations = fc
-  .record({
-    media: fc.constantFrom<Situation['media']>(MOVIE, SERIES),
-    primary: fc.option(fc.record({ status: statuses, seasons: seasonLists, isWhole: fc.boolean() }), {
-      nil: undefined,
-    }),
-    isDeleted: fc.boolean(),
-    holding: fc.option(
-      fc
-        .record({
-          id: fc.constantFrom(0, 7, 8),
-          status: statuses,
-          synced_at: fc.constant(''),
-          earlier: fc.constantFrom([], [7], [8]),
-          seasons: seasonLists,
-          adopted: fc.boolean(),
-          gone: fc.boolean(),
-        })
-        // The newest that was created here is the one that is tracked.
-        .map(({ earlier, ...held }) => ({
-          ...held,
-          ids: held.adopted || held.id === 0 ? [] : [...earlier.filter(id => id !== held.id), held.id],
-        })),
-      { nil: undefined },
-    ),
-    there: fc.array(
-      fc.record({ id: fc.constantFrom(7, 8, 9), status: statuses, seasons: seasonLists, isOther: fc.boolean() }),
-    ),
-    titleStatus: fc.constantFrom(1, 3, 5),
-    permissions: fc.constantFrom(32, 34, 160),
-    options: fc.record({
-      sync_pending: fc.boolean(),
-      sync_approved: fc.boolean(),
-      sync_declined: fc.boolean(),
-      sync_deletes: fc.boolean(),
-      user_mapping: fc.constantFrom('admin' as const, 'email_match' as const),
-      pending_without_approval: fc.constantFrom('create' as const, 'hold' as const),
-    }),
-  })
-  .map(({ media, primary, there, titleStatus, permissions, ...more }) => {
-    const requests = there.map(({ isOther, ...found }) =>
-      request({ ...media, ...found, tmdbId: media.tmdbId + Number(isOther) }),
-    );
-    const shown = requests.filter(({ tmdbId }) => tmdbId === media.tmdbId);
-    const view: View = {
-      title: title({ status: titleStatus, requests: shown }),
-      requests: new Map([7, 8].map(id => [id, requests.find(found => found.id === id) ?? null])),
-      user: { id: 4, permissions },
-    };
-    const isSeries = media.mediaType === 'tv';
-    const asked =
-      primary && group(primary.status, { ...media, seasons: isSeries ? primary.seasons : [] }, primary.isWhole);
-    return { ...more, media, group: more.isDeleted ? undefined : asked, view };
-  });
-
-t.test('laws', async t => {
-  const holds = (law: (situation: Situation, step: Step | undefined) => boolean) =>
-    fc.assert(
-      fc.property(situations, situation => law(situation, decide(situation))),
-      { numRuns: 2_000 },
-    );
-
-  t.doesNotThrow(
-    () =>
-      holds(({ group: asked, isDeleted, options }, step) => {
-        if (step?.kind !== 'delete') return true;
-        return options.sync_deletes && (isDeleted || (asked?.wish === 'declined' && asked.isWhole));
-      }),
-    'a deletion has been asked for',
-  );
-  t.doesNotThrow(
-    () =>
-      holds(({ holding, view, media }, step) => {
-        if (step?.kind !== 'delete' && step?.kind !== 'decline') return true;
-        const there = view.requests.get(step.id);
-        return holding?.ids?.includes(step.id) === true && there?.tmdbId === media.tmdbId;
-      }),
-    'deleted or declined is only what was created here and is still for the title',
-  );
-  t.doesNotThrow(
-    () =>
-      holds(({ group: asked, options, view }, step) => {
-        if (step?.kind !== 'create') return true;
-        const isAvailable = view.title?.status === 5;
-        return (
-          !isAvailable &&
-          (asked?.wish === 'approved' ? options.sync_approved : asked?.wish === 'pending' && options.sync_pending)
-        );
-      }),
-    'a creation is what the primary wants and the options replicate',
-  );
-  t.doesNotThrow(
-    () =>
-      holds(({ group: asked, options }, step) => {
-        if (step?.kind !== 'create' || asked?.wish !== 'pending' || options.pending_without_approval === 'create')
-          return true;
-        return step.isAskedByUser === true;
-      }),
-    'nothing pending is approved by its creation where that is not wanted',
-  );
-  t.doesNotThrow(
-    () =>
-      holds((situation, step) => {
-        if (step?.kind !== 'record') return true;
-        if (step.holding === undefined) return situation.isDeleted || situation.group?.wish === 'declined';
-        const next = decide({ ...situation, holding: step.holding });
-        return JSON.stringify(next) !== JSON.stringify(step);
-      }),
-    'what was recorded is not recorded again',
-  );
 });

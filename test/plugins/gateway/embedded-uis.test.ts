@@ -1,0 +1,261 @@
+// Web interfaces behind the gateway: whatever a service or a client says, nothing waits for good or is taken for another.
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import type { ServiceUi } from '../../../plugins/service-ui/contract.ts';
+import { raw as rawAnswer } from '../../support/raw-http.ts';
+import { until } from '../../support/until.ts';
+
+const folder = new URL('../../../plugins/gateway/', import.meta.url);
+const isHere = existsSync(new URL('index.ts', folder));
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** Gives the port on which requests to these interfaces are forwarded. */
+async function forwardTo(t: Test, uis: readonly ServiceUi[]): Promise<number> {
+  const { EmbeddedUis } = (await import(
+    new URL('embedded-uis.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  const embedded = new EmbeddedUis({ listUis: () => uis, isOwnCredential: () => false });
+  const front = createHttpServer((request, response) => void embedded.handleRequest(request, response));
+  t.teardown(async () => {
+    await embedded.close();
+    front.close();
+  });
+  return listen(front);
+}
+
+t.test(
+  'a service that never answers an upgrade is given up, and one that answers it as any request',
+  { skip: !isHere },
+  async t => {
+    const { EmbeddedUis } = (await import(
+      new URL('embedded-uis.ts', folder).href
+    )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+    const sockets = new Set<Socket>();
+    const silent = createServer(socket => sockets.add(socket));
+    const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
+    const plain = createHttpServer((_request, response) => response.end('hello'));
+    const plainUi = { ...ui, name: 'plain', processName: 'Plain', port: await listen(plain) };
+    // The one that answers has as long as it needs.
+    const options = { listUis: () => [ui as ServiceUi, plainUi as ServiceUi], isOwnCredential: () => false };
+    const hasty = new EmbeddedUis({ ...options, responseTimeoutMs: 50 });
+    const patient = new EmbeddedUis(options);
+    const front = createHttpServer();
+    front.on('upgrade', (request, socket, head) => {
+      const uis = request.url?.startsWith('/ui/app/') ? hasty : patient;
+      t.ok(uis.handleUpgrade(request, socket, head));
+    });
+    const port = await listen(front);
+    t.teardown(async () => {
+      await Promise.all([hasty.close(), patient.close()]);
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+      plain.close();
+      front.close();
+    });
+    for (const [name, status] of [
+      ['app', 504],
+      ['plain', 502],
+    ] as const) {
+      const client = new WebSocket(`ws://127.0.0.1:${port}/ui/${name}/socket`);
+      client.on('error', () => undefined);
+      const [, answer] = await once(client, 'unexpected-response');
+      t.equal(answer.statusCode, status, name);
+      client.terminate();
+    }
+  },
+);
+
+t.test('answers of services that few others give', { skip: !isHere }, async t => {
+  const answers: Record<string, string> = {
+    '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
+    '/204': '204 No Content\r\nContent-Length: 5\r\n\r\n',
+    '/large': `200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\nContent-Length: 2\r\n\r\nok`,
+    '/quiet': '200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
+    '/continue': '100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/hints': '103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/none': '099 None\r\nContent-Length: 2\r\n\r\nok',
+    '/a%20%c3%a9': '200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/bytes': '200 OK\r\nX-Name: \u00E9\u4E2D\r\nContent-Length: 2\r\n\r\nok',
+    '/hop': '200 OK\r\nConnection: X-Hop, close\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok',
+  };
+  const service = createServer(socket => {
+    socket.on('error', () => undefined);
+    socket.on('data', request => {
+      const [, url = ''] = String(request).split(' ');
+      socket.write(`HTTP/1.1 ${answers[url]}`);
+    });
+  });
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  t.teardown(() => service.close());
+  const port = await forwardTo(t, [ui as ServiceUi, { ...ui, name: 'landing', entryPath: '/a \u00E9' } as ServiceUi]);
+  const raw = (path: string) => rawAnswer(port, [`GET /ui/app${path} HTTP/1.1`, 'Host: x', 'Connection: close']);
+  const unchanged = await raw('/304');
+  t.match(
+    unchanged.text,
+    /^HTTP\/1\.1 304 .*\r\netag: "a"\r\n.*\r\n\r\n$/s,
+    'a length of what is not sent is no fault',
+  );
+  const nothing = await raw('/204');
+  t.match(nothing.text, /^HTTP\/1\.1 204 .*\r\n\r\n$/s);
+  t.notMatch(nothing.text, /content-length/i);
+  t.match((await raw('/large')).text, /^HTTP\/1\.1 200 .*ok$/s);
+  for (const early of ['/continue', '/hints'])
+    t.match(
+      (await raw(early)).text,
+      /^HTTP\/1\.1 200 .*ok$/s,
+      'an interim answer that nobody asked for is passed over',
+    );
+  t.equal((await raw('/none')).status, 502, 'what is no status');
+  const landing = ['GET /ui/landing/ HTTP/1.1', 'Host: x', 'Connection: close'];
+  t.match((await rawAnswer(port, landing)).text, /^HTTP\/1\.1 200 .*ok$/s, 'a landing page with any characters');
+  t.match((await raw('/bytes')).text, /x-name: \u00E9\u4E2D\r\n/i, 'headers stay as their bytes are');
+  const plain = await raw('/hop');
+  t.match(plain.text, /^HTTP\/1\.1 200 .*ok$/s);
+  t.notMatch(plain.text, /x-hop/i, 'what is of the connection alone stays there');
+  const quiet = new AbortController();
+  const begun = await fetch(`http://127.0.0.1:${port}/ui/app/quiet`, { signal: quiet.signal });
+  t.equal(begun.headers.get('content-type'), 'text/event-stream', 'a stream of events is told before its first');
+  quiet.abort();
+});
+
+t.test('what a client says cannot be taken for something else', { skip: !isHere }, async t => {
+  const received: string[] = [];
+  const service = createServer(socket => {
+    const at = received.push('') - 1;
+    socket.on('error', () => undefined);
+    socket.on('data', chunk => {
+      received[at] += chunk.toString('latin1');
+      if (received[at]?.endsWith('END')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      if (received[at]?.endsWith('0\r\n\r\n')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    });
+  });
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  t.teardown(() => service.close());
+  const port = await forwardTo(t, [ui as ServiceUi]);
+  const send = async (method: string, headers: readonly string[], body: string) => {
+    const lines = [`${method} /ui/app/x HTTP/1.1`, 'Host: x', ...headers].join('\r\n');
+    const socket = connect(port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    socket.write(`${lines}\r\n\r\n${body}`);
+    await once(socket, 'data');
+    return received.at(-1) ?? '';
+  };
+  for (const method of ['GET', 'DELETE', 'POST']) {
+    t.match(await send(method, ['Content-Length: 3'], 'END'), /\r\ncontent-length: 3\r\n.*\r\n\r\nEND$/is, method);
+    const named = await send(method, ['Connection: close, Content-Length', 'Content-Length: 3'], 'END');
+    t.match(
+      named,
+      /\r\ntransfer-encoding: chunked\r\n.*\r\n\r\n3\r\nEND\r\n0\r\n\r\n$/is,
+      `${method} without its length`,
+    );
+    const chunked = await send(method, ['Transfer-Encoding: chunked'], '3;a=b\r\nEND\r\n0\r\n\r\n');
+    t.match(chunked, /\r\n\r\n3\r\nEND\r\n0\r\n\r\n$/, `${method} in chunks`);
+  }
+  const other = await send(
+    'POST',
+    ['X_Forwarded_For: 9.9.9.9', 'X-Real_IP: 9.9.9.9', 'X_Own: 1', 'Content-Length: 3'],
+    'END',
+  );
+  t.notMatch(other, /9\.9\.9\.9/, 'no other spelling of what the gateway says');
+  t.match(other, /\r\nx_own: 1\r\n/i);
+});
+
+t.test('an answer that comes before the end of a body reaches its client', { skip: !isHere }, async t => {
+  const answers: Record<string, string> = {
+    POST: 'HTTP/1.1 413 Payload Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig',
+    GET: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok',
+  };
+  const service = createServer(socket => {
+    socket.on('error', () => undefined);
+    socket.once('data', request => {
+      const answer = answers[String(request).split(' ')[0] ?? ''];
+      if (answer === undefined) socket.destroy();
+      else socket.end(answer);
+    });
+  });
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  t.teardown(() => service.close());
+  const port = await forwardTo(t, [ui as ServiceUi]);
+  const body = 'x'.repeat(8 * 1024 * 1024);
+  for (const [method, told] of [
+    ['POST', /^HTTP\/1\.1 413 .*\r\n\r\nbigHTTP\/1\.1 200 .*ok$/s],
+    ['PUT', /^HTTP\/1\.1 502 .*App does not answer on port.*HTTP\/1\.1 200 .*ok$/s],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1').pause();
+    t.teardown(() => socket.destroy());
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      received += text;
+    });
+    socket.on('error', error => t.comment(error.message));
+    socket.write(`${method} /ui/app/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`);
+    // Like many clients, it reads nothing until it has sent everything.
+    await Promise.race([new Promise(sent => socket.write(body, sent)), once(socket, 'close')]);
+    socket.write('GET /ui/app/y HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    socket.resume();
+    if (!socket.closed) await once(socket, 'close');
+    t.match(received, told, method);
+  }
+});
+
+t.test('few connections to services wait for later requests', { skip: !isHere }, async t => {
+  const AT_ONCE = 60;
+  const held: ServerResponse[] = [];
+  let connections = 0;
+  const names = ['one', 'two'];
+  const uis: ServiceUi[] = [];
+  for (const name of names) {
+    const service = createHttpServer((_request, response) => void held.push(response));
+    service.keepAliveTimeout = 0;
+    service.on('connection', socket => {
+      connections += 1;
+      socket.once('close', () => {
+        connections -= 1;
+      });
+    });
+    uis.push({ name, processName: name, host: '127.0.0.1', port: await listen(service), entryPath: '' } as ServiceUi);
+    t.teardown(() => service.close());
+  }
+  const port = await forwardTo(t, uis);
+  for (const name of [...names, ...names]) {
+    const answers = Array.from({ length: AT_ONCE }, async () =>
+      (await fetch(`http://127.0.0.1:${port}/ui/${name}/`)).text(),
+    );
+    await until(() => held.length === AT_ONCE, { what: 'every request to be there' });
+    t.ok(connections >= AT_ONCE);
+    for (const response of held.splice(0)) response.end('ok');
+    t.ok((await Promise.all(answers)).every(text => text === 'ok'));
+    await until(() => connections <= 64, { what: 'connections to be closed' });
+    t.ok(connections > 0, 'some stay for later requests');
+  }
+});
+
+t.test('a connection that its service closes just as it is used again', { skip: !isHere }, async t => {
+  const asked: string[] = [];
+  const used = new Set<Socket>();
+  const service = createHttpServer((request, response) => {
+    asked.push(request.method ?? '');
+    if (used.has(request.socket)) request.socket.destroy();
+    else response.end('ok');
+    used.add(request.socket);
+  });
+  const port = await listen(service);
+  t.teardown(() => service.close());
+  const front = await forwardTo(t, [
+    { name: 'app', processName: 'App', host: '127.0.0.1', port, entryPath: '' } as ServiceUi,
+  ]);
+  const ask = async (options: RequestInit) => (await fetch(`http://127.0.0.1:${front}/ui/app/`, options)).status;
+  t.equal(await ask({}), 200);
+  t.equal(await ask({}), 200, 'what can be asked twice is');
+  t.equal(await ask({}), 200);
+  t.equal(await ask({ method: 'POST', body: 'a change' }), 502, 'a change is not made twice');
+  t.same(asked, ['GET', 'GET', 'GET', 'GET', 'POST']);
+});
