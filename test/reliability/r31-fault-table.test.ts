@@ -41,6 +41,16 @@ const OWN_ROUTE: readonly Kind[] = [
   'log-subscriber',
   'job-signal',
   'lent-signal',
+  'update-member',
+  'event-member',
+  'request-body',
+  'own-listener',
+  'job-details',
+  'statement',
+  'rows',
+  'migration',
+  'child-listener',
+  'file-callback',
 ];
 /** Kinds that the caller has a way to call. */
 const CALLED_BY_NAME: readonly Kind[] = [
@@ -133,16 +143,19 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
   if (kind === 'block-schema') return save({ process_name: 'Kid', updates: { [name]: 'x' } });
   if (kind === 'template')
     return save({ updates: { [name]: { instances: { b: { process_name: `${name} b`, command: ['sleep', '1'] } } } } });
+  if (kind === 'section-schema') return save({ updates: { [name]: { text: 'x' } } });
   if (kind === 'tapped-signal') return post(`/call/hook-signal/${name}`);
   if (kind === 'tap-gives-function') return post(`/call/hook-given/${name}`);
-  if (kind.startsWith('tap-')) return post(`/call/hook/${name}`);
+  if (kind.startsWith('tap-') && !kind.startsWith('tap-config-')) return post(`/call/hook/${name}`);
   if (CALLED_BY_NAME.includes(kind)) return post(`/call/${kind}/${name}`);
   if (kind.startsWith('stream-')) await connect(name, kind !== 'stream-open');
   else if (kind === 'listener' || kind === 'any-listener') await post(`/emit/${name}`);
   else if (kind === 'disposer' || kind === 'host-signal')
     await rm(path.join(configDir, 'plugins', name), { recursive: true });
   else await post(`/arm/${name}`);
-  if (kind === 'block-defaults') {
+  if (kind === 'section-json') return fetch(`${host.base}/config/schema`);
+  if (kind === 'answer-schema') return fetch(`${host.base}/description`);
+  if (kind === 'block-defaults' || kind.startsWith('tap-config-')) {
     grace += 1;
     return save({ process_name: 'Kid', updates: { stop_grace_seconds: grace } });
   }
@@ -160,6 +173,8 @@ for (const [kind, fault] of CELLS) {
   const name = cellName(kind, fault);
   t.test(`${kind} ${fault}`, async t => {
     const answer = await provoke(kind, name);
+    if (kind === 'tap-config-check')
+      t.equal(answer?.status, fault === 'throws-later' ? 200 : fault === 'never-ends' ? 503 : 500);
     if (kind.startsWith('tap-veto') && (fault === 'never-ends' || fault === 'gives-rubbish') && answer !== undefined) {
       const { detail } = (await answer.json()) as { detail?: string };
       if (fault === 'never-ends') {

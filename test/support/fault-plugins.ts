@@ -104,6 +104,35 @@ const KINDS = {
     host.contribute('config.block', NAME, { schema })`,
   'block-defaults': `host.contribute('config.block', NAME, { schema: host.z.looseObject({}), defaults: () => once([]) })`,
   template: `host.contribute('config.template', NAME, { path: [NAME, 'instances', 'a'], block: name => name === 'a' ? {} : fault({}) })`,
+  'section-schema': `host.contribute('config.schema', NAME, { path: [NAME],
+    schema: host.z.object({ text: host.z.string().default('').refine(v => v === '' || fault(true)) }) })`,
+  'section-json': `host.contribute('config.schema', NAME, { path: [NAME], schema: host.z.object({}), jsonSchema: made => once(made) })`,
+  'answer-schema': `host.route({ method: 'GET', path: '/cell/' + NAME, summary: 'x', handle: () => ({}), get response () { return once(undefined) } })`,
+  'tap-config-check': `host.tap('config.check', () => once(undefined))`,
+  'tap-config-changed': `host.tap('config.changed', () => once(undefined))`,
+  'update-member': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => {
+    await host.use('config.store').update({ updates: { dumb: { get frontend () { return fault({}) } } }, persist: false }); return {} } })`,
+  'event-member': `host.event('cell.' + NAME, { description: 'x' })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: () => { host.emit('cell.' + NAME, { get it () { return fault('fine') } }); return {} } })`,
+  'request-body': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async ({ headers }) => {
+    const body = (async function * () { yield await fault('fine') })()
+    await host.fetch('http://' + headers.host + '/call/none/none', { method: 'POST', body }); return {} } })`,
+  'own-listener': `const opened = host.use('http.entrance').open({ host: '127.0.0.1', port: 0, upgrade () {},
+      request (request, response) { response.end('fine'); return fault(undefined) } })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => { await host.fetch('http://127.0.0.1:' + (await opened).port); return {} } })
+    return async () => { await (await opened).close(0) }`,
+  'job-details': `const jobs = host.jobs('cell', { run: ({ report }) => { report({ details: { get it () { return fault('fine') } } }); return 'fine' } })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => ({ answer: await (await jobs).run('the-key') }) })`,
+  statement: `const cells = host.database('cells', { statements: 'index' })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => ({ answer: await cells.call('statement') }) })`,
+  rows: `const cells = host.database('cells', { statements: 'index' })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => { for await (const row of cells.rows('rows')) void row; return {} } })`,
+  migration: `const cells = host.database('cells', { statements: 'index' })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => { await cells.open(); return {} } })`,
+  'child-listener': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: () => { spawn('true').on('exit', () => fault(undefined)); return {} } })`,
+  'file-callback': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: () => { readFile('/proc/self/stat', () => fault(undefined)); return {} } })`,
   timer: `host.every(20, () => once(undefined))`,
   schedule: `host.cron('* * * * * *', () => once(undefined))`,
   job: `const jobs = host.jobs('cell', { run: () => fault('fine'), deadlineMs: 300 })
@@ -151,6 +180,22 @@ const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'job-signal': HEARD,
   'lent-signal': HEARD,
   'tapped-signal': HEARD,
+  'section-schema': HEARD,
+  'section-json': ['throws', 'rejects', 'throws-later', 'gives-rubbish'],
+  'answer-schema': ['throws', 'throws-later'],
+  'tap-config-check': CALLED,
+  'tap-config-changed': CALLED,
+  'update-member': ['throws', 'throws-later'],
+  'event-member': ['throws', 'throws-later'],
+  'request-body': CALLED,
+  'own-listener': HEARD,
+  'job-details': ['throws', 'throws-later'],
+  // In a thread of their own, where what comes later is a warning of the database.
+  statement: ['throws', 'rejects', 'never-ends', 'gives-rubbish'],
+  rows: ['throws'],
+  migration: ['throws', 'rejects', 'never-ends'],
+  'child-listener': HEARD,
+  'file-callback': HEARD,
 };
 
 export const CELLS: readonly (readonly [Kind, Fault])[] = (Object.keys(KINDS) as Kind[]).flatMap(kind =>
@@ -176,6 +221,8 @@ export const cellName = (kind: Kind, fault: Fault): string => `cell-${kind}-${fa
 
 export function cellPlugin(kind: Kind, fault: Fault): string {
   return `import { EventEmitter } from 'node:events'
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs'
 import { Readable } from 'node:stream'
 const NAME = '${cellName(kind, fault)}'
 const fault = good => { ${FAULTS[fault]} }
@@ -184,7 +231,10 @@ const once = good => {
   globalThis.armedCell = undefined
   return fault(good)
 }
-void [EventEmitter, Readable]
+void [EventEmitter, Readable, spawn, readFile]
+export const statement = () => fault('fine')
+export function * rows () { yield fault('fine') }
+export const migrations = NAME.startsWith('cell-migration') ? [() => fault(undefined)] : []
 export default { name: NAME, host: '^1', setup (host) { ${KINDS[kind]} } }
 `;
 }
@@ -231,6 +281,7 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
   }
   host.provide('cell.caller', { call: fn => fn(), callMember: given => given.call(), lend: lent })
   const calls = {
+    none: () => undefined,
     hook: name => hooks[name].promise('fine'),
     'hook-signal': name => lent(given => hooks[name].promise(given)),
     'hook-given': async name => (await hooks[name].promise('fine')).call(),
@@ -252,6 +303,7 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
   host.route({ method: 'POST', path: '/arm/{name}', summary: 'x', handle: ({ params }) => { globalThis.armedCell = params.name; return {} } })
   host.event('cell.moved', { description: 'when the table asks for it' })
   host.route({ method: 'POST', path: '/emit/{name}', summary: 'x', handle: ({ params }) => { host.emit('cell.moved', { name: params.name }); return {} } })
+  host.route({ method: 'GET', path: '/description', summary: 'x', handle: () => host.openapi() })
   host.route({ method: 'GET', path: '/flags', summary: 'x', handle: () => host.capabilities() })
   host.route({ method: 'GET', path: '/neighbour', summary: 'x', handle: () => ({ fine: true }) })
 } }
