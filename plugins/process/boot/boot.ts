@@ -335,11 +335,14 @@ export class Boot {
     { owner: plugin, value: search }: Contribution<SurvivorSearch>,
     block: NamedBlock,
   ): ReturnType<SurvivorSearch['find']> {
-    const survivor = await search.find(block, processesIn).catch((error: unknown) => {
+    let survivor: Awaited<ReturnType<SurvivorSearch['find']>>;
+    try {
+      survivor = await search.find(block, processesIn);
+    } catch (error) {
       if (error instanceof Problem || lacksDescriptors(error)) throw error;
       const reason = `the plugin ${plugin}, which tells whether it runs already, fails: ${errorText(error)}`;
       throw new Error(`${block.processName} is not started, because ${reason}`, { cause: error });
-    });
+    }
     if (survivor === null) return null;
     const [user, own] = [userOf(survivor.pid), this.#options.supervision.users.of(block)?.uid ?? process.getuid?.()];
     if (user !== undefined && user !== own) {

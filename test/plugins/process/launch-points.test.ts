@@ -72,6 +72,28 @@ t.test('placeholders, a survivor and the first of a boot', async t => {
   t.equal((await status(app, 'Bare')).status, 'stopped');
 });
 
+t.test('a search for survivors may answer, or fail, at once', async t => {
+  const source = `export default { name: 'hasty', host: '^1', setup(host) {
+    host.contribute('process.survivor', 'calm', { configKey: 'calm', find: () => null });
+    host.contribute('process.survivor', 'odd', { configKey: 'odd', find: () => { throw new Error('no search') } }) } }`;
+  const app = await startHost({
+    pluginDirs: [pluginsDir, testDir(t, { hasty: { 'index.mjs': source } })],
+    plugins: ['config', 'process', 'hasty'],
+    config: {
+      dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+      calm: kid('Calm', ['calm'], { enabled: true }),
+      odd: kid('Odd', ['calm'], { enabled: true }),
+    },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await app.get('/process/startup-status')).body.terminal === true);
+  t.match((await app.get('/process/startup-status')).body.failures, {
+    Calm: undefined,
+    Odd: /^Odd is not started, because the plugin hasty, which tells whether it runs already, fails: no search/,
+  });
+  t.equal((await status(app, 'Calm')).status, 'running');
+});
+
 t.test('placeholders of a plugin that fails cost those who may need them, and no others', async t => {
   const giver = (name: string, values: string) => ({
     'index.mjs': `export default { name: '${name}', host: '^1', setup(host) {
