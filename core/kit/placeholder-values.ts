@@ -1,18 +1,23 @@
 // Values for `{name}` from other plugins. One that fails costs those services whose texts may need it, and no others.
-import { type ContributionList, type NamedBlock, Problem } from '#core';
-import { errorText } from '#kit/error-text';
-import type { LaunchPlaceholders } from '../contract.ts';
+import type { NamedBlock } from '../contract/config.ts';
+import type { ContributionList } from '../contract/host.ts';
+import { Problem } from '../contract/problem.ts';
+import { errorText } from './error-text.ts';
 
-export interface Placeholders {
+export interface PlaceholderValues {
   readonly values: Readonly<Record<string, unknown>>;
   /** Throws a Problem 503 for a name that nobody has given while a plugin fails that may know it. */
   refuse(name: string): void;
 }
 
-export function placeholdersOf(contributed: ContributionList<LaunchPlaceholders>, block: NamedBlock): Placeholders {
+/** Of the contributions to `process.placeholders`; later ones win. */
+export function placeholderValues(
+  contributions: ContributionList<{ values(block: NamedBlock): Readonly<Record<string, unknown>> }>,
+  block: NamedBlock,
+): PlaceholderValues {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const { owner, value } of contributed) {
+  for (const { owner, value } of contributions) {
     try {
       Object.assign(values, value.values(block));
     } catch (error) {

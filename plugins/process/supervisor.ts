@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
+import { placeholderValues } from '#kit/placeholder-values';
 import { turnWithTime } from '#kit/turns';
 import type {} from '../services/contract.ts';
 import { Boot } from './boot/boot.ts';
@@ -31,7 +32,6 @@ import type {
   StopPolicy,
 } from './contract.ts';
 import { findObstacles } from './launch/obstacles.ts';
-import { placeholdersOf } from './launch/placeholders.ts';
 import { RunUsers } from './launch/run-user.ts';
 import { guardSecrets } from './launch/secret-guard.ts';
 import { guardUsers } from './launch/user-guard.ts';
@@ -131,7 +131,7 @@ export class Supervisor implements ProcessSupervisor {
       portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
       launchPolicy: configKey => [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey),
-      placeholders: block => placeholdersOf(placeholders, block),
+      placeholders: block => placeholderValues(placeholders, block),
     };
     const adoption = new Adoption(host, this.#supervision);
     this.#processes = new ProcessSet(host, this.#supervision, {

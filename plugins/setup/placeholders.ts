@@ -2,6 +2,7 @@
 // keys.
 import type { NamedBlock } from '#core';
 import { placedValue } from '#kit/placed-value';
+import type { PlaceholderValues } from '#kit/placeholder-values';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -9,7 +10,7 @@ export interface PlaceholderSource {
   readonly block: NamedBlock;
   readonly root: Values;
   /** Values by name, from other plugins. */
-  readonly given: Values;
+  readonly given: PlaceholderValues;
 }
 
 export class Placeholders {
@@ -19,12 +20,12 @@ export class Placeholders {
     this.#source = source;
   }
 
-  /** Replaces placeholders in a text; unknown names stay. Values of other plugins take the form that the text asks for. */
+  /** Replaces placeholders in a text; unknown names stay, unless a plugin fails that may know them: a Problem then. Values of other plugins take the form that the text asks for. */
   fill(text: string): string {
     return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string, at: number) => {
-      const value = this.value(name);
+      const value = this.#needed(name);
       if (!['string', 'number', 'boolean'].includes(typeof value)) return whole;
-      const isGiven = Object.hasOwn(this.#source.given, name);
+      const isGiven = Object.hasOwn(this.#source.given.values, name);
       return isGiven ? placedValue(String(value), text.slice(0, at), text.slice(at + whole.length)) : String(value);
     });
   }
@@ -37,7 +38,7 @@ export class Placeholders {
     if (typeof tree === 'string') {
       const [, name, asText] = /^\{([A-Za-z_][\w.]*)(:text)?\}$/.exec(tree) ?? [];
       if (name === undefined) return this.fill(tree);
-      const value = this.value(name) ?? '';
+      const value = this.#needed(name) ?? '';
       return asText === undefined ? value : String(value);
     }
     if (Array.isArray(tree)) return tree.map(member => this.fillTree(member));
@@ -51,9 +52,15 @@ export class Placeholders {
     return value !== undefined && value !== null && value !== false && value !== '';
   }
 
+  #needed(name: string): unknown {
+    const value = this.value(name);
+    if (value === undefined) this.#source.given.refuse(name);
+    return value;
+  }
+
   value(name: string): unknown {
     const { block, root, given } = this.#source;
-    if (Object.hasOwn(given, name)) return given[name];
+    if (Object.hasOwn(given.values, name)) return given.values[name];
     if (Object.hasOwn(block.block, name)) return block.block[name];
     const path = name.split('.');
     return valueAt(block.block, path) ?? valueAt(root, path);

@@ -4,6 +4,7 @@ import { type ContributionList, type Host, type NamedBlock, Problem } from '#cor
 import { errorText } from '#kit/error-text';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { placeholderValues } from '#kit/placeholder-values';
 import type {} from '../installs/contract.ts';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
@@ -127,7 +128,7 @@ export class ServiceSetup implements ServiceSetups {
   }
 
   #placeholdersOf(block: NamedBlock): Placeholders {
-    const given = Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block)));
+    const given = placeholderValues(this.#placeholders, block);
     return new Placeholders({ block, root: this.#host.use('config.store').root(), given });
   }
 

@@ -2,6 +2,7 @@
 // asks for a version gets what the last round found.
 import { randomUUID } from 'node:crypto';
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { contributedValues } from '#kit/contributed-values';
 import { fileVersion, fileVersions } from '#kit/fs-out-of-process';
 import { WorkQueue } from '#kit/work-queue';
 import type { LaunchPlaceholders } from '../process/contract.ts';
@@ -152,8 +153,7 @@ export class Versions implements ServiceVersions {
   #targetOf(block: NamedBlock): VersionTarget | undefined {
     if (block.isHost) return undefined;
     const template = this.#host.find('service.templates')?.get(block.configKey);
-    const given = (): Readonly<Record<string, unknown>> =>
-      Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block)));
+    const given = () => contributedValues(this.#placeholders, block);
     return targetOf(block, template, given);
   }
 

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { type NamedBlock, Problem } from '#core';
 import { WORK_VARIABLE } from '#kit/left-over';
 import { placedValue } from '#kit/placed-value';
+import type { PlaceholderValues } from '#kit/placeholder-values';
 import { publicEnvironment } from '#kit/public-environment';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { splitCommand } from './command-words.ts';
-import type { Placeholders } from './placeholders.ts';
 import { portsWaitedFor } from './waits.ts';
 
 export interface PlanInput {
@@ -20,7 +20,7 @@ export interface PlanInput {
   /** null for the host's own user. */
   readonly user: LaunchPlan['user'];
   /** Values for `{name}` from other plugins. */
-  readonly placeholders: Placeholders;
+  readonly placeholders: PlaceholderValues;
   showWait(what: string | null): void;
 }
 
@@ -65,7 +65,7 @@ function commandWords(command: unknown, processName: string): string[] {
 function filler(
   block: Readonly<Record<string, unknown>>,
   global: Readonly<Record<string, unknown>>,
-  placeholders: Placeholders,
+  placeholders: PlaceholderValues,
 ) {
   return (text: string): string =>
     text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string, at: number) => {

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import type { PlaceholderValues } from '#kit/placeholder-values';
 import { turnWithTime } from '#kit/turns';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { digestOf } from './block-digest.ts';
@@ -9,7 +10,6 @@ import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable, withoutDescriptors } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
-import type { Placeholders } from './placeholders.ts';
 import { savePortMoves } from './port-moves.ts';
 import { type Companion, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
@@ -31,7 +31,7 @@ export interface Preparation extends Processes {
   asController(block: NamedBlock): true | string | undefined;
   readonly users: RunUsers;
   /** Values for `{name}` from other plugins. */
-  placeholders(block: NamedBlock): Placeholders;
+  placeholders(block: NamedBlock): PlaceholderValues;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   /** Called with what is waited for, and with null when it is there. */
   onWaiting(what: string | null): void;

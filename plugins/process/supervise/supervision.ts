@@ -1,7 +1,7 @@
 // What all supervised processes share: the host, the records, and whom they tell of what happens to them.
 import type { Host, NamedBlock } from '#core';
+import type { PlaceholderValues } from '#kit/placeholder-values';
 import type { ExitRecord, LaunchPlan, LaunchPolicy, ProcessSnapshot, StopPolicy } from '../contract.ts';
-import type { Placeholders } from '../launch/placeholders.ts';
 import type { Companion } from '../launch/ports.ts';
 import type { RunUsers } from '../launch/run-user.ts';
 import type { Processes } from '../launch/waits.ts';
@@ -26,5 +26,5 @@ export interface Supervision extends RunParts, Processes {
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;
   /** Values from other plugins for `{name}` in commands and variables. */
-  placeholders(block: NamedBlock): Placeholders;
+  placeholders(block: NamedBlock): PlaceholderValues;
 }

@@ -241,6 +241,37 @@ t.test('what is missing is said in one line', { skip }, async t => {
   t.notOk(existsSync('/etc/stackwarden-test'));
 });
 
+t.test('placeholders of a plugin that fails cost those who may need them, and no others', { skip }, async t => {
+  const broken = `export default { name: 'broken', host: '^1', setup(host) {
+    host.contribute('process.placeholders', 'broken', { values: () => { throw new Error('no values') } }) } }`;
+  const dir = testDir(t, { plugins: { broken: { 'index.mjs': broken } } });
+  await chmod(dir, 0o755);
+  const at = (name: string, file: string) => ({
+    config_dir: path.join(dir, name),
+    config_file: path.join(dir, name, file),
+    command: ['sleep', '600'],
+  });
+  const app = await startHost({
+    pluginDirs: [pluginsDir, path.join(dir, 'plugins')],
+    plugins: ['config', 'process', 'services', 'setup', 'config-files', 'format-xml', 'format-yaml', 'broken'],
+    config: {
+      puid: NOBODY,
+      bazarr: at('bazarr', 'config.yaml'),
+      sonarr: { instances: { One: { ...at('sonarr', 'config.xml'), postgres_enabled: true } } },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Bazarr');
+  t.equal(answer.status, 200, answer.text);
+  t.match(await start(app, 'Sonarr One'), {
+    status: 503,
+    body: {
+      detail:
+        /^Sonarr One has no value for \{postgres_\w+\}, because the plugin broken, which may know it, fails: no values$/,
+    },
+  });
+});
+
 t.test('a plugin installs a program, chooses it, and configures it', { skip }, async t => {
   const dir = testDir(t, {});
   const place = path.join(dir, 'plugins', 'helper');

@@ -103,6 +103,24 @@ t.test('each kind of source tells, and a changed file is looked at again', { ski
   await shows(app, 'sonarr', '4.0.15.1');
 });
 
+t.test('placeholders of a plugin that fails cost no version', { skip }, async t => {
+  const broken = `export default { name: 'broken', host: '^1', setup(host) {
+    host.contribute('process.placeholders', 'broken', { values: () => { throw new Error('no values') } }) } }`;
+  const dir = testDir(t, { bazarr: { VERSION: 'v1.5.1\n' }, plugins: { broken: { 'index.mjs': broken } } });
+  await chmod(dir, 0o755);
+  const app = await startHost({
+    pace: 0.02,
+    pluginDirs: [pluginsDir, path.join(dir, 'plugins')],
+    plugins: [...plugins, 'broken'],
+    config: {
+      bazarr: { process_name: 'bazarr', config_dir: path.join(dir, 'bazarr') },
+      sonarr: { instances: { Default: { process_name: 'sonarr', command: ['{install_dir}/Sonarr'] } } },
+    },
+  });
+  t.teardown(() => app.stop());
+  await shows(app, 'bazarr', 'v1.5.1');
+});
+
 t.test('looks that nobody waits for begin when the services are started', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
