@@ -10,6 +10,7 @@ import { provenNowMs } from '../kit/proven-time.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
 import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
 import { jsonOf, MAX_JSON_BYTES, parseInput } from './job-input.ts';
+import { JobRecorder } from './job-recorder.ts';
 import { type FoundRecords, type JobRecords, RESULT_BYTES } from './records.ts';
 
 const MAX_KEY_LENGTH = 300;
@@ -20,8 +21,6 @@ const CLOSE_MS = 4_000;
 const CALLBACK_MS = 10_000;
 const DAY_MS = 86_400_000;
 const UNKEPT_JOBS = 20;
-/** What could not be written is tried again so often. */
-const RETRY_MS = 2_000;
 
 export interface QueueOptions {
   readonly owner: Owner;
@@ -35,29 +34,27 @@ export interface QueueOptions {
 
 export class JobQueue implements Jobs {
   readonly #options: QueueOptions;
+  readonly #recorder: JobRecorder;
   readonly #entries = new Map<string, JobEntry>();
   /** Jobs that are recorded and wait for their turn. */
   readonly #waiting: JobEntry[] = [];
   /** Work that has not ended, including that of jobs which were given up. */
   readonly #working = new Map<JobEntry, Promise<void>>();
   readonly #listeners = new Set<(job: Job) => void>();
-  /** Jobs of which the disk does not have the latest. */
-  readonly #unwritten = new Set<JobEntry>();
-  #retrying: NodeJS.Timeout | undefined;
-  /** A disk that is full is told of once, not with the progress of each job. */
-  #toldUnwritten = false;
   #blocked = false;
   /** Once closed, work that is still running changes neither memory nor disk, because the next load has taken over. */
   #closed = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
-    options.owner.signal.addEventListener('abort', () => {
+    const { owner, name, records } = options;
+    this.#recorder = new JobRecorder({ owner, name, records, isKept: id => this.#entries.has(id) });
+    owner.signal.addEventListener('abort', () => {
       for (const entry of this.#active()) this.#stop(entry, 'interrupted');
     });
     if (options.leftBehind !== undefined) {
       this.#blocked = true;
-      options.owner.log.warn(`jobs of ${options.name} wait for one that an earlier load of the plugin left behind`);
+      owner.log.warn(`jobs of ${name} wait for one that an earlier load of the plugin left behind`);
       void options.leftBehind.finally(() => {
         this.#blocked = false;
         this.#fill();
@@ -85,12 +82,12 @@ export class JobQueue implements Jobs {
     const { records, owner, name } = this.#options;
     if (records === null) return;
     for (const [file, error] of unreadable) owner.log.warn(`${file} of the jobs of ${name} is set aside`, error);
-    await this.#persist(() => records.tidy(id => this.#entries.has(id), unreadable.keys()));
+    await this.#recorder.tidy(unreadable.keys());
     for (const found of jobs) {
       if (this.#closed) return;
       const entry = this.#entries.get(found.id);
       if (entry === undefined || isFinal(found.state)) continue;
-      await this.#record(entry);
+      await this.#recorder.write(entry);
       if (entry.hasEnded) entry.reject(failureOf(entry.job));
       else this.#waiting.push(entry);
     }
@@ -150,10 +147,9 @@ export class JobQueue implements Jobs {
       entry.stopReason ??= 'interrupted';
       await this.#giveUp(entry);
     }
-    await this.#recordUnwritten();
+    await this.#recorder.writeRest();
     this.#closed = true;
-    clearTimeout(this.#retrying);
-    await this.#options.records?.close();
+    await this.#recorder.close();
   }
 
   /** Resolves when the work that `close` did not wait for has ended; undefined when there is none. */
@@ -220,7 +216,7 @@ export class JobQueue implements Jobs {
   #add(job: Job): JobEntry {
     const entry: JobEntry = new JobEntry(job, {
       notify: changed => this.#tell(changed),
-      save: () => void this.#record(entry, { durable: false }),
+      save: () => void this.#recorder.write(entry, { durable: false }),
     });
     this.#entries.set(job.id, entry);
     return entry;
@@ -266,7 +262,7 @@ export class JobQueue implements Jobs {
   async #work(entry: JobEntry): Promise<void> {
     const { kind, owner, name } = this.#options;
     entry.move({ state: 'running', startedAt: Date.now(), endedAt: null, error: null });
-    await this.#record(entry);
+    await this.#recorder.write(entry);
     const late =
       kind.deadlineMs === undefined
         ? undefined
@@ -278,7 +274,7 @@ export class JobQueue implements Jobs {
       jsonOf(result, RESULT_BYTES, `the result of ${name}`);
       // The work is done, whether or not its result can be recorded.
       entry.result = { value: result };
-      await this.#recordResult(entry);
+      await this.#recorder.writeResult(entry);
       await this.#end(entry, { state: 'succeeded', endedAt: Date.now() }, result);
     } catch (error) {
       if (this.#closed) return;
@@ -355,21 +351,21 @@ export class JobQueue implements Jobs {
     if (kind.resume !== true || records === null) return this.#end(entry, outcomeOf('interrupted'));
     entry.move({ state: 'queued' });
     entry.reject(failureOf({ ...entry.job, ...outcomeOf('interrupted') }));
-    await this.#record(entry);
+    await this.#recorder.write(entry);
   }
 
   /** Only the first end counts, because work that was given up may end later. */
   async #end(entry: JobEntry, change: Partial<Job>, result?: unknown, error?: unknown): Promise<void> {
     if (entry.hasEnded) return;
     entry.move(change);
-    await this.#record(entry);
+    await this.#recorder.write(entry);
     if (entry.job.state === 'succeeded') entry.resolve(result);
     else entry.reject(error ?? failureOf(entry.job));
     this.#prune();
   }
 
   #prune(): void {
-    const { kind, records } = this.#options;
+    const { kind } = this.#options;
     const { records: limit, perKey = false, days, pinned } = kind.keep ?? { records: UNKEPT_JOBS };
     const oldest = days === undefined ? 0 : provenNowMs() - days * DAY_MS;
     const counts = new Map<string, number>();
@@ -380,9 +376,8 @@ export class JobQueue implements Jobs {
       if (count <= limit && (job.endedAt ?? 0) >= oldest) continue;
       if (pinned !== undefined && this.#isPinned(job, pinned)) continue;
       const entry = this.#entries.get(job.id);
-      if (entry !== undefined) this.#unwritten.delete(entry);
       this.#entries.delete(job.id);
-      if (records !== null) void this.#persist(() => records.remove(job.id));
+      if (entry !== undefined) this.#recorder.remove(entry);
     }
   }
 
@@ -403,56 +398,6 @@ export class JobQueue implements Jobs {
       const told = async (): Promise<void> => owner.invoke(call, () => listener(job));
       // The error was logged where it happened; the other listeners are still called.
       told().catch(() => undefined);
-    }
-  }
-
-  /** Never throws: the job continues, because its work may have begun. */
-  async #record(entry: JobEntry, options?: { readonly durable: boolean }): Promise<void> {
-    const { records } = this.#options;
-    if (records === null) return;
-    const isWritten = await this.#persist(() => records.write(() => entry.job, options));
-    if (isWritten && (entry.result === undefined || (await this.#recordResult(entry)))) this.#unwritten.delete(entry);
-    else this.#retryLater(entry);
-    if (this.#unwritten.size > 0 || !this.#toldUnwritten) return;
-    this.#toldUnwritten = false;
-    this.#options.owner.log.info(`records of the jobs of ${this.#options.name} are written again`);
-  }
-
-  /** A result stays in memory until it is on the disk. */
-  async #recordResult(entry: JobEntry): Promise<boolean> {
-    const { records, name } = this.#options;
-    const { result, job } = entry;
-    if (records === null || result === undefined) return false;
-    const isWritten = await this.#persist(async () =>
-      records.writeResult(job.id, jsonOf(result.value, RESULT_BYTES, `the result of ${name}`)),
-    );
-    if (isWritten) entry.result = undefined;
-    return isWritten;
-  }
-
-  #retryLater(entry: JobEntry): void {
-    if (this.#closed || this.#entries.get(entry.job.id) !== entry) return;
-    this.#unwritten.add(entry);
-    this.#retrying ??= setTimeout(() => {
-      this.#retrying = undefined;
-      void this.#recordUnwritten();
-    }, RETRY_MS).unref();
-  }
-
-  async #recordUnwritten(): Promise<void> {
-    for (const entry of [...this.#unwritten]) if (!this.#closed) await this.#record(entry);
-  }
-
-  /** Tells of what cannot be written, and gives false. */
-  async #persist(write: () => Promise<void>): Promise<boolean> {
-    try {
-      await write();
-      return true;
-    } catch (error) {
-      const { owner, name } = this.#options;
-      if (!this.#toldUnwritten) owner.log.error(`records of the jobs of ${name} cannot be written`, error);
-      this.#toldUnwritten = true;
-      return false;
     }
   }
 }
