@@ -1,6 +1,6 @@
 // The configuration over HTTP: reads and changes it, and serves the schemas that editors need.
 import { type ConfigObject, type ConfigUpdate, definePlugin, Problem } from '#core';
-import { unknownProcess } from '#kit/unknown-process';
+import { requestedBlock } from '#kit/requested-block';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { underPresentNames } from './present-names.ts';
@@ -16,12 +16,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    const block = (processName: string) => {
-      if (processName.trim() === '') throw new Problem(400, 'process_name is required');
-      const found = store.findBlock(processName);
-      if (found === undefined) throw unknownProcess(processName);
-      return found;
-    };
+    const block = (processName: string) => requestedBlock(store, processName);
     const update = async (change: ConfigUpdate) => {
       const result = await store.update(change);
       const supervisor = host.find('process.supervisor');

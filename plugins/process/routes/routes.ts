@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';
+import { requestedBlock } from '#kit/requested-block';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../../auto-restart/contract.ts';
 import type { ProcessSupervisor, StartOutcome } from '../contract.ts';
@@ -28,12 +29,7 @@ const ANONYMOUS_USER = 'user';
 
 export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void {
   const entries = new ProcessEntries(host, supervisor);
-  const find = (name: string): NamedBlock => {
-    if (name.trim() === '') throw new Problem(400, 'process_name is required');
-    const block = host.use('config.store').findBlock(name);
-    if (block === undefined) throw unknownProcess(name);
-    return block;
-  };
+  const find = (name: string): NamedBlock => requestedBlock(host.use('config.store'), name);
   const stopPolicies = host.contributions('process.stop-policy');
   /**
    * Whether the work is left for after the answer: what handed the request on would otherwise end before it could hand on

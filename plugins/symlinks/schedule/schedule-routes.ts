@@ -1,7 +1,7 @@
 // The routes of scheduled backups: how they stand, which manifests they have made, and a schedule made anew.
 import { z } from 'zod';
-import { type Host, type NamedBlock, Problem } from '#core';
-import { unknownProcess } from '#kit/unknown-process';
+import type { Host } from '#core';
+import { requestedBlock } from '#kit/requested-block';
 import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
 import { type ManifestFile, manifestFileSchema } from '../manifest/manifest-files.ts';
 import { isAtOrBelow, type Places } from '../places/path-rules.ts';
@@ -21,7 +21,7 @@ export function registerScheduleRoutes(host: Host, schedule: BackupSchedule, job
     query: processQuery,
     response: z.object({ process_name: z.string(), symlink_backup_status: backupStatusSchema }),
     handle: ({ query }) => {
-      const block = blockOf(host, query.process_name);
+      const block = requestedBlock(host.use('config.store'), query.process_name);
       return { process_name: block.processName, symlink_backup_status: backupStatus(host, schedule, block) };
     },
   });
@@ -38,7 +38,7 @@ export function registerScheduleRoutes(host: Host, schedule: BackupSchedule, job
       count: z.int().nonnegative(),
     }),
     handle: async ({ query, signal }) => {
-      const block = blockOf(host, query.process_name);
+      const block = requestedBlock(host.use('config.store'), query.process_name);
       const name = schedule.manifestName(block);
       const files = isAtOrBelow(name.directory, places.configDir)
         ? await listManifests(name.input)
@@ -55,18 +55,10 @@ export function registerScheduleRoutes(host: Host, schedule: BackupSchedule, job
     body: processQuery,
     response: z.object({ status: z.enum(['ok', 'error']), message: z.string() }),
     handle: ({ body }) => {
-      const block = blockOf(host, body.process_name);
+      const block = requestedBlock(host.use('config.store'), body.process_name);
       schedule.reschedule(block);
       const { status, message } = backupStatus(host, schedule, block);
       return { status: status === 'unsupported' || status === 'error' ? ('error' as const) : ('ok' as const), message };
     },
   });
-}
-
-function blockOf(host: Host, given: string): NamedBlock {
-  const name = given.trim();
-  if (name === '') throw new Problem(400, 'process_name is blank; name a process.');
-  const block = host.use('config.store').findBlock(name);
-  if (block === undefined) throw unknownProcess(name);
-  return block;
 }
