@@ -6,7 +6,8 @@ import { processMetrics, spoolMetrics } from './exported-metrics.ts';
 import { newPortConflicts } from './launch/ports.ts';
 import { contributeNotices } from './notices.ts';
 import { launchPlanSchema } from './points.ts';
-import { registerRoutes } from './routes/routes.ts';
+import { registerOperationRoutes } from './routes/operation-routes.ts';
+import { registerStatusRoutes } from './routes/status-routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
 import { blockSchema, mountKeys, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
 import { usualLogFiles } from './supervise/usual-log.ts';
@@ -71,7 +72,8 @@ export default definePlugin({
     // A hold has a deadline of its own, which also ends the wait of `released`.
     const deadlinesMs = { hold: Number.POSITIVE_INFINITY, released: Number.POSITIVE_INFINITY };
     host.provide('process.supervisor', supervisor, { deadlineMs: CONTROL_DEADLINE_MS, deadlinesMs });
-    registerRoutes(host, supervisor);
+    registerStatusRoutes(host, supervisor);
+    registerOperationRoutes(host, supervisor);
     new StatusStream(host, supervisor);
     host.contribute('prometheus.metrics', 'process', processMetrics(supervisor));
     host.contribute(
