@@ -13,7 +13,6 @@ import type { Disposer } from '../contract/plugin.ts';
 import type { AccessCheck } from '../contract/route.ts';
 import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
-import { parseLevel } from '../kit/log-level.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
 import { shapeWords } from '../kit/shape-words.ts';
 import { warningsOfOwners } from '../kit/trust.ts';
@@ -36,17 +35,16 @@ import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
 import type { Registries } from './plugin-host.ts';
-import { unknownPlugins } from './plugin-names.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
 import { watchProcess } from './process-watch.ts';
 import { ProgramFolder } from './program-folder.ts';
 import { Recovery } from './recovery.ts';
 import { refuseUnready, refuseWithoutRequired } from './required.ts';
+import { reviewOfCore } from './review.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { strayEntries } from './stray-entries.ts';
-import { newUnusedWords, unusedWords } from './unused-words.ts';
+import { newUnusedWords } from './unused-words.ts';
 import { version } from './version.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
@@ -65,9 +63,9 @@ const CLOSE_GRACE_MS = 2_000;
 const LOADING_GRACE_MS = 5_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
+const RECOVERY_SETTLED_MS = 300_000;
 /** Of a log that is written, before an end at once. */
 const LAST_WORDS_MS = 1_000;
-const RECOVERY_SETTLED_MS = 300_000;
 
 export async function createHost(options: HostOptions): Promise<StackwardenHost> {
   const host = new RunningHost(options);
@@ -158,6 +156,8 @@ class RunningHost implements StackwardenHost {
   async #prepare(): Promise<void> {
     const { dryRun = false } = this.#options;
     await this.#openConfiguration();
+    await this.#openLog();
+    this.#watchProcess();
     this.#openEntrance();
     const loadedFromMs = Date.now();
     await this.#loadPlugins();
@@ -179,16 +179,9 @@ class RunningHost implements StackwardenHost {
     return review;
   }
 
-  async #review(): Promise<ConfigReview> {
-    const unloaded = this.plugins().filter(({ state }) => state !== 'ready');
-    const review = await this.#config.review(new Set(unloaded.map(({ name }) => name.replaceAll('-', '_'))));
-    const names = this.plugins().map(({ name }) => name);
-    const unknown = unknownPlugins(this.#settings.plugins, names);
-    const unused = await unusedWords(this.#config.store);
-    return {
-      problems: [...review.problems, ...unknown.problems, ...unused],
-      notes: [...review.notes, ...unknown.notes, ...(await strayEntries(this.#pluginDirs()))],
-    };
+  #review(): Promise<ConfigReview> {
+    const found = { reports: this.plugins(), choice: this.#settings.plugins, directories: this.#pluginDirs() };
+    return reviewOfCore(this.#config, found);
   }
 
   /** Tells each thing once, however often the configuration changes. */
@@ -250,21 +243,25 @@ class RunningHost implements StackwardenHost {
     this.#config = await openConfig({ configDir, log: this.log, env, readOnly: dryRun });
     this.#disposers.push(() => this.#config.close());
     this.#settings = readSettings(this.#config.store.root());
+    this.#config.onCheck(async candidate => {
+      refuseUnknownLevel(candidate.before, candidate.after);
+      refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
+      candidate.warnings.push(...newUnusedWords(candidate));
+      await this.#coreHooks.check.promise(candidate);
+    });
+    this.#config.onChanged(change => this.#configChanged(change));
+    this.#services.provideOwn('config.store', this.#config.store);
+  }
+
+  async #openLog(): Promise<void> {
+    const { configDir, dryRun = false, stdout = false } = this.#options;
     this.#logging = await createLogging({
       directory: this.#logDir(),
       toDisk: !dryRun,
       name: this.#settings.logName,
-      settings: () => ({
-        logLevel: parseLevel(this.#settings.logLevel),
-        httpLogLevel: parseLevel(this.#settings.httpLogLevel),
-        maxBytes: this.#settings.logBytes,
-        keep: this.#settings.logCount,
-        color: this.#settings.colorLog,
-        format: this.#settings.logFormat,
-        milliseconds: this.#settings.logMilliseconds,
-      }),
+      settings: () => this.#settings.log,
       owner: () => this.#serviceOwner(),
-      stdout: this.#options.stdout ?? false,
+      stdout,
     });
     // First in the list and so disposed of last, because the other disposers may still log.
     this.#disposers.unshift(() => {
@@ -275,24 +272,18 @@ class RunningHost implements StackwardenHost {
     this.log.info(`Stackwarden ${version} starts`);
     this.#early.replay(this.log);
     for (const warning of await warningsOfOwners([rootDir, configDir])) this.log.warn(warning);
-    if (this.#options.ownsProcess ?? true) {
-      const watch = watchProcess(this.#logging, {
-        plugin: (scope, error) => this.#set?.fail(scope, error),
-        ownerOf: (error, ranAs) => this.#set?.ownerOf(error, ranAs) ?? ranAs,
-        host: () => void this.stop('fault'),
-        exit: (plugin, code) => this.#recordExit(plugin, code),
-      });
-      this.#disposers.push(watch);
-    }
-    this.#config.onCheck(async candidate => {
-      refuseUnknownLevel(candidate.before, candidate.after);
-      refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
-      candidate.warnings.push(...newUnusedWords(candidate));
-      await this.#coreHooks.check.promise(candidate);
-    });
-    this.#config.onChanged(change => this.#configChanged(change));
-    this.#services.provideOwn('config.store', this.#config.store);
     this.#services.provideOwn('log.hub', ownedLogHub(this.#logging.hub));
+  }
+
+  #watchProcess(): void {
+    if (this.#options.ownsProcess === false) return;
+    const watch = watchProcess(this.#logging, {
+      plugin: (scope, error) => this.#set?.fail(scope, error),
+      ownerOf: (error, ranAs) => this.#set?.ownerOf(error, ranAs) ?? ranAs,
+      host: () => void this.stop('fault'),
+      exit: (plugin, code) => this.#recordExit(plugin, code),
+    });
+    this.#disposers.push(watch);
   }
 
   #logDir(): string {

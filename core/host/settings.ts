@@ -1,5 +1,6 @@
 // The host's own settings, as the configuration in force has them.
 import { bytesOf, hostSchema } from '../config/host-schema.ts';
+import { parseLevel } from '../kit/log-level.ts';
 
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -11,15 +12,17 @@ export function readSettings(root: Readonly<Record<string, unknown>>) {
   const { enabled, host, port, log_level: httpLogLevel } = dumb.api_service;
   const { required } = dumb.plugins;
   return {
-    logLevel: dumb.log_level,
     logName: dumb.log_name,
     logDir: dumb.log_dir === '' ? undefined : dumb.log_dir,
-    logBytes: bytesOf(dumb.log_size),
-    logCount: dumb.log_count,
-    colorLog: dumb.color_log,
-    logFormat: dumb.log_format,
-    logMilliseconds: dumb.log_milliseconds,
-    httpLogLevel,
+    log: {
+      logLevel: parseLevel(dumb.log_level),
+      httpLogLevel: parseLevel(httpLogLevel),
+      maxBytes: bytesOf(dumb.log_size),
+      keep: dumb.log_count,
+      color: dumb.color_log,
+      format: dumb.log_format,
+      milliseconds: dumb.log_milliseconds,
+    },
     api: { enabled, host, port },
     /** `requiredByUser`: whether the configured list differs from the default one. */
     plugins: { ...dumb.plugins, requiredByUser: required.join() !== DEFAULT_REQUIRED.join() },
