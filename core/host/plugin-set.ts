@@ -1,5 +1,5 @@
 // All plugins of one host: finds, imports, sets up, withdraws and reloads them, one change at a time.
-import type { PluginReport, PluginState } from '../contract/host.ts';
+import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer, Plugin } from '../contract/plugin.ts';
 import type { FaultPlace } from '../kit/owner.ts';
@@ -9,13 +9,14 @@ import { findPluginFolders, importPlugin, isOfProduct, type PluginFolder } from 
 import { asHost, asThrown, runAs } from './invoke.ts';
 import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
-import { inTurn, orderPlugins } from './order.ts';
+import { inTurn } from './order.ts';
 import { isChosen, type PluginChoice } from './plugin-choice.ts';
+import { entriesInOrder, newEntry, type PluginEntry, reportOf } from './plugin-entry.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { parseSection, sectionPath } from './plugin-section.ts';
-import { isOver, type Rivalry, rivalryOf } from './rivalry.ts';
-import { type FaultCounts, Scope } from './scope.ts';
-import { folderOfCode, realFolder } from './source-place.ts';
+import { isOver, rivalryOf } from './rivalry.ts';
+import { Scope } from './scope.ts';
+import { folderOfCode } from './source-place.ts';
 import { withPlace } from './syntax-place.ts';
 import { isWithheld } from './withheld.ts';
 
@@ -31,27 +32,8 @@ export interface PluginDeadlines {
   readonly callMs?: Partial<Record<FaultPlace, number>>;
 }
 
-interface Entry {
-  readonly name: string;
-  readonly found: PluginFolder;
-  /** As stacks name it. */
-  readonly realFolder: string;
-  /** `pending` means imported but not yet set up. */
-  state: PluginState | 'pending';
-  reason: string | null;
-  plugin: Plugin | undefined;
-  /** Present while the plugin is ready. */
-  scope: Scope | undefined;
-  /** The scope that owns timers which the module started when it was imported. */
-  importScope: Scope | undefined;
-  readonly errors: FaultCounts;
-  loadMs: number | null;
-  /** Why it failed, where others may end that by what they do. */
-  rivalry: Rivalry | undefined;
-}
-
 interface Loading {
-  readonly entry: Entry;
+  readonly entry: PluginEntry;
   readonly scope: Scope;
   readonly imported: Promise<Plugin>;
   readonly startedMs: number;
@@ -74,7 +56,7 @@ export interface PluginSetOptions {
 
 export class PluginSet {
   readonly #options: PluginSetOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, PluginEntry>();
   readonly #generations = new Map<string, number>();
   readonly #changes = new WorkQueue({ concurrency: 1 });
   /** Contributors whose values were found not to fit while a change was in progress. */
@@ -106,7 +88,7 @@ export class PluginSet {
       for (const entry of this.#withNeeds(name)) {
         if (entry.state !== 'failed') continue;
         if (entry.plugin === undefined) {
-          this.#generations.set(entry.name, (this.#generations.get(entry.name) ?? 0) + 1);
+          this.#beginGeneration(entry.name);
           await this.#load([entry.found], this.#options.choice());
         } else entry.state = 'pending';
       }
@@ -115,8 +97,8 @@ export class PluginSet {
   }
 
   /** The plugin and everything that it needs, however far down. */
-  #withNeeds(name: string): Set<Entry> {
-    const found = new Set<Entry>();
+  #withNeeds(name: string): Set<PluginEntry> {
+    const found = new Set<PluginEntry>();
     const add = (wanted: string): void => {
       const entry = this.#entries.get(wanted);
       if (entry === undefined || found.has(entry)) return;
@@ -166,7 +148,7 @@ export class PluginSet {
     this.#hurrying.abort();
   }
 
-  #loadingSignal(entry: Entry): AbortSignal {
+  #loadingSignal(entry: PluginEntry): AbortSignal {
     const isRequired = this.#options.required().some(name => this.#withNeeds(name).has(entry));
     return isRequired ? this.#closing.signal : this.#hurrying.signal;
   }
@@ -215,30 +197,8 @@ export class PluginSet {
     });
   }
 
-  /** What it registered is looked up when somebody asks, as most look at its state alone. */
-  #reportOf(entry: Entry): PluginReport {
-    const { contributions, services, capabilities } = this.#options.registries;
-    return {
-      name: entry.name,
-      state: entry.state === 'pending' ? 'skipped' : entry.state,
-      reason: entry.state === 'pending' ? 'its set-up has not ended yet' : entry.reason,
-      version: entry.plugin?.version ?? null,
-      loadMs: entry.loadMs,
-      folder: entry.found.folder,
-      routes: entry.scope?.routes ?? [],
-      streams: entry.scope?.streams ?? [],
-      get capabilities() {
-        return capabilities.of(entry.name);
-      },
-      get contributions() {
-        return contributions.of(entry.name);
-      },
-      get services() {
-        return services.of(entry.name);
-      },
-      required: this.#options.required().includes(entry.name),
-      errors: { ...entry.errors },
-    };
+  #reportOf(entry: PluginEntry): PluginReport {
+    return reportOf(entry, this.#options.required().includes(entry.name), this.#options.registries);
   }
 
   async #refresh(changed: ReadonlySet<string>): Promise<void> {
@@ -257,7 +217,7 @@ export class PluginSet {
       }
       const same = found?.indexFile === entry.found.indexFile && !changed.has(entry.name);
       if (same && isChosen(entry.name, choice) === (entry.state !== 'disabled')) continue;
-      if (changed.has(entry.name)) this.#generations.set(entry.name, (this.#generations.get(entry.name) ?? 0) + 1);
+      if (changed.has(entry.name)) this.#beginGeneration(entry.name);
       await this.#withdraw(entry.name, 'pending', null);
       this.#entries.delete(entry.name);
       if (found === undefined) this.#options.logger('host').info(`the plugin ${entry.name} is gone`);
@@ -267,16 +227,21 @@ export class PluginSet {
     await this.#setUpPending();
   }
 
+  /** Has the next import of the plugin read its files, and not what an earlier import left in memory. */
+  #beginGeneration(name: string): void {
+    this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
+  }
+
   /**
    * The program's own required plugins, and what they need: without them, while its folder is deleted, the host would
    * go on, but supervise nothing, or admit everybody.
    */
-  #indispensable(): Set<Entry> {
+  #indispensable(): Set<PluginEntry> {
     const all = this.#options.required().flatMap(name => [...this.#withNeeds(name)]);
     return new Set(all.filter(({ state, found }) => state === 'ready' && isOfProduct(found.folder)));
   }
 
-  #tellKept(entry: Entry): void {
+  #tellKept(entry: PluginEntry): void {
     if (entry.reason !== null) return;
     entry.reason = 'its folder is gone; it stays until Stackwarden is started again, because required plugins need it';
     this.#options.logger('host').warn(`the plugin ${entry.name}: ${entry.reason}`);
@@ -302,19 +267,7 @@ export class PluginSet {
   }
 
   #beginLoad(found: PluginFolder, choice: PluginChoice, joined: JoinedPlugins): Loading | undefined {
-    const entry: Entry = {
-      name: found.name,
-      found,
-      realFolder: realFolder(found.folder),
-      state: 'pending',
-      reason: null,
-      plugin: undefined,
-      scope: undefined,
-      importScope: undefined,
-      errors: {},
-      loadMs: null,
-      rivalry: undefined,
-    };
+    const entry = newEntry(found);
     this.#entries.set(found.name, entry);
     if (!isChosen(found.name, choice)) {
       entry.state = 'disabled';
@@ -354,7 +307,7 @@ export class PluginSet {
     return true;
   }
 
-  #scopeFor({ name, found, errors }: Entry): Scope {
+  #scopeFor({ name, found, errors }: PluginEntry): Scope {
     const { deadlines, logger } = this.#options;
     const { disposeMs, callMs } = deadlines;
     const ownerOf = (error: unknown, ranAs: Scope) => this.ownerOf(error, ranAs);
@@ -370,9 +323,9 @@ export class PluginSet {
   }
 
   async #setUpInOrder(): Promise<void> {
-    const isUsable = ({ plugin, state, rivalry }: Entry) =>
+    const isUsable = ({ plugin, state, rivalry }: PluginEntry) =>
       plugin !== undefined && (state !== 'failed' || rivalry === 'cycle');
-    const { sorted, cycles } = inOrder([...this.#entries.values()].filter(isUsable));
+    const { sorted, cycles } = entriesInOrder([...this.#entries.values()].filter(isUsable));
     for (const [name, cycle] of cycles) {
       const entry = this.#entries.get(name);
       const reason = `plugins need each other: ${cycle}`;
@@ -409,7 +362,7 @@ export class PluginSet {
     }
   }
 
-  async #setUp(entry: Entry): Promise<void> {
+  async #setUp(entry: PluginEntry): Promise<void> {
     const { plugin } = entry;
     if (plugin === undefined) return;
     const { deadlines, registries } = this.#options;
@@ -450,7 +403,7 @@ export class PluginSet {
   }
 
   /** Disposes of a plugin, and before it of every ready plugin that needs it. */
-  async #withdraw(name: string, state: Entry['state'], reason: string | null): Promise<void> {
+  async #withdraw(name: string, state: PluginEntry['state'], reason: string | null): Promise<void> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
     for (const other of this.#readyEntries().reverse()) {
@@ -468,26 +421,15 @@ export class PluginSet {
   }
 
   /** In order of set-up, so that a plugin comes after those that it needs. */
-  #readyEntries(): Entry[] {
+  #readyEntries(): PluginEntry[] {
     const ready = [...this.#entries.values()].filter(entry => entry.state === 'ready');
-    return inOrder(ready).sorted.map(({ entry }) => entry);
+    return entriesInOrder(ready).sorted.map(({ entry }) => entry);
   }
 
-  #markFailed(entry: Entry, scope: Scope, error: unknown): void {
+  #markFailed(entry: PluginEntry, scope: Scope, error: unknown): void {
     entry.state = 'failed';
     entry.reason = scope.describe(error);
     entry.rivalry = rivalryOf(error, name => this.#entries.get(name));
     this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
   }
-}
-
-function inOrder(entries: readonly Entry[]) {
-  return orderPlugins(
-    entries.map(entry => ({
-      name: entry.name,
-      needs: entry.plugin?.needs ?? [],
-      after: entry.plugin?.after ?? [],
-      entry,
-    })),
-  );
 }
