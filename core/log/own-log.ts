@@ -1,46 +1,21 @@
-// The own log: writes records of the host and its plugins (through pino) and captured output to one file and to
-// subscribers.
+// The own log: what the host and its plugins say, through pino, and captured output, in one file and for subscribers.
 import { access, constants, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import type { CapturedLines, Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
-import type { Disposer } from '../contract/plugin.ts';
-import { errorStack, errorText, reasonText } from '../kit/error-text.ts';
+import type { Logger, LogHub, LogLevel } from '../contract/log.ts';
 import { GuardedDirectory } from '../kit/guarded-directory.ts';
-import {
-  formatDay,
-  formatRecord,
-  formatRecordAsJson,
-  formatRecordWithMilliseconds,
-  recordsOf,
-} from '../kit/log-line.ts';
-import { redact } from '../kit/redact.ts';
-import { redactedHead } from '../kit/redacted-head.ts';
-import { RotatingFile } from '../kit/rotating-file.ts';
-import { Throttle } from '../kit/throttle.ts';
+import { type LineSettings, LogWriter, type LogWriterOptions, rotationOf } from './log-writer.ts';
+import { messageLines } from './message-lines.ts';
 
-interface LogSettings extends Rotation {
+interface LogSettings extends LineSettings {
   readonly logLevel: LogLevel;
   readonly httpLogLevel: LogLevel;
-  readonly color: boolean;
-  /** Of the lines in the file and on standard output; subscribers get records. */
-  readonly format: 'text' | 'json';
-  /** Whether the times of text have milliseconds. */
-  readonly milliseconds: boolean;
 }
 
-export interface LoggingOptions {
+export interface LoggingOptions extends LogWriterOptions {
   readonly directory: string;
-  /** First part of the file's name. */
-  readonly name: string;
   readonly settings: () => LogSettings;
-  /** The user to whom the files belong; null for the host's own user. */
-  readonly owner: () => { readonly uid: number; readonly gid: number } | null;
-  /** Whether lines also go to standard output. */
-  readonly stdout: boolean;
-  /** Whether lines are written to the file; subscribers and standard output receive them in any case. Default true. */
-  readonly toDisk?: boolean;
 }
 
 export interface Logging {
@@ -56,15 +31,6 @@ export interface Logging {
   close(): Promise<void>;
 }
 
-const BATCH_MS = 25;
-/** Of standard output, beyond what its pipe holds. */
-const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** A chain of causes that is longer, or a ring, is cut. */
-const MAX_CAUSES = 10;
-/** Of one message with its causes, in characters: what others have said may be a part of it, and that may be endless. */
-const MAX_MESSAGE_LENGTH = 64 * 1024;
-/** When more lines than this wait for the disk, the newest are dropped and counted. */
-const MAX_PENDING_LINES = 50_000;
 const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
   DEBUG: 'debug',
   INFO: 'info',
@@ -79,13 +45,6 @@ const LEVELS_BY_NUMBER: Readonly<Record<number, LogLevel>> = {
   50: 'ERROR',
   60: 'CRITICAL',
 };
-const COLORS: Readonly<Record<LogLevel, string>> = {
-  DEBUG: '\x1b[36m',
-  INFO: '\x1b[32m',
-  WARNING: '\x1b[33m',
-  ERROR: '\x1b[31m',
-  CRITICAL: '\x1b[35m',
-};
 
 interface PinoRecord {
   readonly level: number;
@@ -99,8 +58,8 @@ export async function createLogging(options: LoggingOptions): Promise<Logging> {
     options.toDisk === false ? { directory: options.directory } : await usableDirectory(options);
   const writer = new LogWriter(directory, place, options);
   if (fault !== undefined) {
-    const reason = describe(`host: ${options.directory} cannot be written`, fault, false).join(' ');
-    writer.record('WARNING', `${reason}; the log goes to ${directory}`);
+    const reason = messageLines(`host: ${options.directory} cannot be written`, fault, false).join(' ');
+    writer.record({ at: Date.now(), level: 'WARNING', text: `${reason}; the log goes to ${directory}` });
   }
   let debug = false;
   const levelOf = (name: string): LogLevel => {
@@ -109,7 +68,12 @@ export async function createLogging(options: LoggingOptions): Promise<Logging> {
   };
   const root = pino(
     { base: null, level: 'trace', formatters: { level: (_label, number) => ({ level: number }) } },
-    { write: (text: string) => writer.accept(JSON.parse(text) as PinoRecord) },
+    {
+      write(text: string) {
+        const { level, time, msg } = JSON.parse(text) as PinoRecord;
+        writer.record({ at: time, level: LEVELS_BY_NUMBER[level] ?? 'INFO', text: msg });
+      },
+    },
   );
   const children = new Map<string, pino.Logger>();
   const child = (name: string): pino.Logger => {
@@ -142,44 +106,19 @@ export async function createLogging(options: LoggingOptions): Promise<Logging> {
   return {
     hub,
     logger: name => createLogger(child(name), name),
-    fatal: (message, error) => writer.writeNow('CRITICAL', describe(`host: ${message}`, error, true)),
+    fatal: (message, error) => writer.writeNow('CRITICAL', messageLines(`host: ${message}`, error, true)),
     applySettings,
     rotate: () => writer.rotate(),
     close: () => writer.close(),
   };
 }
 
-function rotationOf({ maxBytes, keep }: LogSettings): Rotation {
-  return { maxBytes, keep };
-}
-
 function createLogger(logger: pino.Logger, name: string): Logger {
   const at = (level: 'debug' | 'info' | 'warn' | 'error') => (message: string, error?: unknown) => {
     if (!logger.isLevelEnabled(level)) return;
-    for (const line of describe(`${name}: ${message}`, error, logger.isLevelEnabled('debug'))) logger[level](line);
+    for (const line of messageLines(`${name}: ${message}`, error, logger.isLevelEnabled('debug'))) logger[level](line);
   };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-}
-
-/** The message and the chain of causes in one line; with `withStack` each stack frame is a further line. */
-function describe(message: string, error: unknown, withStack: boolean): string[] {
-  const causes: string[] = [];
-  let innermost: Error | undefined;
-  for (let cause = error, depth = 0; cause !== undefined && cause !== null && depth < MAX_CAUSES; depth += 1) {
-    const reason = reasonText(cause);
-    // A sentence that was made from its cause has told it already.
-    if (![message, ...causes].some(told => told.includes(reason))) causes.push(errorText(cause));
-    if (cause instanceof Error) innermost = cause;
-    cause = cause instanceof Error ? cause.cause : undefined;
-  }
-  const stack = withStack ? (innermost === undefined ? [] : bounded(errorStack(innermost)).split('\n').slice(1)) : [];
-  return [bounded([message, ...causes].join(': ')), ...stack]
-    .flatMap(text => text.split(/\r?\n/))
-    .filter(text => text.trim() !== '');
-}
-
-function bounded(text: string): string {
-  return text.length <= MAX_MESSAGE_LENGTH ? text : redactedHead(text, MAX_MESSAGE_LENGTH, ' [cut off]');
 }
 
 interface UsableDirectory {
@@ -199,205 +138,5 @@ async function usableDirectory({ directory, owner }: LoggingOptions): Promise<Us
   } catch (fault) {
     const fallback = await mkdtemp(path.join(tmpdir(), 'stackwarden-log-'));
     return { directory: fallback, place: await GuardedDirectory.open(fallback), fault };
-  }
-}
-
-type Entry = LogLine | CapturedLines;
-
-type LineFormat = (record: LogLine, color?: string) => string;
-
-function lineFormatOf({ format, milliseconds }: LogSettings): LineFormat {
-  if (format === 'json') return formatRecordAsJson;
-  return milliseconds ? formatRecordWithMilliseconds : formatRecord;
-}
-
-/** The entry as it stands in the file. Captured output comes in the usual format, and is taken apart for others alone. */
-function bytesOf(entry: Entry, format: LineFormat): Uint8Array {
-  if (!('block' in entry)) return Buffer.from(`${format(entry)}\n`);
-  if (format === formatRecord) return entry.block;
-  return Buffer.from(
-    recordsOf(entry)
-      .map(record => `${format(record)}\n`)
-      .join(''),
-  );
-}
-
-function toBlock(entries: readonly Entry[], format: LineFormat): Uint8Array {
-  const [first] = entries;
-  if (entries.length === 1 && first !== undefined) return bytesOf(first, format);
-  return Buffer.concat(entries.map(entry => bytesOf(entry, format)));
-}
-
-/** Passes records to subscribers and, as text, to the file: at once when the log rests, otherwise every 25 ms. */
-class LogWriter {
-  readonly #directory: string;
-  readonly #place: GuardedDirectory | undefined;
-  readonly #options: LoggingOptions;
-  readonly #isTerminal = process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '';
-  readonly #listeners = new Set<(records: readonly LogLine[]) => void>();
-  #file: RotatingFile | undefined;
-  #fileName = '';
-  #pending: Entry[] = [];
-  #dropped = 0;
-  /** Whether standard output lacks lines, which it has not been told yet. */
-  #leavesOut = false;
-  readonly #soon = new Throttle(() => void this.flush(), BATCH_MS);
-  #writing: Promise<void> = Promise.resolve();
-  #unwritten = 0;
-  #closed = false;
-
-  constructor(directory: string, place: GuardedDirectory | undefined, options: LoggingOptions) {
-    this.#directory = directory;
-    this.#place = place;
-    this.#options = options;
-  }
-
-  get #format(): LineFormat {
-    return lineFormatOf(this.#options.settings());
-  }
-
-  get #writes(): boolean {
-    return this.#options.toDisk !== false;
-  }
-
-  subscribe(listener: (records: readonly LogLine[]) => void): Disposer {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
-  }
-
-  accept({ level, time, msg }: PinoRecord): void {
-    this.#add({ at: time, level: LEVELS_BY_NUMBER[level] ?? 'INFO', text: redact(msg) });
-  }
-
-  record(level: LogLevel, text: string): void {
-    this.#add({ at: Date.now(), level, text: redact(bounded(text)) });
-  }
-
-  /** The caller awaits the writing of each block before it adds the next, so none is dropped. */
-  captured(lines: CapturedLines): void {
-    if (lines.block.length === 0) return;
-    this.#print(lines);
-    this.#queue(lines);
-  }
-
-  writeNow(level: LogLevel, texts: readonly string[]): void {
-    const records = texts.map(text => ({ at: Date.now(), level, text: redact(bounded(text)) }));
-    const block = Buffer.from(toBlock([...this.#pending.splice(0), ...records], this.#format)).toString();
-    try {
-      this.#place?.appendNow(this.#nameOfToday(), block);
-    } catch {
-      // A failing disk must not hide the message, which goes to standard error in any case.
-    }
-    process.stderr.write(block);
-  }
-
-  flush(): Promise<void> {
-    this.#soon.cancel();
-    const entries = this.#pending.splice(0);
-    if (this.#dropped > 0) {
-      const text = `host: ${this.#dropped} log lines were dropped: the disk is too slow`;
-      entries.push({ at: Date.now(), level: 'WARNING', text });
-      this.#dropped = 0;
-    }
-    if (entries.length > 0) {
-      this.#unwritten += entries.length;
-      this.#writing = this.#writing
-        .then(() => this.#write(entries))
-        .catch((error: unknown) => this.#complain('the log cannot be written', error))
-        .finally(() => {
-          this.#unwritten -= entries.length;
-        });
-      this.#tell(entries);
-    }
-    return this.#writing;
-  }
-
-  rotate(): void {
-    this.#file?.rotate();
-  }
-
-  /** Later records go to standard output only, because the directory may be removed as soon as this resolves. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.flush();
-    await this.#file?.close();
-    this.#place?.close();
-  }
-
-  #add(line: LogLine): void {
-    this.#print(line);
-    if (this.#pending.length + this.#unwritten < MAX_PENDING_LINES) this.#queue(line);
-    else if (!this.#closed) this.#dropped += 1;
-  }
-
-  /** One write for all, because each write to a file or a terminal is made at once. */
-  #print(entry: Entry): void {
-    if (!this.#options.stdout) return;
-    // A pipe whose reader rests takes nothing, and Node keeps all of it.
-    if (process.stdout.writableLength > MAX_UNREAD_BYTES) {
-      this.#leavesOut = true;
-      return;
-    }
-    if (this.#leavesOut) {
-      this.#leavesOut = false;
-      const text = 'host: lines are left out here, because nobody read them in time; the log file has them';
-      this.#print({ at: Date.now(), level: 'WARNING', text });
-    }
-    const format = this.#format;
-    if (this.#options.settings().color && this.#isTerminal) {
-      const lines = 'block' in entry ? recordsOf(entry) : [entry];
-      process.stdout.write(lines.map(line => `${format(line, COLORS[line.level])}\n`).join(''));
-    } else {
-      // A slow reader takes the copy when the block may hold other lines.
-      process.stdout.write(Buffer.from(bytesOf(entry, format)));
-    }
-  }
-
-  #queue(entry: Entry): void {
-    if (this.#closed) return;
-    this.#pending.push(entry);
-    this.#soon.call();
-  }
-
-  #tell(entries: readonly Entry[]): void {
-    if (this.#listeners.size === 0) return;
-    const lines = entries.flatMap(entry => ('block' in entry ? recordsOf(entry) : [entry]));
-    for (const listener of this.#listeners) {
-      try {
-        listener(lines);
-      } catch (error) {
-        this.#complain('a listener of the log failed', error);
-      }
-    }
-  }
-
-  /** Writes to standard error, because the log cannot report its own faults. */
-  #complain(message: string, error?: unknown): void {
-    const reason = error instanceof Error ? `: ${error.message}` : '';
-    process.stderr.write(`${this.#format({ at: Date.now(), level: 'WARNING', text: message + reason })}\n`);
-  }
-
-  #nameOfToday(): string {
-    return `${this.#options.name}-${formatDay(Date.now())}.log`;
-  }
-
-  async #write(entries: readonly Entry[]): Promise<void> {
-    if (!this.#writes) return;
-    const name = this.#nameOfToday();
-    if (this.#file === undefined || this.#fileName !== name) {
-      await this.#file?.close();
-      this.#fileName = name;
-      this.#file = new RotatingFile({
-        file: path.join(this.#directory, name),
-        rotation: () => rotationOf(this.#options.settings()),
-        owner: this.#options.owner(),
-        datedName: true,
-        warn: (message, error) => this.#complain(message, error),
-      });
-    }
-    const block = toBlock(entries, this.#format);
-    if (await this.#file.prepare(block.length)) await this.#file.append(block);
   }
 }
