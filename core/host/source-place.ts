@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { causesOf } from '../kit/causes.ts';
 import { plainStack } from '../kit/error-text.ts';
+import { percentDecoded } from '../kit/percent-decoded.ts';
 import { sourceStack } from '../kit/source-stack.ts';
 import { JOINED_URL } from './joined-plugins.ts';
 
@@ -64,10 +65,5 @@ function placeInStack(folder: string, stack: string): string | null {
  * folder, and to read their map would hold everybody up. Modules are told by their URLs, in which a space is encoded.
  */
 function sourceLine(line: string): string {
-  const text = line.includes(BUNDLE_URL) && !line.includes(JOINED_URL) ? line : sourceStack(line);
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return percentDecoded(line.includes(BUNDLE_URL) && !line.includes(JOINED_URL) ? line : sourceStack(line));
 }

@@ -1,5 +1,6 @@
 // Where a service's database is, as its own variables tell, else on the managed server.
 import { isLoopback } from '#kit/loopback';
+import { percentDecoded } from '#kit/percent-decoded';
 import type { DatabaseStore } from '../database-health/contract.ts';
 
 export interface Address {
@@ -70,17 +71,8 @@ function fromUri(text: string): Parts {
   const { hostname, port, username, password, pathname } = new URL(text);
   const parts = { host: hostname.replace(/^\[|\]$/g, ''), port, user: username, password, database: pathname.slice(1) };
   return Object.fromEntries(
-    Object.entries(parts).flatMap(([key, value]) => (value === '' ? [] : [[key, decoded(value)]])),
+    Object.entries(parts).flatMap(([key, value]) => (value === '' ? [] : [[key, percentDecoded(value)]])),
   );
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A lone percent sign stands for itself.
-    return text;
-  }
 }
 
 /** `Name=value;Name="a;value"`, where a doubled quote stands for one. */

@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';
+import { percentDecoded } from '#kit/percent-decoded';
 import { refuse, refuseSocket } from '#kit/refusal';
 import { endWhenUnread } from '#kit/stalled-client';
 import type { ServiceUi } from '../service-ui/contract.ts';
@@ -109,7 +110,7 @@ export class EmbeddedUis {
     }
     if (target === undefined) {
       if (name === undefined) return false;
-      refuse(response, 404, `There is no web interface named ${decodeOrKeep(name)} here; ${LIST}`);
+      refuse(response, 404, `There is no web interface named ${percentDecoded(name)} here; ${LIST}`);
       return true;
     }
     // Without the slash, the browser would resolve relative links of the page against the parent folder.
@@ -166,7 +167,7 @@ export class EmbeddedUis {
 
   /** Whether the value behind `=` is a token of the host. */
   #isOwn(part: string): boolean {
-    const value = decodeOrKeep(part.slice(part.indexOf('=') + 1).trim());
+    const value = percentDecoded(part.slice(part.indexOf('=') + 1).trim());
     return value !== '' && this.#isOwnCredential(`Bearer ${value}`);
   }
 
@@ -192,7 +193,7 @@ export class EmbeddedUis {
   }
 
   #find(name: string): ServiceUi | undefined {
-    return this.#listUis().find(ui => ui.name === decodeOrKeep(name).toLowerCase());
+    return this.#listUis().find(ui => ui.name === percentDecoded(name).toLowerCase());
   }
 
   #forward(
@@ -343,14 +344,6 @@ function rewriteLocation(location: string, { ui: { host, port }, prefix }: Desti
 /** A landing page stands in the configuration, with whatever characters. */
 function encoded(path: string): string {
   return path.replace(/[^\x21-\x7E]+/g, part => Buffer.from(part).toString('hex').replace(/../g, '%$&'));
-}
-
-function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** A service that answers an upgrade as any other request has not refused it in a way that could be passed on. */

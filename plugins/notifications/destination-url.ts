@@ -1,6 +1,7 @@
 // Reads the URL of a destination. Not by the rules of web addresses: hosts keep their case, and `#` begins no fragment.
 import { isIPv6 } from 'node:net';
 import { Problem } from '#core';
+import { percentDecoded } from '#kit/percent-decoded';
 import type { DestinationUrl, MessageFormat } from './contract.ts';
 import { headerFault } from './request-headers.ts';
 import { wellFormed } from './short-text.ts';
@@ -57,7 +58,7 @@ export function readUrl(
   const isSecure = scheme === 'https' || (scheme.endsWith('s') && schemes.includes(scheme.slice(0, -1)));
   const segments = path
     .split('/')
-    .map(decoded)
+    .map(percentDecoded)
     .filter(part => part !== '');
   const prefixed = (sign: string): Record<string, string> =>
     Object.fromEntries([...members].flatMap(([key, value]) => (key.startsWith(sign) ? [[key.slice(1), value]] : [])));
@@ -65,16 +66,16 @@ export function readUrl(
     text,
     scheme,
     isSecure,
-    user: decoded(user),
-    password: decoded(password),
-    host: decoded(host),
+    user: percentDecoded(user),
+    password: percentDecoded(password),
+    host: percentDecoded(host),
     port,
-    authority: decoded(place),
+    authority: percentDecoded(place),
     segments,
     query: members,
     headers,
     prefixed,
-    base: defaultPort => baseOf(isSecure, decoded(host), port ?? defaultPort),
+    base: defaultPort => baseOf(isSecure, percentDecoded(host), port ?? defaultPort),
     path: (start, end) =>
       segments
         .slice(start, end)
@@ -134,9 +135,9 @@ function readQuery(query: string): Map<string, string> {
   const members = new Map<string, string>();
   for (const part of query.split('&')) {
     const [rawKey, value] = cutAt(part, '=');
-    const key = decoded(rawKey);
+    const key = percentDecoded(rawKey);
     const name = /^[+:-]/.test(key) ? key : key.toLowerCase();
-    if (name !== '' && !members.has(name)) members.set(name, decoded(value));
+    if (name !== '' && !members.has(name)) members.set(name, percentDecoded(value));
   }
   return members;
 }
@@ -144,14 +145,4 @@ function readQuery(query: string): Map<string, string> {
 function cutAt(text: string, separator: string): [before: string, after: string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
-}
-
-/** The text with its percent signs decoded; those that encode nothing stay as they are. */
-function decoded(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
