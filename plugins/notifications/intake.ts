@@ -1,27 +1,13 @@
 // Takes events in without ever holding their emitters up: makes texts of them a few at a time, and hands them to the
 // queue. While that cannot be written, the newest wait in memory.
-import { randomUUID } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type AnyEvent, type ContributionList, type Host, Problem } from '#core';
-import { errorText } from '#kit/error-text';
-import { isObject } from '#kit/plain-object';
-import { redact } from '#kit/redact';
-import type { EventText, NotificationEvent, Severity } from './contract.ts';
-import { MANUAL } from './event-types.ts';
-import type { QueuedEvent, QueuedTarget } from './queue-statements.ts';
+import type { AnyEvent, ContributionList, Host } from '#core';
+import type { NotificationEvent } from './contract.ts';
+import type { QueuedEvent } from './queue-statements.ts';
 import type { QueueStore } from './queue-store.ts';
-import { isWanted } from './routing.ts';
+import { type ManualMessage, manualEvent, queuedEvent } from './queued-event.ts';
 import type { DestinationSettings, NotificationSettings } from './settings.ts';
-import { severityOf } from './severity.ts';
-import { beginning, shortened, wellFormed } from './short-text.ts';
 
-const MAX_TITLE = 300;
-const MAX_BODY = 10_000;
-const MAX_METADATA_TEXT = 2_000;
-const MAX_METADATA_DEPTH = 4;
-const MAX_METADATA_MEMBERS = 200;
-/** Of all its names and texts together. */
-const MAX_METADATA_CHARACTERS = 20_000;
 /** Of events that wait while the database works, and while it does not. */
 const MAX_WAITING = 20_000;
 const MAX_KEPT = 200;
@@ -37,12 +23,6 @@ export interface IntakeOptions {
   isStarted(): boolean;
   /** Called when something was queued. */
   queued(): void;
-}
-
-export interface ManualMessage {
-  readonly title: string;
-  readonly body: string;
-  readonly severity: Severity;
 }
 
 export class Intake {
@@ -134,7 +114,7 @@ export class Intake {
     for (const { event, kind } of this.#told) {
       if (performance.now() > end) break;
       done += 1;
-      const queued = this.#describe(event, kind);
+      const queued = queuedEvent(event, kind, this.#with.settings().destinations);
       if (queued.targets.length > 0) this.#waiting.push(queued);
     }
     this.#told.splice(0, done);
@@ -148,96 +128,4 @@ export class Intake {
     this.#waiting = this.#waiting.slice(excess);
     this.#dropped += excess;
   }
-
-  #describe({ type, at, data }: AnyEvent, kind: NotificationEvent): QueuedEvent {
-    const text = textOf(type, kind, data);
-    const { serviceName = null, conditionKey = '', recoveredType } = text;
-    const severity = severityOf(text.severity ?? kind.severity);
-    const wanted = { eventType: type, severity, serviceName, recoveredType };
-    const metadata = {
-      ...(text.metadata ?? {}),
-      ...(conditionKey === '' ? {} : { condition_key: conditionKey }),
-      ...(recoveredType === undefined ? {} : { recovered_event_type: recoveredType }),
-    };
-    return {
-      eventId: newId(),
-      eventType: type,
-      severity,
-      title: cleaned(text.title, MAX_TITLE),
-      body: cleaned(text.body, MAX_BODY),
-      serviceName,
-      metadata: cleanedData(metadata) as Record<string, unknown>,
-      createdAt: at,
-      conditionKey,
-      isForced: false,
-      isExempt: text.ignoresCooldown === true,
-      targets: this.#with
-        .settings()
-        .destinations.filter(destination => isWanted(destination, wanted))
-        .map(targetOf),
-    };
-  }
-}
-
-/** The event of a message that a person sends. */
-export function manualEvent(
-  { title, body, severity }: ManualMessage,
-  destinations: readonly DestinationSettings[],
-): QueuedEvent {
-  return {
-    eventId: newId(),
-    eventType: MANUAL,
-    severity,
-    title: cleaned(title, MAX_TITLE),
-    body: cleaned(body, MAX_BODY),
-    serviceName: null,
-    metadata: {},
-    createdAt: Date.now() / MS_PER_S,
-    conditionKey: '',
-    isForced: true,
-    isExempt: true,
-    targets: destinations.map(targetOf),
-  };
-}
-
-function targetOf({ id, name, cooldown_sec: cooldownSec }: DestinationSettings): QueuedTarget {
-  return { deliveryId: newId(), destinationId: id, destinationName: name, cooldownSec };
-}
-
-function newId(): string {
-  return randomUUID().replaceAll('-', '');
-}
-
-/** An event that its plugin cannot describe is told all the same, by its type. */
-function textOf(type: string, kind: NotificationEvent, data: unknown): EventText {
-  try {
-    return kind.describe(data);
-  } catch (error) {
-    return { title: type, body: error instanceof Problem ? errorText(error) : '' };
-  }
-}
-
-function cleaned(text: string, length: number): string {
-  return shortened(redact(wellFormed(beginning(text, length * 2))), length);
-}
-
-/** Plain data with every text cleaned, and without what is too deep or too much. `room` has what is left of all. */
-function cleanedData(value: unknown, room = { characters: MAX_METADATA_CHARACTERS }, depth = 0): unknown {
-  if (typeof value === 'string') {
-    const text = cleaned(value, Math.min(MAX_METADATA_TEXT, room.characters));
-    room.characters -= text.length;
-    return text;
-  }
-  if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return value;
-  if (depth >= MAX_METADATA_DEPTH) return null;
-  if (Array.isArray(value))
-    return value.slice(0, MAX_METADATA_MEMBERS).map(member => cleanedData(member, room, depth + 1));
-  if (!isObject(value)) return null;
-  const kept: [string, unknown][] = [];
-  for (const [key, member] of Object.entries(value).slice(0, MAX_METADATA_MEMBERS)) {
-    if (key.length > room.characters) break;
-    room.characters -= key.length;
-    kept.push([key, cleanedData(member, room, depth + 1)]);
-  }
-  return Object.fromEntries(kept);
 }
