@@ -1,13 +1,9 @@
 // Boots all services: adopts what an earlier host left running, assigns ports, starts what is wanted and waits until it
 // is ready.
 import path from 'node:path';
-import { type Contribution, type ContributionList, type Host, type NamedBlock, Problem } from '#core';
-import { askAgain } from '#kit/ask-again';
-import { timeAt } from '#kit/boot-clock';
-import { lacksDescriptors } from '#kit/descriptors';
+import type { ContributionList, Host, NamedBlock } from '#core';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
-import { PRINTABLE } from '#kit/printable';
 import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { savePortMoves } from '../launch/port-moves.ts';
@@ -16,18 +12,15 @@ import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
 import { captureTargetOf } from '../supervise/capture-target.ts';
-import { bootId, readStat, userOf } from '../supervise/proc-stat.ts';
-import { processesIn } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
-import { marksAt } from '../supervise/run-marks.ts';
-import { NO_GROUP } from '../supervise/stop.ts';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 import type { Supervision } from '../supervise/supervision.ts';
 import type { BootOrder } from './boot-order.ts';
 import { OrderedStart } from './ordered-start.ts';
 import { PutOffStarts } from './put-off-starts.ts';
 import { type ReadinessSource, Startup } from './startup.ts';
+import { adoptSurvivor } from './survivor.ts';
 
 const REVIEW_MS = 5_000;
 /** The boots of later set-ups of process control are no starts of the host. */
@@ -169,12 +162,13 @@ export class Boot {
   }
 
   async #takeOver(): Promise<void> {
-    const { processes, adoption } = this.#options;
+    const { processes, adoption, survivors, supervision } = this.#options;
     // A run of before, and a work that was done, had the whole of their blocks.
     processes.renew();
     await adoption.run(processes);
     for (const process of processes.all()) {
-      await this.#adoptSurvivor(process);
+      const refuse = (error: unknown) => void this.#refusals.set(process.block.processName, error);
+      await adoptSurvivor(process, { host: this.#host, survivors, supervision, refuse });
       process.recallCompletion();
     }
   }
@@ -300,65 +294,6 @@ export class Boot {
   #excused(processName: string): boolean {
     const process = this.#options.processes.find(processName);
     return process === undefined || !this.#options.supervision.wanted.isWanted(process.block);
-  }
-
-  /** Adopts a process of a kind that can be found even though no host has recorded its launch. */
-  async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
-    const { block } = process;
-    const search = [...this.#options.survivors].find(({ value }) => value.configKey === block.configKey);
-    if (search === undefined || process.snapshot().pid !== null) return;
-    const survivor = await askAgain(() => this.#findSurvivor(search, block)).catch((error: unknown) => {
-      this.#refusals.set(block.processName, error);
-      return null;
-    });
-    const stat = survivor === null ? null : await askAgain(() => readStat(survivor.pid));
-    if (survivor === null || stat === null) return;
-    const { pid, pgid, startTime } = stat;
-    const found = {
-      pid,
-      // What it does not lead is the group of whoever started it.
-      pgid: pgid === pid ? pgid : NO_GROUP,
-      start_time: startTime,
-      boot_id: bootId,
-      started_at: timeAt(startTime),
-      run_id: '',
-    };
-    if (await process.adopt(found))
-      this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
-  }
-
-  /**
-   * What is found is told by files that the service itself may write, so a process of anybody else is none of it, and what
-   * another host has launched would end with both of them. Throws a Problem 409 for one.
-   */
-  async #findSurvivor(
-    { owner: plugin, value: search }: Contribution<SurvivorSearch>,
-    block: NamedBlock,
-  ): ReturnType<SurvivorSearch['find']> {
-    let survivor: Awaited<ReturnType<SurvivorSearch['find']>>;
-    try {
-      survivor = await search.find(block, processesIn);
-    } catch (error) {
-      if (error instanceof Problem || lacksDescriptors(error)) throw error;
-      const reason = `the plugin ${plugin}, which tells whether it runs already, fails: ${errorText(error)}`;
-      throw new Error(`${block.processName} is not started, because ${reason}`, { cause: error });
-    }
-    if (survivor === null) return null;
-    const [user, own] = [userOf(survivor.pid), this.#options.supervision.users.of(block)?.uid ?? process.getuid?.()];
-    if (user !== undefined && user !== own) {
-      throw new Problem(
-        409,
-        `${block.processName} is not started beside process ${survivor.pid} of user ${user}, which uses its data; end that, or ` +
-          'choose another directory',
-      );
-    }
-    const owner = marksAt(survivor.pid).directory;
-    if (owner === undefined || owner === this.#options.supervision.state.directory) return survivor;
-    throw new Problem(
-      409,
-      `${block.processName} is not started beside process ${survivor.pid}, which the Stackwarden of ` +
-        `${PRINTABLE.test(owner) ? path.dirname(owner) : 'another directory'} runs on its data; stop it there, or choose another directory`,
-    );
   }
 
   /** A host that is not root has one user for itself and all services. */
