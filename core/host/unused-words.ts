@@ -2,8 +2,8 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigCandidate, ConfigObject, ConfigStore } from '../contract/config.ts';
-import { isTimeZone } from '../jobs/schedule.ts';
 import { errorText } from '../kit/error-text.ts';
+import { isTimeZone } from '../kit/time-zone.ts';
 import { unknownLevels, unknownLevelsOf } from './log-levels.ts';
 
 /** One line for each. */

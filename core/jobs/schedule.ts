@@ -65,13 +65,3 @@ export function createCron(
     throw new Error(`the schedule '${expression}'${zone} cannot be understood`, { cause: error });
   }
 }
-
-/** Whether `name` is an IANA time zone that this system knows. */
-export function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}

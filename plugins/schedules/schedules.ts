@@ -3,9 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cron } from 'croner';
 import type { Host, NamedBlock, Schedule } from '#core';
+import { isTimeZone } from '#kit/time-zone';
 import type { ProcessSnapshot, ProcessStatus } from '../process/contract.ts';
 import type { ServedTimes } from './served-times.ts';
-import { isTimeZone, type ScheduleSettings, scheduleOf } from './settings.ts';
+import { type ScheduleSettings, scheduleOf } from './settings.ts';
 
 /** More missed times are not counted. */
 const MAX_COUNTED = 1_000;

@@ -1,6 +1,7 @@
 // The key of a process block that says at which times the service is started.
 import { Cron } from 'croner';
 import { z } from 'zod';
+import { isTimeZone } from '#kit/time-zone';
 
 const cron = z
   .string()
@@ -52,15 +53,6 @@ export function scheduleOf(block: Readonly<Record<string, unknown>>): ScheduleSe
 function isCron(text: string): boolean {
   try {
     return new Cron(text, { paused: true }).nextRun() !== null;
-  } catch {
-    return false;
-  }
-}
-
-export function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
   } catch {
     return false;
   }

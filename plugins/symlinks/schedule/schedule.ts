@@ -2,6 +2,7 @@
 import type { Host, NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { errorText } from '#kit/error-text';
+import { isTimeZone } from '#kit/time-zone';
 import { type BackupOptions, type BackupResult, checkedRoots } from '../backup/backup-request.ts';
 import type { SymlinkJob } from '../jobs/symlink-job.ts';
 import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
@@ -272,15 +273,6 @@ export class BackupSchedule {
 /** False after the clock was set back so far that the time cannot have been counted by it. */
 function isNear(at: Date, { intervalHours }: Rhythm): boolean {
   return at.getTime() - Date.now() <= intervalHours * HOUR_MS + SLACK_MS;
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function seconds(moment: Date): number {
