@@ -15,13 +15,10 @@ import { endWhenUnread } from '#kit/stalled-client';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
 import { buildRequestHeaders, buildResponseHeaders } from './forwarded-headers.ts';
+import { OwnCredentials } from './own-credentials.ts';
 import { PROBE_AFTER_MS, ServiceConnections } from './service-connections.ts';
+import { COOKIE_NAME, type Destination, namedUi, UiDestinations } from './ui-destinations.ts';
 
-const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
-/**
- * Names the interface that was opened last, because the handshake of a WebSocket does not name the page that opens it.
- */
-const COOKIE_NAME = 'dumb_ui_service';
 const RESPONSE_TIMEOUT_MS = 15 * 60_000;
 /** Of an answer, as much as a request may have. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -32,14 +29,6 @@ const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LIST = 'GET /config/service-ui lists those of enabled services';
 const WORKER_AT_ROOT =
   'A service worker of an interface would stand before every page here; open the interface at an address of its own';
-
-interface Destination {
-  readonly ui: ServiceUi;
-  /** Path and query that the service is asked for. */
-  readonly path: string;
-  /** Path below which the interface is told that it is served. */
-  readonly prefix: string;
-}
 
 interface Request {
   readonly method: string | undefined;
@@ -74,35 +63,24 @@ export interface EmbeddedUisOptions {
 }
 
 export class EmbeddedUis {
-  readonly #listUis: () => readonly ServiceUi[];
+  readonly #options: EmbeddedUisOptions;
+  readonly #credentials: OwnCredentials;
+  readonly #destinations: UiDestinations;
   readonly #connections = new ServiceConnections();
   readonly #upgradedSockets = new Set<Duplex>();
-  readonly #isOwnCredential: (authorization: string) => boolean;
-  readonly #behindFrontend: boolean;
-  readonly #entrance: EmbeddedUisOptions['entrance'];
-  readonly #isTrustedProxy: (address: string) => boolean;
-  readonly #allowCut: EmbeddedUisOptions['allowCut'];
-  readonly #responseTimeoutMs: number;
-  readonly #unreadMs: number | undefined;
-  readonly #isStopped: (processName: string) => boolean;
 
   constructor(options: EmbeddedUisOptions) {
-    this.#listUis = options.listUis;
-    this.#isOwnCredential = options.isOwnCredential;
-    this.#behindFrontend = options.behindFrontend === true;
-    this.#entrance = options.entrance;
-    this.#isTrustedProxy = options.isTrustedProxy ?? (() => false);
-    this.#allowCut = options.allowCut;
-    this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
-    this.#unreadMs = options.unreadMs;
-    this.#isStopped = options.isStopped ?? (() => false);
+    const { listUis, isOwnCredential, behindFrontend = false } = options;
+    this.#options = options;
+    this.#credentials = new OwnCredentials(isOwnCredential);
+    this.#destinations = new UiDestinations({ listUis, behindFrontend, credentials: this.#credentials });
   }
 
   /** Answers a request for an interface. Returns false, and leaves the response alone, for any other request. */
   handleRequest(request: IncomingMessage, response: ServerResponse): boolean {
     const url = request.url ?? '/';
-    const [, prefix, name] = UI_PATH.exec(url) ?? [];
-    const target = this.#findDestination(request);
+    const { prefix, name } = namedUi(url);
+    const target = this.#destinations.find(request);
     // Browsers mark the script of a service worker, whose scope is the folder that it comes from.
     if (target !== undefined && name === undefined && request.headers['service-worker'] !== undefined) {
       refuse(response, 403, WORKER_AT_ROOT);
@@ -118,11 +96,12 @@ export class EmbeddedUis {
       response.writeHead(307, { Location: `${prefix}/${url.slice(prefix.length)}` }).end();
       return true;
     }
-    if (target.ui.isHost && this.#entrance !== undefined) {
+    const { entrance, allowCut } = this.#options;
+    if (target.ui.isHost && entrance !== undefined) {
       request.url = target.path;
-      this.#entrance.handle(request, response, { native: true });
+      entrance.handle(request, response, { native: true });
     } else {
-      this.#allowCut?.(response);
+      allowCut?.(response);
       this.#forward(target, request, response);
     }
     return true;
@@ -130,7 +109,7 @@ export class EmbeddedUis {
 
   /** Forwards an upgrade for an interface. Returns false, and leaves the socket alone, for any other upgrade. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const target = this.#findDestination(request);
+    const target = this.#destinations.find(request);
     if (target === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
     this.#forwardUpgrade(target, request, socket, head);
     return true;
@@ -141,59 +120,10 @@ export class EmbeddedUis {
     this.#connections.destroy();
   }
 
-  /**
-   * The path decides; for a path from the root, the page that sends the request, or the interface that was opened last.
-   */
-  #findDestination({ url = '/', headers, method }: IncomingMessage): Destination | undefined {
-    const [, prefix, name] = UI_PATH.exec(url) ?? [];
-    if (prefix !== undefined && name !== undefined) {
-      const ui = this.#find(name);
-      if (ui === undefined) return undefined;
-      return { ui, path: this.#withoutTokens(pathWithin(ui, url.slice(prefix.length))), prefix: this.#prefixOf(ui) };
-    }
-    const opened = this.#findOpenedUi(headers, method === 'GET' && headers.upgrade !== undefined);
-    if (opened === undefined) return undefined;
-    return { ui: opened, path: this.#withoutTokens(url), prefix: this.#prefixOf(opened) };
-  }
-
-  /** Streams are given their token in the query. */
-  #withoutTokens(path: string): string {
-    const at = path.indexOf('?');
-    if (at < 0) return path;
-    const parts = path.slice(at + 1).split('&');
-    const kept = parts.filter(part => !this.#isOwn(part));
-    return kept.length === parts.length ? path : `${path.slice(0, at + 1)}${kept.join('&')}`;
-  }
-
-  /** Whether the value behind `=` is a token of the host. */
-  #isOwn(part: string): boolean {
-    const value = percentDecoded(part.slice(part.indexOf('=') + 1).trim());
-    return value !== '' && this.#isOwnCredential(`Bearer ${value}`);
-  }
-
-  #prefixOf({ name }: ServiceUi): string {
-    return `${this.#behindFrontend ? '/service/ui' : '/ui'}/${name}`;
-  }
-
-  #findOpenedUi(headers: IncomingMessage['headers'], isUpgrade: boolean): ServiceUi | undefined {
-    const { referer, host, cookie } = headers;
-    if (referer !== undefined && URL.canParse(referer)) {
-      const page = new URL(referer);
-      const [, , name] = (this.#behindFrontend || page.host === host ? UI_PATH.exec(page.pathname) : null) ?? [];
-      if (name !== undefined) return this.#find(name);
-    }
-    // The handshake of a WebSocket carries no Referer.
-    const [, last] = isUpgrade ? (new RegExp(`(?:^|;\\s*)${COOKIE_NAME}=([^;]*)`).exec(cookie ?? '') ?? []) : [];
-    return last === undefined ? undefined : this.#find(last);
-  }
-
   /** Why it does not answer. */
   #silenceOf({ processName, port }: ServiceUi): string {
-    return this.#isStopped(processName) ? 'is not running; start it' : `does not answer on port ${port}`;
-  }
-
-  #find(name: string): ServiceUi | undefined {
-    return this.#listUis().find(ui => ui.name === percentDecoded(name).toLowerCase());
+    const isStopped = this.#options.isStopped?.(processName) === true;
+    return isStopped ? 'is not running; start it' : `does not answer on port ${port}`;
   }
 
   #forward(
@@ -211,7 +141,7 @@ export class EmbeddedUis {
     const outgoing = this.#ask(target, { method: request.method, headers, agent });
     let isTimeout = false;
     // Begun anew by whatever comes or goes, so that long uploads pass.
-    outgoing.setTimeout(this.#responseTimeoutMs, () => {
+    outgoing.setTimeout(this.#options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS, () => {
       isTimeout = true;
       outgoing.destroy();
     });
@@ -255,7 +185,7 @@ export class EmbeddedUis {
     const timer = setTimeout(() => {
       isTimeout = true;
       outgoing.destroy();
-    }, this.#responseTimeoutMs);
+    }, this.#options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS);
     this.#upgradedSockets.add(socket);
     socket.once('close', () => {
       clearTimeout(timer);
@@ -278,7 +208,7 @@ export class EmbeddedUis {
       socket.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
       if (upstreamHead.length > 0) socket.write(upstreamHead);
       client.connect(upstream);
-      for (const side of [socket, upstream]) endWhenUnread(side, this.#unreadMs);
+      for (const side of [socket, upstream]) endWhenUnread(side, this.#options.unreadMs);
     });
     outgoing.end();
   }
@@ -295,15 +225,11 @@ export class EmbeddedUis {
   }
 
   #requestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
-    const isProxied = this.#isTrustedProxy(request.socket.remoteAddress ?? '');
+    const isProxied = this.#options.isTrustedProxy?.(request.socket.remoteAddress ?? '') === true;
     const { authorization, cookie, ...headers } = buildRequestHeaders(request, prefix, isProxied);
-    if (typeof authorization === 'string' && !this.#isOwnCredential(authorization))
+    if (typeof authorization === 'string' && !this.#credentials.isHeader(authorization))
       headers.authorization = authorization;
-    if (typeof cookie === 'string')
-      headers.cookie = cookie
-        .split(';')
-        .filter(part => !this.#isOwn(part))
-        .join(';');
+    if (typeof cookie === 'string') headers.cookie = this.#credentials.cookieWithout(cookie);
     return headers;
   }
 
@@ -312,22 +238,13 @@ export class EmbeddedUis {
     target: Destination,
   ): Record<string, string | string[]> {
     const result = buildResponseHeaders(headers);
-    if (this.#behindFrontend) return result;
+    if (this.#options.behindFrontend === true) return result;
     if (typeof result.location === 'string') result.location = rewriteLocation(result.location, target);
     const cookie = `${COOKIE_NAME}=${target.ui.name}; Path=/; SameSite=Lax`;
     const serviceCookies = result['set-cookie'] ?? [];
     result['set-cookie'] = [...(Array.isArray(serviceCookies) ? serviceCookies : [serviceCookies]), cookie];
     return result;
   }
-}
-
-/** The path that the service is asked for: its landing page at the root, and its folders where it really has them. */
-function pathWithin({ entryPath, pathPrefix, foldersBelowPrefix }: ServiceUi, rest: string): string {
-  if (rest === '' || rest === '/') return entryPath === '' ? rest : entryPath;
-  const [, folder] = /^\/([^/?#]+)/.exec(rest) ?? [];
-  if (pathPrefix === undefined || folder === undefined) return rest;
-  const isMoved = /^\/index\.html(?=[?#]|$)/.test(rest) || foldersBelowPrefix.includes(folder);
-  return isMoved ? pathPrefix + rest : rest;
 }
 
 /** Moves a redirect within the service below the prefix; a redirect to elsewhere stays as it is. */
