@@ -1,7 +1,6 @@
-// The history of samples: takes one at each interval, writes it, removes what is too old, and reads what is asked for.
+// The history of samples: has them recorded, removes what is too old, and reads what is asked for.
 import path from 'node:path';
 import { type Database, type Host, Problem } from '#core';
-import { withDeadline } from '#kit/deadline';
 import { entryIn, fileVersions } from '#kit/fs-out-of-process';
 import { provenNowMs } from '#kit/proven-time';
 import type {} from '../metrics/contract.ts';
@@ -20,19 +19,13 @@ import { importLines } from './lines-import.ts';
 import { TRY_MS, whenUnlocked } from './lock-wait.ts';
 import { OtherStore, type SampleWindow } from './other-store.ts';
 import type { UsageRequest } from './process-usage.ts';
+import { SampleRecorder } from './sample-recorder.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
 import { storeTotals } from './store-totals.ts';
 
 const MAX_BYTES = 64 * 1_024 * 1_024;
 const MAINTENANCE_MS = 300_000;
-/** Samples that wait in memory for a database that cannot be written. */
-const MAX_WAITING = 720;
-const BATCH = 60;
-/** The same fault is told again after this time. */
-const TELL_MS = 60_000;
 const READ_MS = 30_000;
-/** Less than a disposer has. */
-const CLOSE_MS = 4_000;
 const MS_PER_S = 1_000;
 const DAY_S = 86_400;
 /** Who asks for the same chart within this time shares an answer. */
@@ -58,13 +51,9 @@ export class History implements MetricsHistory {
   readonly #directory: string;
   #database: Database<typeof Statements>;
   #settings: HistorySettings;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #recorder: SampleRecorder;
   #rehearsal: NodeJS.Timeout | undefined;
-  #dueMs = 0;
-  readonly #waiting: string[] = [];
-  #writing: Promise<void> | undefined;
   #importing: Promise<Statements.ImportRecord> | undefined;
-  #fault: { readonly message: string; readonly toldMs: number } | undefined;
   readonly #other: OtherStore;
   readonly #charts = new Map<string, Promise<Uint8Array>>();
 
@@ -74,11 +63,18 @@ export class History implements MetricsHistory {
     this.#settings = this.#read();
     this.#database = this.#open(this.#settings);
     this.#other = new OtherStore(host, () => this.#settings.provider);
+    this.#recorder = new SampleRecorder(host, {
+      settings: () => this.#settings,
+      write: async texts => {
+        await whenUnlocked(() => this.#database.call('write', texts));
+        this.#other.store?.written();
+      },
+    });
   }
 
   /** Begins to take samples, and with what earlier programs left. */
   start(): void {
-    this.#begin();
+    this.#recorder.begin();
     this.#host.every(MAINTENANCE_MS, () => this.#maintain());
     void this.#catchUp().then(() => this.#rehearseSoon());
   }
@@ -90,7 +86,7 @@ export class History implements MetricsHistory {
     // What cannot be opened at all, as another plugin's file, changes nothing.
     if (before.file !== settings.file) this.#database = this.#open(settings);
     this.#settings = settings;
-    if (this.#timer !== undefined && before.intervalMs !== settings.intervalMs) this.#begin();
+    if (before.intervalMs !== settings.intervalMs) this.#recorder.reschedule();
     if (last !== this.#database) await last.close();
     if (before.maxAgeDays === settings.maxAgeDays && before.maxBytes === settings.maxBytes) return;
     // Others who hear of the change do not wait for it.
@@ -101,12 +97,13 @@ export class History implements MetricsHistory {
 
   /** Writes what waits in memory, as far as it can be written now. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer);
     clearTimeout(this.#rehearsal);
-    if (this.#waiting.length === 0) return;
-    await withDeadline(() => this.#write(), CLOSE_MS, 'its database').catch(error => {
-      this.#host.log.warn(`${this.#waiting.length} samples of the history are lost`, error);
-    });
+    await this.#recorder.end();
+  }
+
+  /** Why samples are not kept at present; null while they are. */
+  get fault(): string | null {
+    return this.#recorder.fault;
   }
 
   /** JSON text, by gzip. */
@@ -272,69 +269,6 @@ export class History implements MetricsHistory {
       pageBytes: 16_384,
       canShrink: true,
     });
-  }
-
-  #begin(): void {
-    clearTimeout(this.#timer);
-    this.#dueMs = performance.now();
-    this.#next();
-  }
-
-  /** Why samples are not kept at present; null while they are. */
-  get fault(): string | null {
-    return this.#fault?.message ?? null;
-  }
-
-  /** Keeps to the clock: the next sample is due an interval after this one was, and what was missed is left out. */
-  #next(): void {
-    const { intervalMs } = this.#settings;
-    const nowMs = performance.now();
-    this.#dueMs += intervalMs * Math.max(1, Math.ceil((nowMs - this.#dueMs) / intervalMs));
-    this.#timer = setTimeout(() => {
-      if (this.#host.signal.aborted) return;
-      this.#next();
-      void this.#take();
-    }, this.#dueMs - nowMs);
-  }
-
-  async #take(): Promise<void> {
-    if (!this.#settings.enabled) return;
-    try {
-      const sampler = this.#host.use('metrics.sampler');
-      const sample = await sampler.sample(this.#settings.intervalMs / 2);
-      this.#waiting.push(JSON.stringify(sampler.kept(sample)));
-      // Those at the front are being written.
-      if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(this.#writing === undefined ? 0 : BATCH, 1);
-      await this.#write();
-      if (this.#fault !== undefined) this.#host.log.info('samples are kept again, with those that waited');
-      this.#fault = undefined;
-    } catch (error) {
-      // What waits goes into the file that follows.
-      if ((error as { code?: unknown }).code !== 'database.closed') this.#tell(error);
-    }
-  }
-
-  /** Writes what waits, the oldest first; a second call joins the one that runs. */
-  #write(): Promise<void> {
-    this.#writing ??= (async () => {
-      while (this.#waiting.length > 0) {
-        const texts = this.#waiting.slice(0, BATCH);
-        await whenUnlocked(() => this.#database.call('write', texts));
-        this.#waiting.splice(0, texts.length);
-        this.#other.store?.written();
-      }
-    })().finally(() => {
-      this.#writing = undefined;
-    });
-    return this.#writing;
-  }
-
-  #tell(error: unknown): void {
-    const { message } = error as Error;
-    const nowMs = performance.now();
-    if (this.#fault?.message === message && nowMs - this.#fault.toldMs < TELL_MS) return;
-    this.#fault = { message, toldMs: nowMs };
-    this.#host.log.error(`a sample is not kept yet; ${this.#waiting.length} wait in memory`, error);
   }
 
   async #maintain(): Promise<void> {
