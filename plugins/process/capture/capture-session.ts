@@ -6,12 +6,13 @@ import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { KeyBlock } from '#kit/key-block';
-import { RotatingFile } from '#kit/rotating-file';
+import type { RotatingFile } from '#kit/rotating-file';
 import { LogBlock } from './log-block.ts';
 import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from './output-lines.ts';
 import { type Position, PositionFile } from './position.ts';
 import { RecentLines } from './recent-lines.ts';
 import { firstPosition, undoUnrecorded } from './recovery.ts';
+import { TargetLogs } from './target-logs.ts';
 
 /** While a program writes all the time, reading rests so much longer than it takes, within these limits. */
 const REST_SHARE = 4;
@@ -34,9 +35,6 @@ const MAX_BACKLOG_BYTES = 1024 ** 3;
 /** Output waits in its spool for room in the log, which may be on another disk, up to this size; then lines are dropped. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const HELD_MS = 1_000;
-/** Matches access lines of a proxy: JSON objects with their fields, or the common log format. */
-const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
-
 /** Where the lines of one process are written. */
 export interface CaptureTarget {
   readonly processName: string;
@@ -81,9 +79,8 @@ export class CaptureSession {
   readonly #spool: FileHandle;
   readonly #positions: PositionFile;
   readonly #recent = new RecentLines();
+  readonly #logs: TargetLogs;
   #target: CaptureTarget;
-  #log: RotatingFile | null;
-  #accessLog: RotatingFile | null;
   #consumed: number;
   #keys = new KeyBlock();
   /** The next bytes, when a full disk did not take their lines: the own log has them already. */
@@ -123,8 +120,7 @@ export class CaptureSession {
     this.#consumed = files.last.consumedBytes;
     this.#released = files.last.consumedBytes;
     this.#recorded = files.last;
-    this.#log = this.#openLog(target.logFile);
-    this.#accessLog = this.#openLog(target.accessLogFile);
+    this.#logs = new TargetLogs(target, options);
   }
 
   static async open(
@@ -167,25 +163,12 @@ export class CaptureSession {
     this.#isAwaited = true;
     while (this.#pumping !== undefined) await this.#pumping;
     this.#isAwaited = false;
-    // In one step, because lines that are read while their log is being closed would be lost.
-    const before = this.#target;
     this.#target = target;
-    const isOthers = !deepEqual(target.owner, before.owner);
-    const old: (RotatingFile | null)[] = [];
-    if (isOthers || target.logFile !== before.logFile) {
-      old.push(this.#log);
-      this.#log = this.#openLog(target.logFile);
-    }
-    if (isOthers || target.accessLogFile !== before.accessLogFile) {
-      old.push(this.#accessLog);
-      this.#accessLog = this.#openLog(target.accessLogFile);
-    }
-    await Promise.all(old.map(log => log?.close()));
+    await this.#logs.follow(target);
   }
 
   rotate(): void {
-    this.#log?.rotate();
-    this.#accessLog?.rotate();
+    this.#logs.rotate();
   }
 
   /** Has the spool read: at once when it was quiet, otherwise after a rest that lets lines collect. */
@@ -262,17 +245,9 @@ export class CaptureSession {
     clearTimeout(this.#waking);
     this.#owner.released();
     await this.#pumping;
-    await this.#log?.close();
-    await this.#accessLog?.close();
+    await this.#logs.close();
     await this.#positions.close();
     await this.#spool.close();
-  }
-
-  #openLog(file: string | null): RotatingFile | null {
-    const { owner } = this.#target;
-    if (file === null) return null;
-    const warn = (message: string, error?: unknown): void => this.#options.log.warn(message, error);
-    return new RotatingFile({ file, rotation: this.#options.rotation, owner, warn });
   }
 
   /** Resolves with the size of the spool at the last look, or with what was read of it when there is more. */
@@ -353,23 +328,24 @@ export class CaptureSession {
     const at = Date.now();
     const isAgain = this.#heldBytes > 0;
     if (!isAgain) this.#recent.add(all);
-    const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all, isAgain);
+    const lines = await this.#logs.withoutAccess(all, { isWritten: isAgain });
+    const { log } = this.#logs;
     const { processName, suppressed, logLevel } = this.#target;
     const ownLevel = this.#options.ownLevel();
     const captured = suppressed ? undefined : memory.own.format(lines, at, processName, ownLevel);
     const delivered = isAgain ? undefined : captured && this.#options.deliver(captured);
-    if (this.#log !== null) {
+    if (log !== null) {
       const { block } =
         captured !== undefined && ownLevel === logLevel
           ? captured
           : memory.service.format(lines, at, processName, logLevel);
-      const isTaken = await this.#append(this.#log, block, mayDrop);
+      const isTaken = await this.#append(log, block, mayDrop);
       if (!isTaken) {
         await delivered;
         return false;
       }
     }
-    if (this.#log === null) await delivered;
+    if (log === null) await delivered;
     this.#heldBytes = 0;
     this.#consumed = consumedAfter;
     await this.#record(consumedAfter);
@@ -400,24 +376,8 @@ export class CaptureSession {
     await this.#owner.release(bytes);
   }
 
-  /**
-   * Writes the access lines and returns the others. When the host is killed in between, an access line may be written
-   * twice, but never lost.
-   */
-  async #writeAccess(log: RotatingFile, lines: OutputLines, isAgain: boolean): Promise<OutputLines> {
-    const others = new OutputLines(lines.bytes);
-    let access = '';
-    for (const { level, text } of lines) {
-      if (ACCESS_LINE.test(text)) access += `${text}\n`;
-      else others.addText(level, text);
-    }
-    const block = Buffer.from(access);
-    if (!isAgain && block.length > 0 && (await log.prepare(block.length))) await log.append(block);
-    return others;
-  }
-
   async #record(consumedBytes: number): Promise<void> {
-    const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#log ?? {};
+    const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#logs.log ?? {};
     const position = { consumedBytes, logDevice, logInode, logBytes };
     if (deepEqual(position, this.#recorded)) return;
     const { warn } = this.#options.log;

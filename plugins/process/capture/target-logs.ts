@@ -1,0 +1,82 @@
+// The files that take the lines of one process: the service's log, and one for the access lines of a proxy.
+import { deepEqual } from '#kit/deep-equal';
+import { RotatingFile } from '#kit/rotating-file';
+import type { CaptureTarget, SessionOptions } from './capture-session.ts';
+import { OutputLines } from './output-lines.ts';
+
+/** Matches access lines of a proxy: JSON objects with their fields, or the common log format. */
+const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
+
+export class TargetLogs {
+  readonly #options: Pick<SessionOptions, 'rotation' | 'log'>;
+  #target: CaptureTarget;
+  #log: RotatingFile | null;
+  #accessLog: RotatingFile | null;
+
+  constructor(target: CaptureTarget, options: Pick<SessionOptions, 'rotation' | 'log'>) {
+    this.#options = options;
+    this.#target = target;
+    this.#log = this.#open(target.logFile);
+    this.#accessLog = this.#open(target.accessLogFile);
+  }
+
+  /** The service's own log; null when the host does not write it. */
+  get log(): RotatingFile | null {
+    return this.#log;
+  }
+
+  /**
+   * Changes to the files of another target in one step, because lines that are read while their log is being closed would
+   * be lost. Resolves when those that it does not share are closed.
+   */
+  async follow(target: CaptureTarget): Promise<void> {
+    const before = this.#target;
+    this.#target = target;
+    const isOthers = !deepEqual(target.owner, before.owner);
+    const old: (RotatingFile | null)[] = [];
+    if (isOthers || target.logFile !== before.logFile) {
+      old.push(this.#log);
+      this.#log = this.#open(target.logFile);
+    }
+    if (isOthers || target.accessLogFile !== before.accessLogFile) {
+      old.push(this.#accessLog);
+      this.#accessLog = this.#open(target.accessLogFile);
+    }
+    await Promise.all(old.map(log => log?.close()));
+  }
+
+  /**
+   * Writes the access lines, unless an earlier attempt has written them, and returns the others. When the host is killed
+   * in between, an access line may be written twice, but never lost.
+   */
+  async withoutAccess(lines: OutputLines, { isWritten }: { readonly isWritten: boolean }): Promise<OutputLines> {
+    const log = this.#accessLog;
+    if (log === null) return lines;
+    const others = new OutputLines(lines.bytes);
+    let access = '';
+    for (const { level, text } of lines) {
+      if (ACCESS_LINE.test(text)) access += `${text}\n`;
+      else others.addText(level, text);
+    }
+    const block = Buffer.from(access);
+    if (!isWritten && block.length > 0 && (await log.prepare(block.length))) await log.append(block);
+    return others;
+  }
+
+  rotate(): void {
+    this.#log?.rotate();
+    this.#accessLog?.rotate();
+  }
+
+  async close(): Promise<void> {
+    await this.#log?.close();
+    await this.#accessLog?.close();
+  }
+
+  #open(file: string | null): RotatingFile | null {
+    if (file === null) return null;
+    const { rotation, log } = this.#options;
+    const warn = (message: string, error?: unknown): void => log.warn(message, error);
+    return new RotatingFile({ file, rotation, owner: this.#target.owner, warn });
+  }
+}
