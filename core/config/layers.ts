@@ -33,6 +33,11 @@ export function merge(lower: unknown, upper: unknown): unknown {
   return merged;
 }
 
+/** The path as users write it, such as `dumb.plugins.dirs`. */
+export function dotted(path: ConfigPath): string {
+  return path.join('.');
+}
+
 export function valueAt(root: unknown, path: ConfigPath): unknown {
   return path.reduce<unknown>((value, key) => own(value, key), root);
 }

@@ -25,7 +25,7 @@ import {
   type ConfigEdit,
   type ConfigPath,
   changedPaths,
-  editsOf,
+  dotted,
   placeOf,
   startsWith,
   valueAt,
@@ -34,11 +34,11 @@ import {
 } from './layers.ts';
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
-import type { Place } from './marks.ts';
 import { unreadLook } from './review.ts';
 import type { ConfigSchema } from './schema.ts';
-import { restoredUpdate } from './secrets.ts';
 import { repeatedLists, storedEdits } from './stored.ts';
+import { UpdateEdits } from './update-edits.ts';
+import { refuseWithoutLogin } from './without-login.ts';
 
 type Check = (candidate: ConfigCandidate) => Promise<void>;
 
@@ -63,10 +63,12 @@ const checking = new AsyncLocalStorage<Checking>();
 export class Updates {
   readonly #parts: UpdateParts;
   readonly #queue = new WorkQueue({ concurrency: 1 });
+  readonly #edits: UpdateEdits;
   #check: Check | undefined;
 
   constructor(parts: UpdateParts) {
     this.#parts = parts;
+    this.#edits = new UpdateEdits(parts);
   }
 
   onCheck(check: Check): void {
@@ -111,7 +113,7 @@ export class Updates {
     const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(blocks, name));
     if (name !== undefined && block === undefined) throw unknownProcess(name);
     await refuseRounded(update.updates, () => before);
-    const edits = block === undefined ? this.#globalEdits(update.updates) : this.#blockEdits(block, update.updates);
+    const edits = this.#edits.of(update.updates, block);
 
     const overrideOf = (edit: ConfigEdit) => overrides.find(override => startsWith(override.path, edit.path));
     /** What merely repeats a value of the environment or of memory above it settles nothing. */
@@ -139,11 +141,10 @@ export class Updates {
         )
       : [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
-    if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, before, blocks);
+    if (block === undefined && update.mayRemove !== true) this.#edits.refuseLosses(edits, before, blocks);
     if (update.byAnybody === true) {
-      const paths = changedPaths(before, after);
-      this.#refuseWithoutLogin(paths, place);
-      this.#refuseForLater(paths, after, blocks, place);
+      const isMending = (path: ConfigPath) => this.#edits.isStandIn(path);
+      refuseWithoutLogin({ paths: changedPaths(before, after), after, blocks, place, file: file.path, isMending });
     }
 
     if (update.trial === true) {
@@ -189,113 +190,6 @@ export class Updates {
     void announcements.announce({ paths, processName: undefined, actor: 'file', persisted: true }, []);
   }
 
-  #globalEdits(updates: ConfigObject): ConfigEdit[] {
-    const { current, schema } = this.#parts;
-    const { root, place } = current.effective();
-    const known = schema.rootKeys();
-    for (const [key, value] of Object.entries(updates)) {
-      if (value === null || known.has(key) || Object.hasOwn(root, key) || isProcessBlock(value)) continue;
-      throw new Problem(
-        400,
-        `'${key}' is neither a known section nor a process block with process_name and command; ` +
-          'GET /config/schema lists the sections',
-      );
-    }
-    // Merging an empty object into an object changes nothing, and a client sends back as null what it got as null.
-    const isNothing = ({ path, value }: ConfigEdit): boolean =>
-      !this.#isStandIn(path) &&
-      ((isEmptyObject(value) && isObject(valueAt(root, path))) || (value === null && valueAt(root, path) === null));
-    return editsOf(restoredUpdate(updates, root, place, 'merged'))
-      .filter(edit => !isNothing(edit))
-      .map(deletion);
-  }
-
-  /** Null in a merge takes away optional members, never a section, and of processes only an instance. */
-  #refuseLosses(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, blocks: readonly NamedBlock[]): void {
-    const { schema, file } = this.#parts;
-    const { path: config } = file;
-    const byPlace = new Map(blocks.map(block => [block.path.join('\0'), block]));
-    for (const { path, value } of edits) {
-      const isName = path.at(-1) === 'process_name' && !this.#isStandIn(path);
-      const renamed = isName ? byPlace.get(path.slice(0, -1).join('\0')) : undefined;
-      if (renamed !== undefined && renamed.processName !== value) {
-        throw this.#nameStays(renamed);
-      }
-      if (isObject(value) || !isObject(valueAt(before, path))) continue;
-      if (schema.isSection(path))
-        throw new Problem(400, `${dotted(path)} is a section and stays; set or remove its members one by one`);
-      const lost = blocks.find(block => startsWith(block.path, path));
-      if (lost === undefined || (isInstance(lost) && path.length === lost.path.length)) continue;
-      const what = `${lost.processName} cannot be removed here`;
-      throw new Problem(400, `${what}; set its enabled to false, or stop it and remove its block from ${config}`);
-    }
-  }
-
-  #refuseWithoutLogin(paths: readonly ConfigPath[], place: Place): void {
-    // What does not fit is mended by whoever reaches the API, because nothing works before.
-    const refused = paths.find(path => place.at(path).needsLogin && !this.#isStandIn(path));
-    if (refused === undefined) return;
-    throw new Problem(
-      403,
-      `${dotted(refused)} cannot be changed while authentication is off; switch it on and log in, or change it in ` +
-        this.#parts.file.path,
-    );
-  }
-
-  /** A plugin that is loaded later would find its section as anybody left it, and cannot refuse that any more. */
-  #refuseForLater(
-    paths: readonly ConfigPath[],
-    after: Readonly<ConfigObject>,
-    blocks: readonly NamedBlock[],
-    place: Place,
-  ): void {
-    const unreadPart = unreadLook(after, place);
-    for (const path of paths) {
-      const part = unreadPart(path);
-      if (part === undefined || !isObject(valueAt(after, part))) continue;
-      if (blocks.some(block => startsWith(part, block.path))) continue;
-      throw new Problem(
-        403,
-        `${dotted(part)} is a section that no loaded plugin describes, and cannot be changed while authentication is off; ` +
-          `switch it on and log in, or change it in ${this.#parts.file.path}`,
-      );
-    }
-  }
-
-  #blockEdits(block: NamedBlock, updates: ConfigObject): ConfigEdit[] {
-    const { current, schema } = this.#parts;
-    if (schema.blockJsonSchema(block) === undefined) {
-      throw new Problem(400, `${block.processName} has no schema, so it cannot be changed here`);
-    }
-    const keys = schema.blockKeys(block);
-    const restored = restoredUpdate(updates, block.block, current.effective().place.at(block.path), 'replaced');
-    for (const [key, value] of Object.entries(restored)) {
-      if (value !== null && !keys.has(key) && !Object.hasOwn(block.block, key)) {
-        throw new Problem(400, `'${key}' is not a key of ${block.processName}; GET /config/schema lists its keys`);
-      }
-      const isRenamed = key === 'process_name' && value !== block.block.process_name;
-      if (isRenamed && !this.#isStandIn([...block.path, key])) {
-        throw this.#nameStays(block);
-      }
-    }
-    // Null deletes, except for what a client got as null and sends back with the rest of the block.
-    const isSame = ([key, value]: [string, unknown]): boolean => value === null && block.block[key] === null;
-    return Object.entries(restored)
-      .filter(member => !isSame(member))
-      .map(([key, value]) => deletion({ path: [...block.path, key], value }));
-  }
-
-  #nameStays({ processName }: NamedBlock): Problem {
-    const what = `the name of ${processName} cannot be changed or removed here`;
-    return new Problem(400, `${what}; stop it and change process_name in ${this.#parts.file.path}`);
-  }
-
-  /** Whether what is shown at the path is, or lies in, what stands in for a value that does not fit. */
-  #isStandIn(path: ConfigPath): boolean {
-    const { misfits } = this.#parts.current.effective();
-    return misfits.some(misfit => misfit.standIn !== null && startsWith(path, misfit.path));
-  }
-
   async #checked(candidate: ConfigCandidate): Promise<void> {
     const context: Checking = { of: this, isOver: false };
     try {
@@ -325,20 +219,6 @@ function refuseNewMisfits(before: Layered, after: Layered): void {
 
 function hasSameProblems(before: Effective, after: Effective): boolean {
   return deepEqual(before.problems, after.problems);
-}
-
-/** Of a key with several instances. */
-function isInstance({ path }: NamedBlock): boolean {
-  return path[1] === 'instances';
-}
-
-function isEmptyObject(value: unknown): boolean {
-  return isObject(value) && Object.keys(value).length === 0;
-}
-
-/** null deletes the value at its path. */
-function deletion({ path, value }: ConfigEdit): ConfigEdit {
-  return { path, value: value === null ? undefined : value };
 }
 
 /**
@@ -376,12 +256,4 @@ function unreadKeys(
   const given = edits.filter(({ path, value }) => value !== undefined && !deepEqual(valueAt(before, path), value));
   const unread = given.map(({ path }) => unreadPart(path)).filter(part => part !== undefined);
   return [...new Set(unread.map(dotted))].map(key => `nothing reads ${key}; it is kept as it is`);
-}
-
-function dotted(path: ConfigPath): string {
-  return path.join('.');
-}
-
-function isProcessBlock(value: unknown): boolean {
-  return isObject(value) && typeof value.process_name === 'string' && value.command !== undefined;
 }

@@ -1,0 +1,121 @@
+// What an update asks for, as edits of single members: in the whole configuration it is merged, in a block it replaces.
+import type { ConfigObject, NamedBlock } from '../contract/config.ts';
+import { Problem } from '../contract/problem.ts';
+import { isObject } from '../kit/plain-object.ts';
+import type { CurrentConfig } from './current.ts';
+import { type ConfigEdit, type ConfigPath, dotted, editsOf, startsWith, valueAt } from './layers.ts';
+import type { ConfigSchema } from './schema.ts';
+import { restoredUpdate } from './secrets.ts';
+
+export interface UpdateEditsParts {
+  readonly current: CurrentConfig;
+  readonly schema: ConfigSchema;
+  /** The configuration file, for sentences that send people there. */
+  readonly file: { readonly path: string };
+}
+
+export class UpdateEdits {
+  readonly #parts: UpdateEditsParts;
+
+  constructor(parts: UpdateEditsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Problem 400 for keys that nobody knows, and for names that stay. `block` is undefined for the whole. */
+  of(updates: ConfigObject, block: NamedBlock | undefined): ConfigEdit[] {
+    return block === undefined ? this.#ofWhole(updates) : this.#ofBlock(block, updates);
+  }
+
+  /** Throws a Problem 400: null in a merge takes away optional members, but no section, and no process but an instance. */
+  refuseLosses(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, blocks: readonly NamedBlock[]): void {
+    const { schema, file } = this.#parts;
+    const byPlace = new Map(blocks.map(block => [block.path.join('\0'), block]));
+    for (const { path, value } of edits) {
+      const isName = path.at(-1) === 'process_name' && !this.isStandIn(path);
+      const renamed = isName ? byPlace.get(path.slice(0, -1).join('\0')) : undefined;
+      if (renamed !== undefined && renamed.processName !== value) {
+        throw this.#nameStays(renamed);
+      }
+      if (isObject(value) || !isObject(valueAt(before, path))) continue;
+      if (schema.isSection(path))
+        throw new Problem(400, `${dotted(path)} is a section and stays; set or remove its members one by one`);
+      const lost = blocks.find(block => startsWith(block.path, path));
+      if (lost === undefined || (isInstance(lost) && path.length === lost.path.length)) continue;
+      const what = `${lost.processName} cannot be removed here`;
+      throw new Problem(400, `${what}; set its enabled to false, or stop it and remove its block from ${file.path}`);
+    }
+  }
+
+  /** Whether what is shown at the path is, or lies in, what stands in for a value that does not fit. */
+  isStandIn(path: ConfigPath): boolean {
+    const { misfits } = this.#parts.current.effective();
+    return misfits.some(misfit => misfit.standIn !== null && startsWith(path, misfit.path));
+  }
+
+  #ofWhole(updates: ConfigObject): ConfigEdit[] {
+    const { current, schema } = this.#parts;
+    const { root, place } = current.effective();
+    const known = schema.rootKeys();
+    for (const [key, value] of Object.entries(updates)) {
+      if (value === null || known.has(key) || Object.hasOwn(root, key) || isProcessBlock(value)) continue;
+      throw new Problem(
+        400,
+        `'${key}' is neither a known section nor a process block with process_name and command; ` +
+          'GET /config/schema lists the sections',
+      );
+    }
+    // Merging an empty object into an object changes nothing, and a client sends back as null what it got as null.
+    const isNothing = ({ path, value }: ConfigEdit): boolean =>
+      !this.isStandIn(path) &&
+      ((isEmptyObject(value) && isObject(valueAt(root, path))) || (value === null && valueAt(root, path) === null));
+    return editsOf(restoredUpdate(updates, root, place, 'merged'))
+      .filter(edit => !isNothing(edit))
+      .map(deletion);
+  }
+
+  #ofBlock(block: NamedBlock, updates: ConfigObject): ConfigEdit[] {
+    const { current, schema } = this.#parts;
+    if (schema.blockJsonSchema(block) === undefined) {
+      throw new Problem(400, `${block.processName} has no schema, so it cannot be changed here`);
+    }
+    const keys = schema.blockKeys(block);
+    const restored = restoredUpdate(updates, block.block, current.effective().place.at(block.path), 'replaced');
+    for (const [key, value] of Object.entries(restored)) {
+      if (value !== null && !keys.has(key) && !Object.hasOwn(block.block, key)) {
+        throw new Problem(400, `'${key}' is not a key of ${block.processName}; GET /config/schema lists its keys`);
+      }
+      const isRenamed = key === 'process_name' && value !== block.block.process_name;
+      if (isRenamed && !this.isStandIn([...block.path, key])) {
+        throw this.#nameStays(block);
+      }
+    }
+    // Null deletes, except for what a client got as null and sends back with the rest of the block.
+    const isSame = ([key, value]: [string, unknown]): boolean => value === null && block.block[key] === null;
+    return Object.entries(restored)
+      .filter(member => !isSame(member))
+      .map(([key, value]) => deletion({ path: [...block.path, key], value }));
+  }
+
+  #nameStays({ processName }: NamedBlock): Problem {
+    const what = `the name of ${processName} cannot be changed or removed here`;
+    return new Problem(400, `${what}; stop it and change process_name in ${this.#parts.file.path}`);
+  }
+}
+
+/** Of a key with several instances. */
+function isInstance({ path }: NamedBlock): boolean {
+  return path[1] === 'instances';
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
+}
+
+/** null deletes the value at its path. */
+function deletion({ path, value }: ConfigEdit): ConfigEdit {
+  return { path, value: value === null ? undefined : value };
+}
+
+function isProcessBlock(value: unknown): boolean {
+  return isObject(value) && typeof value.process_name === 'string' && value.command !== undefined;
+}
