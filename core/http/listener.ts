@@ -1,6 +1,6 @@
 // Opens listening sockets with the same limits for all; closing one lets running requests finish before it cuts them.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -98,26 +98,7 @@ export async function openListener(
   // Node would answer it out of turn, without a word.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
-  let isTold = false;
-  const giveUpAtMs = performance.now() + (options.retryMs ?? 0);
-  for (;;) {
-    try {
-      server.listen({ host: options.host, port: options.port });
-      await once(server, 'listening');
-      // Connections that cannot be accepted for want of descriptors; the watch of descriptors tells of that.
-      server.on('error', () => undefined);
-      break;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const remainingMs = giveUpAtMs - performance.now();
-      if (code !== 'EADDRINUSE' || remainingMs <= 0 || options.cancelled?.())
-        throw await createListenError(options, error);
-      if (!isTold) options.taken?.(await findPortHolder(options.port));
-      isTold = true;
-      await delay(Math.min(RETRY_INTERVAL_MS, remainingMs));
-    }
-  }
-
+  await listenInTime(server, options);
   return {
     host: options.host,
     port: (server.address() as AddressInfo).port,
@@ -138,6 +119,29 @@ export async function openListener(
       await Promise.all(closed);
     },
   };
+}
+
+/** An address that is in use is tried again until its time is over. */
+async function listenInTime(server: Server, options: ListenerOptions): Promise<void> {
+  let isTold = false;
+  const giveUpAtMs = performance.now() + (options.retryMs ?? 0);
+  for (;;) {
+    try {
+      server.listen({ host: options.host, port: options.port });
+      await once(server, 'listening');
+      // Connections that cannot be accepted for want of descriptors; the watch of descriptors tells of that.
+      server.on('error', () => undefined);
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const remainingMs = giveUpAtMs - performance.now();
+      if (code !== 'EADDRINUSE' || remainingMs <= 0 || options.cancelled?.())
+        throw await createListenError(options, error);
+      if (!isTold) options.taken?.(await findPortHolder(options.port));
+      isTold = true;
+      await delay(Math.min(RETRY_INTERVAL_MS, remainingMs));
+    }
+  }
 }
 
 async function createListenError({ host, port }: ListenerOptions, error: unknown): Promise<Error> {
