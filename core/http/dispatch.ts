@@ -1,6 +1,6 @@
 // The way of one request: route map, access check, zod in, handler, answer. Every failure leaves through errors.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
@@ -8,7 +8,7 @@ import { Answer, type Identity, type Route, type RouteRequest, type Via } from '
 import type { Owner } from '../kit/owner.ts';
 import { ownTurns } from '../kit/turns.ts';
 import { type AccessGate, accessOf } from './access.ts';
-import { hasContentType, isRaw, mediaType, type Stringify, serialized } from './answer-body.ts';
+import { isRaw, type Stringify } from './answer-body.ts';
 import { readAs } from './answer-source.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -19,6 +19,7 @@ import { parseQuery } from './query.ts';
 import type { RefusedChanges } from './refused-changes.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { OwnedRoute, RouteMap, RouteMatch } from './route-map.ts';
+import { asAnswer, sendAnswer, sendPreflight } from './send-answer.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 export interface DispatchOptions {
@@ -91,7 +92,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function checked(route: Route, value: unknown): unknown {
     if (!options.checkAnswers || route.response === undefined) return value;
-    const { body, status } = value instanceof Answer ? value : new Answer(value, 200, {});
+    const { body, status } = asAnswer(value);
     // What a stream is to give is not known yet.
     if (status !== 200 || body instanceof Readable) return value;
     const result = route.response.safeParse(isRaw(value) ? rawForm(value) : wireForm(body));
@@ -122,7 +123,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (!('owned' in match)) {
         if (request.method === 'OPTIONS') {
           const allow = [...match, 'OPTIONS'].join(', ');
-          if (foreign === undefined || origins.allows(foreign)) return preflight(response, allow, common);
+          if (foreign === undefined || origins.allows(foreign)) return sendPreflight(response, allow, common);
           throw new Problem(400, FOREIGN_SITE, { headers: { Allow: allow } });
         }
         throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
@@ -134,7 +135,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const value = await run(match, new Call(request, response, match.owned), queryText);
       const { compress = false } = match.owned.route;
       const accepted = request.headers['accept-encoding'];
-      send(response, compress ? await compressed(value, accepted, stringify) : value, common, stringify);
+      sendAnswer(response, compress ? await compressed(value, accepted, stringify) : value, common, stringify);
       unread.watch(request, response);
     } catch (error) {
       if (response.headersSent || response.destroyed) {
@@ -150,7 +151,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         const failure = asPlugin(() => failureAnswer(cause, `${request.method} ${path}`, report));
         const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
         refused.note(request, { status: failure.status, reason: String(failure.body.detail) });
-        send(response, new Answer(failure.body, failure.status, headers), common, stringify);
+        sendAnswer(response, new Answer(failure.body, failure.status, headers), common, stringify);
       };
       try {
         sendFailure(error);
@@ -168,7 +169,7 @@ function shuttingDown(): Problem {
 
 /** A stream is read as the plugin's. Throws for one of another kind, of which JSON would show an empty object. */
 function withSource({ owner, call }: OwnedRoute, value: unknown): unknown {
-  const { body, status, headers } = value instanceof Answer ? value : new Answer(value, 200, NO_HEADERS);
+  const { body, status, headers } = asAnswer(value);
   if (body instanceof Readable) return new Answer(readAs(owner, call, body), status, headers);
   if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body)
     throw new TypeError('the answer is a stream that is no Readable; make one of it with Readable.from');
@@ -248,52 +249,4 @@ function wireForm(value: unknown): unknown {
 function allowOrigin(response: ServerResponse, origin: string, allowed: boolean): void {
   response.setHeader('Vary', 'Origin');
   if (allowed) response.setHeader('Access-Control-Allow-Origin', origin);
-}
-
-function preflight(response: ServerResponse, allow: string, common: readonly string[]): void {
-  const own = {
-    Allow: allow,
-    'Access-Control-Allow-Methods': allow,
-    'Access-Control-Allow-Headers': 'Authorization, Content-Type',
-    'Access-Control-Max-Age': '600',
-  };
-  response.writeHead(204, joined(common, own)).end();
-}
-
-/** Headers are written at once, because setting each by itself costs more than the rest of a small answer. */
-function send(response: ServerResponse, value: unknown, common: readonly string[], stringify: Stringify): void {
-  const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, NO_HEADERS);
-  if (response.destroyed) {
-    if (body instanceof Readable) body.destroy();
-    return;
-  }
-  const list = joined(common, headers);
-  if (body instanceof Readable) {
-    response.writeHead(status, list);
-    // A failing source cuts the connection, which tells the client that the answer is not whole.
-    pipeline(body, response, () => undefined);
-    return;
-  }
-  if (body === undefined) {
-    if (!BODILESS.includes(status)) list.push('Content-Length', '0');
-    response.writeHead(status, list).end();
-    return;
-  }
-  const content = isRaw(value) ? value.body : serialized(body, stringify);
-  if (!hasContentType(headers)) list.push('Content-Type', mediaType(value));
-  list.push('Content-Length', String(Buffer.byteLength(content)));
-  response.writeHead(status, list).end(content);
-}
-
-const NO_HEADERS = Object.freeze({});
-/** Answers of these have neither a body nor its length. */
-const BODILESS = [204, 304];
-
-/** The common headers, but for those that the answer's own replace, and its own. */
-function joined(common: readonly string[], headers: Readonly<Record<string, string>>): string[] {
-  const own = Object.entries(headers);
-  if (own.length === 0) return [...common];
-  const names = new Set(own.map(([name]) => name.toLowerCase()));
-  const kept = common.filter((_text, index) => !names.has(common[index - (index % 2)]?.toLowerCase() ?? ''));
-  return [...kept, ...own.flat()];
 }
