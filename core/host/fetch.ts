@@ -1,23 +1,17 @@
 // Outgoing HTTP for plugins, on undici: bounded in time, size and redirects. Bodies are never decompressed.
-import type { LookupFunction } from 'node:net';
-import { isIPv6 } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
-import { follow } from '../kit/abort.ts';
-import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import { errorText } from '../kit/error-text.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
+import { HttpAgents } from './http-agents.ts';
 import { loadHttpClient } from './http-client.ts';
+import { limitTime, type TimeLimit } from './time-limit.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 const REDIRECTS = 5;
-/** Timeouts of undici are off, because one timer for each request limits every wait here. */
-const LIMITS = { keepAliveTimeout: 10_000, headersTimeout: 0, bodyTimeout: 0 };
-/** Of one plugin, each with its own connections; the oldest ends with its last request. */
-const MAX_AGENTS = 8;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 /**
@@ -42,29 +36,16 @@ export interface Fetcher {
 
 /** Aborts the requests in flight when `owner` fires, but for those that a disposer waits for; `close` ends all. */
 export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
-  const agents = new Map<string, Dispatcher>();
+  const agents = new HttpAgents();
 
   const send = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
     // On first use, because it accounts for a tenth of the time and memory of a start.
-    const { Agent, EnvHttpProxyAgent, redirect, request } = await loadHttpClient();
-    const { connectTimeoutMs: timeout = TIMEOUT_MS, verifyTls: rejectUnauthorized = true, addresses } = options;
-    const kind = `${timeout} ${rejectUnauthorized}${options.proxied === true ? ' proxied' : ''}`;
-    const create = (): Dispatcher => {
-      const lookup = addresses === undefined ? {} : { lookup: lookupAmong(addresses) };
-      const settings = { connect: { timeout, rejectUnauthorized, ...lookup }, ...LIMITS };
-      if (options.proxied !== true) return new Agent(settings);
-      // Through a proxy there are two connections, of which none takes its settings from above.
-      return new EnvHttpProxyAgent({ ...settings, proxyTls: { timeout }, requestTls: { rejectUnauthorized } });
-    };
-    const agent = addresses === undefined ? (agents.get(kind) ?? create()) : create();
-    if (addresses === undefined) agents.set(kind, agent);
-    const [oldest] = agents;
-    if (agents.size > MAX_AGENTS && oldest !== undefined) {
-      agents.delete(oldest[0]);
-      void oldest[1].close();
-    }
+    const client = await loadHttpClient();
+    const { redirect, request } = client;
+    const isPinned = options.addresses !== undefined;
+    const agent = agents.agentFor(client, options);
     const json = options.json === undefined ? undefined : JSON.stringify(options.json);
-    const maxRedirections = addresses === undefined ? (options.redirects ?? REDIRECTS) : 0;
+    const maxRedirections = isPinned ? 0 : (options.redirects ?? REDIRECTS);
     const { origin, pathname, search } = new URL(url);
     const dispatcher = agent.compose(withholdElsewhere(origin), redirect({ maxRedirections }));
     const answer = await request(dispatcher, {
@@ -79,10 +60,10 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       },
       body: (json ?? options.body ?? null) as string | null,
       signal,
-      reset: options.keepAlive === false || addresses !== undefined,
+      reset: options.keepAlive === false || isPinned,
     }).finally(() => {
       // Closes once the answer is read, since nothing else will ask through it.
-      if (addresses !== undefined) void agent.close();
+      if (isPinned) void agent.close();
     });
     // The iterator reports errors to a reader; without a reader an error must not become an uncaught exception.
     answer.body.on('error', () => undefined);
@@ -130,20 +111,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   return {
     fetch: ((url: string, options: FetchOptions = {}) =>
       options.stream === true ? fetchStream(url, options) : fetchText(url, options)) as Fetcher['fetch'],
-    close: async () => {
-      await Promise.all([...agents.values()].map(agent => agent.destroy()));
-    },
-  };
-}
-
-/** Gives the same addresses for every name. */
-function lookupAmong(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map(address => ({ address, family: isIPv6(address) ? 6 : 4 }));
-  return (_name, { all: wantsAll }, found) => {
-    const [first] = all;
-    if (first === undefined) found(new Error('there is no address to connect to'), '');
-    else if (wantsAll === true) found(null, all);
-    else found(null, first.address, first.family);
+    close: () => agents.close(),
   };
 }
 
@@ -164,50 +132,6 @@ function harmless(headers: Dispatcher.DispatchOptions['headers']): string[] {
     if (HARMLESS_HEADERS.has(String(name).toLowerCase())) kept.push(String(name), String(value));
   }
   return kept;
-}
-
-interface TimeLimit {
-  readonly signal: AbortSignal;
-  /** Starts the limit anew. */
-  restart(ms: number): void;
-  /** Suspends the limit while the reader processes what it has received. */
-  pause(): void;
-  end(): void;
-  /** The error to throw in place of one that the limit caused. */
-  explain(error: unknown): unknown;
-}
-
-function limitTime(url: string, firstMs: number, others: readonly (AbortSignal | undefined)[]): TimeLimit {
-  const ended = new AbortController();
-  const stopFollowing = follow(
-    ended,
-    others.filter(signal => signal !== undefined),
-  );
-  let timer: NodeJS.Timeout | undefined;
-  let reason: Error | undefined;
-  const limit: TimeLimit = {
-    signal: ended.signal,
-    restart(ms) {
-      clearTimeout(timer);
-      timer = setTimeout(
-        () => {
-          reason = new DOMException(`${new URL(url).host} did not answer within ${ms} ms`, 'TimeoutError');
-          stopFollowing();
-          ended.abort(reason);
-        },
-        Math.min(ms, MAX_TIMER_MS),
-      );
-      timer.unref();
-    },
-    pause: () => clearTimeout(timer),
-    end() {
-      clearTimeout(timer);
-      stopFollowing();
-    },
-    explain: error => reason ?? error,
-  };
-  limit.restart(firstMs);
-  return limit;
 }
 
 /** Limits each wait for the next chunk, and also the time until somebody begins to read. */
