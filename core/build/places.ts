@@ -150,7 +150,7 @@ export function hostPartFile(source: string): string {
   return `${CORE_DIR}/${path.basename(toJs(source))}`;
 }
 
-export function toJs(source: string): string {
+function toJs(source: string): string {
   return source.replace(/\.ts$/, '.js');
 }
 

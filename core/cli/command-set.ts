@@ -114,7 +114,7 @@ export function longFlag({ flags }: Pick<CommandOption, 'flags'>): string {
 }
 
 /** `tailBytes` of `-t, --tail-bytes <COUNT>`. */
-export function optionName(flags: string): string {
+function optionName(flags: string): string {
   return longFlag({ flags })
     .slice(2)
     .replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());

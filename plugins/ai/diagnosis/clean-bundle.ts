@@ -32,6 +32,7 @@ export async function cleanBundle(
   return clean;
 }
 
+/** @public The thread for large texts calls it by its name. */
 export function cleanBundleText(json: string, { known, maxChars }: CleanOptions): Record<string, unknown> {
   const bundle = JSON.parse(json) as Record<string, unknown>;
   const clean = Object.fromEntries(

@@ -51,7 +51,7 @@ function toldBy(value: unknown, depth = 0): string | undefined {
   return undefined;
 }
 
-export function withoutKey(text: string, key: string): string {
+function withoutKey(text: string, key: string): string {
   if (key === '') return text;
   const forms = [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)];
   return forms.reduce((rest, form) => rest.replaceAll(form, '[REDACTED]'), text);

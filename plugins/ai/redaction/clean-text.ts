@@ -6,6 +6,7 @@ export async function cleanText(text: string, known: readonly string[]): Promise
   return readText(import.meta.url, cleanWholeText, text, known);
 }
 
+/** @public The thread for large texts calls it by its name. */
 export function cleanWholeText(text: string, known: readonly string[]): string {
   return redactText(text, known);
 }

@@ -6,7 +6,7 @@ import type { HealthReport, ProcessSnapshot } from '../contract.ts';
 
 export const holdSchema = z.object({ reason: z.string(), since: z.number().describe('Unix seconds') });
 
-export const installSchema = z.object({
+const installSchema = z.object({
   phase: z.enum(['queued', 'fetching', 'building', 'swapping', 'waiting']),
   text: z.string(),
   percent: z.number().nullable().describe('of this phase'),
