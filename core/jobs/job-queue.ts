@@ -170,34 +170,8 @@ export class JobQueue implements Jobs {
       if (kind.duplicate !== 'refuse') return same;
       throw new Problem(409, `${name} of ${key} is ${same.job.state}; wait for its end or cancel it`);
     }
-    const taken = Math.max(active.length, this.#working.size);
-    const mustWait = this.#blocked || taken >= (kind.concurrency ?? 1);
-    if (mustWait && !queue) {
-      throw new Problem(
-        409,
-        `${name} is busy with ${active[0]?.job.key ?? 'a job that was given up'}; try again later`,
-      );
-    }
-    const queued = active.filter(entry => entry.job.state === 'queued').length;
-    if (mustWait && queued >= (kind.maxQueued ?? MAX_QUEUED)) {
-      throw new Problem(429, `Too many jobs of ${name} wait; try again when some have ended`);
-    }
-    const now = Date.now();
-    const entry = this.#add({
-      id: randomUUID().replaceAll('-', ''),
-      kind: name,
-      key,
-      state: 'queued',
-      input: parsed,
-      progress: null,
-      checkpoint: null,
-      error: null,
-      interruptions: 0,
-      queuedAt: now,
-      startedAt: null,
-      endedAt: null,
-      updatedAt: now,
-    });
+    this.#refuseCrowd(active, queue);
+    const entry = this.#add(newJob(name, key, parsed));
     try {
       await records?.write(() => entry.job);
     } catch (cause) {
@@ -211,6 +185,18 @@ export class JobQueue implements Jobs {
     this.#waiting.push(entry);
     this.#fill();
     return entry;
+  }
+
+  /** Throws a Problem where a job would have to wait and may not, or too many wait already. */
+  #refuseCrowd(active: readonly JobEntry[], queue: boolean): void {
+    const { kind, name } = this.#options;
+    const taken = Math.max(active.length, this.#working.size);
+    if (!this.#blocked && taken < (kind.concurrency ?? 1)) return;
+    const busy = active[0]?.job.key ?? 'a job that was given up';
+    if (!queue) throw new Problem(409, `${name} is busy with ${busy}; try again later`);
+    const queued = active.filter(entry => entry.job.state === 'queued').length;
+    if (queued >= (kind.maxQueued ?? MAX_QUEUED))
+      throw new Problem(429, `Too many jobs of ${name} wait; try again when some have ended`);
   }
 
   #add(job: Job): JobEntry {
@@ -400,4 +386,23 @@ export class JobQueue implements Jobs {
       told().catch(() => undefined);
     }
   }
+}
+
+function newJob(kind: string, key: string, input: unknown): Job {
+  const now = Date.now();
+  return {
+    id: randomUUID().replaceAll('-', ''),
+    kind,
+    key,
+    state: 'queued',
+    input,
+    progress: null,
+    checkpoint: null,
+    error: null,
+    interruptions: 0,
+    queuedAt: now,
+    startedAt: null,
+    endedAt: null,
+    updatedAt: now,
+  };
 }
