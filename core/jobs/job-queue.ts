@@ -1,10 +1,10 @@
 // The jobs of one kind of one plugin: at most one active job per key and `concurrency` at a time; the others queue in
 // order.
-import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Job, JobFilter, JobKind, JobRequest, JobRun, Jobs } from '../contract/job.ts';
 import { Problem } from '../contract/problem.ts';
 import { MAX_TIMER_MS } from '../kit/deadline.ts';
+import { newId } from '../kit/new-id.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { provenNowMs } from '../kit/proven-time.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
@@ -391,7 +391,7 @@ export class JobQueue implements Jobs {
 function newJob(kind: string, key: string, input: unknown): Job {
   const now = Date.now();
   return {
-    id: randomUUID().replaceAll('-', ''),
+    id: newId(),
     kind,
     key,
     state: 'queued',

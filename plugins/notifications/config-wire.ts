@@ -1,7 +1,7 @@
 // The configuration of notifications as clients see and save it: without secrets, which a blank value leaves as stored.
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type ConfigStore, Problem } from '#core';
+import { newId } from '#kit/new-id';
 import { isObject } from '#kit/plain-object';
 import {
   type DestinationSettings,
@@ -115,7 +115,7 @@ function destinationFromWire(sent: Members): Members {
   const isWebhook = others.provider === 'webhook';
   return {
     ...others,
-    id: id ?? randomUUID().replaceAll('-', ''),
+    id: id ?? newId(),
     url: typeof url === 'string' ? url.trim() : (url ?? ''),
     headers: isWebhook ? (headers ?? {}) : {},
   };

@@ -1,8 +1,8 @@
 // What is queued of an event, or of what a person sends: short texts without secrets, and a row for each destination that
 // wants it.
-import { randomUUID } from 'node:crypto';
 import { type AnyEvent, Problem } from '#core';
 import { errorText } from '#kit/error-text';
+import { newId } from '#kit/new-id';
 import { isObject } from '#kit/plain-object';
 import { redact } from '#kit/redact';
 import type { EventText, NotificationEvent, Severity } from './contract.ts';
@@ -81,10 +81,6 @@ export function manualEvent(
 
 function targetOf({ id, name, cooldown_sec: cooldownSec }: DestinationSettings): QueuedTarget {
   return { deliveryId: newId(), destinationId: id, destinationName: name, cooldownSec };
-}
-
-function newId(): string {
-  return randomUUID().replaceAll('-', '');
 }
 
 /** An event that its plugin cannot describe is told all the same, by its type. */

@@ -2,6 +2,7 @@
 // their result take the same place, and are recorded like the rest, so that one which is cut off can be completed.
 import { randomUUID } from 'node:crypto';
 import { type Host, type JobRun, type Jobs, Problem } from '#core';
+import { newId } from '#kit/new-id';
 import type { TaskName, TaskProgress } from '../tasks/task.ts';
 import type { TaskProcesses } from '../tasks/task-process.ts';
 import { type CutOffJob, Leftovers } from './leftovers.ts';
@@ -204,10 +205,6 @@ export class SymlinkJobs {
       throw error;
     }
   }
-}
-
-function newId(): string {
-  return randomUUID().replaceAll('-', '');
 }
 
 function folded(name: string): string {
