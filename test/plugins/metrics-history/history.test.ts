@@ -235,7 +235,7 @@ t.test(
   { skip: !isRoot && 'only root may mount' },
   async t => {
     const disk = testDir(t);
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=755', 'tmpfs', disk]);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=755', 'tmpfs', disk]);
     t.teardown(() => run('umount', ['--lazy', disk]));
     const app = await startWith(t, {
       history_interval_sec: 0.5,
@@ -243,7 +243,7 @@ t.test(
     });
     await enough(app, 1);
     const filler = path.join(disk, 'filler');
-    await writeFile(filler, Buffer.alloc(2 * 1_024 * 1_024)).catch(() => undefined);
+    await writeFile(filler, Buffer.alloc(4 * 1_024 * 1_024)).catch(() => undefined);
     const { error, samples } = await until(async () => {
       const { sqlite } = await storage(app);
       return sqlite.error !== null && sqlite;
