@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type { CapturedLines, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
+import { reasonText } from '../kit/error-text.ts';
 import type { GuardedDirectory } from '../kit/guarded-directory.ts';
 import {
   formatDay,
@@ -221,7 +222,7 @@ export class LogWriter {
 
   /** Writes to standard error, because the log cannot report its own faults. */
   #complain(message: string, error?: unknown): void {
-    const reason = error instanceof Error ? `: ${error.message}` : '';
+    const reason = error === undefined ? '' : `: ${reasonText(error)}`;
     process.stderr.write(`${this.#format({ at: Date.now(), level: 'WARNING', text: message + reason })}\n`);
   }
 

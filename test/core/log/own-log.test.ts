@@ -1,6 +1,6 @@
 // The own log: what is taken out of lines, their form and levels, and the file they end in.
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import type { LogLine } from '../../../core/contract/log.ts';
@@ -373,4 +373,34 @@ t.test('what others have said has an end', async t => {
     told.some(({ text }) => text.includes('bob') || text.includes('hun')),
     'no half of a secret stands before the cut',
   );
+});
+
+t.test('what its own disk does not take is told on standard error, in words', async t => {
+  const directory = path.join(testDir(t), 'log');
+  const settings = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
+  const logging = await createLogging({
+    directory,
+    name: 'Own',
+    stdout: false,
+    owner: () => null,
+    settings: () => ({ ...settings, format: 'text', milliseconds: false }),
+  });
+  t.teardown(() => logging.close());
+  const handle = await open(path.join(directory, 'other'), 'w');
+  const prototype = Object.getPrototypeOf(handle) as { write: unknown };
+  await handle.close();
+  const { write } = prototype;
+  const { write: print } = process.stderr;
+  t.teardown(() => {
+    prototype.write = write;
+    process.stderr.write = print;
+  });
+  const told: string[] = [];
+  process.stderr.write = text => told.push(String(text)) > 0;
+  prototype.write = async () => {
+    throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', errno: -5, syscall: 'write' });
+  };
+  logging.logger('part').info('a line');
+  await logging.hub.flush();
+  t.match(told.join(''), /WARNING - \S+\.log cannot be written; \d+ bytes of log were dropped: i\/o error\n/);
 });
