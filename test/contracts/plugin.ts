@@ -18,13 +18,13 @@ export interface HeldPlugin {
 type Suite = Pick<Test, 'test'>;
 
 /**
- * `folder` is the plugin's own; `use` then does what this plugin is for, while its host runs with `config`. The host is
- * stopped afterwards.
+ * `folder` is the plugin's own; `use` then does what this plugin is for, where that takes a host, while its host runs with
+ * `config`. The host is stopped afterwards.
  */
 export async function holdPlugin(
   t: Suite,
   folder: URL | string,
-  use: (t: Test, plugin: HeldPlugin) => Promise<void>,
+  use: (t: Test, plugin: HeldPlugin) => Promise<void> = async () => undefined,
   config: { readonly dumb?: Record<string, unknown> } & Record<string, unknown> = {},
 ): Promise<void> {
   const place = path.resolve(typeof folder === 'string' ? folder : fileURLToPath(folder));
