@@ -19,6 +19,9 @@ export class MigrationFault extends Error {
 
 const DISK = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
+const LOST = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
+/** What the client of PostgreSQL says, without a code, when the server ended while or before it asked something. */
+const LOST_TEXT = /^(?:Connection terminated|Client (?:was closed|has encountered a connection error))/;
 
 /** `stage` is where it happened, for what does not say so itself. What the server says may hold values: it is not told. */
 export function failureOf(error: unknown, stage: string): JobFailure {
@@ -27,7 +30,7 @@ export function failureOf(error: unknown, stage: string): JobFailure {
   const code = codeOf(error);
   if (SQLSTATE.test(code))
     return { message: `PostgreSQL failed (${code}); see its log`, code: 'migration.server', stage };
-  if (['ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code))
+  if (LOST.includes(code) || (code === '' && LOST_TEXT.test(errorText(error))))
     return { message: 'PostgreSQL takes no connections any more', code: 'migration.server', stage };
   if (DISK.includes(code)) return { message: `${errorText(error)}; see to its disk`, code: 'migration.disk', stage };
   if (error instanceof Problem) return { message: error.message, code: error.code ?? 'migration.failed', stage };
