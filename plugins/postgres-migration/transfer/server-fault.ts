@@ -43,6 +43,7 @@ function reasonOf(error: unknown): string {
     return SENTENCES[code] ?? SENTENCES[code.slice(0, 2)] ?? `it failed (${CODE.test(code) ? code : 'unknown code'})`;
   if (/timeout|took longer/i.test(message)) return 'it does not answer';
   if (/sends more than/.test(message)) return 'it sends more than was asked for; see what answers at its port';
-  if (/terminated|ended|closed|destroy/i.test(message)) return 'the connection was lost; see whether it still runs';
+  if (/terminated|ended|closed|destroy|connection error/i.test(message))
+    return 'the connection was lost; see whether it still runs';
   return 'it failed for a reason that it did not name';
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { failureOf } from '../../../plugins/postgres-migration/migration-fault.ts';
+import { serverFault } from '../../../plugins/postgres-migration/transfer/server-fault.ts';
 import { runQuery } from '../../../plugins/service-postgres/databases.ts';
 
 /** `AuthenticationOk` and `ReadyForQuery` of the protocol. */
@@ -33,5 +34,6 @@ t.test('right after the login, and at the question', async t => {
   }
   const unusable = new Error('Client has encountered a connection error and is not queryable');
   t.match(failureOf(unusable, 'import'), { code: 'migration.server' });
+  t.match(serverFault(unusable, { stage: 'import', label: 'main' }).message, /the connection was lost/);
   t.match(failureOf(new Error('another reason'), 'import'), { code: 'migration.failed', message: 'another reason' });
 });
