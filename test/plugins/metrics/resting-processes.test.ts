@@ -9,9 +9,13 @@ import { ProcessMeter } from '../../../plugins/metrics/process-usage.ts';
 import type { ProcessSnapshot } from '../../../plugins/process/contract.ts';
 import { until } from '../../support/until.ts';
 
+const WITHOUT_END = 'while :; do :; done';
+/** What has rested is looked at seconds later. For a test of whether its time grows, some tenths of one suffice. */
+const FOR_A_MOMENT = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; read line';
+
 /** A process that does nothing until it is sent a line, and then burns a core. */
-async function burner(t: Test): Promise<{ readonly child: ChildProcess; readonly pid: number }> {
-  const child = spawn('sh', ['-c', 'read line; while :; do :; done'], { stdio: ['pipe', 'ignore', 'ignore'] });
+async function burner(t: Test, burn: string): Promise<{ readonly child: ChildProcess; readonly pid: number }> {
+  const child = spawn('sh', ['-c', `read line; ${burn}`], { stdio: ['pipe', 'ignore', 'ignore'] });
   t.teardown(() => child.kill('SIGKILL'));
   await once(child, 'spawn');
   return { child, pid: child.pid ?? 0 };
@@ -20,8 +24,8 @@ async function burner(t: Test): Promise<{ readonly child: ChildProcess; readonly
 t.test('a process that does nothing rests, unless it is watched', async t => {
   const table = new ProcessTable();
   t.teardown(() => table.close());
-  const { child, pid } = await burner(t);
-  const watched = await burner(t);
+  const { child, pid } = await burner(t, FOR_A_MOMENT);
+  const watched = await burner(t, FOR_A_MOMENT);
   const look = () => table.read(new Breather(), one => one === watched.pid);
   const rowOf = async (one: number) => (await look()).rows.find(row => row.pid === one);
   let hasWatchedRested = false;
@@ -46,7 +50,7 @@ t.test('a process that has rested and burns a core uses one', async t => {
   t.teardown(() => meter.close());
   const table = new ProcessTable();
   t.teardown(() => table.close());
-  const { child, pid } = await burner(t);
+  const { child, pid } = await burner(t, WITHOUT_END);
   const look = async () => {
     const { external } = await meter.read([], new Set());
     return external.find(process => process.pid === pid)?.cpuPercent ?? 0;
