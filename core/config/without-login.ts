@@ -19,10 +19,13 @@ export interface ChangeByAnybody {
 
 /** Throws a Problem 403 that says what to do. */
 export function refuseWithoutLogin({ paths, after, blocks, place, file, isMending }: ChangeByAnybody): void {
-  const remedy = `switch it on and log in, or change it in ${file}`;
   const refused = paths.find(path => place.at(path).needsLogin && !isMending(path));
-  if (refused !== undefined)
-    throw new Problem(403, `${dotted(refused)} cannot be changed while authentication is off; ${remedy}`);
+  if (refused !== undefined) {
+    throw new Problem(
+      403,
+      `${dotted(refused)} cannot be changed while authentication is off; switch it on and log in, or change it in ${file}`,
+    );
+  }
   // A plugin that is loaded later would find its section as anybody left it, and cannot refuse that any more.
   const unreadPart = unreadLook(after, place);
   for (const path of paths) {
@@ -32,7 +35,7 @@ export function refuseWithoutLogin({ paths, after, blocks, place, file, isMendin
     throw new Problem(
       403,
       `${dotted(part)} is a section that no loaded plugin describes, and cannot be changed while authentication is off; ` +
-        remedy,
+        `switch it on and log in, or change it in ${file}`,
     );
   }
 }

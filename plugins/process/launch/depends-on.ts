@@ -78,8 +78,10 @@ export async function requireDependencies(block: NamedBlock, { blocks, snapshot,
       const process = snapshot(processName);
       const isLeftDown = process?.status === 'stopped' && (process.stoppedByUser || !process.enabled);
       if (!isLeftDown || (await isFulfilled(condition, process, isReady))) continue;
-      const remedy = `start ${processName} first, or correct depends_on`;
-      throw new Problem(409, `${block.processName} depends on ${processName}, which is stopped; ${remedy}`);
+      throw new Problem(
+        409,
+        `${block.processName} depends on ${processName}, which is stopped; start ${processName} first, or correct depends_on`,
+      );
     }
 }
 
