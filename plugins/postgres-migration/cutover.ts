@@ -175,7 +175,8 @@ async function startService({ live, held }: Cutover): Promise<void> {
 async function finish(context: MigrationContext, { subject, live, signal }: Cutover): Promise<void> {
   if (live.job.was_running) await waitUntilHealthy(context.host, subject.processName, signal, { isStarted: true });
   const { stoppedAtMs } = live.work;
-  const downtime = stoppedAtMs === null ? 0 : Math.round((Date.now() - stoppedAtMs) / 100) / 10;
+  // The clock may have been set back meanwhile.
+  const downtime = stoppedAtMs === null ? 0 : Math.round(Math.max(0, Date.now() - stoppedAtMs) / 100) / 10;
   await live.reach('healthy');
   await finalize(context, { subject, live }, { ...live.timings, downtime_seconds: downtime });
 }

@@ -41,16 +41,6 @@ export function dueAfter(moment: Date, day: Date, rhythm: Rhythm): Date {
   }
 }
 
-/** Whether `name` is an IANA time zone that this system knows. */
-export function isTimeZone(name: string): boolean {
-  try {
-    formatOf(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function startOn(day: Date, rhythm: Rhythm): number {
   return momentOf(wallStart(day, rhythm), rhythm.timeZone);
 }

@@ -1,7 +1,7 @@
 // The routes of updates. Installations go on when the client disconnects.
 import { z } from 'zod';
-import { type Host, type NamedBlock, Problem } from '#core';
-import { unknownProcess } from '#kit/unknown-process';
+import type { Host, NamedBlock } from '#core';
+import { requestedBlock } from '#kit/requested-block';
 import { noticesOf, noticesSchema } from './notices.ts';
 import { targetOf } from './selection.ts';
 import type { UpdateRecords } from './update-records.ts';
@@ -14,12 +14,7 @@ const INSTALL_DEADLINE_MS = 12 * 3_600_000;
 const nameBody = z.object({ process_name: z.string() });
 
 export function registerRoutes(host: Host, updates: Updates, records: UpdateRecords): void {
-  const find = (name: string): NamedBlock => {
-    if (name.trim() === '') throw new Problem(400, 'process_name is required');
-    const block = host.use('config.store').findBlock(name);
-    if (block === undefined) throw unknownProcess(name);
-    return block;
-  };
+  const find = (name: string): NamedBlock => requestedBlock(host.use('config.store'), name);
 
   host.route({
     method: 'GET',

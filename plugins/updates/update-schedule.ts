@@ -3,9 +3,10 @@
 import type { Host, NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { errorText } from '#kit/error-text';
+import { isTimeZone } from '#kit/time-zone';
 import { WorkQueue } from '#kit/work-queue';
 import { autoUpdate } from './auto-update.ts';
-import { dayOf, dueAfter, isTimeZone, nextStartDay, type Rhythm } from './rhythm.ts';
+import { dayOf, dueAfter, nextStartDay, type Rhythm } from './rhythm.ts';
 import { isProject, type ScheduleRecord, type UpdateRecords } from './update-records.ts';
 
 const LOOK_MS = 15_000;
