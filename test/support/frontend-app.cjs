@@ -1,8 +1,7 @@
 // A stand-in for the web frontend as a process of its own. It passes requests on as that does: `/api` and the streams to
 // DMB_API_URL, `/ui/<name>` to `/service/ui/<name>` below DMB_TRAEFIK_URL. As Nitro does, it ends only when its clients
-// have closed their connections, which browsers keep open, or when NITRO_SHUTDOWN_TIMEOUT is over. It does not listen while
-// the file HELD is there.
-const { existsSync, readFileSync } = require('node:fs');
+// have closed their connections, which browsers keep open, or when NITRO_SHUTDOWN_TIMEOUT is over.
+const { readFileSync } = require('node:fs');
 const { createServer, request } = require('node:http');
 const { connect } = require('node:net');
 const path = require('node:path');
@@ -87,8 +86,4 @@ process.on('SIGTERM', () => {
   if (open === 0) process.exit(0);
   setTimeout(() => process.exit(0), shutdownMs);
 });
-function listen() {
-  if (existsSync(process.env.HELD ?? '')) setTimeout(listen, 20);
-  else server.listen(Number(process.env.PORT), process.env.HOST, () => console.log('[info] Listening'));
-}
-listen();
+server.listen(Number(process.env.PORT), process.env.HOST, () => console.log('[info] Listening'));

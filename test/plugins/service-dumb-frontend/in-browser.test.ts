@@ -1,6 +1,6 @@
 // The web frontend as people meet it, in a browser: embedded interfaces, logs of services, and its own restart.
 import { existsSync } from 'node:fs';
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -31,13 +31,14 @@ async function openPage(t: Test): Promise<Page> {
 }
 
 /**
- * A host that runs the frontend, and an application with a web interface and without a word about its log. While the file
- * `held` is there, a start of the frontend waits.
+ * A host that runs the frontend, and an application with a web interface and without a word about its log. A start of the
+ * frontend waits for the directory `awaited`.
  */
 async function openManaged(t: Test) {
   const directory = testDir(t, {});
   await chmod(directory, 0o755);
-  const held = path.join(directory, 'held');
+  const awaited = path.join(directory, 'awaited');
+  await mkdir(awaited);
   const [apiPort, port, appPort, uiPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const node = process.execPath;
   const app = await startHost({
@@ -56,7 +57,7 @@ async function openManaged(t: Test) {
           config_dir: path.dirname(support('frontend-app.cjs')),
           command: [node, support('frontend-app.cjs')],
           log_file: 'frontend.log',
-          env: { HELD: held },
+          wait_for_dir: awaited,
         },
       },
       films: {
@@ -73,7 +74,7 @@ async function openManaged(t: Test) {
   await app.post('/auth/skip-setup');
   await app.post('/config/onboarding-completed');
   await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 60_000 });
-  return { app, held, page: await openPage(t), base: `http://127.0.0.1:${port}` };
+  return { app, awaited, page: await openPage(t), base: `http://127.0.0.1:${port}` };
 }
 
 const runOf = (page: Page) => page.evaluate('document.body.dataset.run') as Promise<string>;
@@ -111,20 +112,20 @@ t.test(
 );
 
 t.test('the frontend restarts itself from its own card', { skip, timeout: 400_000 }, async t => {
-  const { app, held, page, base } = await openManaged(t);
+  const { app, awaited, page, base } = await openManaged(t);
   await page.goto(base);
   const card = page.locator('section[id="DUMB Frontend"]');
   await card.locator('b', { hasText: 'running' }).waitFor();
   const before = await runOf(page);
   const during = await openPage(t);
-  await writeFile(held, '');
+  await rmdir(awaited);
   await card.locator('text=restart').click();
   await page.waitForSelector('text=Service is being restarted');
   await until(async () => {
     const answer = await fetch(`${base}/services/Films`, { headers: { accept: 'text/html' } }).catch(() => null);
     return answer?.status === 503 && /becomes DUMB Frontend/.test(await answer.text());
   });
-  await rm(held);
+  await mkdir(awaited);
   await during.goto(`${base}/services/Films`);
   await during.waitForSelector('tr >> text=the shelf is full');
   t.not(await runOf(during), before, 'whoever came meanwhile is led to the new one');
