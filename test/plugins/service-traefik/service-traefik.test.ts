@@ -103,11 +103,18 @@ t.test('the switch', { skip: !isHere }, async t => {
 
 t.test('the API has no route while authentication is off', { skip: !isHere }, async t => {
   const dir = testDir(t, {});
+  const plex = path.join(dir, 'plex');
   const app = await startHost({
     config: {
       puid: 65_534,
       traefik: { command: ['sleep', '600'], config_dir: dir, config_file: path.join(dir, 'traefik.yml') },
-      plex: { enabled: true, command: ['sleep', '600'] },
+      plex: {
+        enabled: true,
+        command: ['sleep', '600'],
+        config_dir: plex,
+        config_file: path.join(plex, 'Preferences.xml'),
+        log_file: path.join(plex, 'plex.log'),
+      },
     },
     plugins: [...PLUGINS, 'auth'],
   });
