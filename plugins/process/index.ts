@@ -1,6 +1,7 @@
 // Process control: supervises every process of the configuration, and shows and controls it over REST and WebSocket.
 import { definePlugin } from '#core';
 import { PrivateDirectory } from '#kit/private-directory';
+import type {} from '../health/contract.ts';
 import { EVENTS } from './events.ts';
 import { processMetrics, spoolMetrics } from './exported-metrics.ts';
 import { newPortConflicts } from './launch/ports.ts';
@@ -76,6 +77,10 @@ export default definePlugin({
     registerOperationRoutes(host, supervisor);
     new StatusStream(host, supervisor);
     host.contribute('prometheus.metrics', 'process', processMetrics(supervisor));
+    host.contribute('health.note', 'process', {
+      text: () =>
+        supervisor.stateFault && `a restart of Stackwarden would not know its processes: ${supervisor.stateFault}`,
+    });
     host.contribute(
       'prometheus.metrics',
       'spool',

@@ -161,6 +161,11 @@ export class Supervisor implements ProcessSupervisor {
     return this.#supervision.capture.fault;
   }
 
+  /** Why a restart of the host would not know its processes; null while it would. */
+  get stateFault(): string | null {
+    return this.#state.writeFault;
+  }
+
   /** How much output of services there is, and how much was taken. */
   spoolFigures(): Promise<SpoolFigures> {
     return this.#supervision.capture.figures();

@@ -76,7 +76,7 @@ t.test('what is wrong with it is told in one line', async t => {
 t.test('what could not be written is written later, and told once', async t => {
   const names = ['First', 'Second', 'Third'];
   const blocks = names.map(name => [name.toLowerCase(), kid(name, ['calm'])]);
-  const app = await startHost({ config: Object.fromEntries(blocks) });
+  const app = await startHost({ config: Object.fromEntries(blocks), plugins: ['config', 'process', 'health'] });
   t.teardown(() => app.stop());
   for (const name of names) t.equal((await start(app, name)).status, 200);
   for (const name of names) await pidOf(app, name);
@@ -86,9 +86,14 @@ t.test('what could not be written is written later, and told once', async t => {
   for (const name of names) t.equal((await stop(app, name)).status, 200);
   const state = async () => JSON.parse(await readFile(path.join(directory, 'state.json'), 'utf8'));
   t.same(Object.keys((await state()).processes), names, 'the disk knows nothing of it');
+  t.match((await app.get('/health')).body, {
+    status: 'healthy',
+    details: /would not know its processes: \S+state\.json/,
+  });
   await rmdir(inTheWay);
   await until(async () => Object.keys((await state()).processes).length === 0, { what: 'the file to follow' });
   for (const name of names) t.match((await state()).wanted[name], { state: 'stopped', by: 'user' });
+  t.equal((await app.get('/health')).body.details, undefined);
   const told = (await ownLog(app)).filter(line => line.includes('state.json'));
   t.match(told, [/state\.json cannot be written; a restart .* would not know/, /state\.json is written again$/]);
 });

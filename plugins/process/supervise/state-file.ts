@@ -95,13 +95,19 @@ export class StateFile {
   #later: NodeJS.Timeout | undefined;
   /** Whether there are changes that are on no disk yet. */
   #isBehind = false;
-  #toldBehind = false;
+  /** Why a write of them has failed; null where none has. */
+  #writeFault: string | null = null;
 
   constructor(directory: string, log: Logger) {
     this.directory = directory;
     this.#file = path.join(directory, 'state.json');
     this.#room = new StateRoom(this.#file);
     this.#log = log;
+  }
+
+  /** Why what is known of processes cannot be brought to the disk at present; null while it can. */
+  get writeFault(): string | null {
+    return this.#writeFault;
   }
 
   /**
@@ -311,15 +317,16 @@ export class StateFile {
   /** Told once until it succeeds, because a service that ends again and again has it written each time. */
   #retry(error: unknown): void {
     this.#saveLater(RETRY_MS);
-    if (this.#toldBehind) return;
-    this.#toldBehind = true;
+    const isTold = this.#writeFault !== null;
+    this.#writeFault = `${this.#file} cannot be written (${reasonText(error)})`;
+    if (isTold) return;
     this.#log.error(`${this.#file} cannot be written; a restart of Stackwarden would not know its processes`, error);
   }
 
   #caughtUp(): void {
     this.#isBehind = false;
-    if (this.#toldBehind) this.#log.info(`${this.#file} is written again`);
-    this.#toldBehind = false;
+    if (this.#writeFault !== null) this.#log.info(`${this.#file} is written again`);
+    this.#writeFault = null;
   }
 
   #write(): void {
