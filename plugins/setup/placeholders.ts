@@ -20,7 +20,10 @@ export class Placeholders {
     this.#source = source;
   }
 
-  /** Replaces placeholders in a text; unknown names stay, unless a plugin fails that may know them: a Problem then. Values of other plugins take the form that the text asks for. */
+  /**
+   * Replaces placeholders in a text. Values of other plugins take the form that the text asks for. Unknown names stay; throws
+   * a Problem 503 for one that a plugin which fails may know.
+   */
   fill(text: string): string {
     return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string, at: number) => {
       const value = this.#needed(name);
