@@ -41,8 +41,9 @@ export class WatchedRoot {
         onError,
       });
       const isOpen = await this.#tree.open(isNews);
-      if (isOpen && (await identityOf(this.#directory)) !== this.#identity) {
-        // It has gone, or another one has come, meanwhile.
+      if (this.#isClosed) return;
+      if (isOpen && (this.#identity === '' || (await identityOf(this.#directory)) !== this.#identity)) {
+        // It has come or gone, or another one has come, meanwhile.
         onChange(this.#directory);
         isNews = () => true;
       } else if (isOpen || (await this.#waitAbove())) return;

@@ -1,4 +1,5 @@
 // Directories are watched whatever becomes of them, at the cost of one watch for each directory.
+import fs from 'node:fs';
 import {
   mkdir,
   readdir,
@@ -12,6 +13,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { watchDirectories } from '../../../core/kit/directory-watch.ts';
@@ -126,6 +128,32 @@ t.test('a directory may come late, go and come back', async t => {
   });
   await tells('a later write', 'file', () => writeFile(file, '4'));
   t.strictSame(warnings, []);
+});
+
+t.test('a directory that came and went while its watch was set is told when another one comes', async t => {
+  const root = testDir(t, {});
+  const place = path.join(root, 'watched');
+  const realStat = fs.promises.stat;
+  t.teardown(() => {
+    fs.promises.stat = realStat;
+    syncBuiltinESMExports();
+  });
+  let looks = 0;
+  fs.promises.stat = (async (...args: Parameters<typeof stat>) => {
+    if (args[0] !== place || ++looks > 2) return await realStat(...args);
+    // It is there between the first two looks at it, when its watch begins.
+    if (looks === 2) await rename(place, path.join(root, 'aside'));
+    const answer = realStat(...args);
+    if (looks === 1) await answer.catch(() => mkdir(place));
+    return await answer;
+  }) as typeof stat;
+  syncBuiltinESMExports();
+  const { tells } = await watching(t, place);
+  t.ok(looks > 1);
+  await tells('a file in another one', 'file', async () => {
+    await mkdir(place);
+    await writeFile(path.join(place, 'file'), '1');
+  });
 });
 
 t.test('what has changed since a time is told, and what is older is not', async t => {
