@@ -28,7 +28,13 @@ t.test(
       radarr: { instances: { Default: await arr(dir, 'radarr', 'Radarr') } },
       lidarr: { instances: { Default: await arr(dir, 'lidarr', 'Lidarr', { core_service: 'decypharr, infinidysk' }) } },
     });
-    await until(async () => (await stateOf(dir, 'Sonarr')).mediamanagement.setPermissionsLinux, { what: 'Sonarr' });
+    await until(
+      async () => {
+        const { mediamanagement, rootfolder } = await stateOf(dir, 'Sonarr');
+        return mediamanagement.setPermissionsLinux && rootfolder.length > 0;
+      },
+      { what: 'Sonarr' },
+    );
     await until(async () => (await stateOf(dir, 'Lidarr')).rootfolder.length > 0, { what: 'Lidarr' });
     const client = await until(async () => (await stateOf(dir, 'Sonarr')).downloadclient[0]);
     t.match(client, { name: 'decypharr', implementation: 'QBittorrent', enable: true });
