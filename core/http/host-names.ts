@@ -112,7 +112,7 @@ function nameOf(host: string): string {
 }
 
 function isOwn(name: string): boolean {
-  return isIP(name) !== 0 || !name.includes('.') || OWN_DOMAINS.some(domain => name.endsWith(`.${domain}`));
+  return !name.includes('.') || isIP(name) !== 0 || OWN_DOMAINS.some(domain => name.endsWith(`.${domain}`));
 }
 
 /** undefined for the opaque origin `null`, and for what is no page of a host, such as an extension of the browser. */

@@ -1,5 +1,5 @@
 // A list of addresses and networks, such as `127.0.0.1` or `fd00::/8`; texts that are neither are ignored.
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { BlockList, type IPVersion, isIP } from 'node:net';
 
 /** Whether an address is one of the list, or in one of its networks. */
 export function addressList(texts: readonly string[]): (address: string) => boolean {
@@ -8,9 +8,10 @@ export function addressList(texts: readonly string[]): (address: string) => bool
   return text => {
     // A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address.
     const address = text.replace(/^::ffff:(?=\d+\.)/i, '');
-    if (isIP(address) === 0) return false;
+    const family = familyOf(address);
+    if (family === undefined) return false;
     known ??= listOf(texts);
-    return known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    return known.check(address, family);
   };
 }
 
@@ -18,11 +19,16 @@ function listOf(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
     const [address = '', bits] = text.trim().split('/');
-    if (isIP(address) === 0) continue;
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    const family = familyOf(address);
+    if (family === undefined) continue;
     const most = family === 'ipv6' ? 128 : 32;
     const prefix = Number(bits ?? most);
     if (Number.isInteger(prefix) && prefix >= 0 && prefix <= most) list.addSubnet(address, prefix, family);
   }
   return list;
+}
+
+function familyOf(address: string): IPVersion | undefined {
+  const version = isIP(address);
+  return version === 0 ? undefined : `ipv${version as 4 | 6}`;
 }

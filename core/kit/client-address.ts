@@ -30,7 +30,8 @@ export function findClientAddress(
  */
 export function networkOf(address: string): string {
   const plain = withoutMapping(address);
-  if (!isIPv6(plain)) return plain.slice(0, MAX_TEXT_LENGTH);
+  // Node compiles a long pattern when it is first asked for IPv6, which would come before the first answer of a host.
+  if (!plain.includes(':') || !isIPv6(plain)) return plain.slice(0, MAX_TEXT_LENGTH);
   const { hostname } = new URL(`http://[${plain.split('%', 1)[0]}]`);
   const [head = '', tail = ''] = hostname.slice(1, -1).split('::');
   const [left, right] = [head, tail].map(part => part.split(':').filter(group => group !== ''));
