@@ -28,10 +28,15 @@ export interface PluginEntry {
 }
 
 export function newEntry(found: PluginFolder): PluginEntry {
+  let folder: string | undefined;
   return {
     name: found.name,
     found,
-    realFolder: realFolder(found.folder),
+    // Asked for at a fault only, and looked up for hundreds of folders at a start otherwise.
+    get realFolder() {
+      folder ??= realFolder(found.folder);
+      return folder;
+    },
     state: 'pending',
     reason: null,
     plugin: undefined,
