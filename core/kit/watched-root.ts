@@ -46,7 +46,8 @@ export class WatchedRoot {
         // It has come or gone, or another one has come, meanwhile.
         onChange(this.#directory);
         isNews = () => true;
-      } else if (isOpen || (await this.#waitAbove())) return;
+      } else if (isOpen) return this.#tellMissing(isNews);
+      else if (await this.#waitAbove()) return;
     }
   }
 
@@ -54,6 +55,12 @@ export class WatchedRoot {
     this.#isClosed = true;
     this.#tree?.close();
     this.#above?.close();
+  }
+
+  /** What is no longer in the directory has no time of its own. */
+  async #tellMissing(isNews: IsNews): Promise<void> {
+    const stats = await stat(this.#directory).catch(() => undefined);
+    if (stats !== undefined && isNews(stats)) this.#watching.onChange(this.#directory);
   }
 
   /** Watches the directory anew if it is another one, or none, and in any case when it `mayHaveCome`. */

@@ -170,6 +170,18 @@ t.test('what has changed since a time is told, and what is older is not', async 
   t.notOk(seen.has(path.join(root, 'old')) || seen.has(path.join(root, 'sub', 'old')));
 });
 
+t.test('what has gone since a time is told by its directory', async t => {
+  const root = testDir(t, { sub: { gone: '1' } });
+  const sinceMs = Date.now();
+  const { seen: before } = await watching(t, root, { sinceMs: sinceMs + 10 });
+  t.same([...before], []);
+  // The clock of files is coarse.
+  await until(() => Date.now() > sinceMs + 20);
+  await rm(path.join(root, 'sub'), { recursive: true });
+  const { seen } = await watching(t, root, { sinceMs: sinceMs + 10 });
+  t.ok(seen.has(root));
+});
+
 t.test('what has changed within the millisecond is told once the time since which is over, and not before', async t => {
   const root = testDir(t, { file: '1' });
   const file = path.join(root, 'file');
