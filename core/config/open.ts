@@ -95,6 +95,7 @@ class MainConfig implements OpenConfig, ConfigStore {
     open: new WeakMap(),
   };
   #unwatch: (() => Promise<void>) | undefined;
+  #isClosed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -228,10 +229,13 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   async startWatching(): Promise<void> {
     const { log, updates } = this.#parts;
-    this.#unwatch ??= await watchConfigFile(this.file, log, () => void updates.takeOverFile({ isAsked: false }));
+    const unwatch = await watchConfigFile(this.file, log, () => void updates.takeOverFile({ isAsked: false }));
+    if (this.#isClosed) await unwatch();
+    else this.#unwatch = unwatch;
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#unwatch?.();
     await this.#parts.updates.onIdle();
     await this.#parts.announcements.onIdle();

@@ -1,7 +1,7 @@
 // The host: reads the configuration, sets the plugins up in order, listens, and takes everything down in reverse.
-
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
@@ -56,6 +56,8 @@ Object.preventExtensions(Object.prototype);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const programFolder = new ProgramFolder(rootDir);
 const CLOSE_GRACE_MS = 2_000;
+/** Who has waited for the listener asks at once, and need not wait for a look at every file. */
+const WATCH_PAUSE_MS = 100;
 /**
  * What a stop that comes during the start leaves to the plugins that are still being loaded, and a second one to the
  * required of them.
@@ -102,6 +104,8 @@ class RunningHost implements StackwardenHost {
   #http!: HttpServer;
   #set: PluginSet | undefined;
   #ready = false;
+  /** Unix time. */
+  #loadedFromMs = 0;
   /** Whether a reload was asked for meanwhile, whose configuration the start may have read before it was changed. */
   #reloadsWhenReady = false;
   /** What the log has told of the configuration. */
@@ -147,6 +151,7 @@ class RunningHost implements StackwardenHost {
     for (const point of this.#contributions.unused()) {
       this.log.info(`contributions to ${point} are kept but no loaded plugin uses them`);
     }
+    void this.#watchFiles();
   }
 
   /**
@@ -159,13 +164,11 @@ class RunningHost implements StackwardenHost {
     await this.#openLog();
     this.#watchProcess();
     this.#openEntrance();
-    const loadedFromMs = Date.now();
+    this.#loadedFromMs = Date.now();
     await this.#loadPlugins();
     if (dryRun || this.#stopping !== null) return;
     refuseUnready(this.plugins(), this.#settings.plugins);
     await this.#listen();
-    // Last, because whoever asks need not wait for a look at every file. What has changed meanwhile is noticed.
-    await Promise.all([this.#config.startWatching(), this.#watchPlugins(loadedFromMs)]);
   }
 
   get configFile(): string {
@@ -232,11 +235,6 @@ class RunningHost implements StackwardenHost {
     await withDeadline(() => this.#logging?.hub.flush(), LAST_WORDS_MS, 'the log').catch(() => undefined);
   }
 
-  #serviceOwner(): { uid: number; gid: number } | null {
-    const { puid, pgid } = this.#config.store.root();
-    return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
-  }
-
   async #openConfiguration(): Promise<void> {
     const { configDir, env = process.env, dryRun = false } = this.#options;
     if (!dryRun) await makeDirectory(configDir);
@@ -260,7 +258,7 @@ class RunningHost implements StackwardenHost {
       toDisk: !dryRun,
       name: this.#settings.logName,
       settings: () => this.#settings.log,
-      owner: () => this.#serviceOwner(),
+      owner: () => this.#settings.serviceOwner,
       stdout,
     });
     // First in the list and so disposed of last, because the other disposers may still log.
@@ -281,7 +279,10 @@ class RunningHost implements StackwardenHost {
       plugin: (scope, error) => this.#set?.fail(scope, error),
       ownerOf: (error, ranAs) => this.#set?.ownerOf(error, ranAs) ?? ranAs,
       host: () => void this.stop('fault'),
-      exit: (plugin, code) => this.#recordExit(plugin, code),
+      exit: (plugin, code) => {
+        const folder = this.#set?.folderOf(plugin);
+        if (folder !== undefined) this.#exits.record(folder, code);
+      },
     });
     this.#disposers.push(watch);
   }
@@ -289,11 +290,6 @@ class RunningHost implements StackwardenHost {
   #logDir(): string {
     if (this.#settings.logDir !== undefined) return this.#settings.logDir;
     return existsSync('/log') ? '/log' : path.join(this.#options.configDir, 'log');
-  }
-
-  #recordExit(plugin: string, code: number): void {
-    const folder = this.#set?.folderOf(plugin);
-    if (folder !== undefined) this.#exits.record(folder, code);
   }
 
   #openEntrance(): void {
@@ -361,16 +357,21 @@ class RunningHost implements StackwardenHost {
     if (!this.#options.dryRun) this.log.info(loadedPlugins(this.plugins()));
   }
 
-  async #watchPlugins(sinceMs: number): Promise<void> {
-    const { plugins } = this.#options;
-    const unwatch = await watchPluginFolders({
+  /** What has changed since the files were read is noticed then. */
+  async #watchFiles(): Promise<void> {
+    const { plugins, pace = 1 } = this.#options;
+    await delay(WATCH_PAUSE_MS * pace, undefined, { ref: false });
+    if (this.#stopping !== null) return;
+    const folders = watchPluginFolders({
       directories: this.#pluginDirs(),
       isWanted: name => plugins === undefined || plugins.includes(name),
-      sinceMs,
+      sinceMs: this.#loadedFromMs,
       log: this.log,
       onChange: names => void this.#refreshPlugins(names),
     });
-    this.#disposers.push(unwatch);
+    const [unwatch] = await Promise.all([folders, this.#config.startWatching()]);
+    if (this.#stopping === null) this.#disposers.push(unwatch);
+    else await unwatch();
   }
 
   /** While the host runs, a directory that cannot be read changes nothing, nor does the end of the program's own. */

@@ -8,7 +8,7 @@ const DEFAULT_REQUIRED = hostSchema.parse({}).dumb.plugins.required;
 
 /** `root` is the whole effective configuration, in which a default stands for what does not fit (core/config/fit.ts). */
 export function readSettings(root: Readonly<Record<string, unknown>>) {
-  const { dumb } = hostSchema.parse(root);
+  const { dumb, puid, pgid } = hostSchema.parse(root);
   const { enabled, host, port, log_level: httpLogLevel } = dumb.api_service;
   const { required } = dumb.plugins;
   return {
@@ -23,6 +23,8 @@ export function readSettings(root: Readonly<Record<string, unknown>>) {
       format: dumb.log_format,
       milliseconds: dumb.log_milliseconds,
     },
+    /** Who owns what services have to read; null where the host cannot give files away. */
+    serviceOwner: process.getuid?.() === 0 ? { uid: puid, gid: pgid } : null,
     api: { enabled, host, port },
     /** `requiredByUser`: whether the configured list differs from the default one. */
     plugins: { ...dumb.plugins, requiredByUser: required.join() !== DEFAULT_REQUIRED.join() },

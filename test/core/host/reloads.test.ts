@@ -7,7 +7,8 @@ import { heldBytes } from '../../support/held-memory.ts';
 import { startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
-const TURNS = 8;
+/** More would meet the limit of a folder's loads in a minute. */
+const TURNS = 5;
 
 /** Uses each seam with something that is large, and known by a weak reference. */
 const GUEST = `export default { name: 'guest', host: '^1', needs: ['neighbour'], async setup (host) {
