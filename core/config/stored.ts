@@ -2,7 +2,9 @@
 import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
 import type { EnvironmentEdit } from './environment.ts';
+import type { Misfit } from './fit.ts';
 import { type ConfigEdit, type ConfigPath, own, placeOf, startsWith, valueAt } from './layers.ts';
+import type { Place } from './marks.ts';
 
 /** What lies below memory: the file as it is, and what it shows with defaults and the environment. */
 export interface StoredLayers {
@@ -26,6 +28,33 @@ export function storedEdits(edits: readonly ConfigEdit[], { file, shown, overrid
     return deepEqual(before, after) ? [] : [{ path, value: after }];
   });
   return [...objects.values(), ...stored];
+}
+
+/**
+ * The edits, of which lists keep the items that do not fit, and that nobody was shown: whoever sends such a list back
+ * knows nothing of them, and what they hold may stand nowhere else. Only items with an identity are kept, until another
+ * one with the same is sent. The same list of edits where there are none.
+ */
+export function withUnshownItems(
+  edits: readonly ConfigEdit[],
+  { file, misfits, place }: { file: unknown; misfits: readonly Misfit[]; place: Place },
+): readonly ConfigEdit[] {
+  const unshown = misfits.filter(({ standIn }) => standIn === 'items');
+  const result = edits.map(edit => {
+    const { path, value } = edit;
+    const before = valueAt(file, path);
+    const ofList = unshown.filter(misfit => startsWith(misfit.path, path) && deepEqual(misfit.value, before));
+    if (ofList.length === 0 || !Array.isArray(value) || !Array.isArray(before)) return edit;
+    const identity = place.at(path).item().identityKey();
+    if (identity === undefined) return edit;
+    const indexes = new Set(ofList.map(misfit => Number(misfit.path[path.length])));
+    const sent = new Set(value.map(item => own(item, identity)));
+    const items: unknown[] = [...value];
+    for (const [index, item] of before.entries())
+      if (indexes.has(index) && !sent.has(own(item, identity))) items.splice(index, 0, item);
+    return items.length === value.length ? edit : { path, value: items };
+  });
+  return result.every((edit, index) => edit === edits[index]) ? edits : result;
 }
 
 /** Paths above this one at which the file has something else than an object: one at most. */

@@ -36,7 +36,7 @@ import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
 import { unreadLook } from './review.ts';
 import type { ConfigSchema } from './schema.ts';
-import { repeatedLists, storedEdits } from './stored.ts';
+import { repeatedLists, storedEdits, withUnshownItems } from './stored.ts';
 import { UpdateEdits } from './update-edits.ts';
 import { refuseWithoutLogin } from './without-login.ts';
 
@@ -124,12 +124,11 @@ export class Updates {
     const moves = persist ? movesIn(file.value, update.moves ?? []) : [];
     const moved = withEdits(file.value, moves) as ConfigObject;
     const changes = persist ? storedEdits(own, { file: moved, shown: lower.open, overrides }) : [];
-    const written = [...moves, ...changes];
     const overlay = persist
       ? withoutPaths(current.overlay, own.map(pathOf))
       : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
 
-    const stored = withEdits(file.value, written) as ConfigObject;
+    const stored = withEdits(file.value, [...moves, ...changes]) as ConfigObject;
     const next = current.layered(stored, overlay);
     const after = next.root;
     // The next start could not read a file with more.
@@ -152,7 +151,12 @@ export class Updates {
       const result = { persisted: false, changed: [], overridden: [], restartRequired: [], warnings, revision };
       return { result, announced: Promise.resolve() };
     }
-    warnings.push(...(await file.write(written, stored)));
+    const whole = withUnshownItems(changes, { file: moved, misfits: lower.misfits, place });
+    const wholeStored = whole === changes ? stored : (withEdits(file.value, [...moves, ...whole]) as ConfigObject);
+    // A list that is full has no room for them.
+    const isWhole = whole === changes || deepEqual(current.layered(wholeStored, overlay).root, after);
+    const written = [...moves, ...(isWhole ? whole : changes)];
+    warnings.push(...(await file.write(written, isWhole ? wholeStored : stored)));
     current.overlay = overlay;
 
     const { root, revision } = current.effective();
