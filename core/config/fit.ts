@@ -74,6 +74,7 @@ class Fitting implements Fitted {
       const value = valueAt(this.root, path);
       const issues = value === undefined ? [] : issuesOf(section, value, path);
       if (issues.length === 0) return;
+      if (this.#readsWords(issues)) continue;
       const edits = this.#sectionEdits(issues, path, tried);
       if (edits.length === 0) return;
       this.root = withEdits(this.root, edits) as ConfigObject;
@@ -95,7 +96,8 @@ class Fitting implements Fitted {
   }
 
   block(named: NamedBlock): void {
-    const issues = this.#schema.blockIssues(named);
+    let issues = this.#schema.blockIssues(named);
+    if (this.#readsWords(issues)) issues = this.#schema.blockIssues(this.#again(named));
     if (issues.length === 0) return;
     const edits: ConfigEdit[] = [];
     let isDisabled = false;
@@ -106,20 +108,41 @@ class Fitting implements Fitted {
       }
       const { path } = this.#spot(issue.path);
       const value = valueAt(this.root, issue.path);
-      const word = issue.expectsBoolean ? booleanOf(value) : undefined;
-      const hasStandIn = word !== undefined || value === null || named.isHost || this.#fallbackAt(path) === true;
-      if (hasStandIn) edits.push({ path, value: word ?? valueAt(this.#defaults, path) });
+      const hasStandIn = value === null || named.isHost || this.#fallbackAt(path) === true;
+      if (hasStandIn) edits.push({ path, value: valueAt(this.#defaults, path) });
       else isDisabled = true;
-      const standIn = word !== undefined ? 'boolean' : hasStandIn ? 'default' : null;
-      this.#note(issue, { value, standIn, disables: hasStandIn ? null : named.path });
+      this.#note(issue, { value, standIn: hasStandIn ? 'default' : null, disables: hasStandIn ? null : named.path });
     }
     this.root = withEdits(this.root, edits) as ConfigObject;
     if (isDisabled || named.isHost) return;
-    const block = valueAt(this.root, named.path) as ConfigObject;
-    for (const issue of this.#schema.blockIssues({ ...named, block })) {
-      const value = valueAt(block, issue.path);
+    const mended = this.#again(named);
+    for (const issue of this.#schema.blockIssues(mended)) {
+      const value = valueAt(mended.block, issue.path);
       this.#note(issue, issue.isFault ? UNCHECKED : { value, standIn: null, disables: named.path });
     }
+  }
+
+  #again(named: NamedBlock): NamedBlock {
+    return { ...named, block: valueAt(this.root, named.path) as ConfigObject };
+  }
+
+  /** Puts booleans in place of the words for them. Says whether there were any. */
+  #readsWords(issues: readonly SchemaIssue[]): boolean {
+    let hasWords = false;
+    for (const issue of issues) {
+      const { path, index } = this.#spot(issue.path);
+      const list = index === undefined ? undefined : (valueAt(this.root, path) as readonly unknown[]);
+      const within = list === undefined ? [] : issue.path.slice(path.length + 1);
+      const around = list === undefined ? valueAt(this.root, path) : list[Number(index)];
+      const value = valueAt(around, within);
+      const word = issue.expectsBoolean ? booleanOf(value) : undefined;
+      if (word === undefined) continue;
+      hasWords = true;
+      const mended = withEdit(around, { path: within, value: word });
+      this.root = withEdit(this.root, { path, value: list?.with(Number(index), mended) ?? mended }) as ConfigObject;
+      this.#note(issue, { value, standIn: 'boolean' });
+    }
+    return hasWords;
   }
 
   #sectionEdits(issues: readonly SchemaIssue[], section: ConfigPath, tried: Set<string>): ConfigEdit[] {
@@ -133,22 +156,15 @@ class Fitting implements Fitted {
       }
       const { path, index } = this.#spot(issue.path);
       const value = valueAt(this.root, path);
-      const word = issue.expectsBoolean && index === undefined ? booleanOf(value) : undefined;
       const place = placeOf(path);
       // A value may fail several checks, and what stands in for it is not known to fail any.
       if (mended.has(place)) continue;
       const items = `items of ${place}`;
-      const isFirst = !tried.has(place);
-      if (index !== undefined && isFirst && !tried.has(items)) {
+      if (index !== undefined && !tried.has(place) && !tried.has(items)) {
         const list = lists.get(place) ?? { path, without: new Set() };
         lists.set(place, list);
         list.without.add(index);
         this.#note(issue, { value, standIn: 'items' });
-      } else if (word !== undefined && isFirst) {
-        edits.push({ path, value: word });
-        this.#note(issue, { value, standIn: 'boolean' });
-        tried.add(place);
-        mended.add(place);
       } else {
         mended.add(place);
         const edit = this.#defaultFor(path, section, tried);

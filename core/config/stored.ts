@@ -43,7 +43,7 @@ export function withUnshownItems(
   const result = edits.map(edit => {
     const { path, value } = edit;
     const before = valueAt(file, path);
-    const ofList = unshown.filter(misfit => startsWith(misfit.path, path) && deepEqual(misfit.value, before));
+    const ofList = unshown.filter(misfit => startsWith(misfit.path, path));
     if (ofList.length === 0 || !Array.isArray(value) || !Array.isArray(before)) return edit;
     const identity = place.at(path).item().identityKey();
     if (identity === undefined) return edit;

@@ -1,6 +1,17 @@
 // A value of the file that does not fit is replaced alone, whatever else stands in its section.
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
+import { kid } from '../../support/kids.ts';
+import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
+
+/** Blocks may have a list of switches. */
+const SWITCHES = {
+  more: `config: z => {
+    globalThis.fixtureSwitches = z.looseObject({ switches: z.array(z.object({ on: z.boolean() })).optional() })
+    return z.looseObject({})
+  },`,
+  setup: `host.contribute('config.block', host.name, { schema: globalThis.fixtureSwitches })`,
+};
 
 t.test('items that do not fit leave a list, which gets its default when none is left', async t => {
   const metrics = { system_scope: 'host', network_interfaces: ['eth0'] };
@@ -27,4 +38,37 @@ t.test('items that do not fit leave a list, which gets its default when none is 
   const { network_interfaces: interfaces, ...others } = await shown({ network_interfaces: [''] });
   t.same(interfaces, ['all']);
   t.match(others, { system_scope: 'host' });
+});
+
+t.test('words for booleans count inside lists too', async t => {
+  const id = 'one';
+  const app = await startWithPlugins(
+    t,
+    { switches: SWITCHES },
+    {
+      shipped: ['notifications', 'config', 'process'],
+      config: {
+        dumb: {
+          notifications: {
+            destinations: [
+              { id, enabled: 'No', verify_tls: 'on' },
+              { id: 'two', enabled: 'maybe' },
+            ],
+          },
+        },
+        kid: { ...kid('Kid', ['calm']), switches: [{ on: 'yes' }, { on: false }] },
+      },
+    },
+  );
+  t.match((await app.get('/notifications/config')).body.destinations, [{ id, enabled: false, verify_tls: true }]);
+  t.equal((await app.get('/notifications/config')).body.destinations.length, 1);
+  t.same((await app.get('/config?process_name=Kid')).body.switches, [{ on: true }, { on: false }]);
+  const log = await ownLog(app);
+  for (const [place, word] of [
+    ['dumb.notifications.destinations.0.enabled', 'No'],
+    ['dumb.notifications.destinations.0.verify_tls', 'on'],
+    ['kid.switches.0.on', 'yes'],
+  ] as const)
+    t.match(log, `${place}: the text '${word}' counts as a boolean; write true or false without quotes`);
+  t.match(log, 'dumb.notifications.destinations.1.enabled: it must be true or false, not text; the other items');
 });

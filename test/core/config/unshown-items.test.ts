@@ -24,7 +24,7 @@ async function start(t: Test, destinations: readonly object[]) {
 }
 
 t.test('a list that is saved as it was shown', async t => {
-  const { app, kept, shown, save } = await start(t, [bad, good, nameless]);
+  const { app, kept, shown, save } = await start(t, [bad, { ...good, enabled: 'yes' }, nameless]);
   t.match(await shown(), [{ id: 'good' }]);
   const ways = [
     async () => save((await app.get('/notifications/config')).body),
