@@ -44,7 +44,9 @@ export function findDestination(
     destination.parse(url);
   } catch (error) {
     const isTold = error instanceof Problem;
-    throw new Problem(400, isTold ? scrubRefusal(url, errorText(error)) : 'The URL of the destination cannot be read.');
+    const { example } = destination;
+    const told = isTold ? scrubRefusal(url, errorText(error), example) : 'The URL of the destination cannot be read.';
+    throw new Problem(400, told);
   }
   return { destination, url };
 }

@@ -19,7 +19,7 @@ const BOTS = 'https://slack.com/api/chat.postMessage';
 
 const slack: NotificationDestination<SlackConfig> = {
   schemes: ['slack'],
-  example: 'slack://T000/B000/token/#channel',
+  example: 'slack://T_id/B_id/token/#channel',
   escapes: { '&': '&amp;', '<': '&lt;', '>': '&gt;' },
   native: url => url.hostname === 'hooks.slack.com' && NATIVE_PATH.test(url.pathname),
 
@@ -35,7 +35,7 @@ const slack: NotificationDestination<SlackConfig> = {
     if (parts.length < 3 || !parts.every(part => PART.test(part))) {
       throw new Problem(
         400,
-        'The URL needs the three parts of the webhook, slack://T000/B000/token, or a token of a bot',
+        'The URL needs the three parts of the webhook, slack://T_id/B_id/token, or a token of a bot',
       );
     }
     const named = others.slice(2).map(channelOf);
