@@ -25,9 +25,9 @@ export function findDestination(
 ): FoundDestination {
   if (holdsTwoUrls(text)) throw new Problem(400, 'Give one URL per destination.');
   const scheme = schemeOf(text);
-  if (scheme === undefined) throw new Problem(400, `The URL has no scheme. ${supported(list)}`);
-  const isWeb = WEB.has(scheme);
+  const isWeb = scheme !== undefined && WEB.has(scheme);
   if (provider === 'webhook' && !isWeb) throw new Problem(400, 'The URL of a webhook begins with http:// or https://.');
+  if (scheme === undefined) throw new Problem(400, `The URL has no scheme. ${supported(list)}`);
   const destination = provider === 'apprise' && isWeb ? nativeDestination(list, text) : ofScheme(list, scheme);
   if (destination === undefined) {
     throw new Problem(

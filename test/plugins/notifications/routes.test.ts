@@ -113,6 +113,7 @@ t.test('the flow of the frontend', async t => {
     await refused({ destinations: [known, known] }, /id 'one'/);
     await refused(one({ url: 'https://me:t0ken@host/' }), /'Hook'.*no user and password/);
     await refused(one({ url: 'ftp://host/s3cr3t' }), /'Hook'.*begins with http/);
+    await refused(one({ url: 'host/s3cr3t' }), /'Hook'.*begins with http/);
     await refused(one({ url: 'http://h/s3cr3t http://h/s3cr3t' }), /one URL per destination/);
     await refused(one({ provider: 'apprise', url: 'nobody://t0ken' }), /Unsupported notification service 'nobody'/);
     const left =
