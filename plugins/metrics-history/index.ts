@@ -4,13 +4,15 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { answer, definePlugin } from '#core';
+import { isObject } from '#kit/plain-object';
 import { queryBoolean } from '#kit/query-values';
 import type {} from '../health/contract.ts';
 import type {} from '../metrics/contract.ts';
 import { introduce, sampleFile } from './frames.ts';
 import { History } from './history.ts';
+import { checkPlace } from './place-check.ts';
 import { storePoint } from './points.ts';
-import { historySections } from './settings.ts';
+import { historySections, readSettings } from './settings.ts';
 import {
   chartQuery,
   chartSchema,
@@ -33,7 +35,8 @@ export default definePlugin({
   needs: ['metrics'],
 
   setup(host) {
-    const sections = historySections(path.join(host.paths.configDir, 'metrics'));
+    const directory = path.join(host.paths.configDir, 'metrics');
+    const sections = historySections(directory);
     host.contribute('config.schema', 'history', { path: ['dumb', 'metrics'], schema: sections.history });
     host.contribute('config.schema', 'storage', { path: ['dumb', 'metrics', 'storage'], schema: sections.storage });
     host.point('metrics.history-store', storePoint);
@@ -82,6 +85,12 @@ export default definePlugin({
       query: z.object({ force: queryBoolean().default(false) }),
       response: importSchema,
       handle: ({ query }) => history.import(query.force),
+    });
+    const settingsOf = ({ dumb }: Readonly<Record<string, unknown>>) =>
+      readSettings(isObject(dumb) ? dumb.metrics : undefined, directory);
+    host.tap('config.check', ({ before, after }) => {
+      // Without a login nobody may change the place, nor learn what is there.
+      if (host.find('access')?.enabled() === true) return checkPlace(settingsOf(before), settingsOf(after));
     });
     host.tap('host.ready', () => history.start());
     host.tap('config.changed', ({ paths }) => {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
-import { startHost, type TestHost } from '../../support/host.ts';
+import { asOwner, startHost, type TestHost } from '../../support/host.ts';
 import { changeMainFile } from '../../support/host-config.ts';
 import { ownLog } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
@@ -280,6 +280,25 @@ t.test('another place begins a new file, and the old one stays', async t => {
     active_provider: 'sqlite',
     last_error: /SQLite/,
   });
+});
+
+t.test('a directory is no place for the file', async t => {
+  const open = await startHost({ plugins: ['metrics-history', 'config', 'auth'], config: {} });
+  t.teardown(() => open.stop());
+  const updates = { dumb: { metrics: { storage: { sqlite_path: open.configDir } } } };
+  t.equal((await open.post('/config', { updates })).status, 403, 'without a login nobody learns what is there');
+  const app = await asOwner(open);
+  const { path: before } = (await storage(app)).sqlite;
+  const save = (file: string) =>
+    app.post('/config', { updates: { dumb: { metrics: { storage: { sqlite_path: file } } } } });
+  for (const directory of [app.configDir, `${app.configDir}/`, '/']) {
+    const { status, body } = await save(directory);
+    t.match([status, body.detail], [400, /^dumb\.metrics\.storage\.sqlite_path: .* is a directory; name a file in it/]);
+  }
+  t.equal((await storage(app)).sqlite.path, before);
+  const file = path.join(app.configDir, 'metrics', 'other.sqlite');
+  t.equal((await save(file)).status, 200);
+  t.match((await storage(app)).sqlite, { path: file, error: null });
 });
 
 t.test(
