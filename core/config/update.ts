@@ -123,9 +123,12 @@ export class Updates {
     const lower = current.overlay.length === 0 ? effective : current.layered(file.value, []);
     const moves = persist ? movesIn(file.value, update.moves ?? []) : [];
     const moved = withEdits(file.value, moves) as ConfigObject;
-    const changes = persist ? storedEdits(own, { file: moved, shown: lower.open, overrides }) : [];
+    const alone = persist ? aloneInMemory(blocks, lower.root, own) : [];
+    const [inMemory, saved] = parted(own, ({ path }) => alone.some(block => isBelow(path, block.path)));
+    const isPersisted = persist && (saved.length > 0 || inMemory.length === 0);
+    const changes = persist ? storedEdits(saved, { file: moved, shown: lower.open, overrides }) : [];
     const overlay = persist
-      ? withoutPaths(current.overlay, own.map(pathOf))
+      ? [...withoutPaths(current.overlay, own.map(pathOf)), ...inMemory]
       : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
 
     const stored = withEdits(file.value, [...moves, ...changes]) as ConfigObject;
@@ -139,6 +142,10 @@ export class Updates {
           ({ path, variable }) => `${dotted(path)} comes from ${variable}; change it there`,
         )
       : [];
+    for (const block of alone.filter(({ path }) => inMemory.some(edit => isBelow(edit.path, path)))) {
+      const what = `${block.processName} is in memory alone, and so is this change`;
+      warnings.push(`${what}; save its whole block to keep both`);
+    }
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
     if (block === undefined && update.mayRemove !== true) this.#edits.refuseLosses(edits, before, blocks);
     if (update.byAnybody === true) {
@@ -166,10 +173,10 @@ export class Updates {
     const isToldOf = changed.length > 0 || !hasSameProblems(effective, current.effective());
     const paths = changed.map(dotted);
     const isLaunched = launchedAnew(blocks);
-    const change = { paths, processName: block?.processName, actor: update.actor, persisted: persist };
+    const change = { paths, processName: block?.processName, actor: update.actor, persisted: isPersisted };
     const announced = isToldOf ? announcements.announce(change, cause) : Promise.resolve();
     const result = {
-      persisted: persist,
+      persisted: isPersisted,
       changed: paths,
       overridden: written.filter(edit => overrideOf(edit) !== undefined).map(({ path }) => dotted(path)),
       restartRequired: changed
@@ -202,6 +209,30 @@ export class Updates {
       context.isOver = true;
     }
   }
+}
+
+/**
+ * The blocks that memory alone has and that the edits do not name either: a part of one would be no block in the file,
+ * and so nothing at the next start.
+ */
+function aloneInMemory(
+  blocks: readonly NamedBlock[],
+  lower: Readonly<ConfigObject>,
+  edits: readonly ConfigEdit[],
+): NamedBlock[] {
+  return blocks.filter(({ path }) => {
+    const name = [...path, 'process_name'];
+    return valueAt(lower, name) === undefined && !edits.some(edit => placeOf(edit.path) === placeOf(name));
+  });
+}
+
+function isBelow(path: ConfigPath, place: ConfigPath): boolean {
+  return path.length > place.length && startsWith(path, place);
+}
+
+/** Those for which it holds, then the others. */
+function parted<T>(values: readonly T[], holds: (value: T) => boolean): [T[], T[]] {
+  return [values.filter(holds), values.filter(value => !holds(value))];
 }
 
 /** Throws a Problem 400 for what an update would make not fit; what did not fit before and stays hinders nobody. */

@@ -64,6 +64,29 @@ t.test('layers: file, memory and environment', { skip }, async t => {
   t.same((await saved(app)).kid.env, { B: '3', C: '4' });
 });
 
+t.test('a block that memory alone has is saved as a whole or not at all', { skip }, async t => {
+  const app = await startHost({ plugins: PLUGINS, config: { kid: kid('Kid', ['calm'], { enabled: true }) } });
+  t.teardown(() => app.stop());
+  const tried = kid('Tried', ['calm']);
+  await post(app, { updates: { tried, kid: { port: 7_021 } }, persist: false });
+
+  const part = await post(app, { process_name: 'Tried', updates: { log_level: 'DEBUG' }, persist: true });
+  t.match(part.body, { persisted: false, changed: ['tried.log_level'], warnings: [/^Tried is in memory alone/] });
+  const both = await post(app, { updates: { tried: { port: 7_022 }, kid: { log_level: 'DEBUG' } } });
+  t.match(both.body, { persisted: true, warnings: [/^Tried is in memory alone/] });
+  const file = await saved(app);
+  t.notOk('tried' in file, 'a part of it would be no process at the next start');
+  t.match(file.kid, { log_level: 'DEBUG' }, 'what else was sent is saved');
+  t.match((await app.get('/config?process_name=Tried')).body, { log_level: 'DEBUG', port: 7_022 });
+
+  const { body: block } = await app.get('/config?process_name=Tried');
+  const whole = await post(app, { process_name: 'Tried', updates: block, persist: true });
+  t.match(whole.body, { persisted: true, warnings: [] });
+  t.match((await saved(app)).tried, { ...tried, port: 7_022 });
+  await post(app, { process_name: 'Tried', updates: { port: 7_023 }, persist: true });
+  t.equal((await saved(app)).tried.port, 7_023, 'from then on its parts are saved');
+});
+
 t.test('refusals change nothing', { skip }, async t => {
   const app = await startHost({
     plugins: PLUGINS,

@@ -98,6 +98,17 @@ t.test('a port that the environment gives moves in memory alone', async t => {
   t.equal((await ownLogText(logDir)).split(line).length, 2, 'said once');
 });
 
+t.test('a port of a service that memory alone has moves there', async t => {
+  const taken = await occupy(t);
+  const app = await startHost({ config: {} });
+  t.teardown(() => app.stop());
+  const web = sleeper('Web', { port: taken });
+  t.equal((await app.post('/config', { updates: { web }, persist: false })).status, 200);
+  t.equal((await start(app, 'Web')).status, 200);
+  t.ok((await app.get('/config?process_name=Web')).body.port > taken);
+  t.notOk('web' in (await saved(app)), 'a port alone is no process');
+});
+
 t.test('what waits for it on this machine goes along, and nothing else', async t => {
   const taken = await occupy(t);
   const atBoot = await occupy(t);
