@@ -151,11 +151,11 @@ const RULES: readonly Rule[] = [
       /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END ).)*(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/gs,
     replacement: MASK,
   },
-  // The rest of a header line that carries credentials.
+  // The rest of a header line that carries credentials. In an address such a name has a value as any other.
   {
     words: ['authorization', 'cookie', 'token', 'api-key', 'apikey'],
     pattern:
-      /((?<!\w)(?:proxy-)?(?:authorization|(?:set-)?cookie)|(?<![\w-])x-[\w-]*(?:token|api-key|apikey))(\\{0,8}["']?[ \t]{0,8}[:=][ \t]{0,8})[^\r\n]+/gi,
+      /((?<!\w)(?:proxy-)?(?:authorization|(?:set-)?cookie)|(?<![\w?&-])x-[\w-]*(?:token|api-key|apikey))(\\{0,8}["']?[ \t]{0,8}[:=][ \t]{0,8})[^\r\n]+/gi,
     replacement: `$1$2${MASK}`,
   },
   // The same headers in a list of names and values, where no other name follows.

@@ -24,6 +24,8 @@ t.test('redact', async t => {
     ['GET /a?apikey=1234&page=2', 'GET /a?apikey=[REDACTED]&page=2'],
     ['GET /cb?code=xyz#top', 'GET /cb?code=[REDACTED]#top'],
     ['GET /a?page=1&X-Plex-Token=t', 'GET /a?page=1&X-Plex-Token=[REDACTED]'],
+    ['"GET /a?X-Plex-Token=t HTTP/1.1" 200 17', '"GET /a?X-Plex-Token=[REDACTED] HTTP/1.1" 200 17'],
+    ['/a?x-api-key=k&page=2 answers 500', '/a?x-api-key=[REDACTED]&page=2 answers 500'],
     ['postgres://bob:hunter2@db:5432/x', 'postgres://[REDACTED]@db:5432/x'],
     ['a+b://:only@redis', 'a+b://[REDACTED]@redis'],
     ['password: hunter2, retries: 3', 'password: [REDACTED], retries: 3'],
