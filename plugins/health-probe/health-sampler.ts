@@ -2,6 +2,8 @@
 // are kept. Processes that can be asked for nothing cost no turn in the queue.
 import type { ContributionList, Host, NamedBlock } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import { isObject } from '#kit/plain-object';
+import { redact } from '#kit/redact';
 import { WorkQueue } from '#kit/work-queue';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessHealth, ProcessProbe } from './contract.ts';
@@ -112,7 +114,7 @@ export class HealthSampler implements ProcessHealth {
     const checks = this.#checksOf(process, this.#knownChecks());
     if (checks === undefined) return undefined;
     if (checks === null) return RUNS;
-    return checkHealth(checks, this.#host.fetch).catch((error: unknown) =>
+    return checkHealth(checks, this.#host.fetch).then(redacted, (error: unknown) =>
       lacksDescriptors(error)
         ? undefined
         : report('degraded', 'the health check itself failed', {
@@ -146,4 +148,21 @@ export class HealthSampler implements ProcessHealth {
     known.set(block, checks);
     return checks;
   }
+}
+
+/** A report has words of the service, and the address that was asked for, in which a key may stand. */
+function redacted(health: HealthReport): HealthReport {
+  const { reason, details } = health;
+  return {
+    ...health,
+    reason: reason === null ? null : redact(reason),
+    details: details === null ? null : (redactedTexts(details) as Record<string, unknown>),
+  };
+}
+
+function redactedTexts(value: unknown): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map(redactedTexts);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, redactedTexts(member)]));
 }

@@ -1,6 +1,7 @@
 // Why a start did not succeed, as whoever asked for it is told.
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
+import { redact } from '#kit/redact';
 import type { ExitRecord } from '../contract.ts';
 
 export function cancelled(what: 'Start' | 'Restart', processName: string, host: Host, cause: unknown): Problem {
@@ -21,7 +22,12 @@ export function failedToStay(
   return new Problem(500, `${processName} ${failed} (${how})${errorLine === null ? '' : `: ${errorLine}`}`);
 }
 
+/** It is kept and told in many places, and may quote a command or an address with a secret in it. */
 export function refusedStart(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  return new Problem(500, `Failed to setup project: ${errorText(error)}`, { cause: error });
+  const setup = () => new Problem(500, `Failed to setup project: ${errorText(error)}`, { cause: error });
+  const problem = error instanceof Problem ? error : setup();
+  const { status, message, code, extra, headers } = problem;
+  const masked = redact(message);
+  if (masked === message) return problem;
+  return new Problem(status, masked, { ...(code === undefined ? {} : { code }), extra, headers, cause: error });
 }

@@ -161,6 +161,27 @@ t.test('no answer, no redirects, many components, and nothing of the body', asyn
   t.notMatch(JSON.stringify(details), /hunter2/);
 });
 
+t.test('a report tells no secret of the address or of the answer', async t => {
+  const port = await listen(t, (_request, response) => {
+    response.writeHead(500).end(JSON.stringify({ status: 'password=hunter2', checks: { db: 'token=hunter2' } }));
+  });
+  const health = { path: '/well?apikey=hunter2&full=1', port };
+  const app = await startHost({ config: { asked: sleeper('asked', { health }) } });
+  t.teardown(() => app.stop());
+  await start(app, 'asked');
+  const asked = await answered(app, 'asked');
+  t.match(asked, {
+    health_reason: '/well?apikey=[REDACTED]&full=1 answers 500',
+    health_details: {
+      endpoint: '/well?apikey=[REDACTED]&full=1',
+      http_status: 500,
+      reported_status: 'password=[REDACTED]',
+      components: [{ name: 'db', status: 'token=[REDACTED]' }],
+    },
+  });
+  t.notMatch(JSON.stringify(asked), /hunter2/);
+});
+
 t.test('every configured port must accept, those of the environment too', async t => {
   const [port, webPort, ofEnvironment] = [await freePort(), await freePort(), await freePort()];
   const app = await startHost({

@@ -73,6 +73,27 @@ t.test('a program that is missing', async t => {
   t.match(await wanted(), { Empty: { state: 'stopped' } }, 'and what was stopped');
 });
 
+t.test('the reason tells no secret of the command', async t => {
+  const app = await startHost({
+    plugins: ['config', 'process'],
+    config: {
+      dumb: { startup: { stabilization_seconds: 0 } },
+      odd: service('Odd', ['API_TOKEN=hunter2 /nowhere/program'], { enabled: true }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const reason = /command API_TOKEN=\[REDACTED\].* was not found/;
+  t.match((await start(app, 'Odd')).body, { detail: reason });
+  t.match(await status(app, 'Odd'), { health_reason: reason, restart: { last_failure_reason: reason } });
+  const { failures } = await until(async () => {
+    const { body } = await app.get('/process/startup-status');
+    return body.phase === 'degraded' && body;
+  });
+  t.match(failures, { Odd: reason });
+  for (const route of ['/process/service-status?include_health=true&process_name=Odd', '/process/startup-status'])
+    t.notMatch((await app.get(route)).text, /hunter2/, route);
+});
+
 t.test('a program that the service waits for may come with it', async t => {
   const dir = testDir(t, {});
   const place = path.join(dir, 'later');

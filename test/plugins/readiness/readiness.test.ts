@@ -108,3 +108,22 @@ t.test('readiness and liveness', async t => {
   t.teardown(() => next.stop());
   await until(async () => (await health('Said', next)) === 'healthy', { what: 'what was said before counts' });
 });
+
+t.test('the reason tells no secret of the address', async t => {
+  const server = createServer((_request, response) => response.writeHead(503).end()).listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as { port: number };
+  const readiness = { interval_seconds: 0.1, http: { path: '/well?apikey=hunter2&full=1', port } };
+  const app = await startHost({
+    plugins: ['config', 'process', 'health-probe', 'readiness'],
+    config: { asked: block('Asked', 'sleep 600', { readiness }) },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Asked');
+  const reason = await until(async () => {
+    const { health_reason: told } = await status(app, 'Asked');
+    return String(told).includes('answers') && told;
+  });
+  t.equal(reason, '/well?apikey=[REDACTED]&full=1 answers 503');
+});
