@@ -79,6 +79,23 @@ t.test('a service without log_file has one that the configuration shows and the 
   t.equal((await app.get('/config')).body.later.log_file, path.join(logDir, 'later.log'), 'in memory alone, too');
 });
 
+t.test('names of other scripts have logs of their own, which stay when another goes', async t => {
+  const { app } = await open(t, { first: speaker('映画', 'of the first'), second: speaker('音楽', 'of the second') });
+  const named = async (name: string) => (await app.get(`/process?process_name=${encodeURIComponent(name)}`)).body;
+  const file = (await named('音楽')).config.log_file;
+  for (const name of ['映画', '音楽']) {
+    await start(app, name);
+    await until(async () => (await pageOf(app, name)).log !== '');
+  }
+  const { first: _gone, ...rest } = JSON.parse(await savedText(app));
+  await writeFile(path.join(app.configDir, 'stackwarden.json'), JSON.stringify(rest));
+  await until(async () => (await named('映画')).detail !== undefined);
+  t.equal((await named('音楽')).config.log_file, file);
+  const { log } = await pageOf(app, '音楽');
+  t.match(log, 'of the second');
+  t.notMatch(log, 'of the first');
+});
+
 t.test('a log outside of the directories of its service is told by the check, and at its start', async t => {
   const { app, dir } = await open(t, {
     films: speaker('Films', 'x', { enabled: true, log_file: '../outside.log' }),
