@@ -56,6 +56,12 @@ export class HealthSampler implements ProcessHealth {
     return this.last(process);
   }
 
+  /** What can be asked for nothing is well from when it runs on, and no client is told otherwise until the next round. */
+  seen(process: ProcessSnapshot): void {
+    if (process.status !== 'running' || process.isHost || this.#sampleOf(process) !== undefined) return;
+    if (this.#checksOf(process, this.#knownChecks()) === null) this.#keep(process, RUNS);
+  }
+
   async isUp(process: ProcessSnapshot): Promise<boolean> {
     const health = await this.#queue.add(() => this.#check(process));
     if (health?.status !== 'healthy' || health.details?.probe === 'process') return false;

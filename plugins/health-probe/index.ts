@@ -16,6 +16,8 @@ export default definePlugin({
     const probed = host.hook('process.probed', 'parallel');
     const probes = host.point('process.probe', probePoint);
     const onAnswer = (process: ProcessSnapshot, health: HealthReport) => void probed.promise(process, health);
-    host.provide('process.health', new HealthSampler(host, probes, onAnswer));
+    const sampler = new HealthSampler(host, probes, onAnswer);
+    host.provide('process.health', sampler);
+    host.tap('process.status', process => sampler.seen(process));
   },
 });

@@ -55,6 +55,13 @@ t.test('messages', async t => {
 
   await start(app, 'Two');
   await until(() => plain.messages.at(-1).running.includes('Two'), { timeoutMs: 9_000, what: 'a push of the start' });
+  const states = () =>
+    full.messages.map(({ processes }) => processes.find((entry: Message) => entry.process_name === 'Two'));
+  t.match(
+    await until(() => states().find(({ status }) => status === 'running')),
+    { health_status: 'healthy', restart: { readiness_state: 'ready' } },
+    'what can be asked for nothing is well from when it runs on',
+  );
   await stop(app, 'One');
   await until(() => !plain.messages.at(-1).running.includes('One'), { timeoutMs: 9_000, what: 'a push of the stop' });
 
