@@ -8,6 +8,7 @@ import { CACHES_DIRECTORY } from './cache-directory.ts';
 import type {} from './contract.ts';
 import { RECORDS_DIRECTORY } from './folder-records.ts';
 import { registerInstallEvents } from './install-events.ts';
+import { installInfo, installInfoOf } from './install-info.ts';
 import { InstallService } from './install-service.ts';
 import { Installations } from './installations.ts';
 import { MIRRORS_PATH, mirrorsSchema } from './mirrors.ts';
@@ -44,6 +45,14 @@ export default definePlugin({
       schema: z.object({ install: install.nullable().describe('how far its installation is') }),
       members: ({ processName }) => ({ install: board.of(processName) ?? null }),
       revision: () => board.revision,
+    });
+
+    host.contribute('process.detail', 'installs', {
+      schema: z.object({ install_info: installInfo.nullable().describe('what lies in its folder') }),
+      members: async ({ processName }) => {
+        const found = service.isSupported(processName) ? await service.installed(processName) : null;
+        return { install_info: found && installInfoOf(found) };
+      },
     });
 
     host.tap('service.install', ({ plan, block }) => missing.ensure(block, plan), { deadlineMs: DEADLINE_MS });

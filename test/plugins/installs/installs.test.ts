@@ -86,6 +86,10 @@ t.test('installations', async t => {
     if (root) t.match(await stat(path.join(place('Fresh'), 'lib/code')), { uid: NOBODY, gid: NOBODY });
     t.same(await drafts('Fresh'), []);
     t.match((await ask(app, 'installed', 'Fresh')).body.value, { version: 'v1.0.0', previousVersion: null });
+    const told = async (name: string) => (await app.get(`/process?process_name=${name}`)).body.install_info;
+    t.match(await told('Fresh'), { version: 'v1.0.0', installed_at: Number, previous_version: null, shared_with: [] });
+    t.equal(await told('Stopped'), null, 'it is not installed');
+    t.equal(await told('DUMB%20API'), null, 'nothing installs it');
   });
 
   await t.test('a release takes the place of another, and what is kept is not touched', async t => {
