@@ -25,6 +25,13 @@ interface Assignment {
 const STATEMENT = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)[ \t]*/y;
 const SETTING = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+@%&|^]|\*\*?|\/\/?|<<|>>)?=(?!=)/y;
 const DUNDER_NAME = /^__.*__$/;
+/** A file in which one of them is set is no Python. */
+const KEYWORDS = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from ' +
+    'global if import in is lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+);
 
 export const pythonFormat: ConfigFormat = {
   name: 'python',
@@ -168,7 +175,7 @@ function findSetOffsets(text: string): Map<string, number> {
  * Throws a Problem 400 when the file already sets the name in a way that cannot be edited, or the name is not valid.
  */
 function requireUnset(text: string, name: string, setOffset: number | undefined): void {
-  if (!/^[A-Za-z_]\w*$/.test(name) || DUNDER_NAME.test(name))
+  if (!/^[A-Za-z_]\w*$/.test(name) || DUNDER_NAME.test(name) || KEYWORDS.has(name))
     throw new Problem(400, `'${name}' cannot be the name of a setting`);
   if (setOffset === undefined) return;
   const { line } = positionAt(text, setOffset);

@@ -155,6 +155,13 @@ holdFormat(t, pythonFormat, {
       message: /cannot be the name/,
     },
     {
+      name: 'a word of Python itself as a name',
+      text: SETTINGS,
+      updates: { PORT: 6060, import: 1 },
+      status: 400,
+      message: /'import' cannot be the name of a setting/,
+    },
+    {
       name: 'no name',
       text: 'A = 1\n',
       updates: { 'B = 2; import os': 1 },
