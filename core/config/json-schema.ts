@@ -7,6 +7,21 @@ import { MARKS } from './marks.ts';
 
 /** Marks that are not JSON Schema keywords themselves. */
 const OWN_KEYWORDS = MARKS.filter(mark => mark !== 'writeOnly');
+/** Those of draft 7; each other one that zod names says no more than the pattern beside it, and validators complain. */
+const FORMATS = new Set([
+  'date-time',
+  'date',
+  'time',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uri',
+  'uri-reference',
+  'uri-template',
+  'json-pointer',
+  'regex',
+]);
 
 const made = new WeakMap<z.ZodType, ConfigObject>();
 
@@ -19,7 +34,10 @@ export function toJsonSchema(schema: z.ZodType): ConfigObject {
     io: 'input',
     unrepresentable: 'any',
     reused: 'inline',
-    override: ({ jsonSchema }) => renameMarks(jsonSchema),
+    override({ jsonSchema }) {
+      renameMarks(jsonSchema);
+      if (jsonSchema.format !== undefined && !FORMATS.has(jsonSchema.format)) delete jsonSchema.format;
+    },
   });
   made.set(schema, rest as ConfigObject);
   return rest as ConfigObject;

@@ -27,6 +27,13 @@ function withoutDescription(schema: unknown, path: readonly string[] = []): stri
   return [...bare, ...below];
 }
 
+/** Each format that a schema names, of any key. */
+function formatsOf(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(formatsOf);
+  if (!isObject(schema)) return [];
+  return [...(typeof schema.format === 'string' ? [schema.format] : []), ...Object.values(schema).flatMap(formatsOf)];
+}
+
 /** The instances of a service, each a block. */
 function isList(member: unknown): boolean {
   return isObject(member) && member.patternProperties !== undefined;
@@ -40,6 +47,11 @@ t.test('every key has a description', { skip: !isHere }, async t => {
   t.teardown(() => app.stop());
   const { body } = await app.get('/config/schema');
   t.same([...new Set(withoutDescription(body))], []);
+  const formats = new Set(formatsOf(body));
+  formats.delete('uri');
+  t.same([...formats], [], 'browsers write a line for each format that they do not know');
+  const { health } = body.properties.mine.properties;
+  t.match(health.properties.path, { pattern: /^\^/ }, 'what a path begins with is told all the same');
   const keys = Object.keys(body.properties.mine.properties);
   for (const key of ['command', 'env', 'port', 'log_file', 'wait_for_url', 'stop_signal'])
     t.ok(keys.includes(key), key);
