@@ -49,6 +49,7 @@ const tcpWait = z.looseObject({
   port: port.describe('port that must accept connections'),
   timeout: z.number().positive().optional().describe('seconds for one connection'),
 });
+const directoryWait = z.union([text, z.looseObject({ path: text.describe('the directory') })]);
 
 /** Has no defaults, because an editor in a browser would write them into the block. */
 export const blockSchema = z.looseObject({
@@ -126,7 +127,7 @@ export const blockSchema = z.looseObject({
     .meta({ relation: 'address' })
     .describe('addresses that must answer before the start'),
   wait_for_dir: z
-    .union([text, z.array(z.union([text, z.looseObject({ path: text.describe('the directory') })]))])
+    .union([directoryWait, z.array(directoryWait)])
     .optional()
     .meta(WAIT)
     .describe('directories that must exist before the start'),

@@ -55,6 +55,21 @@ t.test('a directory and a port that come later', async t => {
   t.same(await readdir(programs), ['test'], 'no program is run for a look');
 });
 
+t.test('one directory, told as an object', async t => {
+  const wanted = path.join(testDir(t), 'later');
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: { kid: kid('Kid', ['calm'], { wait_for_dir: { path: wanted } }) },
+  });
+  t.teardown(() => app.stop());
+  const started = start(app, 'Kid');
+  await until(async () => (await status(app, 'Kid')).health_reason?.includes(wanted));
+  await mkdir(wanted);
+  t.equal((await started).status, 200);
+  const updates = { wait_for_dir: { path: `${wanted}/deeper` } };
+  t.match(await app.post('/config', { process_name: 'Kid', updates }), { status: 200, body: { warnings: [] } });
+});
+
 t.test('a mount, and never a look at a dead one', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
   const [good, dead] = [path.join(dir, 'with a space'), path.join(dir, 'dead')];
