@@ -1,10 +1,11 @@
-// Plex: claims the server for the account of its owner before its first start.
+// Plex: claims the server for the account of its owner before its first start, and describes how others reach one.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 import { claim } from './claim.ts';
+import { plexSection } from './settings.ts';
 
 const KEY = 'plex';
 
@@ -16,6 +17,7 @@ export default definePlugin({
   after: ['setup'],
 
   setup(host) {
+    host.contribute('config.schema', 'plex', { path: ['dumb'], schema: plexSection });
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure({ block, template, owner, fill }) {

@@ -1,0 +1,10 @@
+// What the section `dumb` says of the Plex server that services are told of, whether or not it runs here.
+import { z } from 'zod';
+
+export const plexSection = z.object({
+  plex_address: z.string().default('').describe('address of the Plex server that services are given'),
+  plex_token: z
+    .string()
+    .default('')
+    .meta({ secret: true, description: 'token with which services ask the Plex server' }),
+});
