@@ -9,7 +9,7 @@ import { FileVersions } from './file-versions.ts';
 import { guardOpenApi } from './open-api-guard.ts';
 import { isPath } from './path-safety.ts';
 import { formatPoint } from './points.ts';
-import { ServiceFiles } from './service-file.ts';
+import { requireFormat, ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
 /** The code and the templates that the host runs. */
@@ -60,9 +60,11 @@ export default definePlugin({
         const { processName } = block;
         const target = { service: processName, service_path: block.path.join('.') };
         const updates = body.updates ?? '';
+        const formatName = body.config_format || undefined;
         const isEmpty = typeof updates === 'object' && Object.keys(updates).length === 0;
         if (updates === '' || (isEmpty && body.mode !== 'replace')) {
           const { format, config, raw, revision } = await files.read(block);
+          requireFormat(format, formatName);
           return { ...target, config_format: format.name, config, raw, revision };
         }
         const held = host.find('process.supervisor')?.get(processName)?.held ?? null;
@@ -73,7 +75,7 @@ export default definePlugin({
           updates,
           mode: body.mode ?? 'merge',
           revision: body.revision ?? undefined,
-          format: body.config_format || undefined,
+          format: formatName,
           guard: place => guardFile(host, place),
         });
         if (changed > 0) {

@@ -163,9 +163,7 @@ export class ServiceFiles implements ServiceFileAccess {
     // Refused before it is parsed, which takes many times the memory.
     if (typeof update.updates === 'string') refuseLargeData([update.updates], MAX_BYTES);
     const format = this.#selectFormat(place);
-    if (update.format !== undefined && update.format !== format.name) {
-      throw new Problem(400, `The file is ${format.name}, not ${update.format}`);
-    }
+    requireFormat(format, update.format);
     const { text, revision } = await held.read();
     if (update.revision !== undefined && update.revision !== revision) {
       throw new Problem(409, 'The file was changed meanwhile; read it again');
@@ -196,6 +194,11 @@ export class ServiceFiles implements ServiceFileAccess {
     await this.#versions.keep(block.processName, path.basename(place), before);
     return (await held.write(after)).revision;
   }
+}
+
+/** Throws a Problem 400 when a caller takes the file for another format than it has. */
+export function requireFormat(format: ConfigFormat, name: string | undefined): void {
+  if (name !== undefined && name !== format.name) throw new Problem(400, `The file is ${format.name}, not ${name}`);
 }
 
 function isOf(format: ConfigFormat, name: string): boolean {

@@ -91,6 +91,8 @@ t.test('read and change', async t => {
   t.match(await call({ updates: 'name: b' }), { status: 200, body: { changed: 1 } }, 'an update as text');
   t.equal((await call({ updates: { port: 1 }, revision: read.body.revision })).status, 409);
   t.equal((await call({ updates: { port: 1 }, config_format: 'json' })).status, 400);
+  t.equal((await call({ config_format: 'json' })).status, 400, 'a read too');
+  t.equal((await call({ config_format: 'yaml' })).status, 200);
   t.equal((await call({ updates: { name: 'b' }, config_format: '' })).status, 200, 'an empty name is none');
   for (const updates of [[], 5, true]) t.equal((await call({ updates })).status, 422);
 
