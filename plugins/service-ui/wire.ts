@@ -33,7 +33,7 @@ export function entryToWire(ui: ServiceUi): z.input<typeof entry> {
   return {
     name: ui.name,
     process_name: ui.processName,
-    config_key: ui.configKey,
+    config_key: ui.kind,
     port: ui.port,
     host: ui.host,
     path: ui.frameable ? `/service/ui/${ui.name}` : '',

@@ -58,11 +58,9 @@ t.test('the list and the map', { skip: !isHere }, async t => {
   t.equal(body.enabled, false);
   t.equal(body.services[1].public_url, 'https://sso.example.org');
   t.equal(body.services[6].host, '127.0.0.1', 'a wildcard address is none to connect to');
-  t.match((await app.get('/config/service-ui-map')).body, {
-    plex: 'plex',
-    sonarr_2: 'sonarr',
-    dumb_api_service: 'dumb',
-  });
+  const map = (await app.get('/config/service-ui-map')).body;
+  t.match(map, { plex: 'plex', sonarr_2: 'sonarr', dumb_api_service: 'dumb' });
+  for (const { name, config_key } of body.services) t.equal(config_key, map[name], `${name} is of one type on both`);
 });
 
 t.test('a key for the port that the block does not have is told when it is saved', { skip: !isHere }, async t => {
