@@ -39,7 +39,7 @@ function schemaOf(fact: OptionFact): z.ZodType {
   });
 }
 
-function schemaOfType(type: OptionFact['type'], { values, minimum, pattern }: OptionFact): z.ZodType {
+function schemaOfType(type: OptionFact['type'], { values, items, minimum, pattern }: Partial<OptionFact>): z.ZodType {
   switch (type) {
     case 'boolean':
       return z.boolean();
@@ -48,7 +48,7 @@ function schemaOfType(type: OptionFact['type'], { values, minimum, pattern }: Op
     case 'number':
       return z.number().min(minimum ?? -Number.MAX_VALUE);
     case 'array':
-      return z.array(z.unknown());
+      return z.array(items === undefined ? z.unknown() : schemaOfType(items, {}));
     case 'object':
       return z.looseObject({});
     default:

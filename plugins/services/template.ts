@@ -11,6 +11,7 @@ const condition = z.string().min(1);
 export const optionFact = z.strictObject({
   type: z.union([kinds, z.array(kinds)]),
   values: texts.optional(),
+  items: kinds.optional().describe('what a list holds; absent: anything'),
   minimum: z.number().optional(),
   pattern: z.string().optional(),
   secret: z.literal(true).optional(),

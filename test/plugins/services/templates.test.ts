@@ -87,6 +87,21 @@ t.test('defaults of instances, and what the file says wins', { skip: !isHere }, 
   t.match(await app.post('/config', { process_name: 'Mine', updates: { no_such: 1 } }), { status: 400 });
 });
 
+t.test('what a list of an option may hold', { skip: !isHere }, async t => {
+  const app = await startHost({ plugins: ['config', 'process', 'services'] });
+  t.teardown(() => app.stop());
+  const save = (updates: object) => app.post('/config', { process_name: 'Seerr', updates });
+  t.equal((await save({ exclude_dirs: ['/kept'] })).status, 200);
+  for (const exclude_dirs of [[['/kept']], [{ path: '/kept' }], [5]]) {
+    const refused = await save({ exclude_dirs });
+    t.equal(refused.status, 400, 'it would be cleared');
+    t.match(refused.body.detail, /seerr\.instances\.Default\.exclude_dirs.*: it must be text/);
+  }
+  t.equal((await save({ platforms: [5] })).status, 400);
+  const databases = [{ name: 'mine', enabled: true }];
+  t.equal((await app.post('/config', { process_name: 'PostgreSQL', updates: { databases } })).status, 200);
+});
+
 t.test('names, links, and a template of the user', { skip: !isHere }, async t => {
   const configDir = testDir(t, {});
   const own = path.join(configDir, 'templates', 'services');
