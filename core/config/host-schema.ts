@@ -1,5 +1,6 @@
 // The host's own part of the configuration, which the core itself reads. Plugins contribute everything else.
 import { z } from 'zod';
+import { findLevel, LEVELS } from '../kit/log-level.ts';
 import { PRINTABLE } from '../kit/printable.ts';
 
 const names = z.array(z.string());
@@ -23,13 +24,17 @@ const logName = z
   .regex(/^(?!\.)[^/\0-\x1f]+$/, 'must be a plain name, without a slash and without a dot in front');
 const SIZE = /^(\d+(?:\.\d+)?)\s*([KMG]?)B?$/i;
 const UNITS: Record<string, number> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+const level = z
+  .string()
+  .refine(word => findLevel(word) !== undefined, `it must be one of ${LEVELS.join(', ')}`)
+  .default('INFO');
 const port = z.number().int().min(1).max(65_535);
 /** Marks members whose changes take effect at the next start of the host. */
 const AT_START = { live: false };
 
 /** Defaults may be written back into the file, so each keeps the meaning of an absent member. */
 const productSchema = z.looseObject({
-  log_level: z.string().default('INFO').describe('least level of the own log: DEBUG, INFO, WARNING, ERROR or CRITICAL'),
+  log_level: level.describe('least level of the own log: DEBUG, INFO, WARNING, ERROR or CRITICAL'),
   log_name: logName.default('DUMB').meta(AT_START).describe('first part of the names of the own log files'),
   log_dir: z
     .string()
@@ -59,7 +64,7 @@ const productSchema = z.looseObject({
         .meta(AT_START)
         .describe('whether the API is served; without it services are supervised all the same'),
       process_name: z.string().regex(PRINTABLE).default('DUMB API').describe('name of its entry among the processes'),
-      log_level: z.string().default('INFO').describe('least level of lines about requests'),
+      log_level: level.describe('least level of lines about requests'),
       host: z.string().min(1).default('127.0.0.1').meta(AT_START).describe('address to listen on; 0.0.0.0 means all'),
       port: port.default(8000).meta(AT_START).describe('port to listen on'),
       allowed_hosts: names

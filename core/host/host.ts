@@ -30,7 +30,6 @@ import type { HostOptions, StackwardenHost } from './host-options.ts';
 import { asHost } from './invoke.ts';
 import { listen } from './listen.ts';
 import { loadedPlugins } from './loaded-plugins.ts';
-import { refuseUnknownLevel } from './log-levels.ts';
 import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
@@ -242,7 +241,6 @@ class RunningHost implements StackwardenHost {
     this.#disposers.push(() => this.#config.close());
     this.#settings = readSettings(this.#config.store.root());
     this.#config.onCheck(async candidate => {
-      refuseUnknownLevel(candidate.before, candidate.after);
       refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
       candidate.warnings.push(...newUnusedWords(candidate));
       await this.#coreHooks.check.promise(candidate);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { ConfigCandidate, ConfigObject, ConfigStore } from '../contract/config.ts';
 import { errorText } from '../kit/error-text.ts';
 import { isTimeZone } from '../kit/time-zone.ts';
-import { unknownLevels, unknownLevelsOf } from './log-levels.ts';
+import { unknownLevels } from './log-levels.ts';
 
 /** One line for each. */
 export async function unusedWords(store: ConfigStore): Promise<string[]> {
@@ -12,8 +12,7 @@ export async function unusedWords(store: ConfigStore): Promise<string[]> {
   const variables = store.overridingVariables();
   const missing = await Promise.all(directories.map(missingDirectory));
   return [
-    ...unknownLevels(store.root(), variables),
-    ...unknownLevelsOf(store.blocks(), variables),
+    ...unknownLevels(store.blocks(), variables),
     ...unknownZone(store),
     ...relativeRoot(store.root()),
     ...missing.flat(),

@@ -67,14 +67,14 @@ const PROBLEMS = [
   /six\.stop_signal: .*its default is used until it is mended/,
   /two: the name 'Same' is that of one; give each its own process_name/,
   /dumb\.log_levle: there is no key 'log_levle'; 'log_level' is probably meant/,
-  /dumb\.log_level: 'LOUD' is no log level, so INFO is used; it is one of DEBUG, INFO/,
+  /dumb\.log_level: it must be one of DEBUG, INFO, .*; its default is used until it is mended/,
   /dumb\.log_size: it must be a size, such as 500K, 10M or 1G; its default is used until it is mended/,
   /data_root: 'data' is relative, so it lies wherever the host was started; give the path from \/ on/,
   /fourteen\.ui\.port_key: the block has no key 'web_port', so its web interface is left out; name the key/,
   /tz: 'Mars\/Olympus' is no known time zone, so schedules follow local time; name one such as/,
   /dumb\.plugins\.dirs: no plugin is found in \/nowhere\/plugins: .*; correct or remove it/,
   /nine: it has a command and no process_name, so it is no service; give it a process_name/,
-  /the variable DUMB_API_SERVICE_LOG_LEVEL: 'LOUDEST' is no log level, so INFO is used/,
+  /dumb\.api_service\.log_level: the variable DUMB_API_SERVICE_LOG_LEVEL is ignored until it is mended: .*DEBUG/,
   /ten\.log_level: 'LOUD' is no log level, so INFO is used/,
   /one\.stop_grace: there is no key 'stop_grace'; 'stop_grace_seconds' is probably meant/,
   /five\.comand: there is no key 'comand'; 'command' is probably meant/,
@@ -173,7 +173,7 @@ t.test('the log tells each once in a start', async t => {
     t.equal(lines.filter(line => expected.test(line)).length, 1, String(expected));
   }
   const refused = await app.post('/config', { updates: { dumb: { log_level: 'LOUDER' } } });
-  t.match(refused, { status: 400, body: { detail: /'LOUDER' is no log level.*DEBUG, INFO/ } });
+  t.match(refused, { status: 400, body: { detail: /dumb\.log_level: it must be one of DEBUG, INFO/ } });
 });
 
 t.test('who holds the port is told at once, and which key chooses another', async t => {

@@ -25,3 +25,15 @@ t.test('one that does not fit leaves what the file has', async t => {
   t.equal(await logCount('', { DUMB_LOG_COUNT: 'many' }), 3);
   t.equal(await logCount('', { DUMB_LOG_COUNT: '-5' }), 3);
 });
+
+t.test('a word that is no log level leaves the level of the file', async t => {
+  const configDir = testDir(t, {
+    'stackwarden.json': JSON.stringify({
+      dumb: { log_level: 'WARNING', api_service: { log_level: 'error' }, gateway: { enabled: false } },
+    }),
+  });
+  const env = { DUMB_LOG_LEVEL: 'LOUD', DUMB_API_SERVICE_LOG_LEVEL: 'LOUDEST' };
+  const app = await startHost({ plugins: ['config'], configDir, env });
+  t.teardown(() => app.stop());
+  t.match((await app.get('/config')).body.dumb, { log_level: 'WARNING', api_service: { log_level: 'error' } });
+});
