@@ -10,6 +10,7 @@ import type {} from './contract.ts';
 import { registerJobEvents, tellOfEnds } from './jobs/job-events.ts';
 import { SymlinkJobs } from './jobs/symlink-jobs.ts';
 import { registerManifestRoutes } from './manifest/manifest-routes.ts';
+import { installDirs } from './places/install-dirs.ts';
 import { placesOf } from './places/path-rules.ts';
 import { presetPoint } from './preset-point.ts';
 import { repairOperation } from './repair/repair-operation.ts';
@@ -29,7 +30,7 @@ export default definePlugin({
 
   async setup(host) {
     const presets = host.point('symlink.preset', presetPoint);
-    const places = placesOf(host.paths.configDir, ROOT);
+    const places = placesOf(host.paths.configDir, installDirs(ROOT));
     declareHostState(path.basename(places.stateDir));
     const processes = new TaskProcesses(places, LIMITS);
     const operations = [repairOperation(host, places), backupOperation(host, places), restoreOperation(host)];

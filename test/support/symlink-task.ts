@@ -67,7 +67,7 @@ function answerOf(
   input: object,
   { configDir, id, answerMs = 10_000, heard }: TaskOptions,
 ): Promise<TaskEnd> {
-  const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDir: rootDir };
+  const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDirs: [rootDir] };
   child.send({ kind: 'run', task, input, id, places, answerMs }, () => undefined);
   return new Promise(resolve => {
     const receive = (message: FromChild): void => {

@@ -17,12 +17,12 @@ export interface Places {
   readonly configDir: string;
   /** Where manifests and reports lie: the one place that is allowed wherever it is. */
   readonly stateDir: string;
-  /** Where the product itself lies. */
-  readonly installDir: string;
+  /** Where the product itself lies. What it is configured to keep in one of them is not part of it. */
+  readonly installDirs: readonly string[];
 }
 
-export function placesOf(configDir: string, installDir: string): Places {
-  return { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDir: path.resolve(installDir) };
+export function placesOf(configDir: string, installDirs: readonly string[]): Places {
+  return { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDirs };
 }
 
 export function snapshotDir({ stateDir }: Places): string {
@@ -58,10 +58,15 @@ export function refuseProtected(place: string, what: string, places: Places): vo
     throw new Problem(400, `${what} lies in a protected place of the system or of this product; choose another one.`);
 }
 
-export function isProtected(place: string, { stateDir, installDir }: Places): boolean {
+export function isProtected(place: string, { configDir, stateDir, installDirs }: Places): boolean {
   if (place === '/') return true;
   if (isAtOrBelow(place, stateDir)) return false;
-  return [...PROTECTED, installDir].some(directory => isAtOrBelow(place, directory));
+  if (PROTECTED.some(directory => isAtOrBelow(place, directory))) return true;
+  const installed = installDirs.filter(directory => isAtOrBelow(place, directory));
+  // A clone has the configuration directory in it, unless another is named.
+  const isConfigured = (directory: string): boolean =>
+    configDir !== directory && isAtOrBelow(configDir, directory) && isAtOrBelow(place, configDir);
+  return installed.some(directory => !isConfigured(directory));
 }
 
 /** A path without `//`, `.`, `..` and slashes at its end. */

@@ -24,9 +24,14 @@ export function realPlace(raw: RawPath): RawPath {
 /** The real path of a place that may be used. Throws a Problem 400 for a protected one. */
 export function allowedPlace(raw: RawPath, what: string, places: Places): RawPath {
   const real = realPlace(raw);
-  const ofHost = { ...places, stateDir: shownPath(realPlace(rawOf(places.stateDir))) };
-  refuseProtected(shownPath(real), what, ofHost);
+  refuseProtected(shownPath(real), what, realPlaces(places));
   return real;
+}
+
+/** The places with the links in their paths resolved. */
+export function realPlaces({ configDir, stateDir, installDirs }: Places): Places {
+  const realOf = (place: string): string => shownPath(realPlace(rawOf(place)));
+  return { configDir: realOf(configDir), stateDir: realOf(stateDir), installDirs: installDirs.map(realOf) };
 }
 
 /** The directory to which a path leads; undefined when there is none. */

@@ -5,8 +5,8 @@ import { Problem } from '#core';
 import { Manifest, type ManifestItem, openManifest } from '../manifest/manifest-reader.ts';
 import { stampOf } from '../manifest/time-stamp.ts';
 import { checkedPath, type Places } from '../places/path-rules.ts';
-import { rawOf, shownPath } from '../places/raw-path.ts';
-import { allowedPlace, realPlace } from '../places/real-places.ts';
+import { rawOf } from '../places/raw-path.ts';
+import { allowedPlace, realPlace, realPlaces } from '../places/real-places.ts';
 import { CappedList } from '../tasks/capped-list.ts';
 import { ShardPool } from '../tasks/shard-pool.ts';
 import type { TaskProgress, TaskRun } from '../tasks/task.ts';
@@ -216,13 +216,6 @@ function* partsOf(items: Iterable<ManifestItem | null>): Generator<(ManifestItem
 function baseOf(root: string, places: Places): Base {
   const shown = rawOf(checkedPath(root, `The root ${root} of the manifest`, places));
   return { shown, real: realPlace(shown) };
-}
-
-function realPlaces({ configDir, stateDir, installDir }: Places): Places {
-  const [real = '', state = '', install = ''] = [configDir, stateDir, installDir].map(place =>
-    shownPath(realPlace(rawOf(place))),
-  );
-  return { configDir: real, stateDir: state, installDir: install };
 }
 
 function stopped(): Problem {

@@ -20,7 +20,7 @@ async function repaired(t: Test, dir: string, input: object, meanwhile: () => vo
   const { backupPath } = { backupPath: path.join(configDir, 'undo.json'), ...input };
   const run = {
     id: ID,
-    places: placesOf(configDir, path.join(configDir, 'product')),
+    places: placesOf(configDir, [path.join(configDir, 'product')]),
     answerMs: 10_000,
     isStopped: false,
     onProgress(progress: () => { readonly stage: string }) {

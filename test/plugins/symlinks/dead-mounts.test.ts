@@ -72,7 +72,7 @@ t.test(
     const { dir, mount, end } = await mountLinks(t);
     const open = () => {
       const limits = { stallMs: 4_000, answerMs: 1_000 };
-      const processes = new TaskProcesses(placesOf(dir, path.join(dir, 'product')), limits);
+      const processes = new TaskProcesses(placesOf(dir, [path.join(dir, 'product')]), limits);
       t.teardown(() => processes.close());
       return processes;
     };

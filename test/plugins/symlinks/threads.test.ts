@@ -9,7 +9,7 @@ import { repairInput } from '../../support/symlink-task.ts';
 
 t.test('threads of one task answer for the next', async t => {
   const dir = t.testdir();
-  const places = placesOf(dir, path.join(dir, 'product'));
+  const places = placesOf(dir, [path.join(dir, 'product')]);
   const root = path.join(dir, 'root');
   plant(root, { a: { one: { to: '/old/x' }, two: { to: '/other/x' } }, b: { three: { to: '/old/y' } } });
   mkdirSync(path.join(places.stateDir, 'snapshots'), { recursive: true });

@@ -1,0 +1,40 @@
+// Which places no request and no manifest may lead to because the product lies there, however it was installed.
+import path from 'node:path';
+import t from 'tap';
+import { installDirs } from '../../../plugins/symlinks/places/install-dirs.ts';
+import { checkedPath, placesOf } from '../../../plugins/symlinks/places/path-rules.ts';
+import { linkDir } from '../../support/links.ts';
+
+const INSTALLED = {
+  clone: { node_modules: { ws: {} }, '.builds': { one: { core: {} } }, '.stackwarden': {} },
+  'clone-of-links': {},
+  project: { node_modules: { stackwarden: { core: {} }, ws: {} }, library: {} },
+  image: { stackwarden: { core: {}, node_modules: {} } },
+  bare: { core: {} },
+};
+
+t.test('the places of the product', async t => {
+  const dir = linkDir(t, INSTALLED);
+  const refuses = (program: string, place: string, configDir = 'config'): boolean => {
+    const places = placesOf(path.join(dir, configDir), installDirs(path.join(dir, program)));
+    try {
+      return checkedPath(path.join(dir, place), 'The root', places) === '';
+    } catch {
+      return true;
+    }
+  };
+  for (const place of ['clone', 'clone/dist', 'clone/.builds/one/core', 'clone/node_modules/ws', 'clone/new'])
+    t.ok(refuses('clone/.builds/one/', place), `a build: ${place}`);
+  t.notOk(refuses('clone/.builds/one/', 'clone-of-links'));
+  for (const place of ['project/node_modules/stackwarden/core', 'project/node_modules/ws'])
+    t.ok(refuses('project/node_modules/stackwarden', place), `a package of another project: ${place}`);
+  t.notOk(refuses('project/node_modules/stackwarden', 'project/library'));
+  t.ok(refuses('image/stackwarden', 'image/stackwarden/node_modules'));
+  t.notOk(refuses('image/stackwarden', 'image'));
+  t.ok(refuses('bare', 'bare/core'));
+
+  const kept = 'clone/.stackwarden';
+  t.notOk(refuses('clone/.builds/one', `${kept}/links`, kept), 'what a clone keeps by default is no part of it');
+  t.ok(refuses('clone/.builds/one', 'clone/node_modules', kept));
+  t.ok(refuses('clone/.builds/one', 'clone/node_modules', 'clone'));
+});
