@@ -1,5 +1,6 @@
 // The program in which tasks run, one at a time. It ends with its host, whatever it is doing.
 import { Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type { FromChild, TaskProgress, TaskRun, ToChild } from './tasks/task.ts';
 import { tasks } from './tasks.ts';
 
@@ -60,7 +61,7 @@ async function run({ task, input, id, places, answerMs }: Extract<ToChild, { kin
 
 function failureOf(error: unknown) {
   if (error instanceof Problem) return { message: error.message, status: error.status, code: error.code ?? 'failed' };
-  return { message: error instanceof Error ? error.message : String(error), status: 500, code: 'failed' };
+  return { message: errorText(error), status: 500, code: 'failed' };
 }
 
 function send(message: FromChild): void {

@@ -19,6 +19,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import path from 'node:path';
+import { tellPlace } from '#kit/descriptor-path';
 import { diskPath, joined, type RawPath } from './raw-path.ts';
 import { temporaryName } from './temporary-name.ts';
 
@@ -64,7 +65,7 @@ export class HeldDirectory {
     }
     const parent = HeldDirectory.make(path.posix.dirname(real), model);
     try {
-      parent.#makeDirectory(path.posix.basename(real), model(real));
+      parent.telling(() => parent.#makeDirectory(path.posix.basename(real), model(real)));
     } finally {
       parent.close();
     }
@@ -136,6 +137,15 @@ export class HeldDirectory {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (IN_USE.has(code)) return false;
       throw error;
+    }
+  }
+
+  /** What `work` gives, whose errors tell the directory's own path in place of that of its descriptor. */
+  telling<Value>(work: () => Value): Value {
+    try {
+      return work();
+    } catch (error) {
+      return tellPlace(error);
     }
   }
 

@@ -68,7 +68,7 @@ export class Journal {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     let descriptor: number;
     try {
-      descriptor = openSync(directory.at(partial(name)), flags, MODE);
+      descriptor = directory.telling(() => openSync(directory.at(partial(name)), flags, MODE));
     } catch (error) {
       directory.close();
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -146,13 +146,15 @@ export class Journal {
     }
     this.#write('\n]}\n');
     fsyncSync(this.#descriptor);
-    renameSync(this.#directory.at(partial(this.#name)), this.#directory.at(this.#name));
+    const directory = this.#directory;
+    directory.telling(() => renameSync(directory.at(partial(this.#name)), directory.at(this.#name)));
     this.#close();
   }
 
   /** Removes it, because nothing was changed or nobody wants it. */
   discard(): void {
-    unlinkSync(this.#directory.at(partial(this.#name)));
+    const directory = this.#directory;
+    directory.telling(() => unlinkSync(directory.at(partial(this.#name))));
     this.#close();
   }
 

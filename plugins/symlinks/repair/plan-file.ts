@@ -23,7 +23,7 @@ export class PlanFile {
     const directory = HeldDirectory.make(realPlace(rawOf(stateDir)), path.posix.dirname);
     try {
       const file = directory.at(temporaryName(runId));
-      this.#descriptor = openSync(file, 'wx+', 0o600);
+      this.#descriptor = directory.telling(() => openSync(file, 'wx+', 0o600));
       unlinkSync(file);
       this.#writer = new BlockWriter(this.#descriptor, `the plan in ${stateDir}`);
     } finally {

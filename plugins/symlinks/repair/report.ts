@@ -100,9 +100,11 @@ export class Report {
     const place = realPlace(rawOf(path.join(this.#places.stateDir, 'reports')));
     const directory = HeldDirectory.make(place, path.posix.dirname);
     try {
-      keepNewest(directory);
       const name = `${this.#id}.jsonl`;
-      const descriptor = openSync(directory.at(name), 'wx', MODE);
+      const descriptor = directory.telling(() => {
+        keepNewest(directory);
+        return openSync(directory.at(name), 'wx', MODE);
+      });
       return {
         path: path.posix.join(place, name),
         descriptor,

@@ -1,6 +1,6 @@
 // Restores a part of a manifest in a thread, or says what that would do. Whether targets exist is asked before anything
 // is written, because a question that is never answered makes the part begin again in another thread.
-import { errorText } from '#kit/error-text';
+import { reasonText } from '#kit/error-text';
 import type { ManifestItem } from '../manifest/manifest-reader.ts';
 import { lostBytes, MAX_TARGET_BYTES, type RawPath, resolved, shownPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
@@ -142,7 +142,7 @@ class PartRestore {
       this.#tree.removeEmpty(item.targetPath, item.newDirectories);
     } catch (error) {
       const link_path = shownPath(item.targetPath);
-      this.#errors.push({ link_path, error: `its directory is empty and cannot be removed: ${reasonOf(error)}` });
+      this.#errors.push({ link_path, error: `its directory is empty and cannot be removed: ${reasonText(error)}` });
     }
   }
 
@@ -153,7 +153,7 @@ class PartRestore {
 
   #fail(link: RawPath, error: unknown): void {
     this.#count('failed');
-    this.#errors.push({ link_path: shownPath(link), error: reasonOf(error) });
+    this.#errors.push({ link_path: shownPath(link), error: reasonText(error) });
   }
 
   #count(what: Fate | 'replaced_files'): void {
@@ -214,10 +214,4 @@ function sampleOf({ action, path, target, present }: Decision, index: number): P
     ...(hasCurrent && { current_target: current === null ? null : shownPath(current) }),
     ...(lost.length > 0 && { raw_base64: Object.fromEntries(lost) }),
   };
-}
-
-/** Without the paths of descriptors that calls of the system have in their messages. */
-function reasonOf(error: unknown): string {
-  const text = errorText(error);
-  return error instanceof EntryError ? text : (text.split(',')[0] ?? text);
 }
