@@ -1,4 +1,4 @@
-// Where the product itself lies: a build is a part of the directory that holds its packages, which run with its rights too.
+// Where the product itself lies: a build is a part of the directory that holds its packages, which run as it does.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isAtOrBelow } from './path-rules.ts';

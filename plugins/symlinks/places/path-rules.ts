@@ -4,6 +4,8 @@ import path from 'node:path';
 import { Problem } from '#core';
 
 const MAX_BYTES = 4_096;
+/** Of one name in a path. */
+const MAX_NAME_BYTES = 255;
 /** Of a path in a sentence, in characters. */
 const MAX_NAMED = 200;
 const PROTECTED = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr'].map(
@@ -46,6 +48,8 @@ export function checkedPath(text: string, what: string, places: Places): string 
   if (text.includes('\0')) throw new Problem(400, `${what} contains a NUL character; remove it.`);
   if (Buffer.byteLength(text) > MAX_BYTES)
     throw new Problem(400, `${what} is longer than ${MAX_BYTES} bytes; use a shorter path.`);
+  if (text.split('/').some(name => Buffer.byteLength(name) > MAX_NAME_BYTES))
+    throw new Problem(400, `${what} has a name in it that is longer than ${MAX_NAME_BYTES} bytes; use a shorter one.`);
   if (!path.isAbsolute(text)) throw new Problem(400, `${what} must be an absolute path, such as /mnt/library.`);
   const place = normalised(ofConfigDir(text, places));
   refuseProtected(place, what, places);

@@ -1,12 +1,23 @@
 // Looks at paths on the disk, in the child: what they really are, and whether that is a protected place. Every part of a
 // path may be a link that somebody made to lead elsewhere.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 import { Problem } from '#core';
 import { type Places, refuseProtected } from './path-rules.ts';
 import { diskPath, type RawPath, rawOf, shownPath } from './raw-path.ts';
 
 const HEAD_BYTES = 65_536;
+const BLOCKED = new Set(['ENOTDIR', 'ELOOP']);
 const KNOWN_TYPE = /"manifest_type"\s*:\s*"symlink_(?:snapshot|repair)"/;
 const ENTRIES = /"(?:entries|changes)"\s*:\s*\[\s*(?:\]|\{[^{}]*"(?:link_path|source_path)"\s*:)/;
 
@@ -43,9 +54,19 @@ export function directoryAt(raw: RawPath): RawPath | undefined {
   }
 }
 
-/** Whether a directory is there, or nothing at all. */
+/** Whether a directory is there, or nothing at all that would be in its way. */
 export function isDirectoryOrFree(raw: RawPath): boolean {
-  return lstatSync(diskPath(raw), { throwIfNoEntry: false }) === undefined || directoryAt(raw) !== undefined;
+  return entryAt(raw) === undefined || directoryAt(raw) !== undefined;
+}
+
+/** `blocked`: nothing can be there, because its path leads through a file, or a link that leads back to itself. */
+function entryAt(raw: RawPath): Stats | 'blocked' | undefined {
+  try {
+    return lstatSync(diskPath(raw), { throwIfNoEntry: false });
+  } catch (error) {
+    if (BLOCKED.has((error as NodeJS.ErrnoException).code ?? '')) return 'blocked';
+    throw error;
+  }
 }
 
 /**
@@ -56,8 +77,10 @@ export function checkManifestPlace(file: string, what: string, places: Places): 
   if (!file.endsWith('.json')) throw new Problem(400, `${what} must end in .json.`);
   const raw = rawOf(file);
   allowedPlace(raw, what, places);
-  const entry = lstatSync(diskPath(raw), { throwIfNoEntry: false });
+  const entry = entryAt(raw);
   if (entry === undefined) return;
+  if (entry === 'blocked')
+    throw new Problem(400, `A part of the path of ${what} is no directory; choose another place.`);
   if (!entry.isFile() || (entry.size > 0 && !isManifest(headOf(file))))
     throw new Problem(400, `${what} exists and is no symlink manifest; choose another name.`);
 }

@@ -18,7 +18,13 @@ function library(): Tree {
 }
 
 t.test('a host and its links', async t => {
-  const dir = linkDir(t, { config: {}, mnt: {}, root: { a: { x: { to: '/old/x' } } }, esc: { to: '/etc' } });
+  const dir = linkDir(t, {
+    config: {},
+    mnt: {},
+    root: { a: { x: { to: '/old/x' } } },
+    esc: { to: '/etc' },
+    loop: { to: 'loop' },
+  });
   const configDir = path.join(dir, 'config');
   const root = path.join(dir, 'root');
   const down = path.join(dir, 'mnt/files');
@@ -72,6 +78,11 @@ t.test('a host and its links', async t => {
       [{ root_migrations: [{ from_root: root, to_root: path.join(dir, 'esc/links') }] }, /protected/],
       [{ root_migrations: [{ from_root: root, to_root: path.join(root, 'a') }] }, /in each other/],
       [{ root_migrations: [{ from_root: root, to_root: config }] }, /no directory/],
+      ...[config, path.join(dir, 'loop')].flatMap((place): [object, RegExp][] => [
+        [{ root_migrations: [{ from_root: root, to_root: path.join(place, 'new') }] }, /no directory/],
+        [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(place, 'undo.json') }, /no directory/],
+      ]),
+      [{ root_migrations: [{ from_root: root, to_root: path.join(dir, 'x'.repeat(256)) }] }, /255 bytes/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(dir, 'undo.txt') }, /\.json/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: config }, /no symlink manifest/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(dir, `${'é'.repeat(122)}.json`) }, /247 bytes/],
