@@ -218,7 +218,14 @@ class MainConfig implements OpenConfig, ConfigStore {
   async review(unloaded: ReadonlySet<string>): Promise<ConfigReview> {
     const { file } = this.#parts;
     const { blocks, place, problems: misfits, unusedVariables } = this.#effective();
-    const { problems, notes } = await reviewConfig({ file: file.value, place, blocks, unusedVariables, unloaded });
+    const { problems, notes } = await reviewConfig({
+      file: file.value,
+      place,
+      blocks,
+      marksOf: block => this.blockMarks(block),
+      unusedVariables,
+      unloaded,
+    });
     return { problems: [...file.problems(), ...misfits.map(({ message }) => message), ...problems], notes };
   }
 

@@ -1,6 +1,6 @@
 // Looks through the configuration for what fits every schema and still cannot be meant: names that stand twice, keys that
 // nobody reads, and variables whose value cannot be used.
-import type { ConfigObject, ConfigReview, NamedBlock } from '../contract/config.ts';
+import type { BlockMarks, ConfigObject, ConfigReview, NamedBlock } from '../contract/config.ts';
 import { sameNames } from '../kit/named-blocks.ts';
 import { nearestWord } from '../kit/nearest-word.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -14,6 +14,7 @@ export interface Reviewed {
   readonly file: Readonly<ConfigObject>;
   readonly place: Place;
   readonly blocks: readonly NamedBlock[];
+  readonly marksOf: (block: NamedBlock) => BlockMarks;
   readonly unusedVariables: readonly UnusedVariable[];
   /** Members of `dumb` that belong to plugins which are not loaded, so that nobody says which keys they have. */
   readonly unloaded: ReadonlySet<string>;
@@ -21,7 +22,7 @@ export interface Reviewed {
 
 /** Yields to others between blocks. */
 export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
-  const { file, place, blocks, unusedVariables, unloaded } = reviewed;
+  const { file, place, blocks, marksOf, unusedVariables, unloaded } = reviewed;
   const problems: string[] = [];
   const notes: string[] = [];
   for (const { variable, path, expected } of unusedVariables)
@@ -32,7 +33,7 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
     const places = others.map(({ path }) => path.join('.')).join(', ');
     problems.push(`${places}: the name '${name}' is that of ${used?.path.join('.')}; give each its own process_name`);
   }
-  const parts = new Map(blocks.map(({ path, block }) => [path.join('\0'), block]));
+  const parts = new Map(blocks.map(block => [block.path.join('\0'), block]));
   const unknown = unknownKeysAt(file, place, []);
   for (const [key, member] of membersToFollow(file, place)) {
     await turnWithTime();
@@ -40,12 +41,14 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
   }
   for (const { path, keys, known } of unknown) {
     if (path.length === 1 && path[0] === 'dumb') for (const key of unloaded) keys.delete(key);
-    const filledIn = namedKeysIn(parts.get(path.join('\0')));
+    const part = parts.get(path.join('\0'));
+    const filledIn = namedKeysIn(part?.block);
+    const relations = part && marksOf(part).relations;
     const at = path.length === 0 ? 'the configuration' : path.join('.');
     const strange: string[] = [];
     for (const key of keys) {
       // Commands and variables of a service may use any key of its block, and so may its other members.
-      if (filledIn.has(key)) continue;
+      if (filledIn.has(key) || relations?.has(key) === true) continue;
       const value = path.length === 0 ? file[key] : undefined;
       if (isObject(value) && 'command' in value) {
         problems.push(`${key}: it has a command and no process_name, so it is no service; give it a process_name`);

@@ -168,7 +168,14 @@ export class Updates {
 
     const { root, revision } = current.effective();
     const unreadPart = unreadLook(root, current.effective().place);
-    warnings.push(...unreadKeys(own, before, unreadPart));
+    const { schema } = this.#parts;
+    const isRelation = (part: ConfigPath): boolean =>
+      current
+        .effective()
+        .blocks.filter(({ path }) => path.length === part.length - 1 && startsWith(part, path))
+        .some(({ configKey }) => schema.blockMarks(configKey).relations.has(part.at(-1) ?? ''));
+    const unread = unreadParts(own, before, unreadPart).filter(part => !isRelation(part));
+    warnings.push(...new Set(unread.map(part => `nothing reads ${dotted(part)}; it is kept as it is`)));
     const changed = changedPaths(before, root);
     const isToldOf = changed.length > 0 || !hasSameProblems(effective, current.effective());
     const paths = changed.map(dotted);
@@ -282,13 +289,12 @@ function pathOf({ path }: ConfigEdit): ConfigPath {
   return path;
 }
 
-/** One line for each key that the update gives a new value and nothing reads. */
-function unreadKeys(
+/** Where the update gives a new value to what nothing reads. */
+function unreadParts(
   edits: readonly ConfigEdit[],
   before: Readonly<ConfigObject>,
   unreadPart: ReturnType<typeof unreadLook>,
-): string[] {
+): ConfigPath[] {
   const given = edits.filter(({ path, value }) => value !== undefined && !deepEqual(valueAt(before, path), value));
-  const unread = given.map(({ path }) => unreadPart(path)).filter(part => part !== undefined);
-  return [...new Set(unread.map(dotted))].map(key => `nothing reads ${key}; it is kept as it is`);
+  return given.map(({ path }) => unreadPart(path)).filter(part => part !== undefined);
 }

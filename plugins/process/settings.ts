@@ -26,9 +26,17 @@ const SHOWN = { relation: 'shown' } as const;
 const dependency = z.string().describe('process_name of the other service');
 const condition = z.enum(['started', 'healthy', 'completed']).describe('what must be true of it');
 const waitedFor = z.string().optional().describe('the service that answers there, as the dependency graph has it');
+/** What else names it, in whatever form: only the graph reads it, which passes over what names nothing. */
+const alsoWaitedFor = z.unknown().optional().describe('the same as process_name; also by a config key');
+const waitedForBy = {
+  process_name: waitedFor,
+  core_service: alsoWaitedFor,
+  core_services: alsoWaitedFor,
+  service: alsoWaitedFor,
+};
 
 const urlWait = z.looseObject({
-  process_name: waitedFor,
+  ...waitedForBy,
   url: z.string().min(1).meta({ identity: true }).describe('address that must answer 2xx'),
   auth: z
     .looseObject({
@@ -42,6 +50,7 @@ const urlWait = z.looseObject({
   timeout: z.number().positive().optional().describe('seconds for one request'),
   expected_json_path: z.string().optional().describe('dotted path that the JSON of the answer must have'),
 });
+const dirWait = z.looseObject({ ...waitedForBy, path: text.describe('the directory') });
 const tcpWait = z.looseObject({
   process_name: waitedFor,
   name: z.string().optional().describe('what listens there, for messages'),
@@ -49,7 +58,6 @@ const tcpWait = z.looseObject({
   port: port.describe('port that must accept connections'),
   timeout: z.number().positive().optional().describe('seconds for one connection'),
 });
-const directoryWait = z.union([text, z.looseObject({ path: text.describe('the directory') })]);
 
 /** Has no defaults, because an editor in a browser would write them into the block. */
 export const blockSchema = z.looseObject({
@@ -127,7 +135,7 @@ export const blockSchema = z.looseObject({
     .meta({ relation: 'address' })
     .describe('addresses that must answer before the start'),
   wait_for_dir: z
-    .union([directoryWait, z.array(directoryWait)])
+    .union([text, dirWait, z.array(z.union([text, dirWait]))])
     .optional()
     .meta(WAIT)
     .describe('directories that must exist before the start'),

@@ -34,6 +34,12 @@ const FAULTY = {
     ui: { port_key: 'entrance' },
     entrance: 7_007,
     colour: 'unused',
+    // What the dependency graph reads of any block.
+    ports: [7_008],
+    mount_dir: '/mnt',
+    mount_name: 'seven',
+    wait_for_url: { url: 'http://127.0.0.1:7009/', core_service: 'one', core_services: ['two'], service: 'three' },
+    wait_for_dir: [{ path: '/srv', service: 'one' }],
   },
   eight: { enabled: true, process_name: 'Eight', command: ['sleep', '600'], wait_for_url: 'http://127.0.0.1:{port}/' },
   nine: { enabled: true, command: ['sleep', '600'] },

@@ -149,6 +149,8 @@ t.test('what a change means', { skip }, async t => {
   t.same((await post(app, odd)).body.warnings, [], 'told once');
   const read = { updates: { kid: { env: { A: '{word}' }, word: 'x', nope: null } } };
   t.same((await post(app, read)).body.warnings, [], 'variables may use any key of the block');
+  const mount = { updates: { other: { mount_dir: '/mnt', mount_name: 'other' } } };
+  t.match((await post(app, mount)).body, { warnings: [], restart_required: [] }, 'the dependency graph reads them');
   t.match(await post(app, { updates: { other: null } }), { status: 409, body: { detail: /Other is running/ } });
   t.match(await post(app, { updates: { fresh: { process_name: 'Fresh', command: ['sleep', '1'] } } }), { status: 200 });
   t.ok((await app.get('/process/processes')).body.processes.some((row: { name: string }) => row.name === 'Fresh'));
