@@ -59,7 +59,7 @@ function headersOf(target: ProviderTarget): RequestHeaders {
 
 function entryOf(entry: Record<string, unknown>): ModelEntry {
   return {
-    name: String(entry.id ?? ''),
+    name: typeof entry.id === 'string' ? entry.id : '',
     source: 'external',
     source_detail: 'anthropic',
     display_name: entry.display_name,

@@ -83,7 +83,7 @@ function canGenerate(entry: Record<string, unknown>): boolean {
 
 function entryOf(entry: Record<string, unknown>): ModelEntry {
   return {
-    name: String(entry.name ?? '').replace(/^models\//, ''),
+    name: typeof entry.name === 'string' ? entry.name.replace(/^models\//, '') : '',
     source: 'external',
     source_detail: 'google',
     display_name: entry.displayName,

@@ -85,7 +85,7 @@ function entryOf({
   modified_at: modified,
   remote_host: remote,
 }: Record<string, unknown>): ModelEntry {
-  const called = String(name ?? model ?? '');
+  const called = [name, model].find(text => typeof text === 'string') ?? '';
   // Models of the cloud are listed beside those of the machine.
   const isRemote = typeof remote === 'string' || /[:-]cloud$/.test(called);
   return {

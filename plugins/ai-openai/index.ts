@@ -35,7 +35,7 @@ const openai: AiProvider = {
       const names = (Array.isArray(data) ? data : []).filter(isObject);
       return names
         .map(({ id, owned_by: owner }) => ({
-          name: String(id ?? ''),
+          name: typeof id === 'string' ? id : '',
           source: 'external' as const,
           source_detail: 'openai',
           owned_by: typeof owner === 'string' ? owner : null,

@@ -92,7 +92,8 @@ export function holdProvider(t: Test, provider: AiProvider, table: ProviderTable
       t.notOk(requests[0]?.to.includes(KEY), 'no key in an address');
     }
     for (const { record, sends, answers, models } of table.models) {
-      const { listed, error, requests } = await askedForModels(provider, answers, { ...table.record, ...record });
+      const asked = { ...table.record, ...record };
+      const { listed, error, requests } = await askedForModels(provider, withOddEntries(answers), asked);
       t.equal(error, undefined, 'models');
       t.match(listed, models);
       t.equal(listed?.length, models.length);
@@ -189,6 +190,23 @@ export function holdProvider(t: Test, provider: AiProvider, table: ProviderTable
 
 function usualReply(answers: Answers): Reply {
   return typeof answers === 'function' ? answers({ method: 'POST', path: '', headers: {}, body: '' }) : answers;
+}
+
+/** What servers may list beside models; none of it is one. */
+const ODD_ENTRIES = [null, 5, [], {}, { id: {}, name: {}, model: {} }, { id: [], name: 7, model: null }];
+
+function withOddEntries(answers: Answers): Answers {
+  if (typeof answers === 'function') return request => withOdd(answers(request));
+  return withOdd(answers);
+}
+
+function withOdd({ body, ...reply }: Reply): Reply {
+  if (typeof body !== 'object' || body === null) return { ...reply, body };
+  const lists = Object.entries(body).map(([key, list]) => [
+    key,
+    Array.isArray(list) ? [...ODD_ENTRIES, ...list] : list,
+  ]);
+  return { ...reply, body: Object.fromEntries(lists) };
 }
 
 interface Asked {

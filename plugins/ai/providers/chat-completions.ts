@@ -44,7 +44,7 @@ export class ChatCompletionsClient implements ChatCompletions {
     const entries = (Array.isArray(listed) ? listed : []).filter(isObject);
     return Promise.all(
       entries.map(async entry => {
-        const name = String(entry.id ?? entry.name ?? '');
+        const name = [entry.id, entry.name].find(text => typeof text === 'string') ?? '';
         const owner = typeof entry.owned_by === 'string' ? entry.owned_by : null;
         const { lifecycle, compatibility } = entry;
         const found = source ? await this.#sources.sourceOf(name, entry) : {};
