@@ -25,6 +25,8 @@ export function givenBoolean() {
 export function bodyOf<Shape extends z.ZodRawShape>(shape: Shape, ignored: readonly string[] = []) {
   return z.preprocess(body => {
     if (!isObject(body)) return body;
-    return Object.fromEntries(Object.entries(body).filter(([key, value]) => value !== null && !ignored.includes(key)));
+    const isGiven = ([key, value]: [string, unknown]) =>
+      !ignored.includes(key) && (value !== null || !Object.hasOwn(shape, key));
+    return Object.fromEntries(Object.entries(body).filter(isGiven));
   }, z.strictObject(shape));
 }

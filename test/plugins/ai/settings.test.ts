@@ -105,6 +105,7 @@ t.test('settings, profiles and keys', async t => {
     });
     const refused: [body: object, status: number, detail: RegExp][] = [
       [{ include_log: false }, 422, /include_log/],
+      [{ include_log: null }, 422, /include_log/],
       [{ enabled: 'perhaps' }, 422, /enabled/],
       [{ timeout_sec: 'NaN' }, 422, /timeout_sec/],
       [
