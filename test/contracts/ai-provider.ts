@@ -152,6 +152,8 @@ export function holdProvider(t: Test, provider: AiProvider, table: ProviderTable
       fails('compressed', { headers: { 'content-encoding': 'br' }, body: 'x' }, { status: 502, message: /compressed/ }),
       fails('no answer', 'hang', { status: 504, message: /did not answer within/ }, { timeout_sec: SHORT_S }),
       fails('a reset', 'reset', { status: 502, message: /cannot be asked \(\w+\)/ }),
+      fails('an answer that is cut off', 'cut', { status: 502, message: /cannot be asked \(\w+\)/ }),
+      fails('no HTTP', 'no HTTP', { status: 502, message: /cannot be asked \(HTTPParserError\)/ }),
       fails('an answer without end', 'endless', { status: 502, message: /more than 8 MiB/ }),
       fails(
         'a redirect',

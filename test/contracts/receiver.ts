@@ -26,7 +26,7 @@ export interface Reply {
 export type Answers = Reply | ((request: Received) => Reply);
 
 /** What a receiver can do wrong with the socket. */
-export type SocketFault = 'endless' | 'hang' | 'reset';
+export type SocketFault = 'cut' | 'endless' | 'hang' | 'no HTTP' | 'reset';
 
 export interface Receiver {
   /** Address without a path. */
@@ -47,6 +47,8 @@ export async function openReceiver(
     received.push(taken);
     if (answers === 'hang') return;
     if (answers === 'reset') return void request.socket.resetAndDestroy();
+    if (answers === 'cut') return void response.writeHead(200).write('{', () => request.socket.end());
+    if (answers === 'no HTTP') return void request.socket.end('SSH-2.0-OpenSSH_9.6\r\n');
     if (answers === 'endless') return writeOn(response.writeHead(200));
     const reply = typeof answers === 'function' ? answers(taken) : answers;
     const { status = 200, headers: given = {}, body = '', inPieces = false } = reply;

@@ -62,9 +62,9 @@ export function networkFault(error: unknown, place: string): Problem {
   const code = codeOf(error);
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
     return new Problem(504, `${place} could not be reached in time (${code}); check base_url and the network`);
-  return new Problem(502, `${place} cannot be asked (${code ?? 'no connection'}); check base_url and that it runs`, {
-    cause: error,
-  });
+  // What is no HTTP, or ends within an answer, has no code.
+  const told = code ?? (error instanceof Error ? error.name : 'no connection');
+  return new Problem(502, `${place} cannot be asked (${told}); check base_url and that it runs`, { cause: error });
 }
 
 /** The code of the error or of the innermost cause that has one. */
