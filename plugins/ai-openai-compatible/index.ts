@@ -6,7 +6,7 @@ const compatible: AiProvider = {
   descriptor: {
     value: 'openai_compatible',
     aliases: ['compatible'],
-    tokens: ['chat_compatible'],
+    tokens: ['chat_compatible', 'compatible'],
     label: 'OpenAI-compatible',
     promptBudgetChars: 400_000,
     locality: 'mixed',

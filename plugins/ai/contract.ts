@@ -161,7 +161,7 @@ export interface ProviderDescriptor {
   readonly value: string;
   /** Further spellings, which are stored as they are sent. */
   readonly aliases?: readonly string[];
-  /** Neutral names, which are stored as `value`. */
+  /** Neutral names: the first is stored as `value`, a further one as the alias in its place, or as `value` too. */
   readonly tokens?: readonly string[];
   /** The name of the service or its vendor. */
   readonly label: string;

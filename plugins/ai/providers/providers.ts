@@ -13,6 +13,8 @@ export interface FoundProvider {
   readonly descriptor: ProviderDescriptor;
   /** As it is stored. */
   readonly spelling: string;
+  /** The neutral name of that. */
+  readonly token: string;
 }
 
 export interface UnavailableProvider {
@@ -83,7 +85,8 @@ export class Providers {
     const twice: UnavailableProvider[] = [];
     for (const { owner, provider } of this.#shippedFirst()) {
       const { descriptor } = provider;
-      const { value, tokens = [] } = descriptor;
+      const { value, aliases = [], tokens = [] } = descriptor;
+      const stored = [value, ...aliases];
       const names = namesOf(descriptor);
       const taken = names.find(name => bySpelling.has(name));
       if (taken !== undefined) {
@@ -94,8 +97,9 @@ export class Providers {
         continue;
       }
       for (const name of names) {
-        const spelling = tokens.includes(name) ? value : name;
-        bySpelling.set(name, { owner, provider, descriptor, spelling });
+        const spelling = tokens.includes(name) ? (stored[tokens.indexOf(name)] ?? value) : name;
+        const token = tokens[stored.indexOf(spelling)] ?? tokens[0] ?? spelling;
+        bySpelling.set(name, { owner, provider, descriptor, spelling, token });
       }
     }
     return { bySpelling, twice };
@@ -115,7 +119,8 @@ export class Providers {
 }
 
 function namesOf({ value, aliases = [], tokens = [] }: ProviderDescriptor): string[] {
-  return [value, ...aliases, ...tokens];
+  // A neutral name may be that of its alias.
+  return [...new Set([value, ...aliases, ...tokens])];
 }
 
 function flagsOf({ descriptor }: AiProvider): Record<string, boolean> {

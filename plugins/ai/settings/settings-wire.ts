@@ -128,7 +128,7 @@ function recordToWire(record: ProviderRecord, { providers, models }: WireParts) 
     timeout_sec,
     temperature,
     provider_options,
-    provider_token: found?.descriptor.tokens?.[0] ?? provider,
+    provider_token: found?.token ?? provider,
     api_key_configured: record.api_key !== '',
     model_lifecycle: found === undefined ? null : members(models.lifecycleOf(found, model)),
     model_compatibility: found === undefined ? null : members(models.compatibilityOf(found, model)),

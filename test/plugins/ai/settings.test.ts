@@ -11,7 +11,8 @@ const IMPORTED = 'k3y-of-an-imported-file';
 const EIGHTH = `
   host.contribute('ai.provider', host.name, {
     descriptor: {
-      value: 'eighth', aliases: ['acht'], tokens: ['number_eight'], label: 'Eighth', promptBudgetChars: 5000,
+      value: 'eighth', aliases: ['acht'], tokens: ['number_eight', 'number_8b', 'number_8c'], label: 'Eighth',
+      promptBudgetChars: 5000,
       locality: 'local', endpoint: { mode: 'custom' }, key: 'optional', temperature: false,
       defaults: { model: 'usual' }, capabilities: { ai_eighth_wonder: true, ai_provider_profiles: false },
       optionsSchema: { type: 'object', properties: { size: { type: 'integer' } }, additionalProperties: false },
@@ -25,7 +26,7 @@ const EIGHTH = `
       },
     }),
   });`;
-const SECOND = EIGHTH.replaceAll(/eighth|acht|number_eight/g, 'openai');
+const SECOND = EIGHTH.replaceAll(/eighth|acht|number_\w+/g, 'openai');
 const ODD_EVIDENCE = "host.contribute('ai.evidence', 'odd', { coverage: { service: { odd: true } } });";
 
 t.test('settings, profiles and keys', async t => {
@@ -134,8 +135,14 @@ t.test('settings, profiles and keys', async t => {
       base_url: 'https://api.openai.com/v1',
     });
     t.match((await put({ base_url: 'http://evil.example' })).body, { base_url: 'https://api.openai.com/v1' });
-    t.match((await put({ provider: 'compatible', model: '' })).body, { provider: 'compatible', base_url: '' });
+    t.match((await put({ provider: 'compatible', model: '' })).body, {
+      provider: 'compatible',
+      provider_token: 'compatible',
+      base_url: '',
+    });
     t.match((await put({ provider: 'eighth' })).body, { model: 'usual', provider_token: 'number_eight' });
+    t.match((await put({ provider: 'number_8b' })).body, { provider: 'acht', provider_token: 'number_8b' });
+    t.match((await put({ provider: 'number_8c' })).body, { provider: 'eighth', provider_token: 'number_eight' });
   });
 
   await t.test('keys stay with the address for which they were entered', async t => {
@@ -259,7 +266,13 @@ t.test('settings, profiles and keys', async t => {
     const { providers } = (await app.get('/ai/providers')).body;
     t.match(
       providers.find(({ value }: { value: string }) => value === 'eighth'),
-      { aliases: ['acht'], tokens: ['number_eight'], available: true, model_discovery: false, endpoint_mode: 'custom' },
+      {
+        aliases: ['acht'],
+        tokens: ['number_eight', 'number_8b', 'number_8c'],
+        available: true,
+        model_discovery: false,
+        endpoint_mode: 'custom',
+      },
     );
     t.match(
       providers.filter(({ value }: { value: string }) => value === 'openai'),
