@@ -13,7 +13,7 @@ export interface TailRequest {
   readonly secrets: readonly string[];
 }
 
-/** At most the last `maxChars` characters. */
+/** At most the last `maxChars` characters. It begins within a line only where that line is longer than that. */
 export function readTail({ file, maxChars, secrets }: TailRequest): string {
   const wanted = Math.min(file.sizeBytes, maxChars * BYTES_PER_CHAR);
   const start = file.sizeBytes - wanted;
@@ -21,5 +21,9 @@ export function readTail({ file, maxChars, secrets }: TailRequest): string {
   const bytes = buffer.subarray(0, readSync(file.descriptor, buffer, 0, wanted, start));
   // The part of a line could hide the name of its secret.
   const from = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1 || bytes.length;
-  return redactText(bytes.toString('utf8', from), secrets).slice(-maxChars);
+  const text = redactText(bytes.toString('utf8', from), secrets);
+  if (text.length <= maxChars) return text;
+  const newline = text.indexOf('\n', text.length - maxChars - 1);
+  const isOneLine = newline === -1 || newline === text.length - 1;
+  return text.slice(isOneLine ? -maxChars : newline + 1);
 }

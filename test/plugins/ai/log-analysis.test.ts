@@ -222,6 +222,12 @@ t.test('the end of a log begins with a whole line', async t => {
   t.ok(tail.length <= 300 && tail.length > 150, `${tail.length} characters`);
   t.notMatch(tail, 'hunter2');
   t.match(tail, '[REDACTED] password=[REDACTED]\n');
+  const ends = Array.from({ length: 60 }, (_, more) => readTail({ file, maxChars: 200 + more, secrets: [] }));
+  for (const end of ends) t.match(end, /^line \d\d password=\[REDACTED\]\n/);
+  t.equal(ends.filter((end, more) => end.length === 200 + more).length, 2, 'a line that just fits is there');
+  const [long] = opened(t, { 'app.log': `first\n${'x'.repeat(300)}\n` });
+  if (long === undefined) throw new Error('there is no file');
+  t.equal(readTail({ file: long, maxChars: 100, secrets: [] }), `${'x'.repeat(99)}\n`, 'a longer line is cut');
 });
 
 t.test('in a thread, which ends with its signal', async t => {
