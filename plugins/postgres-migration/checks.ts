@@ -151,8 +151,13 @@ export function serverChecks({ host, server }: PreflightContext, { facts, fault 
   ];
 }
 
-export function targetReset(subject: Subject, databases: readonly SubjectDatabase[], { targets }: ServerState): Check {
-  const obstacles = databases.flatMap(({ target }) => subject.obstacleOf(target) ?? []);
+export async function targetReset(
+  subject: Subject,
+  databases: readonly SubjectDatabase[],
+  { targets }: ServerState,
+): Promise<Check> {
+  const found = await Promise.all(databases.map(({ target }) => subject.obstacleOf(target)));
+  const obstacles = found.filter(obstacle => obstacle !== undefined);
   const names = new Set(databases.map(({ target }) => target));
   if (names.size < databases.length) obstacles.push('two databases of the service have the same name');
   const more = { targets: Object.fromEntries(databases.map(one => targetToWire(one, targets))) };

@@ -40,7 +40,7 @@ export async function preflight(context: PreflightContext, subject: Subject, own
     await checks.configOverride(context, subject, databases),
     checks.versionCheck(version, service.minimumVersion),
     ...checks.serverChecks(context, state),
-    ...(state.facts === null ? [] : [checks.targetReset(subject, databases, state)]),
+    ...(state.facts === null ? [] : [await checks.targetReset(subject, databases, state)]),
     await checks.space('backup_space', context.host.paths.configDir, BACKUP_FACTOR * bytes),
     ...(await checks.postgresSpace(context, SERVER_FACTOR * bytes)),
     await checks.runtime(context, subject),

@@ -14,6 +14,8 @@ import { newestOf, type SourceFile } from './sqlite-source.ts';
 /** Of a name in PostgreSQL. */
 const MAX_NAME_BYTES = 63;
 const VERSION_MS = 10_000;
+/** In which blocks name their databases. */
+const NAME_OPTIONS = ['postgres_main_db', 'postgres_log_db', 'postgres_database'];
 
 export interface SubjectDatabase {
   readonly label: MigratedDatabase['label'];
@@ -38,9 +40,15 @@ export class Subject {
   readonly named: NamedBlock;
   readonly service: MigrationService;
   readonly #host: Host;
+  readonly #services: ContributionList<MigrationService>;
 
-  private constructor(host: Host, named: NamedBlock, service: MigrationService) {
+  private constructor(
+    host: Host,
+    services: ContributionList<MigrationService>,
+    { named, service }: { readonly named: NamedBlock; readonly service: MigrationService },
+  ) {
     this.#host = host;
+    this.#services = services;
     this.named = named;
     this.service = service;
   }
@@ -50,7 +58,7 @@ export class Subject {
     const named = host.use('config.store').findBlock(processName);
     if (named === undefined || named.isHost) throw unknownProcess(processName);
     const service = services.get(named.configKey)?.value;
-    if (service !== undefined) return new Subject(host, named, service);
+    if (service !== undefined) return new Subject(host, services, { named, service });
     const known = [...services].map(({ key }) => key).sort();
     const those = known.length === 0 ? '' : `; these do: ${known.join(', ')}`;
     throw new Problem(400, `${named.processName} has no migration from SQLite to PostgreSQL${those}`);
@@ -132,7 +140,7 @@ export class Subject {
   }
 
   async databases(): Promise<SubjectDatabase[]> {
-    const settings = await this.settings().catch(() => ({}) as Readonly<Record<string, unknown>>);
+    const settings = await this.#readableSettings();
     const { user, isRunning, directory, data } = this;
     const places: Readonly<Record<string, string>> = { config_dir: directory, data };
     return Promise.all(
@@ -151,18 +159,30 @@ export class Subject {
   }
 
   /** Why a name cannot be used; undefined when it can. */
-  obstacleOf(target: string): string | undefined {
+  async obstacleOf(target: string): Promise<string | undefined> {
     if (Buffer.byteLength(target) > MAX_NAME_BYTES) return `the name ${target} is longer than ${MAX_NAME_BYTES} bytes`;
     if (['postgres', 'template0', 'template1'].includes(target)) return `${target} belongs to PostgreSQL itself`;
-    const options = ['postgres_main_db', 'postgres_log_db', 'postgres_database'];
-    const other = this.#host
-      .use('config.store')
-      .blocks()
-      .find(
-        ({ processName, block }) =>
-          processName !== this.processName && options.some(option => block[option] === target),
-      );
-    return other === undefined ? undefined : `the database ${target} belongs to ${other.processName}`;
+    const other = await this.#otherUserOf(target);
+    return other === undefined ? undefined : `the database ${target} belongs to ${other}`;
+  }
+
+  /** A service on PostgreSQL may use a database that its block does not name. */
+  async #otherUserOf(target: string): Promise<string | undefined> {
+    for (const named of this.#host.use('config.store').blocks()) {
+      const { processName, configKey, block } = named;
+      if (processName === this.processName) continue;
+      if (NAME_OPTIONS.some(option => block[option] === target)) return processName;
+      const service = this.#services.get(configKey)?.value;
+      if (block.postgres_enabled !== true || service === undefined) continue;
+      const other = new Subject(this.#host, this.#services, { named, service });
+      const settings = await other.#readableSettings();
+      if (service.databases.some(database => other.#target(database, settings) === target)) return processName;
+    }
+    return undefined;
+  }
+
+  async #readableSettings(): Promise<Readonly<Record<string, unknown>>> {
+    return this.settings().catch(() => ({}));
   }
 
   #target(database: MigratedDatabase, settings: Readonly<Record<string, unknown>>): string {

@@ -88,6 +88,27 @@ t.test('names of databases', async t => {
   await change({ postgres_main_db: null });
 });
 
+t.test('a database that another service uses', async t => {
+  const home = path.join(stack.configDir, 'moved');
+  await mkdir(home);
+  await writeFile(path.join(home, 'config.xml'), '<Config><PostgresLogDb>their logs</PostgresLogDb></Config>');
+  const moved = { enabled: false, process_name: 'Moved', port: 1, config_dir: home, command: ['true'] };
+  const others = (more: object) =>
+    app.post('/config', { updates: { sonarr: { instances: { Moved: { ...moved, ...more } } } }, persist: true });
+  const belongs = { status: 'fail', message: /belongs to Moved; name another/ };
+  t.equal((await others({ postgres_enabled: true })).status, 200);
+  await change({ postgres_main_db: 'sonarr_moved_main' });
+  t.match(await found('target_reset'), belongs, 'by its usual name');
+  await change({ postgres_main_db: 'their logs' });
+  t.match(await found('target_reset'), belongs, 'by its own settings');
+  await others({ postgres_enabled: false });
+  t.match(await found('target_reset'), { status: 'pass' }, 'one on SQLite uses none');
+  await others({ postgres_main_db: 'their logs' });
+  t.match(await found('target_reset'), belongs, 'but may name one');
+  await others({ postgres_main_db: 'other' });
+  await change({ postgres_main_db: null });
+});
+
 t.test('the service and the server', async t => {
   await change({ postgres_enabled: true });
   t.match(await found('sqlite_mode'), { status: 'fail' });
