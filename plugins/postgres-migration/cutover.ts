@@ -18,6 +18,7 @@ const STOP_MS = 60_000;
 const POLL_MS = 100;
 /** Of the whole, while the databases are copied. */
 const BYTES_PERCENT = 10;
+const NOT_REHEARSED = 'This move was not rehearsed before, with the same version, tables and names';
 
 export interface Cutover extends Preparation {
   readonly held: HeldProcess;
@@ -26,7 +27,8 @@ export interface Cutover extends Preparation {
 /** The job is complete when this resolves. */
 export async function cutOver(context: MigrationContext, cutover: Cutover): Promise<void> {
   const { live } = cutover;
-  const warnings = await prepare(context, cutover);
+  const rehearsed = live.job.rehearsal_job_id === null ? [NOT_REHEARSED] : [];
+  const warnings = [...rehearsed, ...(await prepare(context, cutover))];
   await live.reach('schema_ready');
   await stopService(context, cutover);
   await makeBackup(context, cutover);
