@@ -70,6 +70,12 @@ export class Migrations {
     if (job.mode !== 'cutover' || !job.rollback_available || !ROLLED_BACK_FROM.includes(job.status))
       throw new Problem(400, `A ${job.mode} that is ${job.status} cannot be rolled back`);
     const subject = this.subject(job.process_name);
+    const { service_key: key, instance_name: instance } = job;
+    if (subject.service.configKey !== key || subject.instanceName !== instance)
+      throw new Problem(
+        400,
+        `${job.process_name} is not the service that was moved; name the one at ${[key, instance ?? []].flat().join('.')} so`,
+      );
     return this.#reserve(subject.processName, async () => {
       await checkBackup(record);
       const live = this.#live(record);

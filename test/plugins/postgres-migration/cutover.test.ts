@@ -120,3 +120,17 @@ t.test('nobody is told the password', async t => {
   t.equal(files.length, 3);
   for (const text of [...files, ...(await ownLog(app))]) t.notMatch(text, PASSWORD);
 });
+
+t.test('another service that has its name now is left alone', async t => {
+  await app.stop();
+  const file = path.join(stack.configDir, 'stackwarden.json');
+  const written = JSON.parse(await readFile(file, 'utf8'));
+  const { Default: moved } = written.sonarr.instances;
+  const config = { ...written, sonarr: { instances: { Other: { ...moved, enabled: false } } } };
+  app = await startStack(t, { ...stack, config }, ['PostgreSQL']);
+  const { status, body } = await undo(jobId);
+  t.equal(status, 400);
+  t.match(body.detail, /^Sonarr is not the service that was moved; name the one at sonarr\.Default so$/);
+  t.match((await app.get(`${PREFIX}/status?job_id=${jobId}`)).body, { status: 'completed', rollback_available: true });
+  t.match(await block(), { postgres_enabled: true });
+});
