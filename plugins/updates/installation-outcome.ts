@@ -1,6 +1,7 @@
 // What came of one installation: recorded for clients, and told to people.
 import type { Host } from '#core';
 import { redact } from '#kit/redact';
+import { utcTime } from '#kit/utc-time';
 import type { AvailableRelease } from '../installs/contract.ts';
 import type {} from '../versions/contract.ts';
 import type {} from './contract.ts';
@@ -63,7 +64,7 @@ export class InstallationOutcome {
       checked_at: at,
       applied_at: at,
     };
-    const own: UpdateResult = { ...shown, message, ...timing, timing_completed_at: new Date().toISOString() };
+    const own: UpdateResult = { ...shown, message, ...timing, timing_completed_at: utcTime(Date.now()) };
     for (const member of members)
       await this.#records.setResult(
         member.processName,
@@ -87,7 +88,7 @@ export class InstallationOutcome {
     const reason = redact(text);
     await this.#records.setResult(processName, {
       ...this.#records.result(processName),
-      ...(placed === undefined ? {} : { ...placed, timing_completed_at: new Date().toISOString() }),
+      ...(placed === undefined ? {} : { ...placed, timing_completed_at: utcTime(Date.now()) }),
       ...(current === null ? {} : { current_version: current }),
       status: 'error',
       reason: 'install_failed',

@@ -1,5 +1,6 @@
 // Updates of services, as requests and schedules ask for them, and how each process stands.
 import type { Host, NamedBlock } from '#core';
+import { utcTime } from '#kit/utc-time';
 import type { InstallSelector } from '../installs/contract.ts';
 import type {} from '../services/contract.ts';
 import { autoUpdate } from './auto-update.ts';
@@ -113,7 +114,7 @@ export class Updates {
     const what =
       next === null
         ? `Updates of ${processName} are not looked for on a schedule${why}`
-        : `Updates of ${processName} are looked for at ${next.toISOString()}`;
+        : `Updates of ${processName} are looked for at ${utcTime(next.getTime())}`;
     return warning === null ? what : `${what}; ${warning}`;
   }
 
@@ -164,7 +165,7 @@ export class Updates {
       return { ...base, ...shown, status: 'installing', message: `${processName}: ${active.step}` };
     if (result !== undefined) return { ...base, ...shown, status: result.status, message: result.message };
     if (next === null) return null;
-    return { ...base, status: 'scheduled', message: `Updates are looked for at ${next.toISOString()}` };
+    return { ...base, status: 'scheduled', message: `Updates are looked for at ${utcTime(next.getTime())}` };
   }
 
   #common(block: NamedBlock, selector: InstallSelector | undefined = this.#selectorOf(block)) {

@@ -1,6 +1,7 @@
 // The bundle of a diagnosis: all that it rests on, without secrets, within a limit of size.
 import type { ContributionList, Host } from '#core';
 import { turnWithTime } from '#kit/turns';
+import { utcTime } from '#kit/utc-time';
 import type { Comparison, DiagnosisScope, EvidenceSource, EvidenceSwitch } from '../contract.ts';
 import type { ChangeLedger } from '../ledger/change-ledger.ts';
 import { knownSecrets, redactText } from '../redaction/secret-text.ts';
@@ -87,7 +88,7 @@ export async function buildBundle(
       : { scope, dumb_service_catalog: facts.catalog, dumb_workflow_rules: facts.workflowRules };
   return cleanBundle(
     {
-      generated_at: new Date(nowMs).toISOString(),
+      generated_at: utcTime(nowMs),
       dumb_product: facts.product,
       ...own,
       question,

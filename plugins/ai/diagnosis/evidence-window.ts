@@ -1,6 +1,7 @@
 // Which span of time a diagnosis looks at, and with which it is compared.
 
 import { isObject } from '#kit/plain-object';
+import { utcTime } from '#kit/utc-time';
 import type { Comparison, DiagnosisScope, EvidenceTarget, EvidenceWindow } from '../contract.ts';
 import type { ChangeLedger, LedgerEntry } from '../ledger/change-ledger.ts';
 
@@ -48,8 +49,8 @@ export function windowToWire({
   boundary,
 }: EvidenceWindow & { readonly boundary: LedgerEntry | null }) {
   const span = ({ fromMs, toMs }: EvidenceWindow['current']) => ({
-    start: new Date(fromMs).toISOString(),
-    end: new Date(toMs).toISOString(),
+    start: utcTime(fromMs),
+    end: utcTime(toMs),
   });
   return {
     current: span(current),

@@ -1,8 +1,11 @@
 // The evidence of processes: which there are, and how they are.
 import type { Host } from '#core';
+import { utcTime } from '#kit/utc-time';
 import type {} from '../../process/contract.ts';
 import type {} from '../../versions/contract.ts';
 import type { Evidence, EvidenceRequest, EvidenceTarget } from '../contract.ts';
+
+const MS_PER_S = 1_000;
 
 /** The list of processes. */
 export async function collectProcesses(host: Host, request: EvidenceRequest): Promise<Evidence | undefined> {
@@ -70,7 +73,10 @@ export async function collectStatus(
         health_reason: reason,
         health_details: details,
         last_failure_reason: snapshot.lastFailureReason,
-        last_exit: snapshot.lastExit && { reason: snapshot.lastExit.reason, at: isoOf(snapshot.lastExit.at) },
+        last_exit: snapshot.lastExit && {
+          reason: snapshot.lastExit.reason,
+          at: utcTime(snapshot.lastExit.at * MS_PER_S),
+        },
         waiting_for: snapshot.waitingFor,
         restart:
           restarts === undefined
@@ -81,8 +87,8 @@ export async function collectStatus(
                 failures: restarts.failures,
                 recent_attempts: restarts.recentAttempts,
                 pending: restarts.pending,
-                next_restart_at: restarts.nextAt === null ? null : isoOf(restarts.nextAt),
-                last_restart_at: restarts.lastAt === null ? null : isoOf(restarts.lastAt),
+                next_restart_at: restarts.nextAt === null ? null : utcTime(restarts.nextAt * MS_PER_S),
+                last_restart_at: restarts.lastAt === null ? null : utcTime(restarts.lastAt * MS_PER_S),
                 last_failure_reason: restarts.lastFailureReason,
                 unhealthy_count: restarts.unhealthyCount,
                 unhealthy_threshold: restarts.unhealthyThreshold,
@@ -122,8 +128,4 @@ function entryOf(host: Host, { processName, path, configKey, enabled, status, he
 
 function isUnknown(status: string): boolean {
   return status === '' || status === 'unknown' || status === 'none';
-}
-
-function isoOf(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString();
 }

@@ -1,5 +1,6 @@
 // The evidence of metrics: what processes used in the window and before, from one read of the history.
 import type { Host } from '#core';
+import { utcTime } from '#kit/utc-time';
 import type { NumberSummary, ProcessUsageSummary, SpanUsage } from '../../metrics-history/contract.ts';
 import type { Evidence, EvidenceRequest, TimeSpan } from '../contract.ts';
 
@@ -63,8 +64,8 @@ function usageToWire(usage: ProcessUsageSummary, samplesRead: number) {
   return {
     sample_count: usage.samples,
     missing_sample_count: samplesRead - usage.samples,
-    coverage_start: new Date(usage.first * MS_PER_S).toISOString(),
-    coverage_end: new Date(usage.last * MS_PER_S).toISOString(),
+    coverage_start: utcTime(usage.first * MS_PER_S),
+    coverage_end: utcTime(usage.last * MS_PER_S),
     observed_pids: usage.pids,
     restart_indications: Math.max(0, usage.pids.length - 1),
     cpu_percent: statsOf(usage.cpuPercent),

@@ -7,6 +7,7 @@ import { errorText } from '#kit/error-text';
 import { declareHostState } from '#kit/host-state';
 import { PrivateDirectory } from '#kit/private-directory';
 import { provenNowMs } from '#kit/proven-time';
+import { utcTime } from '#kit/utc-time';
 import type * as Statements from './ledger-statements.ts';
 import type { LedgerRow } from './ledger-statements.ts';
 
@@ -171,7 +172,7 @@ export class ChangeLedger {
 function entryOf({ id, at, process_name, event_type, source, actor, summary, details_json }: LedgerRow): LedgerEntry {
   return {
     id,
-    at: new Date(at * MS_PER_S).toISOString(),
+    at: utcTime(at * MS_PER_S),
     timestamp: at,
     process_name,
     event_type,

@@ -3,6 +3,7 @@
 import { readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { utcTime } from '#kit/utc-time';
 import { WordGroups } from '#kit/word-groups';
 import type { LinePattern, MatchedLines, TimeSpan } from '../contract.ts';
 import { causeOf, KNOWN_CAUSES } from './known-causes.ts';
@@ -155,8 +156,8 @@ class LogScan {
         all_retained_files_scanned: all,
         truncated: !all,
         partial_file_scanned: this.#isPartial,
-        window_start: new Date(current.fromMs).toISOString(),
-        window_end: new Date(current.toMs).toISOString(),
+        window_start: utcTime(current.fromMs),
+        window_end: utcTime(current.toMs),
         timed_out: this.#isLate,
       },
       levels: current.levels(),
@@ -340,8 +341,8 @@ class LogScan {
 
 function baselineOf(notes: WindowNotes, secrets: readonly string[]): Record<string, unknown> {
   return {
-    window_start: new Date(notes.fromMs).toISOString(),
-    window_end: new Date(notes.toMs).toISOString(),
+    window_start: utcTime(notes.fromMs),
+    window_end: utcTime(notes.toMs),
     lines_in_window: notes.lines,
     levels: notes.levels(),
     restart_markers: notes.restarts,

@@ -1,4 +1,5 @@
 // What was noted of the lines of one span of time: levels, markers, signatures, causes, and the lines that are shown.
+import { utcTime } from '#kit/utc-time';
 import type { MatchedLine } from '../contract.ts';
 import { redactText } from '../redaction/secret-text.ts';
 import { KNOWN_CAUSES } from './known-causes.ts';
@@ -183,7 +184,7 @@ export class WindowNotes {
       const note = this.causes.get(id);
       if (note === undefined || note.count < least) return [];
       const { count, first, last } = note;
-      return [{ id, title, count, first_at: isoOf(first.atMs), ...excerptOf(last, known) }];
+      return [{ id, title, count, first_at: utcTime(first.atMs), ...excerptOf(last, known) }];
     });
   }
 }
@@ -194,11 +195,7 @@ export function append(line: NotedLine, text: string): void {
 }
 
 function excerptOf({ atMs, level, file, line, text }: NotedLine, known: readonly string[]): Record<string, unknown> {
-  return { at: isoOf(atMs), level, file, line, content: redactText(text, known).slice(0, EXCERPT_CHARS) };
-}
-
-function isoOf(atMs: number): string {
-  return new Date(atMs).toISOString();
+  return { at: utcTime(atMs), level, file, line, content: redactText(text, known).slice(0, EXCERPT_CHARS) };
 }
 
 function inOrder(one: NotedLine, other: NotedLine): number {

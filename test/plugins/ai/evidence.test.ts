@@ -83,6 +83,9 @@ t.test('a service in trouble', async t => {
     t.match(bundle.service_status, { status: 'running', restart: { attempts: 0 } });
     t.match(bundle.runtime_metrics, { available: true, current: { cpu_percent: Object, observed_pids: [Number] } });
     t.match(bundle.dependency_graph, { process_name: 'App' });
+    const times = JSON.stringify(bundle).match(/(?<=")\d{4}-\d\d-\d\dT[^\s"]*(?=")/g) ?? [];
+    t.ok(times.length > 10, `${times.length} times`);
+    for (const time of times) t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     t.match(bundle.service_config, { env: { APP_PASSWORD: '[REDACTED]' } });
     const events = bundle.change_history.map((event: { event_type: string }) => event.event_type);
     t.ok(

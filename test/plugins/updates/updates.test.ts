@@ -147,7 +147,7 @@ t.test('updates', async t => {
       downtime_status: 'completed',
     });
     t.ok(one.body.downtime_seconds <= one.body.install_duration_seconds);
-    t.ok(Date.parse(one.body.timing_completed_at) > 0);
+    t.match(one.body.timing_completed_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     t.same(same.body, one.body);
     t.match(other.body, { status: 'installing', reason: 'update_in_progress' });
     t.equal(await present('One'), 'v1.1.0');
