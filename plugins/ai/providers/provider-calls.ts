@@ -6,6 +6,7 @@ import { WorkQueue } from '#kit/work-queue';
 import type {
   ChatCompletions,
   ChatRequest,
+  ChatResult,
   ModelEntry,
   ProviderAdapter,
   ProviderDescriptor,
@@ -90,13 +91,12 @@ export class ProviderCalls {
 
   /** Rejects with a Problem 502 or 504 whose sentence says what to do. */
   async chat(ready: ReadyCall, request: ChatRequest, signal: AbortSignal): Promise<ChatOutcome> {
-    const { text, finishReason, rawUsage } = await this.#run(ready, CHAT_BYTES, signal, (adapter, target) =>
-      adapter.chat(target, request),
-    );
-    if (typeof text !== 'string' || text.trim() === '') throw noTextFault(finishReason ?? '', ready.key);
-    const adapter = this.#adapterOf(ready.found);
-    const usage = usageOf(adapter.mapUsage?.(rawUsage) ?? usualUsage(rawUsage), ready.record.provider);
-    return { text, usage };
+    return this.#run(ready, CHAT_BYTES, signal, async (adapter, target) => {
+      const { text, finishReason, rawUsage } = asResult(await adapter.chat(target, request));
+      if (text.trim() === '') throw noTextFault(finishReason ?? '', ready.key);
+      const usage = usageOf(adapter.mapUsage?.(rawUsage) ?? usualUsage(rawUsage), ready.record.provider);
+      return { text, usage };
+    });
   }
 
   /** The models that the service lists, with what is known of each. */
@@ -104,11 +104,8 @@ export class ProviderCalls {
     const ready = this.#ready(record);
     if (!this.hasModels(ready.found))
       throw new Problem(400, `${ready.descriptor.label} cannot list its models; enter the name of one`);
-    const listed = await this.#run(
-      ready,
-      MODELS_BYTES,
-      signal,
-      async (adapter, target) => (await adapter.listModels?.(target)) ?? [],
+    const listed = await this.#run(ready, MODELS_BYTES, signal, async (adapter, target) =>
+      asEntries((await adapter.listModels?.(target)) ?? []),
     );
     const { models } = this.#parts;
     const names = new Set<string>();
@@ -225,6 +222,17 @@ export class ProviderCalls {
     this.#adapters.set(provider, adapter);
     return adapter;
   }
+}
+
+function asResult(given: unknown): ChatResult {
+  if (!isObject(given) || typeof given.text !== 'string') throw new Error('its chat gives no object with a text');
+  const { text, finishReason: reason, rawUsage } = given;
+  return { text, finishReason: typeof reason === 'string' ? reason : undefined, rawUsage };
+}
+
+function asEntries(given: unknown): ModelEntry[] {
+  if (!Array.isArray(given)) throw new Error('its listModels gives no list');
+  return given.filter((entry): entry is ModelEntry => isObject(entry));
 }
 
 function withoutUndefined<Value extends object>(value: Value): Value {

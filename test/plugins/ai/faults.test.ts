@@ -1,4 +1,5 @@
-// A provider of a third party that fails when it is first used: the others are listed and asked as before.
+// A provider of a third party that fails when it is first used, or gives what it should not: the others are listed and
+// asked as before.
 import t from 'tap';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 
@@ -42,4 +43,37 @@ t.test('providers that cannot be made', async t => {
     { errors: {} },
   );
   t.match(await ownLog(app), /the AI provider throwing failed: not made/);
+});
+
+const ODD = `
+  const given = {
+    nothing: undefined, null: null, text: 'ok', number: { text: 5 }, counts: { text: 'ok' },
+    silent: { text: '', finishReason: {} },
+  };
+  const listed = { nothing: undefined, null: [null, 5, { name: {} }, { name: 'one' }], text: 'ok', number: {} };
+  return {
+    chat: async ({ model }) => given[model],
+    listModels: async ({ model }) => listed[model],
+    mapUsage: () => { throw new Error('no counts') },
+  };`;
+
+t.test('a provider that gives what it should not', async t => {
+  const app = await startWithPlugins(
+    t,
+    { odd: { setup: provider(ODD), more: `needs: ['ai'],` } },
+    { shipped: ['config', 'process', 'ai'] },
+  );
+  const asked = (path: string, model: string) =>
+    app.post(path, { provider: 'odd', base_url: 'http://127.0.0.1:1/v1', model });
+  const failed = { status: 502, body: { detail: /^AI provider plugin failed; the log of the host has the reason$/ } };
+  for (const model of ['nothing', 'null', 'text', 'number', 'counts'])
+    t.match(await asked('/ai/test', model), failed, model);
+  t.match(await asked('/ai/test', 'silent'), { status: 502, body: { detail: /answered without text;/ } });
+  t.match((await asked('/ai/models', 'nothing')).body, { models: [] });
+  t.match((await asked('/ai/models', 'null')).body, { models: [{ name: 'one' }] });
+  for (const model of ['text', 'number']) t.match(await asked('/ai/models', model), failed, model);
+  t.match(
+    app.host.plugins().find(({ name }) => name === 'ai'),
+    { errors: {} },
+  );
 });
