@@ -53,8 +53,16 @@ export const providerPoint: PointOptions = {
       listModels: functionSchema.optional(),
       mapUsage: functionSchema.optional(),
     }),
+    'descriptor.compatibility': z
+      .looseObject({
+        status: z.enum(['supported', 'unsupported', 'unknown']),
+        api_surface: z.string(),
+        reason: z.string(),
+      })
+      .nullish(),
+    'descriptor.endpoint.normalize': z.instanceof(URL),
   },
-  immediate: ['create'],
+  immediate: ['create', 'descriptor.compatibility', 'descriptor.endpoint.normalize'],
   deadlineMs: PROVIDER_DEADLINE_MS,
   mayFail: true,
 };

@@ -32,12 +32,16 @@ type Overrides = Readonly<Record<string, readonly ModelEnd[]>>;
 /** Facts of providers about their models. A file of the owner's own wins for each model that it names. */
 export class Models {
   #overrides: Overrides = {};
+  #log: Pick<Logger, 'warn'> | undefined;
+  /** Providers of whose failure the log tells. */
+  readonly #told = new Set<string>();
 
   /**
    * Reads `ai-diagnostics/models.json` of the configuration directory: lists of `model`, `shutdown_date` and
    * `replacement` by provider. A file that does not fit is ignored with a warning.
    */
   async load(configDir: string, log: Logger): Promise<void> {
+    this.#log = log;
     const file = path.join(configDir, OVERRIDE_FILE);
     try {
       const text = await readFile(file, 'utf8');
@@ -65,11 +69,19 @@ export class Models {
     };
   }
 
-  /** null for a blank model, and where the provider says nothing. */
+  /** null for a blank model, and where the provider says nothing or fails. */
   compatibilityOf({ descriptor }: FoundProvider, model: string): ModelCompatibility | null {
     const name = nameOf(model);
-    const fit = name === '' ? null : (descriptor.compatibility?.(name) ?? null);
-    return fit === null ? null : { model: model.trim(), ...fit };
+    if (name === '') return null;
+    try {
+      const fit = descriptor.compatibility?.(name) ?? null;
+      return fit === null ? null : { model: model.trim(), ...fit };
+    } catch (error) {
+      const { value } = descriptor;
+      if (!this.#told.has(value)) this.#log?.warn(`the AI provider ${value} cannot tell of its models`, error);
+      this.#told.add(value);
+      return null;
+    }
   }
 }
 

@@ -139,7 +139,7 @@ export class ProviderCalls {
     const found = this.#parts.providers.require(record.provider);
     const { descriptor } = found;
     const { label } = descriptor;
-    const base = requestBase(descriptor, record.base_url);
+    const base = this.#baseOf(descriptor, record.base_url);
     const options = checkOptions(descriptor, record.provider_options);
     const { origin } = new URL(base);
     const isForeign = record.keyOrigin !== undefined && record.keyOrigin !== origin;
@@ -187,14 +187,26 @@ export class ProviderCalls {
       if (deadline.signal.aborted && !caller.aborted) throw late;
       if (caller.aborted) throw new Problem(503, 'The request was given up');
       if (this.#host.signal.aborted) throw new Problem(503, 'The assistant is being stopped; ask again later');
-      if (!(error instanceof Problem)) {
-        this.#host.log.error(`the AI provider ${descriptor.value} failed`, error);
-        throw new Problem(502, 'AI provider plugin failed; the log of the host has the reason');
-      }
-      throw isRefusedKey(error) && keyHint !== '' ? new Problem(502, `${error.message}.${keyHint}`) : error;
+      const problem = this.#problemOf(descriptor, error);
+      throw isRefusedKey(problem) && keyHint !== '' ? new Problem(502, `${problem.message}.${keyHint}`) : problem;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Throws a Problem; 502 for a fault of the provider's plugin. */
+  #baseOf(descriptor: ProviderDescriptor, url: string): string {
+    try {
+      return requestBase(descriptor, url);
+    } catch (error) {
+      throw this.#problemOf(descriptor, error);
+    }
+  }
+
+  #problemOf({ value }: ProviderDescriptor, error: unknown): Problem {
+    if (error instanceof Problem) return error;
+    this.#host.log.error(`the AI provider ${value} failed`, error);
+    return new Problem(502, 'AI provider plugin failed; the log of the host has the reason');
   }
 
   #target({ record, base, descriptor, options }: ReadyCall, timeoutMs: number, signal: AbortSignal): ProviderTarget {

@@ -1,6 +1,7 @@
 // The options of one kind of service, which its descriptor describes.
 import { z } from 'zod';
 import { Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type { ProviderDescriptor } from '../contract.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -22,10 +23,16 @@ export function fittingOptions(descriptor: ProviderDescriptor, options: Options)
   return schemaOf(descriptor).safeParse(options).success ? { ...options } : {};
 }
 
-function schemaOf({ optionsSchema = NO_OPTIONS }: ProviderDescriptor): z.ZodType {
+/** Throws a Problem 502 for a schema that is none. */
+function schemaOf({ label, optionsSchema = NO_OPTIONS }: ProviderDescriptor): z.ZodType {
   const known = made.get(optionsSchema);
   if (known !== undefined) return known;
-  const schema = z.fromJSONSchema(optionsSchema as Parameters<typeof z.fromJSONSchema>[0]);
-  made.set(optionsSchema, schema);
-  return schema;
+  try {
+    const schema = z.fromJSONSchema(optionsSchema as Parameters<typeof z.fromJSONSchema>[0]);
+    made.set(optionsSchema, schema);
+    return schema;
+  } catch (cause) {
+    const text = `The plugin of ${label} describes its options so that they cannot be read: ${errorText(cause)}`;
+    throw new Problem(502, `${text}; choose another provider`, { cause });
+  }
 }

@@ -54,9 +54,8 @@ export function requestBase({ label, endpoint }: ProviderDescriptor, stored: str
 export function originOf(descriptor: ProviderDescriptor, stored: string): string | undefined {
   try {
     return new URL(requestBase(descriptor, stored)).origin;
-  } catch (error) {
-    if (error instanceof Problem) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,10 +3,10 @@
 import t from 'tap';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 
-const provider = (create: string) => `host.contribute('ai.provider', host.name, {
+const provider = (create: string, { endpoint = '', more = '' } = {}) => `host.contribute('ai.provider', host.name, {
   descriptor: {
-    value: host.name, label: 'Odd', promptBudgetChars: 5000, locality: 'local', endpoint: { mode: 'custom' },
-    key: 'optional', temperature: false,
+    value: host.name, label: 'Odd', promptBudgetChars: 5000, locality: 'local', endpoint: { mode: 'custom', ${endpoint} },
+    key: 'optional', temperature: false, ${more}
   },
   create: () => { ${create} },
 })`;
@@ -76,4 +76,49 @@ t.test('a provider that gives what it should not', async t => {
     app.host.plugins().find(({ name }) => name === 'ai'),
     { errors: {} },
   );
+});
+
+t.test('a provider whose descriptor fails', async t => {
+  const create = `return { chat: async () => ({ text: 'ok' }) }`;
+  const more = `needs: ['ai'],`;
+  const made = (options: { endpoint?: string; more?: string }) => ({ setup: provider(create, options), more });
+  const app = await startWithPlugins(
+    t,
+    {
+      unfit: made({ more: `compatibility() { throw new Error('no fit') },` }),
+      late: made({ more: `async compatibility() { return null },` }),
+      number: made({ more: 'compatibility: () => 5,' }),
+      lost: made({ endpoint: `normalize() { throw new Error('no base') },` }),
+      text: made({ endpoint: `normalize: () => 'http://127.0.0.1:1',` }),
+      nonsense: made({ more: `optionsSchema: { type: 'nonsense' },` }),
+    },
+    { shipped: ['config', 'process', 'ai'] },
+  );
+  const base_url = 'http://127.0.0.1:1/v1';
+  for (const name of ['unfit', 'late', 'number']) {
+    t.equal((await app.post('/ai/test', { provider: name, base_url, model: 'x' })).body.response, 'ok', name);
+    const saved = await app.request('PUT', '/ai/settings', { json: { provider: name, base_url, model: 'x' } });
+    t.match(saved, { status: 200, body: { provider: name, model_compatibility: null } }, name);
+    t.equal((await app.get('/ai/settings')).status, 200);
+  }
+  const failed = [
+    ['lost', /^AI provider plugin failed; /],
+    ['text', /^AI provider plugin failed; /],
+    ['nonsense', /^The plugin of Odd describes its options so that they cannot be read: .*nonsense; choose another/],
+  ] as const;
+  for (const [name, detail] of failed)
+    t.match(
+      await app.post('/ai/test', { provider: name, base_url, model: 'x' }),
+      { status: 502, body: { detail } },
+      name,
+    );
+  for (const name of ['lost', 'text']) {
+    const json = { provider: name, base_url, model: 'x', api_key: 'k3y' };
+    t.equal((await app.request('PUT', '/ai/settings', { json })).status, 200, name);
+  }
+  t.match(
+    app.host.plugins().find(({ name }) => name === 'ai'),
+    { errors: {} },
+  );
+  t.match(await ownLog(app), /the AI provider unfit cannot tell of its models: no fit/);
 });
