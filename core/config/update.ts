@@ -1,13 +1,7 @@
 // Makes an update of the configuration: resolves, checks, writes, swaps in memory and announces it, completely or not
 // at all.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type {
-  ConfigCandidate,
-  ConfigObject,
-  ConfigUpdate,
-  ConfigUpdateResult,
-  NamedBlock,
-} from '../contract/config.ts';
+import type { ConfigCandidate, ConfigUpdate, ConfigUpdateResult, NamedBlock } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
@@ -21,23 +15,13 @@ import type { Announcements, Cause } from './announcements.ts';
 import { blocksOf } from './blocks.ts';
 import type { CurrentConfig, Effective, Layered } from './current.ts';
 import { keyOf, type Misfit } from './fit.ts';
-import {
-  type ConfigEdit,
-  type ConfigPath,
-  changedPaths,
-  dotted,
-  placeOf,
-  startsWith,
-  valueAt,
-  withEdits,
-  withoutPaths,
-} from './layers.ts';
+import { type ConfigPath, changedPaths, dotted, placeOf, valueAt } from './layers.ts';
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
 import { unreadLook } from './review.ts';
 import type { ConfigSchema } from './schema.ts';
-import { repeatedLists, storedEdits, withUnshownItems } from './stored.ts';
 import { UpdateEdits } from './update-edits.ts';
+import { planUpdate } from './update-plan.ts';
 import { refuseWithoutLogin } from './without-login.ts';
 
 type Check = (candidate: ConfigCandidate) => Promise<void>;
@@ -108,44 +92,18 @@ export class Updates {
     if (persist) await this.#takeOver(() => file.takeOverOutsideChanges());
 
     const effective = current.effective();
-    const { root: before, open: shown, overrides, byName, blocks, place } = effective;
+    const { root: before, byName, blocks, place } = effective;
     const name = update.processName;
     const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(blocks, name));
     if (name !== undefined && block === undefined) throw unknownProcess(name);
     await refuseRounded(update.updates, () => before);
     const edits = this.#edits.of(update.updates, block);
-
-    const overrideOf = (edit: ConfigEdit) => overrides.find(override => startsWith(override.path, edit.path));
-    /** What merely repeats a value of the environment or of memory above it settles nothing. */
-    const isOwn = (edit: ConfigEdit) =>
-      overrideOf(edit) === undefined || changedPaths(valueAt(shown, edit.path), edit.value).length > 0;
-    const own = edits.filter(isOwn);
-    const lower = current.overlay.length === 0 ? effective : current.layered(file.value, []);
-    const moves = persist ? movesIn(file.value, update.moves ?? []) : [];
-    const moved = withEdits(file.value, moves) as ConfigObject;
-    const alone = persist ? aloneInMemory(blocks, lower.root, own) : [];
-    const [inMemory, saved] = parted(own, ({ path }) => alone.some(block => isBelow(path, block.path)));
-    const isPersisted = persist && (saved.length > 0 || inMemory.length === 0);
-    const changes = persist ? storedEdits(saved, { file: moved, shown: lower.open, overrides }) : [];
-    const overlay = persist
-      ? [...withoutPaths(current.overlay, own.map(pathOf)), ...inMemory]
-      : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
-
-    const stored = withEdits(file.value, [...moves, ...changes]) as ConfigObject;
-    const next = current.layered(stored, overlay);
-    const after = next.root;
+    const plan = planUpdate({ edits, moves: update.moves ?? [], persist }, current, file.value);
+    const after = plan.next.root;
     // The next start could not read a file with more.
     refuseLargeData(after, MAX_CHARACTERS);
-    refuseNewMisfits(effective, next);
-    const warnings = persist
-      ? repeatedLists(own, overrides).map(
-          ({ path, variable }) => `${dotted(path)} comes from ${variable}; change it there`,
-        )
-      : [];
-    for (const block of alone.filter(({ path }) => inMemory.some(edit => isBelow(edit.path, path)))) {
-      const what = `${block.processName} is in memory alone, and so is this change`;
-      warnings.push(`${what}; save its whole block to keep both`);
-    }
+    refuseNewMisfits(effective, plan.next);
+    const warnings = [...plan.warnings];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
     if (block === undefined && update.mayRemove !== true) this.#edits.refuseLosses(edits, before, blocks);
     if (update.byAnybody === true) {
@@ -158,34 +116,28 @@ export class Updates {
       const result = { persisted: false, changed: [], overridden: [], restartRequired: [], warnings, revision };
       return { result, announced: Promise.resolve() };
     }
-    const whole = withUnshownItems(changes, { file: moved, misfits: lower.misfits, place });
-    const wholeStored = whole === changes ? stored : (withEdits(file.value, [...moves, ...whole]) as ConfigObject);
-    // A list that is full has no room for them.
-    const isWhole = whole === changes || deepEqual(current.layered(wholeStored, overlay).root, after);
-    const written = [...moves, ...(isWhole ? whole : changes)];
-    warnings.push(...(await file.write(written, isWhole ? wholeStored : stored)));
-    current.overlay = overlay;
+    warnings.push(...(await file.write(plan.written, plan.stored)));
+    current.overlay = plan.overlay;
 
     const { root, revision } = current.effective();
     const unreadPart = unreadLook(root, current.effective().place);
-    const { schema } = this.#parts;
-    const isRelation = (part: ConfigPath): boolean =>
-      current
-        .effective()
-        .blocks.filter(({ path }) => path.length === part.length - 1 && startsWith(part, path))
-        .some(({ configKey }) => schema.blockMarks(configKey).relations.has(part.at(-1) ?? ''));
-    const unread = unreadParts(own, before, unreadPart).filter(part => !isRelation(part));
-    warnings.push(...new Set(unread.map(part => `nothing reads ${dotted(part)}; it is kept as it is`)));
+    const given = plan.own.filter(({ path, value }) => value !== undefined && !deepEqual(valueAt(before, path), value));
+    const unread = given.flatMap(({ path }) => {
+      const part = unreadPart(path);
+      return part === undefined || this.#isRelation(part) ? [] : [`nothing reads ${dotted(part)}; it is kept as it is`];
+    });
+    warnings.push(...new Set(unread));
     const changed = changedPaths(before, root);
     const isToldOf = changed.length > 0 || !hasSameProblems(effective, current.effective());
     const paths = changed.map(dotted);
     const isLaunched = launchedAnew(blocks);
-    const change = { paths, processName: block?.processName, actor: update.actor, persisted: isPersisted };
+    const persisted = plan.isPersisted;
+    const change = { paths, processName: block?.processName, actor: update.actor, persisted };
     const announced = isToldOf ? announcements.announce(change, cause) : Promise.resolve();
     const result = {
-      persisted: isPersisted,
+      persisted,
       changed: paths,
-      overridden: written.filter(edit => overrideOf(edit) !== undefined).map(({ path }) => dotted(path)),
+      overridden: plan.written.filter(plan.isOverridden).map(({ path }) => dotted(path)),
       restartRequired: changed
         .filter(path => !(place.at(path).live ?? !isLaunched(path)) && unreadPart(path) === undefined)
         .map(dotted),
@@ -193,6 +145,14 @@ export class Updates {
       revision,
     };
     return { result, announced };
+  }
+
+  /** Whether the key says of a block how it relates to other services. */
+  #isRelation(path: ConfigPath): boolean {
+    const { current, schema } = this.#parts;
+    const around = placeOf(path.slice(0, -1));
+    const block = current.effective().blocks.find(named => placeOf(named.path) === around);
+    return block !== undefined && schema.blockMarks(block.configKey).relations.has(path.at(-1) ?? '');
   }
 
   async #takeOver(read: () => Promise<boolean>): Promise<void> {
@@ -216,30 +176,6 @@ export class Updates {
       context.isOver = true;
     }
   }
-}
-
-/**
- * The blocks that memory alone has and that the edits do not name either: a part of one would be no block in the file,
- * and so nothing at the next start.
- */
-function aloneInMemory(
-  blocks: readonly NamedBlock[],
-  lower: Readonly<ConfigObject>,
-  edits: readonly ConfigEdit[],
-): NamedBlock[] {
-  return blocks.filter(({ path }) => {
-    const name = [...path, 'process_name'];
-    return valueAt(lower, name) === undefined && !edits.some(edit => placeOf(edit.path) === placeOf(name));
-  });
-}
-
-function isBelow(path: ConfigPath, place: ConfigPath): boolean {
-  return path.length > place.length && startsWith(path, place);
-}
-
-/** Those for which it holds, then the others. */
-function parted<T>(values: readonly T[], holds: (value: T) => boolean): [T[], T[]] {
-  return [values.filter(holds), values.filter(value => !holds(value))];
 }
 
 /** Throws a Problem 400 for what an update would make not fit; what did not fit before and stays hinders nobody. */
@@ -270,31 +206,4 @@ function hasSameProblems(before: Effective, after: Effective): boolean {
 function launchedAnew(blocks: readonly NamedBlock[]): (path: ConfigPath) => boolean {
   const places = new Set(blocks.filter(({ isHost }) => !isHost).map(({ path }) => placeOf(path)));
   return path => path.some((_key, index) => places.has(placeOf(path.slice(0, index + 1))));
-}
-
-/** The edits of the file that move its members; each says where the text of the value is. */
-function movesIn(file: ConfigObject, moves: NonNullable<ConfigUpdate['moves']>): ConfigEdit[] {
-  return moves.flatMap(({ from, to }) => {
-    const value = valueAt(file, from);
-    return value === undefined
-      ? []
-      : [
-          { path: to, value, from },
-          { path: from, value: undefined },
-        ];
-  });
-}
-
-function pathOf({ path }: ConfigEdit): ConfigPath {
-  return path;
-}
-
-/** Where the update gives a new value to what nothing reads. */
-function unreadParts(
-  edits: readonly ConfigEdit[],
-  before: Readonly<ConfigObject>,
-  unreadPart: ReturnType<typeof unreadLook>,
-): ConfigPath[] {
-  const given = edits.filter(({ path, value }) => value !== undefined && !deepEqual(valueAt(before, path), value));
-  return given.map(({ path }) => unreadPart(path)).filter(part => part !== undefined);
 }
