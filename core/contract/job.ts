@@ -155,10 +155,11 @@ export interface ScheduleOptions {
 
 /**
  * Runs at the times of a cron expression. Times that pass during a run are skipped. Times that passed while the host
- * was down or the machine asleep are not made up for, except that a timer which fires late runs once. Where clocks go
- * forward, a time of day that does not exist runs at the first moment after the gap; where they go back, it runs once,
- * at its first occurrence. Expressions with lists, ranges, steps or `*` in the seconds, minutes or hours follow the
- * wall clock: they skip the gap and run in both of the repeated hours.
+ * was down or the machine asleep are not made up for, except that a timer which fires late runs once; so it does where
+ * the clock was set ahead, however far. Where clocks go forward, a time of day that does not exist runs at the first
+ * moment after the gap; where they go back, it runs once, at its first occurrence. Expressions with lists, ranges,
+ * steps or `*` in the seconds, minutes or hours follow the wall clock: they skip the gap and run in both of the
+ * repeated hours.
  */
 export interface Schedule {
   /** The time of the next run; null after its end, or when the expression has no further time. */

@@ -1,15 +1,14 @@
 // Starts services at the times of their schedules. What is passed over, because the service still runs, was stopped by a
 // user or Stackwarden did not run, is told.
 import { setTimeout as delay } from 'node:timers/promises';
-import { Cron } from 'croner';
 import type { Host, NamedBlock, Schedule } from '#core';
+import { ClockSteps, LARGE_STEP_MS } from '#kit/clock-steps';
 import { isTimeZone } from '#kit/time-zone';
 import type { ProcessSnapshot, ProcessStatus } from '../process/contract.ts';
+import { missedTimes } from './missed-times.ts';
 import type { ServedTimes } from './served-times.ts';
 import { type ScheduleSettings, scheduleOf } from './settings.ts';
 
-/** More missed times are not counted. */
-const MAX_COUNTED = 1_000;
 /** How long a time waits for the end of what is being stopped, or to be known to run. */
 const SETTLE_LIMIT_MS = 60_000;
 
@@ -17,6 +16,8 @@ interface Running {
   /** What it was made from; a schedule that has changed is made anew. */
   readonly made: string;
   readonly schedule: Schedule;
+  /** How the clock was set since its last time. */
+  readonly steps: ClockSteps;
 }
 
 export class Schedules {
@@ -70,41 +71,57 @@ export class Schedules {
     if (before?.made === made) return;
     before?.schedule.stop();
     const options = settings.timeZone === undefined ? {} : { timeZone: settings.timeZone };
-    const schedule = this.#host.cron(settings.cron, () => this.#due(processName), options);
-    this.#running.set(processName, { made, schedule });
+    const schedule = this.#host.cron(settings.cron, () => this.#come(processName, settings), options);
+    this.#running.set(processName, { made, schedule, steps: new ClockSteps() });
     const served = this.#served.of(processName);
     // A changed schedule has missed nothing.
-    if (before === undefined && served !== undefined) this.#tellMissed(processName, settings, new Date(served));
+    if (before === undefined && served !== undefined) this.#makeUpFor(processName, settings, new Date(served));
     this.#served.set(processName, Date.now());
   }
 
-  #tellMissed(processName: string, { cron, timeZone, makesUp }: ScheduleSettings, served: Date): void {
+  #makeUpFor(processName: string, settings: ScheduleSettings, served: Date): void {
+    const missed = missedTimes(settings.cron, this.#zoneOf(settings), { after: served, before: new Date() });
+    if (missed === null) return;
+    const what = `${processName}: its schedule has missed ${missed.words} while Stackwarden did not run`;
+    this.#tellMissed(`${what}, the last ${isoTime(missed.last)}`, settings);
+    if (settings.makesUp) this.#start(processName);
+  }
+
+  /** Whether this time has come only because the clock was set ahead over it by hours, and is not made up for. */
+  #isSetPast(processName: string, settings: ScheduleSettings): boolean {
+    const aheadMs = this.#running.get(processName)?.steps.aheadMs() ?? 0;
+    if (aheadMs === 0) return false;
+    const now = Date.now();
+    const span = { after: new Date(now - aheadMs), before: new Date(now + 1) };
+    const missed = missedTimes(settings.cron, this.#zoneOf(settings), span);
+    if (missed === null || now - missed.last.getTime() <= LARGE_STEP_MS) return false;
+    const what = `${processName}: the clock was set ahead over ${missed.words} of its schedule`;
+    this.#tellMissed(`${what}, the last ${isoTime(missed.last)}`, settings);
+    return !settings.makesUp;
+  }
+
+  #tellMissed(what: string, { makesUp }: ScheduleSettings): void {
+    this.#host.log.warn(`${what}${makesUp ? '; it runs once now' : ''}`);
+  }
+
+  #zoneOf({ timeZone }: ScheduleSettings): string | undefined {
     const configured = this.#host.use('config.store').get('tz');
     // As for the times to come, a zone that nobody knows is that of the machine.
-    const known = typeof configured === 'string' && isTimeZone(configured) ? configured : undefined;
-    const zone = timeZone ?? known;
-    const times = new Cron(cron, { paused: true, ...(zone === undefined ? {} : { timezone: zone }) });
-    const now = new Date();
-    let count = 0;
-    let last: Date | null = null;
-    for (
-      let next = times.nextRun(served);
-      next !== null && next < now && count < MAX_COUNTED;
-      next = times.nextRun(next)
-    ) {
-      count += 1;
-      last = next;
-    }
-    if (last === null) return;
-    const missed = count === 1 ? 'a time' : `${count === MAX_COUNTED ? 'at least ' : ''}${count} times`;
-    const what = `${processName}: its schedule has missed ${missed} while Stackwarden did not run, the last ${isoTime(last)}`;
-    this.#host.log.warn(`${what}${makesUp ? '; it runs once now' : ''}`);
-    if (makesUp) this.#start(processName);
+    return timeZone ?? (typeof configured === 'string' && isTimeZone(configured) ? configured : undefined);
   }
 
   /** Takes note of the status of a process. */
   moved({ processName, status }: ProcessSnapshot): void {
     if (!isUnsettled(status)) this.#settling.get(processName)?.();
+  }
+
+  #come(processName: string, settings: ScheduleSettings): void {
+    if (!this.#isSetPast(processName, settings)) {
+      this.#due(processName);
+      return;
+    }
+    this.#served.set(processName, Date.now());
+    this.#revision += 1;
   }
 
   #due(processName: string, hasWaited = false): void {

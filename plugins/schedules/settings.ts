@@ -20,7 +20,9 @@ const scheduleKey = z.union([
     missed: z
       .enum(['skip', 'run'])
       .optional()
-      .describe('run: it runs once when a time has passed while Stackwarden did not run; default skip'),
+      .describe(
+        'run: it runs once when a time has passed while Stackwarden did not run, or the clock was set ahead over it by hours; default skip',
+      ),
   }),
 ]);
 

@@ -1,6 +1,7 @@
 // The schedule of updates: looks from time to time which processes are due, and takes them one after the other, those of
 // the product last.
 import type { Host, NamedBlock } from '#core';
+import { ClockSteps, LARGE_STEP_MS } from '#kit/clock-steps';
 import { deepEqual } from '#kit/deep-equal';
 import { errorText } from '#kit/error-text';
 import { isTimeZone } from '#kit/time-zone';
@@ -41,6 +42,7 @@ export class UpdateSchedule {
   readonly #due = new Set<string>();
   /** When this host began: what was due before was missed. */
   readonly #startedAt = new Date();
+  readonly #steps = new ClockSteps();
   #localZone: string | undefined;
 
   constructor(host: Host, parts: ScheduleParts) {
@@ -70,6 +72,7 @@ export class UpdateSchedule {
   #look(): void {
     if (this.#host.find('process.supervisor')?.startup().terminal === false) return;
     const now = new Date();
+    if (this.#steps.aheadMs() > 0) this.#passOver(now);
     const due = this.#host
       .use('config.store')
       .blocks()
@@ -77,6 +80,16 @@ export class UpdateSchedule {
     due.sort((a, b) => Number(isProject(a.processName)) - Number(isProject(b.processName)));
     for (const block of due) void this.#queue.add(() => this.#run(block));
     for (const { processName } of due) this.#due.add(processName);
+  }
+
+  /** The clock was set ahead by hours: a service that is in use is not updated at once by that. */
+  #passOver(now: Date): void {
+    for (const [processName, { rhythm, next }] of this.#plans) {
+      if (this.#due.has(processName) || now.getTime() - next.getTime() <= LARGE_STEP_MS) continue;
+      this.#keep(processName, planFromNextStart(rhythm, now));
+      const told = 'the clock was set ahead over its scheduled update, which is made at the next start time';
+      this.#host.log.info(`${processName}: ${told}`);
+    }
   }
 
   async #run(block: NamedBlock): Promise<void> {
@@ -127,8 +140,7 @@ export class UpdateSchedule {
     const plan = { rhythm, firstDay: new Date(record.first_day), next: new Date(record.next_check_at * MS_PER_S) };
     if (!isNear(plan, now)) return undefined;
     if (plan.next > this.#startedAt) return plan;
-    const firstDay = nextStartDay(now, rhythm);
-    return { rhythm, firstDay, next: dueAfter(now, firstDay, rhythm) };
+    return planFromNextStart(rhythm, now);
   }
 
   #keep(processName: string, plan: Plan): void {
@@ -155,6 +167,11 @@ export class UpdateSchedule {
     this.#localZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone;
     return this.#localZone;
   }
+}
+
+function planFromNextStart(rhythm: Rhythm, now: Date): Plan {
+  const firstDay = nextStartDay(now, rhythm);
+  return { rhythm, firstDay, next: dueAfter(now, firstDay, rhythm) };
 }
 
 /** False after the clock was set back so far that the plan cannot have been made by it. */

@@ -1,0 +1,31 @@
+// The times of a schedule that were passed over, as they are told.
+import { Cron } from 'croner';
+
+/** More missed times are not counted. */
+const MAX_COUNTED = 1_000;
+
+export interface MissedTimes {
+  /** Such as `a time` or `3 times`. */
+  readonly words: string;
+  readonly last: Date;
+}
+
+/** Those between the two moments; null where there are none. */
+export function missedTimes(
+  cron: string,
+  timeZone: string | undefined,
+  { after, before }: { readonly after: Date; readonly before: Date },
+): MissedTimes | null {
+  const times = new Cron(cron, { paused: true, ...(timeZone === undefined ? {} : { timezone: timeZone }) });
+  const [last] = times.previousRuns(1, before);
+  if (last === undefined || last <= after) return null;
+  let count = 0;
+  for (
+    let next = times.nextRun(after);
+    next !== null && next < before && count < MAX_COUNTED;
+    next = times.nextRun(next)
+  )
+    count += 1;
+  const many = count === MAX_COUNTED ? `at least ${count} times` : `${count} times`;
+  return { words: count === 1 ? 'a time' : many, last };
+}
