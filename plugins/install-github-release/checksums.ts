@@ -1,10 +1,8 @@
 // The sum that a file of a release must have, as its publisher tells it.
 import { Problem } from '#core';
 import { statusFault } from '#kit/server-fault';
-import type { DownloadOptions, SourceRequest } from '../installs/contract.ts';
+import type { Digest, SourceRequest } from '../installs/contract.ts';
 import type { Asset } from './published-release.ts';
-
-export type Digest = NonNullable<DownloadOptions['digest']>;
 
 const MAX_BYTES = 1024 * 1024;
 const LIMIT_MS = 12_000;

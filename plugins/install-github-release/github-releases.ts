@@ -5,6 +5,7 @@ import { toldUrl } from '#kit/told-url';
 import type { Taking } from '../archives/contract.ts';
 import type {
   AvailableRelease,
+  Digest,
   FetchedRelease,
   FetchRequest,
   InstallSource,
@@ -94,22 +95,10 @@ export class GithubReleases implements InstallSource {
     release: PublishedRelease,
   ): Promise<void> {
     const asset = chosenAsset(release, facts.assets ?? [], facts, request);
-    const digest =
-      facts.checksums === undefined
-        ? toldDigest(asset)
-        : await this.#listedDigest(
-            request,
-            api,
-            release,
-            asset,
-            filled(facts.checksums, release.version, facts, request),
-          );
+    const listed = await this.#listedDigest(request, facts, api, release, asset);
+    const digest = [listed, toldDigest(asset)].filter(one => one !== undefined);
     const { url, headers } = addressOf(asset, api);
-    const file = await request.download(url, {
-      name: asset.name,
-      headers,
-      ...(digest === undefined ? {} : { digest }),
-    });
+    const file = await request.download(url, { name: asset.name, headers, digest });
     const paths = Object.entries(facts.paths ?? {}).map(([from, to]) => ({
       from: filled(from, release.version, facts, request),
       to,
@@ -125,7 +114,16 @@ export class GithubReleases implements InstallSource {
     for (const { to } of paths) if (to !== '') await checkProgram(path.join(request.into, to), request.architecture);
   }
 
-  async #listedDigest(request: FetchRequest, api: GithubApi, release: PublishedRelease, asset: Asset, list: string) {
+  /** undefined where the program has no file of sums. */
+  async #listedDigest(
+    request: FetchRequest,
+    facts: GithubFacts,
+    api: GithubApi,
+    release: PublishedRelease,
+    asset: Asset,
+  ): Promise<Digest | undefined> {
+    if (facts.checksums === undefined) return undefined;
+    const list = filled(facts.checksums, release.version, facts, request);
     const found = release.assets?.find(({ name }) => name === list);
     if (found === undefined)
       throw new Problem(

@@ -26,12 +26,17 @@ export type Architecture = 'amd64' | 'arm64' | 'arm';
 /** The user to whom a service's files belong; null for the host's own user. */
 export type InstallUser = { readonly uid: number; readonly gid: number } | null;
 
+export interface Digest {
+  readonly algorithm: 'sha256' | 'sha512';
+  readonly hex: string;
+}
+
 export interface DownloadOptions {
   /** Name of the file, without directories. */
   readonly name: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the content must be; anything else is a Problem 502. */
-  readonly digest?: { readonly algorithm: 'sha256' | 'sha512'; readonly hex: string };
+  /** What the content must be, by each of them; anything else is a Problem 502. */
+  readonly digest?: Digest | readonly Digest[];
   /** Default 4 GiB. */
   readonly maxBytes?: number;
 }

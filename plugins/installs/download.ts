@@ -8,7 +8,7 @@ import { type FetchStream, Problem } from '#core';
 import { reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import { networkFault, statusFault } from '#kit/server-fault';
-import type { DownloadOptions, InstallUser, StepProgress } from './contract.ts';
+import type { Digest, DownloadOptions, InstallUser, StepProgress } from './contract.ts';
 import { diskFault } from './disk-space.ts';
 import type { VendorFetch } from './vendor-fetch.ts';
 
@@ -60,7 +60,7 @@ export async function download(request: DownloadRequest): Promise<string> {
 /** What has been received so far. */
 interface Received {
   bytes: number;
-  hash: Hash | undefined;
+  hashes: ReadonlyMap<Digest['algorithm'], Hash>;
   /** By which the server knows the same content again. */
   tag: string | undefined;
   /** Whether it is from connections of which nobody promises that they gave the same content. */
@@ -68,12 +68,12 @@ interface Received {
 }
 
 async function receive(request: DownloadRequest, handle: FileHandle): Promise<void> {
-  const received: Received = { bytes: 0, hash: newHash(request), tag: undefined, isPieced: false };
+  const received: Received = { bytes: 0, hashes: newHashes(request), tag: undefined, isPieced: false };
   let farthestBytes = 0;
   for (let tries = 1; ; tries += 1) {
     try {
       await receiveOn(request, handle, received);
-      checkDigest(request, received);
+      checkDigests(request, received);
       return;
     } catch (error) {
       request.signal.throwIfAborted();
@@ -89,25 +89,28 @@ async function receive(request: DownloadRequest, handle: FileHandle): Promise<vo
 }
 
 /** Throws a Problem for another content, or an Error where it may be pieced together from two. */
-function checkDigest({ digest, name, url }: DownloadRequest, received: Received): void {
-  if (digest === undefined || received.hash?.digest('hex') === digest.hex.toLowerCase()) return;
+function checkDigests(request: DownloadRequest, received: Received): void {
+  const { name, url } = request;
+  const found = new Map([...received.hashes].map(([algorithm, hash]) => [algorithm, hash.digest('hex')]));
+  const wrong = digestsOf(request).find(({ algorithm, hex }) => found.get(algorithm) !== hex.toLowerCase());
+  if (wrong === undefined) return;
   if (received.isPieced) {
     received.bytes = 0;
     throw new Error(`${name} of ${hostOf(url)} was exchanged meanwhile`);
   }
   throw new Problem(
     502,
-    `${name} from ${hostOf(url)} is not what its publisher says (${digest.algorithm}); try again later, or choose another release`,
+    `${name} from ${hostOf(url)} is not what its publisher says (${wrong.algorithm}); try again later, or choose another release`,
   );
 }
 
 /** Continues where an earlier connection ended. An Error that is no Problem is worth another connection. */
 async function receiveOn(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
-  const { url, name, digest, maxBytes = MAX_BYTES, signal } = request;
+  const { url, name, maxBytes = MAX_BYTES, signal } = request;
   const { tag } = received;
-  // Without a tag the digest tells whether it was the same content.
+  // Without a tag a digest tells whether it was the same content.
   const range =
-    received.bytes > 0 && (tag ?? digest) !== undefined
+    received.bytes > 0 && (tag !== undefined || digestsOf(request).length > 0)
       ? { range: `bytes=${received.bytes}-`, ...(tag === undefined ? {} : { 'if-range': tag }) }
       : undefined;
   if (range === undefined) await restart(request, handle, received);
@@ -139,7 +142,7 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
     pace(part.length);
     received.bytes += part.length;
     if (received.bytes > maxBytes) throw tooLarge(request, maxBytes);
-    received.hash?.update(part);
+    for (const hash of received.hashes.values()) hash.update(part);
     await handle.appendFile(part).catch(tellUnwritten(path.join(request.directory, name)));
     const percent = Number.isNaN(total) ? null : Math.floor((100 * received.bytes) / total);
     request.report({ text: `downloads ${name}`, percent });
@@ -166,12 +169,16 @@ function paceOf({ url, name, nowMs = () => performance.now() }: DownloadRequest)
 async function restart(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
   await handle.truncate(0).catch(tellUnwritten(path.join(request.directory, path.basename(request.name))));
   received.bytes = 0;
-  received.hash = newHash(request);
+  received.hashes = newHashes(request);
   received.isPieced = false;
 }
 
-function newHash({ digest }: DownloadRequest): Hash | undefined {
-  return digest && createHash(digest.algorithm);
+function newHashes(request: DownloadRequest): Received['hashes'] {
+  return new Map(digestsOf(request).map(({ algorithm }) => [algorithm, createHash(algorithm)]));
+}
+
+function digestsOf({ digest }: DownloadRequest): readonly Digest[] {
+  return digest === undefined ? [] : [digest].flat();
 }
 
 function startOf({ headers }: FetchStream): number {

@@ -344,6 +344,30 @@ holdInstallSource(t, host => new GithubReleases(host, () => ({ token: '', maxWai
       message: /is not what its publisher says/,
       beforeFetch: false,
     },
+    ...(['sha256', 'sha512'] as const).map(algorithm => ({
+      what: `a wrong sum of the API beside a right ${algorithm} of the release`,
+      answers: one({
+        files: {
+          'program-1.2.0-amd64.tgz': { body: program, digest: `sha256:${sum(older)}` },
+          'checksums.txt': { body: `${sum(program, algorithm)}  program-1.2.0-amd64.tgz\n` },
+        },
+      }),
+      status: 502,
+      message: /is not what its publisher says/,
+      beforeFetch: false,
+    })),
+    {
+      what: 'a wrong sum of the release beside a right one of the API',
+      answers: one({
+        files: {
+          'program-1.2.0-amd64.tgz': { body: program, digest: `sha256:${sum(program)}` },
+          'checksums.txt': { body: `${sum(older)}  program-1.2.0-amd64.tgz\n` },
+        },
+      }),
+      status: 502,
+      message: /is not what its publisher says/,
+      beforeFetch: false,
+    },
     {
       what: 'no sum of the file',
       answers: one({
