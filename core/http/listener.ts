@@ -8,6 +8,7 @@ import type { Listener, ListenerOptions } from '../contract/route.ts';
 import { reasonText } from '../kit/error-text.ts';
 import { findPortHolder } from '../kit/port-holder.ts';
 import { refuse, refuseSocket } from '../kit/refusal.ts';
+import { isDecoded } from '../kit/transfer-coding.ts';
 import type { Connections } from './connections.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { straighten } from './request-line.ts';
@@ -27,6 +28,7 @@ const PROBE_AFTER_MS = 60_000;
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 const RETRY_INTERVAL_MS = 250;
 const EARLY_UPGRADE = 'An upgrade is taken when all earlier requests of its connection are answered; send it then';
+const CODED = 'No other Transfer-Encoding than chunked is read here; send the body without it';
 
 export interface ListenerParts {
   /** Those of all listeners. */
@@ -77,8 +79,9 @@ export async function openListener(
       trackUse(connections, request, response);
       if (isClosing || request.isLast) response.setHeader('Connection', 'close');
       const fault = straighten(request) ?? (request.isEarlyUpgrade ? EARLY_UPGRADE : undefined);
-      if (fault === undefined) options.request(request, response);
-      else refuse(response, 400, fault);
+      if (fault !== undefined) refuse(response, 400, fault);
+      else if (!isDecoded(request.headers)) refuse(response, 501, CODED);
+      else options.request(request, response);
     });
   });
   server.on('upgrade', (request, socket, head) => {

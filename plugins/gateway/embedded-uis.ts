@@ -12,6 +12,7 @@ import type { HttpEntrance } from '#core';
 import { percentDecoded } from '#kit/percent-decoded';
 import { refuse, refuseSocket } from '#kit/refusal';
 import { endWhenUnread } from '#kit/stalled-client';
+import { isDecoded } from '#kit/transfer-coding';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
 import { buildRequestHeaders, buildResponseHeaders } from './forwarded-headers.ts';
@@ -27,6 +28,7 @@ const PROBED = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
 /** What asks for nothing to be done, so that nobody notices when it is asked twice. */
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LIST = 'GET /config/service-ui lists those of enabled services';
+const CODED = 'compresses its answers in a way that nobody asked for (Transfer-Encoding); see to its settings';
 const WORKER_AT_ROOT =
   'A service worker of an interface would stand before every page here; open the interface at an address of its own';
 
@@ -161,6 +163,11 @@ export class EmbeddedUis {
       const { statusCode = 0 } = answer;
       if (statusCode < 200) {
         // No status of HTTP.
+        outgoing.destroy();
+        return;
+      }
+      if (!isDecoded(answer.headers)) {
+        refuse(response, 502, `${ui.processName} ${CODED}`);
         outgoing.destroy();
         return;
       }

@@ -24,6 +24,10 @@ t.test('forms of requests', async t => {
   entrance.http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 'here' });
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void client.close(1000, 'served') });
   const send = async (...lines: readonly string[]) => (await raw(entrance.port, [...lines, 'Connection: close'])).text;
+  const coded = async (codings: string) => {
+    const lines = ['POST /x HTTP/1.1', 'Host: nas', 'Connection: close', `Transfer-Encoding: ${codings}`, '', '0'];
+    return (await raw(entrance.port, lines)).text;
+  };
   const upgrade = async (path: string, ...more: readonly string[]) =>
     (await raw(entrance.port, [`GET ${path} HTTP/1.1`, ...more, ...UPGRADE])).text;
 
@@ -36,6 +40,10 @@ t.test('forms of requests', async t => {
   t.match(await send('GET /x HTTP/1.1'), /400 Bad Request.*"detail":"The request has no Host header; send one"/s);
   t.match(await send('GET /x HTTP/1.1', 'Host: a', 'host: b'), /400 Bad Request.*"detail":".*more than one Host/s);
   t.match(await upgrade('/ws/a'), /400 Bad Request.*"detail":"The request has no Host header/s, 'an upgrade as well');
+
+  t.match(await coded('chunked'), /200 OK.*"here"/s);
+  t.match(await coded('identity, Chunked'), /200 OK.*"here"/s);
+  t.match(await coded('gzip, chunked'), /^HTTP\/1\.1 501 .*"detail":".*send the body without it"/s);
 
   t.match(await upgrade('/ws/a', 'Host: nas'), /^HTTP\/1\.1 101/);
   t.match(await upgrade('/ws/a/', 'Host: nas'), /^HTTP\/1\.1 101/, 'with a slash');

@@ -84,6 +84,9 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
     '/none': '099 None\r\nContent-Length: 2\r\n\r\nok',
     '/a%20%c3%a9': '200 OK\r\nContent-Length: 2\r\n\r\nok',
     '/bytes': '200 OK\r\nX-Name: \u00E9\u4E2D\r\nContent-Length: 2\r\n\r\nok',
+    '/gzip': '200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n\x1F\x8B\r\n0\r\n\r\n',
+    '/deflate': '200 OK\r\nTransfer-Encoding: deflate\r\n\r\n\x78',
+    '/twice': '200 OK\r\nTransfer-Encoding: chunked\r\ntransfer-encoding: Chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
     '/hop': '200 OK\r\nConnection: X-Hop, close\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok',
   };
   const service = createServer(socket => {
@@ -117,6 +120,12 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
   const landing = ['GET /ui/landing/ HTTP/1.1', 'Host: x', 'Connection: close'];
   t.match((await rawAnswer(port, landing)).text, /^HTTP\/1\.1 200 .*ok$/s, 'a landing page with any characters');
   t.match((await raw('/bytes')).text, /x-name: \u00E9\u4E2D\r\n/i, 'headers stay as their bytes are');
+  for (const coded of ['/gzip', '/deflate']) {
+    const { status, text } = await raw(coded);
+    t.equal(status, 502, 'what is compressed is not passed on as if it were plain');
+    t.match(text, /App compresses its answers .*Transfer-Encoding/);
+  }
+  t.match((await raw('/twice')).text, /^HTTP\/1\.1 200 .*ok/s);
   const plain = await raw('/hop');
   t.match(plain.text, /^HTTP\/1\.1 200 .*ok$/s);
   t.notMatch(plain.text, /x-hop/i, 'what is of the connection alone stays there');
