@@ -1,5 +1,6 @@
 // What people are told when a server elsewhere did not give what it was asked for: its host, what it said, and what helps.
 import { Problem } from '../contract/problem.ts';
+import { clockTime } from './clock-time.ts';
 import { errorText } from './error-text.ts';
 
 /** Deeper causes are not looked for. */
@@ -52,11 +53,7 @@ function allowedAgain(status: number, headers: Answer['headers']): string | unde
   const nowS = Date.now() / 1000;
   const reset = String(headers['x-ratelimit-reset'] ?? '');
   const atS = /^\d+$/.test(after) ? nowS + Number(after) : /^\d+$/.test(reset) ? Number(reset) : Number.NaN;
-  return atS - nowS <= MAX_PEACE_S ? `after ${clockTime(atS)}` : 'in an hour';
-}
-
-function clockTime(atS: number): string {
-  return `${new Date(atS * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return atS - nowS <= MAX_PEACE_S ? `after ${clockTime(atS * 1000)}` : 'in an hour';
 }
 
 /** The code, or the name, of the error or of the innermost cause that has one. */

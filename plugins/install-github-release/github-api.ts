@@ -103,7 +103,8 @@ export class GithubApi {
     const refusal = this.#options.refusals.get(key);
     const waitMs = (refusal?.untilMs ?? 0) - performance.now();
     if (refusal === undefined || waitMs <= 0) return;
-    if (waitMs > this.#options.maxWaitS * MS_PER_S) throw this.#fault(url, refusal.answer, 'its answer');
+    if (waitMs > this.#options.maxWaitS * MS_PER_S)
+      throw this.#fault(url, asOfNow(refusal.answer, waitMs), 'its answer');
     this.#onWait(Date.now() + waitMs);
     await delay(waitMs, undefined, { signal: this.#request.signal });
   }
@@ -129,6 +130,15 @@ function askedPeaceMs({ status, headers }: Refusal['answer']): number | undefine
   const isUsedUp = status === 429 || headers['x-ratelimit-remaining'] === '0';
   if (!isUsedUp || !/^\d+$/.test(reset)) return undefined;
   return Math.min(Number(reset) * MS_PER_S - Date.now(), MAX_PEACE_MS);
+}
+
+/** A pause that was told in seconds counts from when it was told. */
+function asOfNow(answer: Refusal['answer'], waitMs: number): Refusal['answer'] {
+  const after = String(answer.headers['retry-after'] ?? '');
+  const peaceMs = Number(after) * MS_PER_S;
+  if (!/^\d+$/.test(after) || peaceMs > MAX_PEACE_MS) return answer;
+  const leftS = Math.ceil(waitMs / MS_PER_S);
+  return { ...answer, headers: { ...answer.headers, 'retry-after': String(leftS) } };
 }
 
 /** undefined for what is no JSON. */

@@ -1,6 +1,7 @@
 // Installs programs from releases, branches and commits of repositories at GitHub.
 import path from 'node:path';
 import { type Host, Problem } from '#core';
+import { clockTime } from '#kit/clock-time';
 import { toldUrl } from '#kit/told-url';
 import type { Taking } from '../archives/contract.ts';
 import type {
@@ -47,7 +48,7 @@ export class GithubReleases implements InstallSource {
     // How far behind the present release is, nobody asks here, and no limit of GitHub is to be waited for to know it.
     const options = { ...this.#settings(), installedVersion: null };
     const { api, release } = await this.#find(request, facts, options, untilMs =>
-      request.report({ text: `waits until ${clockTime(untilMs)} for GitHub`, percent: null }),
+      request.report({ text: `waits until ${clockTime(untilMs).slice(11)} for GitHub`, percent: null }),
     );
     if (release.assets === undefined || facts.assets === undefined)
       await this.#takeSources(request, facts, api, release);
@@ -158,8 +159,4 @@ function addressOf({ id, url }: Asset, api: GithubApi): { url: string; headers: 
   if (!api.hasToken) return { url: toldUrl(url, api.url('')).href, headers: {} };
   const headers = { ...api.headers, accept: 'application/octet-stream' };
   return { url: api.url(`/releases/assets/${id}`), headers };
-}
-
-function clockTime(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(11, 16)} UTC`;
 }

@@ -119,7 +119,7 @@ const FAULTS: readonly Fault[] = [
     what: 'a limit that is used up',
     answer: { status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1784300000' } },
     status: 502,
-    message: /try again after 2026-07-17 14:53 UTC/,
+    message: /try again after 2026-07-17 14:54 UTC/,
   },
   { what: 'its own fault', answer: { status: 503 }, status: 502, message: /answered 503/ },
   { what: 'an answer without end', answer: 'endless', status: 502, message: /./ },

@@ -20,6 +20,11 @@ t.test('statuses', async t => {
     [
       403,
       { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1784300000' },
+      'vendor.example allows no more requests at present (403); try again after 2026-07-17 14:54 UTC',
+    ],
+    [
+      403,
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1784299980' },
       'vendor.example allows no more requests at present (403); try again after 2026-07-17 14:53 UTC',
     ],
     [

@@ -179,6 +179,34 @@ t.test('limits are waited for, remembered, and told with the time of their end',
   t.match(patient.texts[1], /^waits until \d\d:\d\d UTC for GitHub$/);
 });
 
+t.test('a limit that was told in seconds ends at the same time whenever that is told', async t => {
+  const clocks = { date: Date.now, performance: performance.now };
+  let laterMs = 0;
+  t.teardown(() => {
+    Date.now = clocks.date;
+    performance.now = clocks.performance;
+  });
+  Date.now = () => clocks.date() + laterMs;
+  performance.now = () => clocks.performance.call(performance) + laterMs;
+  const headers = { 'retry-after': '3000' };
+  const server = await serving(t, () => ({ status: 429, headers, body: { message: 'API rate limit exceeded' } }));
+  const { source, request } = asking(t, server.base);
+  const told = async (): Promise<number> => {
+    const { message } = await source.latest(request).then(
+      () => new Error('it was not refused'),
+      (error: Error) => error,
+    );
+    const [, time] = /try again after (\d{4}-\d\d-\d\d \d\d:\d\d) UTC/.exec(message) ?? [];
+    return Date.parse(`${time?.replace(' ', 'T')}Z`);
+  };
+  const endMs = Date.now() + 3_000_000;
+  const first = await told();
+  t.ok(first >= endMs, 'and not before it');
+  laterMs = 2_400_000;
+  t.ok((await told()) - first <= 60_000);
+  t.equal(server.requests.length, 1);
+});
+
 t.test('the newest release is told and installed where the list of the others is refused', async t => {
   const server: FileServer = await serving(t, ({ path }) => {
     if (path === '/stored') return { body: archive };
