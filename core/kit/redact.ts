@@ -15,6 +15,7 @@ interface Facts {
 /** Read once in each thread, when the module is loaded. */
 const FACTS = JSON.parse(readFileSync(new URL('../../templates/redaction.json', import.meta.url), 'utf8')) as Facts;
 const ACCOUNT_PRODUCTS = FACTS.personalAccounts.join('|');
+const PROVIDERS = FACTS.debridProviders.join('|');
 const JOINTS = ['', ' ', '_', '-'];
 
 /** Names of members whose values are secret. */
@@ -52,7 +53,7 @@ const WEAK_NAMES = [
   '[_-]key',
   '(?<![\\w.-])key(?==[A-Za-z\\d])',
   'ntfy[ _-]?topic',
-  `(?:${FACTS.debridProviders.join('|')})(?==)`,
+  `(?:${PROVIDERS})(?==)`,
   // Identities of servers, devices and people.
   'machine_?identifier',
   'client[_-]?identifier',
@@ -123,7 +124,7 @@ const DOMAIN = /(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b/y;
 const PATH_PART = /[^\s,;&"'`}\])<>/|]+/y;
 /** So much of a value is looked at to find that it is none, so that a text of names is not looked at often. */
 const VALUE_HEAD = /[^\s,;&"'`}\])<>]{1,64}/y;
-const PROVIDER_NAME = new RegExp(`^(?:${FACTS.debridProviders.join('|')})$`, 'i');
+const PROVIDER_NAME = new RegExp(`^(?:${PROVIDERS})$`, 'i');
 const MIN_GENERIC_KEY_LENGTH = 12;
 /** What `key` alone stands before is mostly a name; a key of an account has no words. */
 const OPAQUE_KEY = /^(?=[A-Za-z]*\d)(?=\d*[A-Za-z])(?:[A-Za-z\d]{16,}|[A-Fa-f\d-]{32,})$/;
@@ -195,16 +196,19 @@ const RULES: readonly Rule[] = [
   {
     words: [
       ...['eyj', 'gho_', 'ghp_', 'ghs_', 'ghr_', 'ghu_', 'github_pat_', 'glpat-', 'sk-', 'xox', 'aiza', 'akia'],
-      ...['claim-', ':aa', '/bot', 'asia', 'hf_', 'npm_', 'gsk_', 'dop_v1_', 'tskey-'],
+      ...['claim-', ':aa', '/bot', 'asia', 'hf_', 'npm_', 'gsk_', 'dop_v1_', 'tskey-', 'tk_'],
     ],
     pattern:
-      /(?<![\w-])(?:eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?|gh[opsru]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,}|sk-(?=[A-Za-z_-]{0,64}\d)[\w-]{10,}|xox[a-z]-[\w-]{6,}|AIza[\w-]{16,}|AKIA[A-Z0-9]{12,}|ASIA(?=[A-Z]{0,16}\d)[A-Z0-9]{12,}|hf_\w{30,}|npm_[A-Za-z0-9]{36}|gsk_\w{20,}|dop_v1_\w{20,}|tskey-[\w-]{16,}|claim-[\w-]{16,}|(?:bot)?\d{6,12}:AA[\w-]{30,}|bot\d{6,12}:[\w-]{30,})/g,
+      /(?<![\w-])(?:eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?|gh[opsru]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,}|sk-(?=[A-Za-z_-]{0,64}\d)[\w-]{10,}|xox[a-z]-[\w-]{6,}|AIza[\w-]{16,}|AKIA[A-Z0-9]{12,}|ASIA(?=[A-Z]{0,16}\d)[A-Z0-9]{12,}|hf_\w{30,}|npm_[A-Za-z0-9]{36}|gsk_\w{20,}|dop_v1_\w{20,}|tskey-[\w-]{16,}|tk_(?=[A-Za-z]{0,28}\d)[A-Za-z\d]{29}(?![\w-])|claim-[\w-]{16,}|(?:bot)?\d{6,12}:AA[\w-]{30,}|bot\d{6,12}:[\w-]{30,})/g,
     replacement: MASK,
   },
   {
-    words: ['webhooks/', '/webhookb2/', 'hooks.slack.com/', '/hooks/', '/with/key/', 'ntfy.', '/ntfy:', '/ntfy/'],
+    words: [
+      ...['webhooks/', '/webhookb2/', 'hooks.slack.com/', '/hooks/', '/notify/', '/with/key/'],
+      ...['ntfy.', '/ntfy:', '/ntfy/'],
+    ],
     pattern:
-      /(\/api\/(?:v\d{1,3}\/)?webhooks\/\d{1,32}\/|\/webhookb2\/|hooks\.slack\.com\/(?:services|workflows|triggers)\/|\/hooks\/(?=[A-Za-z]{0,24}\d)(?=\w{17})|\/with\/key\/|(?:(?<![\w.-])ntfy(?:\.[\w-]{1,63}){1,5}|(?<=:\/\/)ntfy)(?::\d{1,5})?\/(?!(?:docs|app|v1|static|file)\b))[\w/@-]+/g,
+      /(\/api\/(?:v\d{1,3}\/)?webhooks\/\d{1,32}\/|\/webhookb2\/|hooks\.slack\.com\/(?:services|workflows|triggers)\/|\/(?:hooks|notify)\/(?=[A-Za-z]{0,24}\d)(?=\w{17})|\/with\/key\/|(?:(?<![\w.-])ntfy(?:\.[\w-]{1,63}){1,5}|(?<=:\/\/)ntfy)(?::\d{1,5})?\/(?!(?:docs|app|v1|static|file)\b))[\w/@-]+/g,
     replacement: `$1${MASK}`,
   },
   // Addresses for messages, in which nothing but the credential tells the destination.
@@ -220,8 +224,22 @@ const RULES: readonly Rule[] = [
       'pover://',
       'pbul://',
     ],
-    pattern: /((?<!\w)(?:tgram|discord|slack|ntfys?|gotifys?|pover|pbul):\/\/)(?=[^\s"'<>]{0,128}\d)[^\s"'<>]+/gi,
+    pattern:
+      /((?<!\w)(?:(?:tgram|discord|slack|gotifys?|pover|pbul):\/\/(?=[^\s"'<>]{0,128}\d)|ntfys?:\/\/(?!(?:host\/)?topic\b)))[^\s"'<>]+/gi,
     replacement: `$1${MASK}`,
+  },
+  // A member of a text such as YAML or JSON. Elsewhere `key` is mostly the name of something.
+  {
+    words: [
+      'key:',
+      ...['key', ...FACTS.debridProviders].flatMap(name => ['":', "':", '\\":'].map(sign => name + sign)),
+    ],
+    pattern: new RegExp(
+      `((?:(?:^|[\\n{,])[ \\t]{0,32}(?:-[ \\t]{1,4})?\\\\{0,8}["']?key|["'](?:${PROVIDERS})(?=\\\\{0,8}["']))` +
+        `\\\\{0,8}["']?:[ \\t]{0,8}\\\\{0,8}["']?)([A-Za-z\\d-]{16,256})(?![\\w.:-])`,
+      'gi',
+    ),
+    replacement: (whole, head, value = '') => (OPAQUE_KEY.test(value) ? head + MASK : whole),
   },
   // A password that a program tells in a sentence, as it makes one at its first start.
   {

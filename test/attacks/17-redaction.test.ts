@@ -256,6 +256,13 @@ hf_§00000000000000000000
 gsk_§0000000000000000
 dop_v1_§00000000000000000000
 tskey-auth-§-000000
+POST https://push.example.org/backups?auth=§
+http://apprise:8000/notify/§§
+ntfy://localhost/§
+{"key": "§000000"}
+{\"key\": \"§000000\"}
+"realdebrid": "§§"
+'torbox': '§§'
 Your password is: §
 the initial password is §
 A temporary password is provided for this session: §
@@ -276,6 +283,17 @@ t.test('forms of secrets', async t => {
     t.notMatch(redact(within), SECRET, within);
     t.ok(redact(within).startsWith('2026-01-02 03:04:05 INFO before it '), within);
   }
+});
+
+t.test('a line of a file that names a key alone, and an address of ntfy by any name', async t => {
+  for (const form of ['key: §', '  key: "§"', '- key: §', 'a: 1\n  key: §\nb: 2', "'key': '§'"]) {
+    const text = form.replace('§', `${SECRET}000000`);
+    t.equal(redact(text), form.replace('§', '[REDACTED]'), form);
+  }
+  const token = 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2';
+  for (const form of ['https://push.example.org/§', 'GET /backups/json?tk=§&poll=1', 'used §', 'user=§'])
+    t.equal(redact(form.replace('§', token)), form.replace('§', '[REDACTED]'), form);
+  t.equal(redact('sent to ntfys://push.example.org/backups'), 'sent to ntfys://[REDACTED]');
 });
 
 t.test('what stands behind a key in an address stays', async t => {
@@ -403,6 +421,14 @@ const nearMatches = [
   '://ntfy:1',
   'tgram://',
   'ASIA',
+  'key:',
+  'key: ',
+  '{key: a1',
+  ',\t"key":a1',
+  '"torbox":a1-',
+  '/notify/a',
+  'ntfy://',
+  'tk_',
 ];
 const MEBIBYTE = 1_048_576;
 

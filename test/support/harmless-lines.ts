@@ -174,6 +174,16 @@ ASIAPACIFICREGIONS
 import { useLibrary } from './hooks/useLibraryOfFilmsAndSeries'
 GET /hooks/list 200
 see https://ntfy.sh/docs
+ntfys://host/topic, or ntfy://topic
+key: movies
+{"key": "libraryOfFilmsAndShows", "value": 5}
+{"key": ["a1b2c3d4e5f6a7b8", "b"]}
+cache key: a1b2c3d4e5f6a7b8c9d0
+realdebrid: 2026-11-27T13:20:21.000Z
+"realdebrid": {"enabled": true}
+TorBox: checked 1234567890123456 links
+POST /notify/everybody
+libgtk_widget_show_all
 GET https://ntfy.example.com/v1/health 200
 waiting for http://ntfy:80
 cache key=movie:123
