@@ -1,5 +1,6 @@
 // Programs that are missing when their services are to start: installed at once, and tried again later where a boot could
 // not get them. What the machine has already is used as it is.
+import { isDeepStrictEqual } from 'node:util';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { unnamedReason } from '#kit/named-reason';
@@ -106,9 +107,17 @@ export class MissingPrograms {
     if (target === undefined || (await this.#installations.isInstalled(target))) return undefined;
     const own = await this.#ownOf(target);
     if (own === undefined || this.#installations.source(own) === undefined) return undefined;
-    if (this.#installations.isOurs(own)) return own;
+    if (this.#installations.isOurs(own) && !this.#hasOwnCommand(block)) return own;
     const missing = await this.#host.find('service.setup')?.missing(block);
     return missing === undefined ? undefined : own;
+  }
+
+  /** What a user runs in place of the program need not have what that must have. */
+  #hasOwnCommand({ configKey, key, block: { command } }: NamedBlock): boolean {
+    const templates = this.#host.use('service.templates');
+    const template = templates.get(configKey);
+    const isBlank = command === undefined || [command].flat().join('') === '';
+    return template !== undefined && !isBlank && !isDeepStrictEqual(command, templates.block(template, key).command);
   }
 
   async #ownOf(target: InstallTarget): Promise<OwnTarget | undefined> {

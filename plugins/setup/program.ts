@@ -7,13 +7,17 @@ import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 const SCRIPT = /\.(c?js|mjs|py|sh)$/;
+/** What follows such an option is a text, which may end with the name of a file: `sh -c`, `bash -lc`, `python -c`. */
+const BEFORE_TEXT = /^-[A-Za-z]*c$/;
 
 /** Throws a Problem 400 that names the program, where it was searched for, and where it usually comes from. */
 export async function checkProgram({ processName, argv, cwd, env }: LaunchPlan, template: ServiceTemplate) {
   const [program] = argv;
   if (program === undefined || program === '') return;
   // Interpreters exist on most machines, so a missing script is the more likely fault.
-  const script = argv.slice(1).find(argument => SCRIPT.test(argument) && !argument.startsWith('-'));
+  const textAt = argv.findIndex(argument => BEFORE_TEXT.test(argument));
+  const files = argv.slice(1, textAt < 0 ? undefined : textAt);
+  const script = files.find(argument => SCRIPT.test(argument) && !argument.startsWith('-'));
   const named = [program, script].filter(word => word?.includes('/') === true);
   await requireAnswer(named.map(word => path.resolve(cwd ?? '/', word ?? '')));
   const directories = (env.PATH ?? '').split(':').filter(Boolean);

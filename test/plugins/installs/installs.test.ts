@@ -48,6 +48,10 @@ t.test('installations', async t => {
     exclude_dirs: ['data', path.join(place('Fresh'), 'lib/cache')],
   });
   instance('widget', 'Own', { command: ['sleep', '1000'] });
+  const mine = path.join(path.dirname(shop.configDir), 'mine.sh');
+  await writeFile(mine, 'exec sleep 1000\n');
+  instance('widget', 'Shell', { command: ['sh', '-c', `cd / && exec sh ${mine}`] });
+  instance('widget', 'Replaced');
   instance('widget', 'Stopped');
   instance('lacking', 'Lacking');
   instance('unmade', 'Unmade');
@@ -56,7 +60,8 @@ t.test('installations', async t => {
   instance('paired', 'Moving', { clear_on_update: true });
   instance('paired', 'Held Back', { pinned_version: 'v1.0.0' });
   instance('system', 'System');
-  const app = await startShopHost(shop, blocks);
+  const plugins = ['installs', 'setup', 'services', 'own-shop', 'config'];
+  const app = await startShopHost(shop, blocks, { plugins });
   t.teardown(() => app.stop());
   const inPlace = (name: string, file: string) => readFile(path.join(place(name), file), 'utf8').catch(() => null);
   const drafts = (name: string) =>
@@ -154,6 +159,23 @@ t.test('installations', async t => {
     await mkdir(place('Own'), { recursive: true });
     t.match(await start(app, 'Own'), { status: 200 });
     t.same(await readdir(place('Own')), []);
+    await mkdir(place('Shell'), { recursive: true });
+    t.match(await start(app, 'Shell'), { status: 200 }, 'a text for a shell that ends with a file');
+    t.same(await readdir(place('Shell')), []);
+  });
+
+  await t.test('what a user runs in place of a release is not replaced by one', async t => {
+    t.match(await start(app, 'Replaced'), { status: 200 });
+    await stop(app, 'Replaced');
+    await rm(path.join(place('Replaced'), 'version.txt'));
+    t.match(await start(app, 'Replaced'), { status: 200 });
+    t.ok(await inPlace('Replaced', 'version.txt'), 'a release that lacks something is installed again');
+    await stop(app, 'Replaced');
+    await rm(path.join(place('Replaced'), 'version.txt'));
+    const updates = { command: ['sh', '-c', 'exec sleep 1000'] };
+    t.match(await app.post('/config', { process_name: 'Replaced', updates }), { status: 200 });
+    t.match(await start(app, 'Replaced'), { status: 200 });
+    t.equal(await inPlace('Replaced', 'version.txt'), null);
   });
 
   await t.test('a stop cancels an installation', async t => {
