@@ -224,7 +224,10 @@ export class YamlEditPlan {
       this.#splice(lineStart, end, this.#writer.block(value, isDeep ? indent : outer + 2));
     } else {
       const from = isBlock ? this.#places.colonEnd(key) : start;
-      const lead = this.#text[from - 1] === ':' ? ' ' : '';
+      const hasColon = findRange(node) !== null || this.#text[from - 1] === ':';
+      // On lines of its own it would need one more for the colon.
+      if (!hasColon && !isInBrackets) throw notSafe(path);
+      const lead = !hasColon ? ': ' : this.#text[from - 1] === ':' ? ' ' : '';
       const comment = isBlock ? this.#places.commentAt(from) : '';
       const text = this.#inPlaceOf(node, value, isInBrackets, this.#places.columnOf(key.range?.[0] ?? 0));
       this.#splice(from, end, lead + text + comment + this.#tail(from, end));

@@ -6,6 +6,9 @@ import type { Range } from './bracket-members.ts';
 const MAX_TAG_LENGTH = 200;
 const TAG = /(?<![^\s,[\]{}])!(?:<[^\s<>]+>|[^\s,[\]{}<>]+)\s+$/;
 const COMMENT = /[ \t]+#[^\r\n]*/y;
+/** Before a key that is told as one. */
+const KEY_SIGN = /(?<![^\s,{[])\?[ \t]{1,64}$/;
+const MAX_KEY_SIGN = 66;
 const BLOCK_HEADER = /[|>][-+\d]{0,2}/y;
 
 export class YamlPlaces {
@@ -65,8 +68,14 @@ export class YamlPlaces {
     return pairs.map(pair => {
       const key = pair.key as Node;
       const [, end] = this.of(pair.value as Node | null) ?? this.emptyValue(key);
-      return { startOffset: key.range?.[0] ?? 0, endOffset: end };
+      return { startOffset: this.#keyStart(key), endOffset: end };
     });
+  }
+
+  #keyStart({ range }: Node): number {
+    const start = range?.[0] ?? 0;
+    const before = this.#text.slice(Math.max(0, start - MAX_KEY_SIGN), start);
+    return start - (KEY_SIGN.exec(before)?.[0].length ?? 0);
   }
 
   /** The items of a block sequence with their dashes, which stand below each other. */

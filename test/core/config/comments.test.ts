@@ -181,7 +181,19 @@ const WRITTEN: readonly { what: string; text: string; edits: [string, unknown][]
     what: 'a set, in the line ends of the file',
     text: lines('a: {b, c} # set', 'd: [1]', ''),
     edits: [['a', { b: 1, c: null }]],
-    becomes: lines('a: { b: 1, c } # set', 'd: [ 1 ]', ''),
+    becomes: lines('a: {b: 1, c} # set', 'd: [1]', ''),
+  },
+  {
+    what: 'the value of a key that has no colon, in the line ends of the file',
+    text: lines('? a', '? c', 'd: [1]', ''),
+    edits: [['a', 1]],
+    becomes: lines('a: 1', 'c: null', 'd: [ 1 ]', ''),
+  },
+  {
+    what: 'a key that is told as such, beside a list in brackets',
+    text: '? a # one\n: 1\nd: [1]\n',
+    edits: [['b', 2]],
+    becomes: '? a # one\n: 1\nd: [1]\nb: 2\n',
   },
 ];
 

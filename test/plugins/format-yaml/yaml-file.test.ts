@@ -43,6 +43,18 @@ holdFormat(t, yamlFormat, {
       becomes: 'a: &x { b: 1, c: 2 }\nd: { b: 3, c: 2 } # same\ne: [4, 3]\n',
     },
     {
+      name: 'keys that are told as such',
+      text: '? a\n: 1\n? "b"\n:   - 2\n    - 3\nc: { ? d : 4, e: 5 }\n',
+      updates: { a: 6, f: true, c: { e: 7 } },
+      becomes: '? a\n: 6\n? "b"\n:   - 2\n    - 3\nc: { ? d : 4, e: 7 }\nf: true\n',
+    },
+    {
+      name: 'a key in brackets without a value',
+      text: 'a: {b: , "c", d}\n',
+      updates: { a: { b: 1, c: 2, d: 'x' } },
+      becomes: 'a: {b: 1 , "c": 2, d: x}\n',
+    },
+    {
       name: 'lines that end by a carriage return alone',
       text: 'a: # one\r  b: 1\r  # two\r  c: 2\rd: [e,\r f]\r',
       updates: { a: { b: 3, g: { h: 4 } }, d: ['f'] },
