@@ -4,6 +4,9 @@
 import type { Range } from './bracket-members.ts';
 import type { Splice } from './text-splice.ts';
 
+/** Begins a text that keeps the blank lines behind it. */
+const KEEPS_BLANKS = /[|>](?:\d?\+|\+\d)[ \t]*(?:#[^\n]*)?\n/;
+
 export class BlockMembers {
   readonly #text: string;
   readonly #members: readonly Range[];
@@ -31,12 +34,24 @@ export class BlockMembers {
   removals(kept: readonly number[], lineEnding: string, head = ''): Splice[] {
     const [first = 0] = kept;
     const isKept = new Set(kept);
-    const removed = [...this.#members.keys()].filter(index => !isKept.has(index));
     const isShifted = this.beginsInline && (first > 0 || head !== '');
-    const others = removed
-      .filter(index => !isShifted || index > first)
-      .map(index => ({ startOffset: this.start(index), endOffset: this.end(index), text: '' }));
+    const others: Splice[] = [];
+    let isBelowBlanks = false;
+    for (const [index, { startOffset, endOffset }] of this.#members.entries()) {
+      const isNextKept = isKept.has(index + 1);
+      if (isKept.has(index)) isBelowBlanks = !isNextKept && KEEPS_BLANKS.test(this.#text.slice(startOffset, endOffset));
+      else if (!isShifted || index > first)
+        others.push({ startOffset: this.start(index), endOffset: this.#goneEnd(index, isBelowBlanks), text: '' });
+    }
     return isShifted ? [this.#behindDash(first, lineEnding, head), ...others] : others;
+  }
+
+  /** With the blank lines that a text above would take for its own. */
+  #goneEnd(index: number, isBelowBlanks: boolean): number {
+    let end = this.end(index);
+    if (!isBelowBlanks) return end;
+    while (end < this.#text.length && this.#line(end).kind === 'blank') end = this.#lineEnd(end + 1);
+    return end;
   }
 
   /** What stands behind a dash begins at the column of the first member; comments begin a line there, to be above it. */

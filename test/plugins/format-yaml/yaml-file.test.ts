@@ -49,6 +49,13 @@ holdFormat(t, yamlFormat, {
       becomes: '? a\n: 6\n? "b"\n:   - 2\n    - 3\nc: { ? d : 4, e: 7 }\nf: true\n',
     },
     {
+      name: 'what goes from below a text that keeps its blank lines leaves it none',
+      text: 'a: >+\n text\n\n# one\nb: 1\n\nd: 1\n\n\n# two\nc: 2\n',
+      mode: 'replace',
+      updates: { a: 'text\n\n', c: 2 },
+      becomes: 'a: >+\n text\n\n# two\nc: 2\n',
+    },
+    {
       name: 'a key in brackets without a value',
       text: 'a: {b: , "c", d}\n',
       updates: { a: { b: 1, c: 2, d: 'x' } },
