@@ -1,5 +1,5 @@
-// Notices that the time of day was set ahead by hours, as where a machine without a clock of its own learns it late. The sleep
-// of a machine is none of that.
+// Notices that the time of day was set ahead by hours, as where a machine without a clock of its own learns it late.
+// The sleep of a machine is none of that.
 import { timeAt } from './boot-clock.ts';
 
 const MS_PER_S = 1_000;
