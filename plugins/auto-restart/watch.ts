@@ -73,7 +73,7 @@ export class Watch {
       failures: this.failures,
       recentAttempts: this.window.recent(now, policy?.windowMs ?? DEFAULT_WINDOW_MS),
       pending,
-      nextAt: pending && this.dueMs !== null ? (Date.now() + this.dueMs - now) / MS_PER_S : null,
+      nextAt: pending && this.dueMs !== null ? toTenth((Date.now() + this.dueMs - now) / MS_PER_S) : null,
       lastAt: this.lastAt,
       lastFailureReason: this.lastFailureReason,
       unhealthyCount: this.unhealthyCount,
@@ -81,4 +81,9 @@ export class Watch {
       awaitingRecovery: this.awaitingRecovery,
     };
   }
+}
+
+/** The two clocks of a time to come differ by another fraction of a millisecond at each look. */
+function toTenth(seconds: number): number {
+  return Math.round(seconds * 10) / 10;
 }
