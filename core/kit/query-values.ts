@@ -20,10 +20,12 @@ export interface NumberRange {
  * a number holds exactly.
  */
 export function queryInteger(range: NumberRange = {}) {
-  return z.preprocess(
-    value => (typeof value === 'string' && /^[+-]?\d+$/.test(value) ? safeInteger(value) : value),
-    limitRange(z.int(), range),
-  );
+  return z.preprocess(value => {
+    if (typeof value !== 'string') return value;
+    if (/^[+-]?\d+$/.test(value)) return safeInteger(value);
+    // So that a fraction is refused as one.
+    return isDecimal(value) && !Number.isInteger(Number(value)) ? Number(value) : value;
+  }, limitRange(z.int(), range));
 }
 
 function safeInteger(digits: string): number {
@@ -33,10 +35,13 @@ function safeInteger(digits: string): number {
 /** Reads a decimal number within the range; both ends belong to it. */
 export function queryNumber(range: NumberRange = {}) {
   return z.preprocess(
-    value =>
-      typeof value === 'string' && /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : value,
+    value => (typeof value === 'string' && isDecimal(value) ? Number(value) : value),
     limitRange(z.number(), range),
   );
+}
+
+function isDecimal(text: string): boolean {
+  return /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text);
 }
 
 function limitRange<Schema extends z.ZodNumber>(schema: Schema, { min, max }: NumberRange): Schema {

@@ -131,6 +131,7 @@ t.test('query values', async t => {
   for (const text of ['', '0', '101', '1.5', '1e1', '0x10', 'NaN', '9999999999999999', '+', '7%0a']) {
     t.equal(read(`count=${encodeURIComponent(text)}`).success, false, `count=${text}`);
   }
+  t.match(read('count=1.5').error?.issues, [{ path: ['count'], expected: 'int' }], 'what is wrong is the fraction');
   t.match(read('ratio=0.5'), { data: { ratio: 0.5 } });
   for (const text of ['', '-1', 'Infinity', 'NaN', '1e999', '.', '1,5']) {
     t.equal(read(`ratio=${text}`).success, false, `ratio=${text}`);
