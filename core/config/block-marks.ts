@@ -31,3 +31,12 @@ function decidingIn(schema: Schema): ReadonlySet<true | 'files'> {
   const marks = [...reached].flatMap(one => describe(one).marks.map(({ decidesProgram }) => decidesProgram));
   return new Set(marks.filter(mark => mark === true || mark === 'files'));
 }
+
+/**
+ * Whether relations are read from the key of any block. What is only `read` is asked for beside an option of a template,
+ * and of other blocks by nobody.
+ */
+export function tellsRelation({ relations }: BlockMarks, key: string): boolean {
+  const mark = relations.get(key);
+  return mark !== undefined && mark !== 'read';
+}

@@ -5,6 +5,7 @@ import { sameNames } from '../kit/named-blocks.ts';
 import { nearestWord } from '../kit/nearest-word.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { turnWithTime } from '../kit/turns.ts';
+import { tellsRelation } from './block-marks.ts';
 import type { UnusedVariable } from './environment.ts';
 import type { ConfigPath } from './layers.ts';
 import type { Place } from './marks.ts';
@@ -43,12 +44,12 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
     if (path.length === 1 && path[0] === 'dumb') for (const key of unloaded) keys.delete(key);
     const part = parts.get(path.join('\0'));
     const filledIn = namedKeysIn(part?.block);
-    const relations = part && marksOf(part).relations;
+    const marks = part && marksOf(part);
     const at = path.length === 0 ? 'the configuration' : path.join('.');
     const strange: string[] = [];
     for (const key of keys) {
       // Commands and variables of a service may use any key of its block, and so may its other members.
-      if (filledIn.has(key) || relations?.has(key) === true) continue;
+      if (filledIn.has(key) || (marks !== undefined && tellsRelation(marks, key))) continue;
       const value = path.length === 0 ? file[key] : undefined;
       if (isObject(value) && 'command' in value) {
         problems.push(`${key}: it has a command and no process_name, so it is no service; give it a process_name`);

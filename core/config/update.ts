@@ -12,6 +12,7 @@ import { isObject } from '../kit/plain-object.ts';
 import { unknownProcess } from '../kit/unknown-process.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 import type { Announcements, Cause } from './announcements.ts';
+import { tellsRelation } from './block-marks.ts';
 import { blocksOf } from './blocks.ts';
 import type { CurrentConfig, Effective, Layered } from './current.ts';
 import { keyOf, type Misfit } from './fit.ts';
@@ -152,7 +153,7 @@ export class Updates {
     const { current, schema } = this.#parts;
     const around = placeOf(path.slice(0, -1));
     const block = current.effective().blocks.find(named => placeOf(named.path) === around);
-    return block !== undefined && schema.blockMarks(block.configKey).relations.has(path.at(-1) ?? '');
+    return block !== undefined && tellsRelation(schema.blockMarks(block.configKey), path.at(-1) ?? '');
   }
 
   async #takeOver(read: () => Promise<boolean>): Promise<void> {
