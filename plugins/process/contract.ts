@@ -32,7 +32,7 @@ export interface LaunchPlan {
   /** Shows what the start waits for; null when it goes on. Waits do not delay the starts of other processes. */
   showWait(what: string | null): void;
   /** Waited for in addition to what the block configures; `tcp` holds what the block configures itself. */
-  readonly waits: { mounts: string[]; urls: (string | AuthorizedUrl)[]; tcp: TcpAddress[] };
+  readonly waits: { mounts: string[]; urls: (string | UrlAddress)[]; tcp: TcpAddress[] };
 }
 
 /** An entry of `wait_for_tcp`. */
@@ -44,9 +44,11 @@ export interface TcpAddress {
   readonly timeout?: number;
 }
 
-export interface AuthorizedUrl {
+/** An entry of `wait_for_url`. */
+export interface UrlAddress {
   readonly url: string;
-  readonly auth: { readonly user: string; readonly password: string };
+  readonly auth?: { readonly user: string; readonly password: string };
+  readonly expected_json_path?: string;
 }
 
 /**

@@ -43,6 +43,7 @@ export const wait = z.discriminatedUnion('kind', [
     kind: z.literal('url'),
     services: texts.describe('each of their enabled entries is asked'),
     path: z.string().startsWith('/'),
+    member: z.string().optional().describe('dotted path that the JSON of the answer must have'),
     address: z
       .string()
       .optional()

@@ -1,6 +1,6 @@
 // Adds the waits of a service's template to its start at boot: for mounts, and for answers of other services.
 import { definePlugin, type NamedBlock } from '#core';
-import type {} from '../process/contract.ts';
+import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 type Wait = NonNullable<ServiceTemplate['waits']>[number];
@@ -31,15 +31,16 @@ export default definePlugin({
 });
 
 function buildUrls(
-  { services, path, linked }: Extract<Wait, { kind: 'url' }>,
+  { services, path, member, linked }: Extract<Wait, { kind: 'url' }>,
   links: readonly string[],
   enabled: readonly NamedBlock[],
   elsewhere: unknown,
-): string[] {
+): LaunchPlan['waits']['urls'] {
   const includesUnlinked = linked !== true || links.length === 0;
   return enabled
     .filter(({ configKey }) => services.includes(configKey) && (includesUnlinked || links.includes(configKey)))
-    .map(other => `${addressIn(elsewhere) ?? `http://127.0.0.1:${other.block.port}`}${path}`);
+    .map(other => `${addressIn(elsewhere) ?? `http://127.0.0.1:${other.block.port}`}${path}`)
+    .map(url => (member === undefined ? url : { url, expected_json_path: member }));
 }
 
 /** undefined for what is no address, such as a name alone. */

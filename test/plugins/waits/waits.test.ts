@@ -1,5 +1,6 @@
 // What services of a kind wait for at a boot: provided mounts, and answers of others. By hand they start at once.
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -70,4 +71,37 @@ t.test('another address of a service, where people have set one', { skip }, asyn
     await until(async () => (await reasonOf('Watcher')).includes(`${asked}`), { what: `${asked}` });
     await app.stop();
   }
+});
+
+t.test('an answer that has what is needed, and no other', { skip }, async t => {
+  const dir = testDir(t, {});
+  const block = (name: string, more: object) => ({
+    enabled: true,
+    process_name: name,
+    config_dir: dir,
+    command: ['sleep', '600'],
+    ...more,
+  });
+  let [routes, asked] = ['<html>log in first</html>', 0];
+  const port = await freePort();
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'waits'],
+    pace: 0.02,
+    config: {
+      dumb: { startup: { stabilization_seconds: 0 } },
+      traefik_proxy_admin: block('Admin', { port, wait_for_tcp: [] }),
+      traefik: block('Proxy', { port: await freePort() }),
+    },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await status(app, 'Admin')).status === 'running');
+  const server = createServer((request, answer) => {
+    if (request.url?.startsWith('/api/traefik/config') === true) asked++;
+    answer.end(routes);
+  }).listen(port, '127.0.0.1');
+  t.teardown(() => server.close());
+  await until(() => asked > 1, { what: 'the routes to be asked for' });
+  t.equal((await status(app, 'Proxy')).status, 'starting', 'a page is no list of routes');
+  routes = '{"http":{}}';
+  await until(async () => (await status(app, 'Proxy')).status === 'running');
 });
