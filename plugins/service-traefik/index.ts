@@ -3,14 +3,15 @@ import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../auth/contract.ts';
 import type {} from '../config-files/contract.ts';
+import type {} from '../health-probe/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type {} from '../setup/contract.ts';
 import { endpointHosts } from './endpoint-hosts.ts';
 import { type ProxyPlace, routesFile, writeRoutes, writeStatic } from './proxy-files.ts';
+import { ENTRY_POINTS, probeWeb, webAddress, webUrl } from './web-address.ts';
 
 const KEY = 'traefik';
 const ADMIN_KEY = 'traefik_proxy_admin';
-const DEFAULT_PORT = 18_080;
 
 export default definePlugin({
   name: 'service-traefik',
@@ -53,7 +54,11 @@ export default definePlugin({
     host.provide('service.proxy', {
       configKey: KEY,
       routesFile: () => routesFile({ configDir: configDir() }),
-      address: () => `http://127.0.0.1:${store.get([KEY, 'port']) ?? DEFAULT_PORT}`,
+      address: () => webUrl(proxy()?.block),
+    });
+    host.contribute('process.probe', KEY, {
+      blockKey: ENTRY_POINTS,
+      check: async block => (block.configKey === KEY ? probeWeb(block) : undefined),
     });
     host.contribute('service.configure', KEY, {
       configKey: KEY,
@@ -76,7 +81,7 @@ export default definePlugin({
     });
     host.contribute('process.placeholders', KEY, {
       // The dashboard listens beside the proxy.
-      values: () => ({ traefik_dashboard_port: Number(store.get([KEY, 'port']) ?? DEFAULT_PORT) + 1 }),
+      values: () => ({ traefik_dashboard_port: webAddress(proxy()?.block).port + 1 }),
     });
     let routed = blocks();
     const reroute = async (): Promise<void> => {

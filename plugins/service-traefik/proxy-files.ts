@@ -6,6 +6,7 @@ import { GuardedDirectory } from '#kit/guarded-directory';
 import { parseLevel } from '#kit/log-level';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { ServiceUi } from '../service-ui/contract.ts';
+import { ENTRY_POINTS, webAddress } from './web-address.ts';
 
 type Values = Record<string, unknown>;
 
@@ -33,13 +34,13 @@ export async function writeRoutes(place: ProxyPlace, uis: readonly ServiceUi[]):
 /** The static configuration follows the proxy's block; the dashboard uses the port after the web port. */
 export async function writeStatic(place: ProxyPlace, adminUrl: string | null): Promise<void> {
   const { block } = place.block;
-  const port = Number(block.port ?? 18_080);
-  const points = (block.entrypoints ?? {}) as Record<string, Values>;
+  const { address, port } = webAddress(block);
+  const points = (block[ENTRY_POINTS] ?? {}) as Record<string, Values>;
   const text = stringify(
     {
       entryPoints: {
         ...points,
-        web: { ...points.web, address: `:${port}` },
+        web: { ...points.web, address },
         traefik: { address: `127.0.0.1:${port + 1}` },
       },
       api: { dashboard: true, insecure: true },

@@ -1,14 +1,16 @@
 // The switch of the reverse proxy, and the files that it gets.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { changeMainFile } from '../../support/host-config.ts';
-import { start } from '../../support/kids.ts';
+import { restart, start } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
+import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const isHere = ['service-ui', 'service-traefik'].every(name =>
@@ -160,4 +162,34 @@ t.test('started by hand it gets the routes of what is started by hand', { skip: 
   t.notMatch(await routes(), /web_service/);
   t.match(await start(app, 'Web'), { status: 200 });
   await until(async () => (await routes()).includes('web_service'));
+});
+
+t.test('its entry point for the web stays at the address that people gave', { skip: !isHere }, async t => {
+  const dir = testDir(t, {});
+  const port = await freePort();
+  const app = await startHost({
+    config: {
+      puid: 65_534,
+      traefik: { command: ['sleep', '600'], config_dir: dir, config_file: path.join(dir, 'traefik.yml'), port },
+    },
+    plugins: [...PLUGINS, 'health-probe', 'health'],
+  });
+  t.teardown(() => app.stop());
+  const at = async (address: string): Promise<string> => {
+    const updates = { entrypoints: { web: { address } } };
+    t.equal((await app.post('/config', { process_name: 'Traefik', updates })).status, 200);
+    t.equal((await restart(app, 'Traefik')).status, 200);
+    return parse(await readFile(path.join(dir, 'traefik.yml'), 'utf8')).entryPoints.web.address;
+  };
+  t.equal(await at('127.0.0.1:18080'), `127.0.0.1:${port}`);
+  t.equal(await at('[::1]:18080/tcp'), `[::1]:${port}/tcp`);
+  t.equal(await at('127.0.0.1'), `127.0.0.1:${port}`);
+  for (const everywhere of [':18080', '18080', '']) t.equal(await at(everywhere), `:${port}`);
+
+  t.equal(await at('127.0.0.2:18080'), `127.0.0.2:${port}`);
+  const server = createServer(socket => socket.destroy()).listen(port, '127.0.0.2');
+  t.teardown(() => server.close());
+  const health = async () =>
+    (await app.get('/process/service-status?process_name=Traefik&include_health=true')).body.health_status;
+  await until(async () => (await health()) === 'healthy', { what: 'it to be asked where it listens' });
 });
