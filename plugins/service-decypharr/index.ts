@@ -1,4 +1,5 @@
 // Decypharr: keeps debrid providers and media managers in its own file, and registers it as their download client.
+import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrApplications } from '../service-arr/contract.ts';
@@ -12,6 +13,10 @@ import { earlierForm, earlierProvider, isEarlier } from './earlier-form.ts';
 const KEY = 'decypharr';
 /** The application's own value that marks entries as managed. */
 const MANAGED_SOURCE = 'auto';
+
+const factsSchema = z.object({
+  blankMount: z.string().optional().describe('kind of mount of a block that names none'),
+});
 
 type Entry = Record<string, unknown>;
 type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
@@ -27,6 +32,7 @@ export default definePlugin({
       async configure({ block, template, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
+        const { blankMount } = factsSchema.parse(template.facts ?? {});
         const applications = host.find('arr.applications');
         const linked = await applications?.linkedTo(KEY);
         const versions = host.find('service.versions');
@@ -38,6 +44,7 @@ export default definePlugin({
           const debrids = isOld ? merged.map(entry => earlierProvider(entry, block)) : merged;
           const arrs = managers(listOf(present.arrs), linked);
           return {
+            ...(blankMount === undefined ? {} : { mount: { type: String(block.block.mount_type || blankMount) } }),
             ...(isOld ? earlierForm(block, present, { facts: template.facts, mounts }) : {}),
             ...(debrids.length > 0 ? { debrids } : {}),
             ...(arrs.length > 0 || present.arrs !== undefined ? { arrs } : {}),
@@ -67,9 +74,22 @@ export default definePlugin({
 function providers({ block }: NamedBlock): Entry[] {
   return Object.entries((block.api_keys ?? {}) as Record<string, unknown>).flatMap(([provider, key]) =>
     typeof key === 'string' && key !== ''
-      ? [{ provider, name: provider, api_key: key, download_api_keys: [key], rate_limit: '250/minute' }]
+      ? [
+          {
+            provider: providerId(provider),
+            name: provider,
+            api_key: key,
+            download_api_keys: [key],
+            rate_limit: '250/minute',
+          },
+        ]
       : [],
   );
+}
+
+/** Only letters and digits, in lower case: it knows no `Debrid Link`, as a provider is called elsewhere. */
+function providerId(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
 /** Updates entries with the same names; other members and other entries are kept. */

@@ -166,3 +166,34 @@ t.test('a release before 2.0 has its own form', { skip }, async t => {
   t.notOk('rclone' in (await written()), 'later ones have none of it');
   t.notOk('folder' in (await written()).debrids[0]);
 });
+
+t.test('its own words for providers and for no kind of mount', { skip }, async t => {
+  const dir = testDir(t, { 'config.json': '{ "debrids": [{ "name": "debrid link", "provider": "debrid link" }] }' });
+  await chmod(dir, 0o755);
+  const configDir = await configDirIn(dir);
+  const file = path.join(dir, 'config.json');
+  const { facts } = JSON.parse(
+    await readFile(new URL('../../../templates/services/decypharr.json', import.meta.url), 'utf8'),
+  );
+  const template = path.join(configDir, 'templates/services/decypharr.json');
+  await writeFile(template, JSON.stringify({ ...TEMPLATE, facts }));
+  const api_keys = { 'debrid link': 'one', AllDebrid: 'two', realdebrid: 'three' };
+  const block = { config_dir: dir, config_file: file, mount_type: '', api_keys };
+  const app = await startHost({ plugins: 'offline', configDir, config: { decypharr: block } });
+  t.teardown(() => app.stop());
+  const written = async () => JSON.parse(await readFile(file, 'utf8'));
+  t.equal((await start(app, 'Decypharr')).status, 200);
+  const { debrids, mount } = await written();
+  t.same(
+    debrids.map((entry: Record<string, unknown>) => [entry.name, entry.provider, entry.api_key]),
+    [
+      ['debrid link', 'debridlink', 'one'],
+      ['AllDebrid', 'alldebrid', 'two'],
+      ['realdebrid', 'realdebrid', 'three'],
+    ],
+  );
+  t.equal(mount.type, 'rclone', 'blank counts as rclone');
+  await app.post('/config', { process_name: 'Decypharr', updates: { mount_type: 'none' } });
+  t.equal((await restart(app, 'Decypharr')).status, 200);
+  t.equal((await written()).mount.type, 'none');
+});
