@@ -1,7 +1,7 @@
 // InfiniDysk: starts its two programs, configures its media managers, categories and mount, and registers it as a download
 // client.
 import path from 'node:path';
-import { definePlugin } from '#core';
+import { definePlugin, type NamedBlock } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
 import type {} from '../ai/contract.ts';
 import type {} from '../integrations/contract.ts';
@@ -9,7 +9,9 @@ import type {} from '../service-arr/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../services/mount-control.ts';
 import type {} from '../setup/contract.ts';
+import type {} from '../versions/contract.ts';
 import { QUEUE_LINES } from './queue-lines.ts';
+import { refuseServer } from './server-since.ts';
 import { Settings } from './settings.ts';
 import { PROGRAM, START_STEPS } from './start-steps.ts';
 import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
@@ -58,9 +60,16 @@ export default definePlugin({
       collect: async ({ scope, gathered }) =>
         (await import('./queue-windows.ts')).stallsOf(scope, gathered.native_diagnostics, KEY),
     });
+    const versionOf = ({ processName }: NamedBlock) =>
+      host
+        .find('service.versions')
+        ?.refresh(processName)
+        .catch(() => null);
     host.contribute('service.program', KEY, {
       configKey: KEY,
-      async choose({ plan, isTemplates }) {
+      async choose({ plan, block, isTemplates }) {
+        if (block.block.postgres_enabled === true && facts.serverSince !== undefined)
+          refuseServer(block, await versionOf(block), facts.serverSince);
         const [, script = ''] = plan.argv;
         if (!isTemplates || plan.cwd === undefined || (await fileVersion(script)) !== null) return;
         if ((await fileVersion(path.join(plan.cwd, PROGRAM))) === null) return;

@@ -60,3 +60,37 @@ t.test('a migration first, both stopped by one signal, and one that fails ends b
   await app.post('/config', { process_name: 'Disk', updates: { config_dir: path.join(dir, 'gone') } });
   t.match((await start(app, 'Disk')).body, { detail: /Disk cannot start: .*is not installed/ });
 });
+
+const cannotTell = skip || !existsSync(path.join(pluginsDir, 'versions'));
+
+t.test('a release that knows no server does not start with one', { skip: cannotTell }, async t => {
+  const dir = testDir(t, { 'version.txt': 'v1.1.9-0123abcd\n' });
+  await chmod(dir, 0o777);
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'versions', 'service-infinidysk'],
+    config: {
+      infinidysk: {
+        process_name: 'Disk',
+        command: ['sleep', '600'],
+        config_dir: dir,
+        log_file: path.join(dir, 'own.log'),
+        backend_port: await freePort(),
+        frontend_port: await freePort(),
+        webdav_password: 'p',
+        postgres_enabled: true,
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const refused = await start(app, 'Disk');
+  t.equal(refused.status, 400, 'its data would be in SQLite, where nobody looks for them');
+  t.match(refused.body.detail, /1\.1\.9-0123abcd knows no PostgreSQL; install 1\.2\.0 or later/);
+  for (const version of ['v1.2.0-0123abcd', 'v1.10.0', 'main-0123abcd']) {
+    await writeFile(path.join(dir, 'version.txt'), `${version}\n`);
+    t.equal((await start(app, 'Disk')).status, 200, version);
+    t.equal((await stop(app, 'Disk')).status, 200);
+  }
+  await writeFile(path.join(dir, 'version.txt'), 'v1.1.9-0123abcd\n');
+  await app.post('/config', { process_name: 'Disk', updates: { postgres_enabled: false } });
+  t.equal((await start(app, 'Disk')).status, 200);
+});
