@@ -1,5 +1,5 @@
 // Turns a selection into the resulting configuration and the processes to start, in order. Nothing is saved here.
-import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
+import { type ContributionList, type NamedBlock, Problem } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { answerOf } from './answer-of.ts';
 import { Components, cleanInstanceName } from './components.ts';
@@ -38,7 +38,7 @@ export interface Candidate {
 export interface CandidateContext {
   readonly root: Readonly<Record<string, unknown>>;
   readonly templates: ServiceTemplates;
-  readonly log: Logger;
+  readonly warn: (line: string) => void;
   readonly parts: ContributionList<WizardComponent>;
   readonly prerequisites: ContributionList<WizardPrerequisite>;
   /** Components that installed releases contain themselves. */
@@ -63,12 +63,12 @@ class CandidateBuilder {
   readonly #builtIn: ReadonlySet<string>;
   readonly #prerequisites: ContributionList<WizardPrerequisite>;
 
-  constructor({ root, templates, log, builtIn, parts, prerequisites }: CandidateContext) {
+  constructor({ root, templates, warn, builtIn, parts, prerequisites }: CandidateContext) {
     this.#builtIn = builtIn;
     this.#prerequisites = prerequisites;
     this.#templates = templates;
     this.#draft = new Draft(root);
-    this.#components = new Components(this.#draft, templates, parts, log);
+    this.#components = new Components(this.#draft, templates, parts, warn);
   }
 
   build({ cores, optionals }: Selection, unwanted: ReadonlySet<string>): Candidate {

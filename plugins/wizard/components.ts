@@ -1,5 +1,5 @@
 // Creates the blocks that a request needs: instances of core services, and the components on which these depend.
-import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
+import { type ContributionList, type NamedBlock, Problem } from '#core';
 import { PORT_KEYS } from '#kit/block-ports';
 import { parseLevel } from '#kit/log-level';
 import { FORBIDDEN_KEYS } from '#kit/plain-data';
@@ -31,13 +31,18 @@ export class Components {
   readonly #draft: Draft;
   readonly #templates: ServiceTemplates;
   readonly #parts: ContributionList<WizardComponent>;
-  readonly #log: Logger;
+  readonly #warn: (line: string) => void;
 
-  constructor(draft: Draft, templates: ServiceTemplates, parts: ContributionList<WizardComponent>, log: Logger) {
+  constructor(
+    draft: Draft,
+    templates: ServiceTemplates,
+    parts: ContributionList<WizardComponent>,
+    warn: (line: string) => void,
+  ) {
     this.#draft = draft;
     this.#templates = templates;
     this.#parts = parts;
-    this.#log = log;
+    this.#warn = warn;
   }
 
   /** Unknown options are left out with a line in the log; null values are ignored. */
@@ -46,7 +51,7 @@ export class Components {
     for (const [option, value] of Object.entries(options)) {
       if (value === null || value === undefined || IDENTITY_KEYS.has(option)) continue;
       const isKnown = Object.hasOwn(block, option) || this.#templates.option(template, option) !== undefined;
-      if (!isKnown) this.#log.warn(`${template.displayName} has no option ${option}; it is ignored`);
+      if (!isKnown) this.#warn(`${template.displayName} has no option ${option}; it is ignored`);
       else this.#draft.set(place, { [option]: option === 'log_level' ? parseLevel(String(value)) : value });
     }
   }

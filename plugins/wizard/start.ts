@@ -25,10 +25,15 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const templates = host.use('service.templates');
   const supervisor = host.use('process.supervisor');
   const selection = select(body, templates, store);
+  const told = new Set<string>();
   const context: CandidateContext = {
     root: store.root(),
     templates,
-    log: host.log,
+    // What is chosen is gone through again where something of it is left out.
+    warn: line => {
+      if (!told.has(line)) host.log.warn(line);
+      told.add(line);
+    },
     parts: host.contributions('wizard.component'),
     prerequisites: host.contributions('wizard.prerequisite'),
     builtIn: await builtInComponents(templates, store),
@@ -36,7 +41,7 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const check = (updates: Candidate['updates']) => store.update({ updates, persist: true, trial: true, actor });
   const setups = host.find('service.setup');
   const { updates, units, refusals } = await feasibleCandidate(selection, context, setups, check);
-  const told = await save(host, updates, actor);
+  const saved = await save(host, updates, actor);
   if (units.length > 0) await untilBooted(supervisor, host);
   refuseWhenStopping(host);
   // The configuration is saved by now, so the services are started even when no order is available.
@@ -49,9 +54,9 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const { results, errors } = await starter.run(units);
   refuseWhenStopping(host);
   const all = [...refusals, ...errors];
-  if (results.length > 0 || all.length === 0) return { results, errors: all, ...told };
+  if (results.length > 0 || all.length === 0) return { results, errors: all, ...saved };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
-  throw new Problem(500, detail, { extra: { results, errors: all, ...told } });
+  throw new Problem(500, detail, { extra: { results, errors: all, ...saved } });
 }
 
 function refuseWhenStopping({ stopping }: Host): void {

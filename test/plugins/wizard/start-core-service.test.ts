@@ -432,3 +432,15 @@ t.test('what a save has to say is in the answer', { skip }, async t => {
   const again = await begin(app, { core_services: { name: 'plex', service_options: { plex: { port: 8_201 } } } });
   t.match(again, { status: 200, body: { overridden: [], warnings: [/8201 of .* is also that of /] } });
 });
+
+t.test('an option that is not known is told once where something that was chosen is refused', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await open(t, { puid: 65_534, plex: idle(dir) });
+  const { body } = await begin(app, {
+    core_services: [{ name: 'plex', service_options: { plex: { no_such: 1 } } }, { name: 'sonarr' }],
+  });
+  t.match(body, { results: [{ service: 'plex' }], errors: [{ service: 'sonarr' }] });
+  const ignored = (await ownLog(app)).filter(line => line.includes('is ignored'));
+  t.match(ignored, [/has no option no_such; it is ignored$/]);
+  t.equal(ignored.length, 1);
+});
