@@ -1,4 +1,5 @@
-// pgAdmin: runs pgAgent, which carries out the jobs that are planned in pgAdmin, beside it, and lists the managed server in it.
+// pgAdmin: runs pgAgent, which carries out the jobs that are planned in pgAdmin, beside it, lists the managed server in
+// it, and tells it where the programs are with which it saves and restores databases.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
@@ -8,6 +9,7 @@ import type {} from '../process/contract.ts';
 import type {} from '../service-postgres/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
+import { tellPrograms } from './binary-paths.ts';
 import { Companion, type CompanionLaunch } from './companion.ts';
 import { passwordLine, register, storageFolder } from './registration.ts';
 
@@ -49,6 +51,10 @@ export default definePlugin({
           const text = passwordLine([address, port, '*', name, password]);
           await files.write(block, path.join(directory, PASSWORDS), text, { mode: 0o600, owner });
         }
+        if (server !== undefined && files !== undefined)
+          await tellPrograms({ server, files, block, file: fill('{config_file}'), owner }).catch((error: unknown) =>
+            host.log.warn(`${block.processName} is not told where the programs of the database server are`, error),
+          );
         launch = { command: facts.command.map(fill), env: { ...env, [variable]: fill(value) }, user };
       },
     });

@@ -51,6 +51,8 @@ export interface PostgresServer {
   place():
     | { readonly processName: string; readonly directory: string | undefined; readonly isEnabled: boolean }
     | undefined;
+  /** Directory of its programs, of the version that made its data; undefined where the machine has none. */
+  programs(): Promise<string | undefined>;
 }
 
 declare module '#core' {

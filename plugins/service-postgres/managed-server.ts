@@ -7,6 +7,7 @@ import type { PostgresServer, ServerAccess, ServerQuery } from './contract.ts';
 import { createDatabases, type DatabaseServer, runQuery } from './databases.ts';
 import { addressOf } from './placeholders.ts';
 import { checkServer } from './server-probe.ts';
+import { findServerPrograms } from './server-program.ts';
 
 const POLL_MS = 250;
 const ANSWER_MS = 10_000;
@@ -77,6 +78,11 @@ export class ManagedServer implements PostgresServer {
       directory: typeof directory === 'string' ? directory : undefined,
       isEnabled: enabled === true,
     };
+  }
+
+  async programs(): Promise<string | undefined> {
+    const { config_dir: directory } = this.options();
+    return typeof directory === 'string' ? findServerPrograms(directory, process.env.PATH ?? '') : undefined;
   }
 
   heldFor(): string | null {

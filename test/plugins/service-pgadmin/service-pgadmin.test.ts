@@ -1,4 +1,5 @@
-// pgAgent runs beside pgAdmin: started with it, with the password in a variable alone, and ended with it.
+// pgAgent runs beside pgAdmin: started with it, with the password in a variable alone, and ended with it. pgAdmin is
+// told where the programs are that save and restore databases.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -109,4 +110,39 @@ t.test('over the end of a host it stays a part of its service', { skip }, async 
   second.child.kill('SIGTERM');
   await second.exited;
   t.notOk(lives(next));
+});
+
+t.test('it is told where the programs of the server are', { skip }, async t => {
+  const { dir, note } = await withHelper(t);
+  const before = process.env.PATH;
+  process.env.PATH = `${dir}:${before}`;
+  t.teardown(() => {
+    process.env.PATH = before;
+  });
+  await writeFile(path.join(dir, 'postgres'), '');
+  const { postgres, pgadmin } = await configOf(dir);
+  const app = await startHost({
+    plugins,
+    config: { postgres: { ...postgres, config_dir: path.join(dir, 'data') }, pgadmin },
+  });
+  t.teardown(() => app.stop());
+  const paths = async (present: string) => {
+    await writeFile(pgadmin.config_file, present);
+    await writeFile(note, '');
+    await chmod(note, 0o666);
+    const answer = await start(app, 'Admin');
+    t.equal(answer.status, 200, answer.text);
+    await until(() => readFile(note, 'utf8'), { what: 'the helper' });
+    await stop(app, 'Admin');
+    const text = await readFile(pgadmin.config_file, 'utf8');
+    return text.split('\n').filter(line => line.startsWith('DEFAULT_BINARY_PATHS'));
+  };
+  t.same(await paths(''), [`DEFAULT_BINARY_PATHS = {'pg': '${dir}'}`]);
+  t.same(
+    await paths("DEFAULT_BINARY_PATHS = {'pg-14': '/elsewhere'}\n"),
+    [`DEFAULT_BINARY_PATHS = {'pg-14': '/elsewhere', 'pg': '${dir}'}`],
+    'those of single versions stay',
+  );
+  t.same(await paths('DEFAULT_BINARY_PATHS = found()\n'), ['DEFAULT_BINARY_PATHS = found()'], 'what is computed stays');
+  t.match((await ownLog(app)).join('\n'), /Admin is not told where the programs of the database server are/);
 });
