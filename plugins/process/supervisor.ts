@@ -110,6 +110,7 @@ export class Supervisor implements ProcessSupervisor {
       lineage: new LineageWatch(host.paced(LINEAGE_POLL_MS)),
       blocks: () => this.#processes.blocks(),
       snapshot: processName => this.#processes.get(processName),
+      predecessor: block => this.#processes.predecessor(block),
       isReady: process => this.#health.isReady(process),
       onStatus: snapshot => {
         this.#revision += 1;

@@ -1,6 +1,7 @@
 // Prepares a launch from a configuration block: taps, ports, waits, and a check that the program can be run.
 import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { orAborted } from '#kit/abort';
 import { lacksDescriptors } from '#kit/descriptors';
 import type { PlaceholderValues } from '#kit/placeholder-values';
 import { turnWithTime } from '#kit/turns';
@@ -18,6 +19,13 @@ import { unfilledNames } from './unfilled-names.ts';
 import { checkUserExists } from './user-namespace.ts';
 import { hasWaits, type Processes, waitForDependencies } from './waits.ts';
 
+/** A process whose entry has another name by now. */
+export interface Predecessor {
+  readonly processName: string;
+  /** Resolves when nobody holds it any more and it has ended, or could not be ended. */
+  readonly gone: Promise<void>;
+}
+
 /** `blocks` has `enabled` as the supervisor sees it. */
 export interface Preparation extends Processes {
   readonly host: Host;
@@ -26,6 +34,8 @@ export interface Preparation extends Processes {
   readonly signal: AbortSignal;
   /** The current block, which may change while the start waits. */
   block(): NamedBlock;
+  /** Who had the entry of the block before, while it has not ended. */
+  predecessor(block: NamedBlock): Predecessor | undefined;
   readonly portCompanion: Companion;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
@@ -51,6 +61,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   refuseUnfit(host, block().processName);
   // Everything may be asked for at one time.
   await turnWithTime();
+  await untilSucceeding(preparation);
   let plan = await planOf(preparation);
   const { blocks, snapshot, isReady } = preparation;
   const waiting = { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady };
@@ -73,6 +84,22 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   for (const unfilled of unfilledNames(plan)) host.log.warn(unfilled);
   signal.throwIfAborted();
   return plan;
+}
+
+/**
+ * One entry has one run: what was renamed would share its files and its port with what it was. Throws a Problem 409 when
+ * that could not be ended.
+ */
+async function untilSucceeding({ block, signal, predecessor, onWaiting }: Preparation): Promise<void> {
+  let asked: Predecessor | undefined;
+  for (let former = predecessor(block()); former !== undefined; former = predecessor(block())) {
+    const { processName, gone } = former;
+    if (gone === asked?.gone)
+      throw new Problem(409, `What ${block().processName} was before, ${processName}, still runs; end that first`);
+    asked = former;
+    onWaiting(`the end of ${processName}, which had its entry before`);
+    await orAborted(() => gone, signal).finally(() => onWaiting(null));
+  }
 }
 
 /** Throws a Problem when the configuration, or a value of the block that does not fit, keeps it from being launched. */

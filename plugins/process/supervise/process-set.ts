@@ -1,10 +1,12 @@
 // The processes of the configuration, one for each named block; follows changes and tells which blocks count as
 // enabled.
+import { isDeepStrictEqual } from 'node:util';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { ticksNow, timeAt } from '#kit/boot-clock';
 import { unknownProcess } from '#kit/unknown-process';
 import type { ProcessSnapshot } from '../contract.ts';
 import { portsOf } from '../launch/ports.ts';
+import type { Predecessor } from '../launch/preparation.ts';
 import { attempt } from './attempt.ts';
 import { SupervisedProcess } from './supervised-process.ts';
 import type { Supervision } from './supervision.ts';
@@ -78,6 +80,20 @@ export class ProcessSet {
   /** Resolves when what has left the configuration so far has ended, or could not be ended. */
   async retired(): Promise<void> {
     await Promise.all([...this.#retiring.values()].map(({ stopped }) => stopped));
+  }
+
+  /** Who had the entry of the block under another name, and is held or has not ended. */
+  predecessor(named: NamedBlock): Predecessor | undefined {
+    const isFormer = ({ block }: SupervisedProcess): boolean =>
+      block.processName !== named.processName && isDeepStrictEqual(block.path, named.path);
+    for (const processName of this.#leaving) {
+      const process = this.#leavingProcess(processName);
+      if (process !== undefined && isFormer(process))
+        return { processName, gone: this.#supervision.holds.released(processName) };
+    }
+    for (const [processName, { process, stopped }] of this.#retiring)
+      if (isFormer(process) && process.snapshot().status !== 'stopped') return { processName, gone: stopped };
+    return undefined;
   }
 
   find(processName: string): SupervisedProcess | undefined {

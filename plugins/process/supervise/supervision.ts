@@ -3,6 +3,7 @@ import type { Host, NamedBlock } from '#core';
 import type { PlaceholderValues } from '#kit/placeholder-values';
 import type { ExitRecord, LaunchPlan, LaunchPolicy, ProcessSnapshot, StopPolicy } from '../contract.ts';
 import type { Companion } from '../launch/ports.ts';
+import type { Predecessor } from '../launch/preparation.ts';
 import type { RunUsers } from '../launch/run-user.ts';
 import type { Processes } from '../launch/waits.ts';
 import type { Holds } from './holds.ts';
@@ -15,6 +16,8 @@ export interface Supervision extends RunParts, Processes {
   readonly wanted: WantedStates;
   readonly holds: Holds;
   readonly lineage: LineageWatch;
+  /** Who had the entry of the block before, while it has not ended. */
+  predecessor(block: NamedBlock): Predecessor | undefined;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   onLaunching(plan: LaunchPlan): Promise<void>;
   onLaunched(plan: LaunchPlan, snapshot: ProcessSnapshot): Promise<void>;
