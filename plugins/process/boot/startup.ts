@@ -77,7 +77,8 @@ export class Startup {
   begin(processName: string, needs: readonly string[]): void {
     this.#revision += 1;
     this.#needs.set(processName, needs);
-    this.#timeline.begin(processName, needs);
+    // What is started later explains nothing of the boot.
+    if (this.#completedTicks === null) this.#timeline.begin(processName, needs);
   }
 
   /** Called when the process is up, or its failure is final. */

@@ -35,6 +35,22 @@ t.test('what is enabled in the file runs, also where a user had stopped it befor
   t.match(await status(app, 'Hand'), { restart: { disabled: false } });
 });
 
+t.test('what is enabled in the file afterwards says nothing of how long the boot took', async t => {
+  const startup = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 };
+  const config = { dumb: { startup }, one: sleeper('One', { enabled: true }), two: sleeper('Two', { enabled: false }) };
+  const app = await startHost({ plugins: ['config', 'process'], config });
+  t.teardown(() => app.stop());
+  const report = async () => (await app.get('/process/startup-status')).body;
+  await until(async () => (await report()).terminal);
+  const { critical_chain } = await report();
+  t.match(critical_chain, [{ process_name: 'One' }]);
+  const root = JSON.parse(await readFile(app.host.configFile, 'utf8'));
+  root.two.enabled = true;
+  await writeFile(app.host.configFile, JSON.stringify(root));
+  await until(async () => (await status(app, 'Two')).status === 'running');
+  t.same((await report()).critical_chain, critical_chain);
+});
+
 t.test('the file decides when its key changes, a user otherwise', { skip }, async t => {
   const app = await startHost({
     plugins: ['config', 'process', 'auto-restart', 'health'],
