@@ -72,6 +72,7 @@ export default definePlugin({
       if (paths.some(changed => changed.startsWith(PLACE))) await bindings.adopt({ persist: persisted });
     });
     host.tap('host.ready', () => bindings.adopt({ persist: true }));
+    return () => ledger.finish();
   },
 });
 

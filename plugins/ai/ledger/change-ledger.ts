@@ -3,6 +3,7 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { Database, Host } from '#core';
+import { endedOrLate } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { declareHostState } from '#kit/host-state';
 import { PrivateDirectory } from '#kit/private-directory';
@@ -60,6 +61,7 @@ const DIRECTORY = 'ai-diagnostics';
 const FILE = 'events.sqlite';
 const BUSY_TIMEOUT_MS = 2_000;
 const READ_MS = 5_000;
+const FINISH_MS = 2_000;
 const PRUNE_MS = 3_600_000;
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 1_000;
@@ -71,7 +73,7 @@ export class ChangeLedger {
   readonly #host: Host;
   readonly #database: Database<typeof Statements>;
   #place: Promise<Stats> | undefined;
-  #waiting = 0;
+  readonly #writes = new Set<Promise<void>>();
   /** Events that were left out since one was written. */
   #missing = 0;
   #fault: string | null = null;
@@ -95,8 +97,19 @@ export class ChangeLedger {
 
   /** Resolves when the event is written or left out; never rejects. */
   async record(event: LedgerEvent): Promise<void> {
-    if (this.#waiting >= MAX_WAITING) return;
-    this.#waiting += 1;
+    if (this.#writes.size >= MAX_WAITING) return;
+    const write = this.#write(event);
+    this.#writes.add(write);
+    await write;
+    this.#writes.delete(write);
+  }
+
+  /** Waits, before the database is closed, for what was recorded; only a disk that does not answer is left behind. */
+  async finish(): Promise<void> {
+    await endedOrLate(Promise.all(this.#writes), FINISH_MS);
+  }
+
+  async #write(event: LedgerEvent): Promise<void> {
     try {
       const { rowOf } = await import('./ledger-row.ts');
       await this.#ready();
@@ -106,8 +119,6 @@ export class ChangeLedger {
       this.#fault = null;
     } catch (error) {
       this.#tell(error);
-    } finally {
-      this.#waiting -= 1;
     }
   }
 

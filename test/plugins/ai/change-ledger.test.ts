@@ -148,6 +148,20 @@ t.test('what the host changes', async t => {
   t.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
+t.test('what a stop of the host stops is written before the file is closed', async t => {
+  const names = ['One', 'Two', 'Three', 'Four'];
+  const blocks = names.map(name => [name.toLowerCase(), kid(name, ['calm'], { enabled: true })]);
+  const configDir = testDir(t, {});
+  const app = await startHost({ configDir, plugins: PLUGINS, config: Object.fromEntries(blocks) });
+  await until(async () => (await app.get('/process/startup-status')).body.services.Four?.state !== 'pending');
+  for (const name of names) await start(app, name);
+  await app.stop();
+  const rows = rowsOf(path.join(configDir, 'ai-diagnostics', 'events.sqlite'));
+  const stopped = rows.flatMap(row => (row.event_type === 'service_stop' ? [row.process_name] : []));
+  t.same(stopped.sort(), [...names].sort());
+  t.notMatch((await ownLog(app)).join('\n'), /kept for diagnoses/);
+});
+
 t.test('what a schema calls secret is not written, whatever its name', async t => {
   const configDir = testDir(t);
   const directory = path.join(configDir, 'ai-diagnostics');
