@@ -20,12 +20,14 @@ export interface NumberRange {
  * a number holds exactly.
  */
 export function queryInteger(range: NumberRange = {}) {
-  return z.preprocess(value => {
-    if (typeof value !== 'string') return value;
-    if (/^[+-]?\d+$/.test(value)) return safeInteger(value);
-    // So that a fraction is refused as one.
-    return isDecimal(value) && !Number.isInteger(Number(value)) ? Number(value) : value;
-  }, limitRange(z.int(), range));
+  return z.preprocess(readInteger, limitRange(z.int(), range));
+}
+
+/** A fraction becomes a number too, so that it is refused as one. */
+function readInteger(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (/^[+-]?\d+$/.test(value)) return safeInteger(value);
+  return isDecimal(value) && !Number.isInteger(Number(value)) ? Number(value) : value;
 }
 
 function safeInteger(digits: string): number {
