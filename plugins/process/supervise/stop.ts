@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
+import { ticksNow } from '#kit/boot-clock';
 import { turnWithTime } from '#kit/turns';
 import { pidsIn } from './cgroup.ts';
 import { bootId, isAlive, type ProcessIdentity, type ProcessStat, readStat } from './proc-stat.ts';
@@ -92,6 +93,43 @@ async function withWriters(looking: Promise<ProcessTable>, target: StopTarget): 
   return survivorsIn(table, target, writers);
 }
 
+/** A signal that everything which is there gets once, also what showed no mark of its run at that moment. */
+class StopSignal {
+  readonly #target: StopTarget;
+  readonly #signal: NodeJS.Signals;
+  /** Start times by pid. */
+  readonly #sent = new Map<number, number>();
+  #ticks = 0;
+
+  constructor(target: StopTarget, signal: NodeJS.Signals) {
+    this.#target = target;
+    this.#signal = signal;
+  }
+
+  send(living: readonly ProcessStat[]): void {
+    this.#ticks = ticksNow();
+    signalAll(this.#target, living, this.#signal);
+    this.#note(living);
+  }
+
+  /**
+   * To what was there when it was sent and was found later, as a child that had not yet become its program, and to what
+   * the host itself began meanwhile. What else is younger was begun for the end, and is left to whoever began it.
+   */
+  sendToOverlooked(living: readonly ProcessStat[]): void {
+    const overlooked = living.filter(
+      ({ pid, parentPid, startTime }) =>
+        (startTime < this.#ticks || parentPid === process.pid) && this.#sent.get(pid) !== startTime,
+    );
+    for (const { pid } of overlooked) send(pid, this.#signal);
+    this.#note(overlooked);
+  }
+
+  #note(living: readonly ProcessStat[]): void {
+    for (const { pid, startTime } of living) this.#sent.set(pid, startTime);
+  }
+}
+
 /**
  * Sends the signal once, waits for `graceMs` or until `hurry` fires, then kills. Throws a Problem 500 when a process
  * survives that.
@@ -104,8 +142,9 @@ export async function stopProcesses(
 ): Promise<void> {
   await turnWithTime();
   await askAgain(() => allSurvivors(target));
-  await askAgain(async () => signalAll(target, await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS), signal));
-  if (await allGone(target, graceMs, hurry)) return;
+  const stopSignal = new StopSignal(target, signal);
+  await askAgain(async () => stopSignal.send(await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS)));
+  if (await allGone(target, graceMs, hurry, stopSignal)) return;
   const deadline = performance.now() + AFTER_KILL_MS;
   while (performance.now() < deadline) {
     await askAgain(async () => signalAll(target, await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS), 'SIGKILL'));
@@ -136,15 +175,25 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Whether also nothing of the output's writers lives. */
-async function allGone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
-  if (!(await gone(target, withinMs, hurry))) return false;
+async function allGone(
+  target: StopTarget,
+  withinMs: number,
+  hurry?: AbortSignal,
+  stopSignal?: StopSignal,
+): Promise<boolean> {
+  if (!(await gone(target, withinMs, hurry, stopSignal))) return false;
   return (await askAgain(() => allSurvivors(target))).length === 0;
 }
 
-async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
+async function gone(
+  target: StopTarget,
+  withinMs: number,
+  hurry?: AbortSignal,
+  stopSignal?: StopSignal,
+): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, POLL_MS)) {
-    if (await askAgain(() => isGone(target))) return true;
+    if (await askAgain(() => isGone(target, stopSignal))) return true;
     if (performance.now() >= deadline || hurry?.aborted) return false;
     await delay(pauseMs);
     await turnWithTime();
@@ -152,8 +201,9 @@ async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): 
 }
 
 /** While its leader lives, the rest is looked at only now and then, to know what it has created. */
-async function isGone(target: StopTarget): Promise<boolean> {
+async function isGone(target: StopTarget, stopSignal?: StopSignal): Promise<boolean> {
   const leaderLives = isAlive(target.leader);
   const left = await survivorsAside(target, leaderLives ? POLL_MS : PROCESS_TABLE_MAX_AGE_MS);
+  stopSignal?.sendToOverlooked(left);
   return !leaderLives && left.length === 0;
 }

@@ -132,7 +132,6 @@ t.test('it is told where the programs of the server are', { skip }, async t => {
     await chmod(note, 0o666);
     const answer = await start(app, 'Admin');
     t.equal(answer.status, 200, answer.text);
-    await until(() => readFile(note, 'utf8'), { what: 'the helper' });
     await stop(app, 'Admin');
     const text = await readFile(pgadmin.config_file, 'utf8');
     return text.split('\n').filter(line => line.startsWith('DEFAULT_BINARY_PATHS'));
