@@ -53,6 +53,8 @@ export interface OpenConfig {
   outsideAnnouncement<Value>(fn: () => Value): Value;
   /** Takes over what others changed in the file, without waiting until the change is noticed. */
   reread(): Promise<void>;
+  /** Takes over the blocks that plugins have brought, and tells of them where it is asked to. */
+  takeOverPlugins(how: { readonly isTold: boolean }): Promise<void>;
   /**
    * Looks for what does not fit, or cannot be meant. `unloaded` are the members of `dumb` that belong to plugins which
    * are not loaded.
@@ -213,6 +215,10 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   reread(): Promise<void> {
     return this.#parts.updates.takeOverFile({ isAsked: true });
+  }
+
+  takeOverPlugins(how: { readonly isTold: boolean }): Promise<void> {
+    return this.#parts.updates.takeOverPlugins(how);
   }
 
   async review(unloaded: ReadonlySet<string>): Promise<ConfigReview> {

@@ -50,6 +50,8 @@ export class Updates {
   readonly #queue = new WorkQueue({ concurrency: 1 });
   readonly #edits: UpdateEdits;
   #check: Check | undefined;
+  /** The places of the named blocks at the last look; undefined before the first. */
+  #places: ReadonlySet<string> | undefined;
 
   constructor(parts: UpdateParts) {
     this.#parts = parts;
@@ -75,6 +77,24 @@ export class Updates {
   /** Takes over changes that others made to the file. One that cannot be used is told again when somebody asks. */
   takeOverFile(how: { readonly isAsked: boolean }): Promise<void> {
     return this.#queue.add(() => this.#takeOver(() => this.#parts.file.reread(how)));
+  }
+
+  /** Tells of named blocks that are there by what plugins have brought; before anybody listens it only looks. */
+  takeOverPlugins({ isTold }: { readonly isTold: boolean }): Promise<void> {
+    return this.#queue.add(async () => {
+      const paths = this.#newPlaces().map(dotted);
+      if (!isTold || paths.length === 0) return;
+      const change = { paths, processName: undefined, actor: 'plugins', persisted: true };
+      void this.#parts.announcements.announce(change, []);
+    });
+  }
+
+  /** Where there are named blocks that were not there at the last look. */
+  #newPlaces(): ConfigPath[] {
+    const { blocks } = this.#parts.current.effective();
+    const known = this.#places;
+    this.#places = new Set(blocks.map(({ path }) => placeOf(path)));
+    return blocks.map(({ path }) => path).filter(path => known?.has(placeOf(path)) === false);
   }
 
   onIdle(): Promise<void> {
@@ -134,6 +154,7 @@ export class Updates {
     const isLaunched = launchedAnew(blocks);
     const persisted = plan.isPersisted;
     const change = { paths, processName: block?.processName, actor: update.actor, persisted };
+    this.#newPlaces();
     const announced = isToldOf ? announcements.announce(change, cause) : Promise.resolve();
     const result = {
       persisted,
@@ -166,6 +187,7 @@ export class Updates {
     const paths = changedPaths(before.root, after.root).map(dotted);
     if (paths.length === 0 && file.state === state && hasSameProblems(before, after)) return;
     log.info(`the configuration file was changed outside: ${paths.length} values`);
+    this.#newPlaces();
     void announcements.announce({ paths, processName: undefined, actor: 'file', persisted: true }, []);
   }
 

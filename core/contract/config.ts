@@ -86,7 +86,10 @@ export interface ConfigChange {
   readonly paths: readonly string[];
   /** Process to whose block the update was limited; undefined for a change of the root. */
   readonly processName: string | undefined;
-  /** The user, `api` where authentication is off, `file` for changes of the file by others, or a plugin's name. */
+  /**
+   * The user, `api` where authentication is off, `file` for changes of the file by others, `plugins` for blocks that are
+   * there because plugins came, or a plugin's name.
+   */
   readonly actor: string;
   /** Whether the change is on disk, not only in memory. */
   readonly persisted: boolean;

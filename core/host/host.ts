@@ -349,7 +349,10 @@ class RunningHost implements StackwardenHost {
         this.log.info(`the plugin ${scope.plugin} is loaded`);
         await this.#hooks.replay(scope, 'host.ready');
       },
-      onChange: () => this.#lookAtRequired(),
+      onChange: () => {
+        this.#lookAtRequired();
+        void this.#config.takeOverPlugins({ isTold: this.#ready });
+      },
     });
     await this.#set.refresh();
     if (!this.#options.dryRun) this.log.info(loadedPlugins(this.plugins()));

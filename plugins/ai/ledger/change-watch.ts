@@ -9,6 +9,8 @@ const OWN_SECTION = 'dumb.ai';
 /** Who changes the file beside this host. */
 const FILE_ACTOR = 'file';
 const OPEN_ACTOR = 'api';
+/** Who brings blocks into the configuration. */
+const PLUGINS_ACTOR = 'plugins';
 
 /** What a start was caused by, as the ledger calls it. */
 const START_SOURCES: Readonly<Record<Exclude<StartTrigger, 'boot'>, string>> = {
@@ -98,7 +100,7 @@ export class ChangeWatch {
     this.#root = after;
     const isOwn = paths.every(changed => changed === OWN_SECTION || changed.startsWith(`${OWN_SECTION}.`));
     const source = isOwn ? this.#ownSource : 'dumb_config';
-    const isAuthenticated = ![FILE_ACTOR, OPEN_ACTOR].includes(actor) && !isPlugin(this.#host, actor);
+    const isAuthenticated = ![FILE_ACTOR, OPEN_ACTOR, PLUGINS_ACTOR].includes(actor) && !isPlugin(this.#host, actor);
     const origin = actor === FILE_ACTOR ? { origin: 'file' } : {};
     this.#noteRemovals(isAuthenticated);
     void import('./ledger-row.ts').then(async ({ configChange }) => {

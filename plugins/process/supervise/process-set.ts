@@ -24,6 +24,8 @@ export interface ProcessSetListener {
 
 /** Who makes changes that somebody wrote into the file. */
 const FILE_ACTOR = 'file';
+/** Whose changes start and stop what they enable and disable; others do that by themselves. */
+const FOLLOWED: readonly (string | undefined)[] = [FILE_ACTOR, 'plugins'];
 
 export class ProcessSet {
   readonly #host: Host;
@@ -188,7 +190,7 @@ export class ProcessSet {
       this.#listener.added(added);
     }
     this.#revision += 1;
-    if (actor === FILE_ACTOR) this.#listener.switched(switches);
+    if (FOLLOWED.includes(actor)) this.#listener.switched(switches);
   }
 
   /** Takes in a process that is not in the configuration, for a shutdown to stop it with the others. */
