@@ -119,7 +119,7 @@ t.test('a file that vanishes is written again whole, by the next save', async t 
 });
 
 t.test('a YAML file that has to be laid out anew is kept as it was, and the answer says so', async t => {
-  const text = 'tz:   first # mine\ndumb:\n    ? log_level\n    : INFO\n';
+  const text = 'tz:   first # mine\ndumb:\n    log_level: &level INFO\n';
   const configDir = testDir(t, { 'stackwarden.yaml': text });
   const app = await startHost({ plugins: ['config', 'logs'], configDir });
   t.teardown(() => app.stop());
@@ -129,9 +129,9 @@ t.test('a YAML file that has to be laid out anew is kept as it was, and the answ
   const before = await readFile(file, 'utf8');
   t.equal(before, text.replace('first', 'second'));
   const warnings = [/yaml was laid out anew.*; what it was before is in stackwarden\.yaml\.bak$/];
-  t.match(await save({ dumb: { log_name: 'Own' } }), { status: 200, body: { warnings } });
+  t.match(await save({ dumb: { log_level: 'DEBUG' } }), { status: 200, body: { warnings } });
   t.equal(await readFile(`${file}.bak`, 'utf8'), before);
-  t.strictSame((await save({ dumb: { log_name: 'Other' } })).body.warnings, [], 'once');
+  t.strictSame((await save({ dumb: { log_level: 'ERROR' } })).body.warnings, [], 'once');
   t.match(await save({ dumb: { log_count: 3 } }), { status: 200, body: { warnings: [] } });
   t.equal(await readFile(`${file}.bak`, 'utf8'), before, 'the copy is not pushed out by what looks the same');
 });
