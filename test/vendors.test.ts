@@ -35,6 +35,7 @@ const WIRE: Readonly<Record<string, RegExp>> = {
   // Section, prefix, flag and file of an existing installation.
   'plugins/request-sync/settings.ts': /\bseerr[_-]sync(?:_state)?\b/g,
   // What it administers is that server, whatever else there is.
+  'plugins/service-pgadmin/binary-paths.ts': /\bPostgresServer\b|service-postgres\b/g,
   'plugins/service-pgadmin/index.ts': /'postgres\.server'|service-postgres\b/g,
   'plugins/service-pgadmin/registration.ts': /\bPostgresServer\b|service-postgres\b|'postgres'/g,
   // `GET /config/service-ui` tells the file of the routes under this member as well.

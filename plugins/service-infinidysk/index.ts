@@ -10,8 +10,8 @@ import type {} from '../services/contract.ts';
 import type {} from '../services/mount-control.ts';
 import type {} from '../setup/contract.ts';
 import type {} from '../versions/contract.ts';
+import { refuseUnknownOption } from './option-since.ts';
 import { QUEUE_LINES } from './queue-lines.ts';
-import { refuseServer } from './server-since.ts';
 import { Settings } from './settings.ts';
 import { PROGRAM, START_STEPS } from './start-steps.ts';
 import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
@@ -31,6 +31,7 @@ export default definePlugin({
   setup(host) {
     const templates = host.use('service.templates');
     const facts = factsSchema.parse(templates.get(KEY)?.facts ?? {});
+    const { optionSince: since } = facts;
     const { mountSettings } = facts;
     const mountKinds = templates.list().flatMap(({ key, mounts, serves }) => (mounts && !serves ? [key] : []));
     host.contribute('arr.download-service', KEY, {
@@ -68,8 +69,8 @@ export default definePlugin({
     host.contribute('service.program', KEY, {
       configKey: KEY,
       async choose({ plan, block, isTemplates }) {
-        if (block.block.postgres_enabled === true && facts.serverSince !== undefined)
-          refuseServer(block, await versionOf(block), facts.serverSince);
+        if (since !== undefined && block.block[since.option] === true)
+          refuseUnknownOption(block, await versionOf(block), since);
         const [, script = ''] = plan.argv;
         if (!isTemplates || plan.cwd === undefined || (await fileVersion(script)) !== null) return;
         if ((await fileVersion(path.join(plan.cwd, PROGRAM))) === null) return;

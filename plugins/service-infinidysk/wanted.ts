@@ -14,7 +14,10 @@ interface Instance {
 /** The facts about InfiniDysk in its template. */
 export const factsSchema = z.object({
   categories: z.array(z.string()).default([]).describe('its own'),
-  serverSince: z.string().optional().describe('first release that keeps its data in the managed server'),
+  optionSince: z
+    .object({ option: z.string(), release: z.string() })
+    .optional()
+    .describe('an option that earlier releases pass over'),
   mountSettings: z
     .object({ directory: z.string(), address: z.string(), enabled: z.string(), user: z.string(), password: z.string() })
     .optional()

@@ -84,7 +84,7 @@ t.test('a release that knows no server does not start with one', { skip: cannotT
   t.teardown(() => app.stop());
   const refused = await start(app, 'Disk');
   t.equal(refused.status, 400, 'its data would be in SQLite, where nobody looks for them');
-  t.match(refused.body.detail, /1\.1\.9-0123abcd knows no PostgreSQL; install 1\.2\.0 or later/);
+  t.match(refused.body.detail, /1\.1\.9-0123abcd does not know postgres_enabled; install 1\.2\.0 or later/);
   for (const version of ['v1.2.0-0123abcd', 'v1.10.0', 'main-0123abcd']) {
     await writeFile(path.join(dir, 'version.txt'), `${version}\n`);
     t.equal((await start(app, 'Disk')).status, 200, version);
