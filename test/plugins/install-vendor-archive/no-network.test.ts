@@ -1,4 +1,5 @@
 // A vendor that cannot be reached: the sentence that people get, and that no plugin is blamed for it.
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -6,6 +7,12 @@ import { startHost } from '../../support/host.ts';
 
 t.test('a start without a network is refused with a sentence, and is no fault of a plugin', async t => {
   const dir = testDir(t, {});
+  // The template says where the program comes to, and the place is made before anybody is asked.
+  const place = '/opt/sonarr';
+  const isThere = existsSync(place);
+  t.teardown(() => {
+    if (!isThere) rmSync(place, { recursive: true, force: true });
+  });
   const nobody = 'http://127.0.0.1:9';
   const app = await startHost({
     plugins: ['process', 'host-plugins', 'install-vendor-archive'],
