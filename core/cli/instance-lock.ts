@@ -13,6 +13,13 @@ import { baseUrl } from './base-url.ts';
 import { LOCK_DIRECTORY, LOCK_FILE, MAX_HOLDER_LENGTH } from './lock-address.ts';
 
 const LOCK_TIMEOUT_MS = 10_000;
+/**
+ * In this order, so that of two hosts at once one gets both. Where no directory can be locked, as on some network file
+ * systems, the file alone is. One shell, because each child that this process begins keeps it from its start.
+ */
+const LOCK_BOTH = 'flock --exclusive --nonblock 3 || exit; flock --exclusive --nonblock 4; test $? -ne 1';
+/** The shell's answer for a program that it does not find. */
+const NOT_FOUND = 127;
 /** Of a directory in which this user cannot write, as of a volume that is mounted read-only. */
 const CLOSED = ['EROFS', 'EACCES', 'EPERM'];
 /** Of a place where no directory can be: in a file, or below /proc. */
@@ -38,9 +45,7 @@ export async function lockInstance(configDir: string, meanwhile: () => void = ()
   for (;;) {
     const handle = await open(file, flags, 0o600).catch(refuseClosed);
     try {
-      // In this order, so that of two hosts at once one gets both.
-      const isLocked = lock(handle).then(async isFree => isFree && (await lockDirectory(whole)));
-      const [isOurs] = await Promise.all([isLocked, meanwhile()]);
+      const [isOurs] = await Promise.all([lock(handle, whole), meanwhile()]);
       if (!isOurs) throw new Error(await refusal(handle, configDir));
       if (await isInPlace(handle, file)) {
         await describe(handle, '');
@@ -77,26 +82,20 @@ function refuseClosed(error: NodeJS.ErrnoException): never {
  * Node cannot lock, but a lock belongs to the open file, which the child shares: it is kept after the child's end, and
  * until this process closes the file or ends. Services never have it, because Node opens files close-on-exec.
  */
-function lock(handle: FileHandle): Promise<boolean> {
+function lock(file: FileHandle, directory: FileHandle): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn('flock', ['--exclusive', '--nonblock', '3'], {
-      stdio: ['ignore', 'ignore', 'ignore', handle.fd],
+    const child = spawn('sh', ['-c', LOCK_BOTH], {
+      stdio: ['ignore', 'ignore', 'ignore', file.fd, directory.fd],
       timeout: LOCK_TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
-    child.once('error', error =>
-      reject(new Error('flock cannot be run; install util-linux or busybox', { cause: error })),
-    );
+    child.once('error', error => reject(new Error('the shell that locks cannot be run', { cause: error })));
     child.once('exit', (code, signal) => {
       if (code === 0 || code === 1) resolve(code === 0);
+      else if (code === NOT_FOUND) reject(new Error('flock cannot be run; install util-linux or busybox'));
       else reject(new Error(`the configuration directory cannot be locked: flock ended with ${code ?? signal}`));
     });
   });
-}
-
-/** Where no directory can be locked, as on some network file systems, the file alone is. */
-function lockDirectory(directory: FileHandle): Promise<boolean> {
-  return lock(directory).catch(() => true);
 }
 
 async function isInPlace(handle: FileHandle, file: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 // Line 10, R35, R36: one host holds a configuration directory, and what cannot be recorded is not started.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -88,6 +88,16 @@ t.test('a host in another PID namespace is refused', { skip }, async t => {
     open.some(file => file.endsWith('host.lock')),
     'no service has the lock',
   );
+});
+
+t.test('a machine without flock is told what to install', async t => {
+  const [configDir, programs] = [testDir(t), testDir(t)];
+  await symlink('/bin/sh', path.join(programs, 'sh'));
+  const command = [...COMMAND, 'start', '--config-dir', configDir];
+  const env = { ...process.env, NODE_OPTIONS: '', TAP: '', PATH: programs };
+  const cwd = path.join(import.meta.dirname, '../..');
+  const ended = await run(process.execPath, command, { cwd, env }).catch((error: unknown) => error);
+  t.match(ended, { code: 1, stderr: 'flock cannot be run; install util-linux or busybox' });
 });
 
 t.test('a launch that cannot be recorded is refused, and the next host adopts what runs', { skip }, async t => {
