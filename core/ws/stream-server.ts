@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
@@ -60,13 +60,8 @@ const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting do
 
 export class StreamServer {
   readonly #options: StreamServerOptions;
-  readonly #sockets = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: COMPRESSION,
-    maxPayload: MAX_MESSAGE_BYTES,
-    // Others are served between two messages of a client that sends thousands in one piece.
-    allowSynchronousEvents: false,
-  });
+  /** Undefined until the first client asks for a stream: the library would make every start longer. */
+  #sockets: Promise<WebSocketServer> | undefined;
   readonly #streams = new Map<string, OwnedStream>();
   readonly #unsent = new UnsentBudget();
   readonly #heartbeat: NodeJS.Timeout;
@@ -75,7 +70,6 @@ export class StreamServer {
 
   constructor(options: StreamServerOptions) {
     this.#options = options;
-    this.#sockets.on('wsClientError', (error, socket) => refuseSocket(socket, 400, error.message, SPOKEN));
     this.#heartbeat = setInterval(() => this.#beat(), options.pingMs ?? DEFAULT_PING_MS);
     this.#heartbeat.unref();
   }
@@ -133,11 +127,13 @@ export class StreamServer {
     const peer = request.socket.remoteAddress;
     const network = this.#options.network(request);
     const decided = owned === undefined ? SHUTTING_DOWN : await this.#decide(owned, { authorization, peer, network });
+    this.#sockets ??= openSockets();
+    const sockets = await this.#sockets;
     socket.off('error', drop);
     if (socket.destroyed) return;
     // Others may have been served while this one was decided about.
     const verdict = owned !== undefined && !('code' in decided) && !owned.places.isOpenTo(network) ? FULL : decided;
-    this.#sockets.handleUpgrade(request, socket, head, webSocket => {
+    sockets.handleUpgrade(request, socket, head, webSocket => {
       this.#options.log.debug(`WS ${path} ${'code' in verdict ? `refused with ${verdict.code}` : 'opened'}`);
       if ('code' in verdict) refuse(webSocket, verdict);
       else if (owned !== undefined)
@@ -161,9 +157,10 @@ export class StreamServer {
   async end(graceMs: number): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#watch(undefined);
+    const clients = (await this.#sockets)?.clients ?? new Set();
     const deadline = performance.now() + graceMs;
-    while (this.#sockets.clients.size > 0 && performance.now() < deadline) await delay(10);
-    for (const socket of this.#sockets.clients) socket.terminate();
+    while (clients.size > 0 && performance.now() < deadline) await delay(10);
+    for (const client of clients) client.terminate();
   }
 
   async #decide(
@@ -269,4 +266,17 @@ function target(url: string): { path: string; query: URLSearchParams } {
 function refuse(socket: WebSocket, { code, reason }: Refusal): void {
   socket.on('error', () => socket.terminate());
   socket.close(code, fitted(reason));
+}
+
+async function openSockets(): Promise<WebSocketServer> {
+  const library = await import('ws');
+  const sockets = new library.WebSocketServer({
+    noServer: true,
+    perMessageDeflate: COMPRESSION,
+    maxPayload: MAX_MESSAGE_BYTES,
+    // Others are served between two messages of a client that sends thousands in one piece.
+    allowSynchronousEvents: false,
+  });
+  sockets.on('wsClientError', (error, socket) => refuseSocket(socket, 400, error.message, SPOKEN));
+  return sockets;
 }
