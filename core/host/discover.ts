@@ -1,5 +1,5 @@
 // Finds plugin folders and imports each in isolation, so that a faulty folder affects no other.
-import { constants } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import { register } from 'node:module';
 import path from 'node:path';
@@ -93,10 +93,12 @@ async function folderNames(directory: string): Promise<string[]> {
 
 /** One that cannot be read counts too, so that its import says why. */
 export async function findIndexFile(folder: string): Promise<string | undefined> {
+  // This module was read from the disk of the product's folders, so none of them has to be waited for.
+  const look = isOfProduct(folder) ? accessSync : access;
   for (const name of INDEX_FILES) {
     const file = path.join(folder, name);
     try {
-      await access(file, constants.R_OK);
+      await look(file, constants.R_OK);
       return file;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
 // The index files of the product's plugins as one script of a build (see core/build/joined-plugins.ts). A plugin is taken
 // from there only while its folder holds the same index file.
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { CompiledScript } from './compiled-script.ts';
@@ -12,6 +12,8 @@ export const JOINED_URL = FILE.href;
 const FOLDERS = fileURLToPath(new URL('../../plugins', import.meta.url));
 /** Of the folders that are there. The script is run as a whole, which costs more than a few of them. */
 const MIN_SHARE = 1 / 3;
+/** A larger index file is never the same as one that was joined. */
+const MAX_INDEX_BYTES = 2 ** 20;
 
 interface JoinedPlugin {
   readonly sha256: string;
@@ -43,6 +45,8 @@ export function readJoinedPlugins(): CompiledScript | undefined {
 
 export class JoinedPlugins {
   readonly #plugins: Plugins;
+  /** One for all files, because what each would need is new memory. */
+  readonly #read = Buffer.allocUnsafeSlow(MAX_INDEX_BYTES);
 
   private constructor(plugins: Plugins) {
     this.#plugins = plugins;
@@ -64,7 +68,15 @@ export class JoinedPlugins {
     const name = path.basename(folder);
     if (path.dirname(folder) !== FOLDERS || !Object.hasOwn(this.#plugins, name)) return undefined;
     const plugin = this.#plugins[name];
-    const sha256 = createHash('sha256').update(readFileSync(indexFile)).digest('hex');
-    return plugin?.sha256 === sha256 ? () => plugin.load(pathToFileURL(indexFile).href) : undefined;
+    return plugin?.sha256 === this.#sha256Of(indexFile) ? () => plugin.load(pathToFileURL(indexFile).href) : undefined;
+  }
+
+  #sha256Of(file: string): string {
+    const descriptor = openSync(file, 'r');
+    try {
+      return hash('sha256', this.#read.subarray(0, readSync(descriptor, this.#read)), 'hex');
+    } finally {
+      closeSync(descriptor);
+    }
   }
 }

@@ -11,6 +11,9 @@ import { blame, blamedFor, invoke, runAs } from './invoke.ts';
 import { intervalsLeftBy } from './plugin-timers.ts';
 import { realFolder, sourcePlace } from './source-place.ts';
 
+/** Everything that a plugin waits for at a time may listen to a signal. */
+const UNLIMITED = 0;
+
 export type FaultCounts = Partial<Record<FaultPlace, number>>;
 
 export interface ScopeOptions {
@@ -33,14 +36,14 @@ export class Scope implements Owner {
   readonly streams: string[] = [];
   readonly #options: ScopeOptions;
   readonly #abort = new AbortController();
-  readonly #gone = new AbortController();
+  /** Made when somebody listens, as to few of the hundreds of scopes of a start. */
+  #gone: AbortController | undefined;
   readonly #disposers: Disposer[] = [];
   #disposal: Promise<void> | undefined;
 
   constructor(options: ScopeOptions) {
     this.#options = options;
-    // Everything that a plugin waits for at a time may listen.
-    setMaxListeners(0, this.#abort.signal, this.#gone.signal);
+    setMaxListeners(UNLIMITED, this.#abort.signal);
   }
 
   get plugin(): string {
@@ -57,7 +60,7 @@ export class Scope implements Owner {
 
   /** Aborts when everything is disposed of: its disposers may still have used what others gave it. */
   get gone(): AbortSignal {
-    return this.#gone.signal;
+    return this.#end().signal;
   }
 
   get disposed(): boolean {
@@ -138,7 +141,15 @@ export class Scope implements Owner {
       await this.#runDisposer(disposer);
     }
     for (const sentence of intervalsLeftBy(this)) this.log.warn(sentence);
-    runAs(this, 'the end of its signal', () => this.#gone.abort(reason));
+    runAs(this, 'the end of its signal', () => this.#end().abort(reason));
+  }
+
+  #end(): AbortController {
+    if (this.#gone === undefined) {
+      this.#gone = new AbortController();
+      setMaxListeners(UNLIMITED, this.#gone.signal);
+    }
+    return this.#gone;
   }
 
   async #runDisposer(disposer: Disposer): Promise<void> {
