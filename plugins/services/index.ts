@@ -13,10 +13,8 @@ export default definePlugin({
   async setup(host) {
     const { templatesDir, configDir } = host.paths;
     const directories = [templatesDir, path.join(configDir, 'templates')].map(place => path.join(place, 'services'));
-    const [templates, sharedOptions] = await Promise.all([
-      readTemplates(directories, host.paths, host.log),
-      readSharedOptions(path.join(templatesDir, 'options.json')),
-    ]);
+    const templates = await readTemplates(directories, host.paths, host.log);
+    const sharedOptions = readSharedOptions(path.join(templatesDir, 'options.json'));
     const catalogue = new Catalogue(templates, sharedOptions);
     host.provide('service.templates', catalogue);
     host.contribute('config.block', 'options', { schema: sharedBlockSchema(sharedOptions) });

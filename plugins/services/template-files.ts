@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Logger } from '#core';
-import { type OptionFact, optionFact, type ServiceTemplate, serviceTemplate } from './template.ts';
+import type { OptionFact, ServiceTemplate } from './template.ts';
 
 /** The real paths of the two folders that templates call `/config` and `/log`. */
 export interface Places {
@@ -34,7 +34,7 @@ export async function readTemplates(
       const file = path.join(directory, name);
       try {
         const value = relocate(JSON.parse(textOf(texts[index])), places);
-        const template = isOwn ? (value as ServiceTemplate) : parse(serviceTemplate, value);
+        const template = isOwn ? (value as ServiceTemplate) : await checked(value);
         if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
         const mayControl = isOwn || hasSameLaunch(template, templates.get(template.key));
         if (template.launch?.asController === true && !mayControl)
@@ -50,8 +50,15 @@ export async function readTemplates(
   return new Map([...templates].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export async function readSharedOptions(file: string): Promise<Readonly<Record<string, OptionFact>>> {
-  return parse(z.record(z.string(), optionFact), JSON.parse(await readFile(file, 'utf8')));
+/** The product's own as well. */
+export function readSharedOptions(file: string): Readonly<Record<string, OptionFact>> {
+  return JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, OptionFact>>;
+}
+
+/** Few people have templates of their own, and the schema of all facts takes a while to build. */
+async function checked(value: unknown): Promise<ServiceTemplate> {
+  const { serviceTemplate } = await import('./template.ts');
+  return parse(serviceTemplate, value);
 }
 
 function hasSameLaunch(template: ServiceTemplate, shipped: ServiceTemplate | undefined): boolean {
@@ -60,6 +67,7 @@ function hasSameLaunch(template: ServiceTemplate, shipped: ServiceTemplate | und
   return isDeepStrictEqual(launchOf(template), launchOf(shipped));
 }
 
+/** In place, because what a file holds is this caller's alone. */
 function relocate(value: unknown, places: Places): unknown {
   if (typeof value === 'string') {
     if (!value.includes('/config') && !value.includes('/log')) return value;
@@ -67,9 +75,13 @@ function relocate(value: unknown, places: Places): unknown {
       folder === 'config' ? places.configDir : places.logDir,
     );
   }
-  if (Array.isArray(value)) return value.map(member => relocate(member, places));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, relocate(member, places)]));
+  const members = value as Record<string, unknown>;
+  for (const [key, member] of Object.entries(members)) {
+    const moved = relocate(member, places);
+    if (moved !== member) members[key] = moved;
+  }
+  return value;
 }
 
 function textOf(read: PromiseSettledResult<string> | undefined): string {

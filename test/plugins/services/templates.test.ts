@@ -13,13 +13,19 @@ const folder = fileURLToPath(new URL('../../../templates/services', import.meta.
 
 const PROBES = ['config', 'process', 'services', 'wizard'];
 
-t.test('every template fits its schema, which a start does not look at', { skip: !isHere }, async t => {
-  const { serviceTemplate } = await import('../../../plugins/services/template.ts');
-  for (const file of await readdir(folder)) {
-    const template = JSON.parse(await readFile(path.join(folder, file), 'utf8'));
-    t.same(serviceTemplate.parse(template), template, file);
-  }
-});
+t.test(
+  'every template and shared option fits its schema, which a start does not look at',
+  { skip: !isHere },
+  async t => {
+    const { optionFact, serviceTemplate } = await import('../../../plugins/services/template.ts');
+    const shared = JSON.parse(await readFile(path.join(folder, '../options.json'), 'utf8'));
+    for (const [name, fact] of Object.entries(shared)) t.same(optionFact.parse(fact), fact, name);
+    for (const file of await readdir(folder)) {
+      const template = JSON.parse(await readFile(path.join(folder, file), 'utf8'));
+      t.same(serviceTemplate.parse(template), template, file);
+    }
+  },
+);
 
 t.test('every template is used, and makes a valid block', { skip: !isHere }, async t => {
   const app = await startHost({ plugins: ['config', 'process', 'services'] });
