@@ -1,5 +1,8 @@
 // Splits a command into words as a shell would, but without a shell: quotes and backslashes count, nothing is expanded.
 
+/** What a backslash stands before within double quotes; before any other character it is one itself. */
+const ESCAPED_IN_QUOTES = '"\\$`\n';
+
 /** Throws an Error when a quote is not closed. */
 export function splitCommand(text: string): string[] {
   const words: string[] = [];
@@ -7,9 +10,10 @@ export function splitCommand(text: string): string[] {
   let quote: string | undefined;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] ?? '';
-    if (character === '\\' && quote !== "'" && at + 1 < text.length) {
+    if (character === '\\' && escapes(quote, text[at + 1])) {
       at += 1;
-      word = (word ?? '') + text[at];
+      // A line that is continued is one line.
+      if (text[at] !== '\n') word = (word ?? '') + text[at];
     } else if (quote !== undefined) {
       if (character === quote) quote = undefined;
       else word = (word ?? '') + character;
@@ -25,4 +29,10 @@ export function splitCommand(text: string): string[] {
   }
   if (quote !== undefined) throw new Error(`the command has a ${quote} that is not closed`);
   return word === undefined ? words : [...words, word];
+}
+
+/** Whether a backslash before this character takes away what the character means, and is gone itself. */
+function escapes(quote: string | undefined, next: string | undefined): boolean {
+  if (next === undefined || quote === "'") return false;
+  return quote === undefined || ESCAPED_IN_QUOTES.includes(next);
 }

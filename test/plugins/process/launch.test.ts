@@ -1,4 +1,5 @@
 // What a launched program finds: arguments, placeholders, environment, user, directory, output in its log, a free port.
+import { execFileSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -85,6 +86,20 @@ t.test('splitting a command: quoting any words gives the words back', async t =>
       return JSON.stringify(splitCommand(command)) === JSON.stringify(words);
     }),
   );
+});
+
+t.test('splitting a command: a backslash means what it means to a shell', t => {
+  const commands = [
+    String.raw`sh -c "printf 'a\nb'"`,
+    String.raw`sed -e "s/\d/x/" 's/\d/x/' s/\\d/x/`,
+    String.raw`"a\$b" "a\\b" "a\"b" "a\'b" a\'b a\ b`,
+    'one \\\ntwo "three\\\nfour" fi\\\nve',
+  ];
+  for (const command of commands) {
+    const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
+    t.same(splitCommand(command), words.split('\0').slice(0, -1), command);
+  }
+  t.end();
 });
 
 t.test('a start that is cancelled just before its launch launches nothing', async t => {
