@@ -27,21 +27,36 @@ export async function makeInputPipe(directory: string, runId: string, user: Laun
   return handle;
 }
 
+/** By pipe, the end of the last write: what several write at one time would stand between the pieces of each other. */
+const lastWrites = new Map<string, Promise<void>>();
+
 /** Throws a Problem 409 when nobody reads there, or not for so long that the pipe is full. */
-export async function writeInput(directory: string, runId: string, text: string, processName: string): Promise<void> {
-  const handle = await open(
-    fileOf(directory, runId),
-    constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
-  ).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENXIO')
-      throw new Problem(409, `${processName} reads no input any more; restart it`, { cause: error });
-    if (error.code !== 'ENOENT') throw error;
-    throw new Problem(409, `${processName} was launched without an input; set stdin to true and restart it`, {
-      cause: error,
-    });
-  });
-  const bytes = Buffer.from(text);
+export function writeInput(directory: string, runId: string, text: string, processName: string): Promise<void> {
+  const file = fileOf(directory, runId);
+  // Counted from now on, so that nobody waits longer because others do.
   const deadline = performance.now() + FULL_LIMIT_MS;
+  const write = (): Promise<void> => writeAll(file, Buffer.from(text), processName, deadline);
+  const written = (lastWrites.get(file) ?? Promise.resolve()).then(write);
+  const ended = written
+    .catch(() => undefined)
+    .then(() => {
+      if (lastWrites.get(file) === ended) lastWrites.delete(file);
+    });
+  lastWrites.set(file, ended);
+  return written;
+}
+
+async function writeAll(file: string, bytes: Buffer, processName: string, deadline: number): Promise<void> {
+  const handle = await open(file, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENXIO')
+        throw new Problem(409, `${processName} reads no input any more; restart it`, { cause: error });
+      if (error.code !== 'ENOENT') throw error;
+      throw new Problem(409, `${processName} was launched without an input; set stdin to true and restart it`, {
+        cause: error,
+      });
+    },
+  );
   try {
     for (let at = 0; at < bytes.length; ) {
       const chunk = bytes.subarray(at, at + CHUNK_BYTES);

@@ -61,6 +61,25 @@ t.test('input', async t => {
   t.notMatch(await log('echo'), 'over');
 });
 
+t.test('texts that are written at one time stand behind each other', async t => {
+  const script = 'while read -r line; do printf "%s\\n" "$line" | tr -s a-z; done';
+  const app = await startHost({ config: { kid: block('Kid', script, { stdin: true }) } });
+  t.teardown(() => app.stop());
+  await start(app, 'Kid');
+  const letters = [...'abcd'];
+  const answers = await Promise.all(
+    letters.map(letter => app.post('/process/input', { process_name: 'Kid', text: `${letter.repeat(60_000)}\n` })),
+  );
+  t.same(
+    answers.map(({ status: code }) => code),
+    letters.map(() => 200),
+  );
+  await app.post('/process/input', { process_name: 'Kid', text: 'over\n' });
+  const log = () => readFile(path.join(app.configDir, 'log', 'kid.log'), 'utf8');
+  await until(async () => (await log()).includes('over\n'), { what: 'the end' });
+  for (const letter of letters) t.match(await log(), `subprocess: ${letter}\n`);
+});
+
 t.test('one whose pipe cannot be removed has ended all the same', async t => {
   const app = await startHost({ config: { kid: block('Kid', 'sleep 600') } });
   t.teardown(() => app.stop());
