@@ -51,11 +51,11 @@ function userNamed(text: string, serviceGid: number, processName: string): RunUs
   const account = table('/etc/passwd').find(([entry, , id]) => entry === name || id === name);
   const uid = account === undefined ? idIn(name) : Number(account[2]);
   const refuse = (what: string): Problem => new Problem(400, `${processName} cannot start as user ${text}: ${what}`);
-  if (uid === undefined) throw refuse(`there is no user ${name}; correct the key user`);
+  if (uid === undefined) throw refuse(`there is no user '${name}'; correct the key user`);
   const own = account === undefined ? serviceGid : Number(account[3]);
   const groups = table('/etc/group');
   const gid = group === undefined ? own : gidNamed(group, groups);
-  if (gid === undefined) throw refuse(`there is no group ${group}; correct the key user`);
+  if (gid === undefined) throw refuse(`there is no group '${group}'; correct the key user`);
   if (uid === 0 || gid === 0) throw refuse('no service is started as root; name another user');
   const members = groups.find(([, , id]) => Number(id) === gid)?.[3]?.split(',') ?? [];
   if (gid !== own && gid !== serviceGid && !members.includes(account?.[0] ?? ''))
@@ -72,8 +72,10 @@ function idIn(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
+/** The end of the file is no line, and a name that is left out would be that of one without a name. */
 function table(file: string): string[][] {
   return readFileSync(file, 'utf8')
     .split('\n')
-    .map(line => line.split(':'));
+    .map(line => line.split(':'))
+    .filter(([name]) => name !== '');
 }

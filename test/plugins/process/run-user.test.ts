@@ -29,6 +29,8 @@ t.test('a user of its own', { skip: process.getuid?.() !== 0 && 'users are chang
     rooted: block('Rooted', 'daemon:0'),
     unknown: block('Unknown', 'no-such-user'),
     foreign: block('Foreign', 'daemon:shadow'),
+    unnamed: block('Unnamed', ':tty'),
+    ungrouped: block('Ungrouped', 'daemon:'),
     plain: block('Plain', ''),
   };
   const plugins = ['config', 'process', 'services'];
@@ -45,7 +47,9 @@ t.test('a user of its own', { skip: process.getuid?.() !== 0 && 'users are chang
   const refused = async (name: string) => (await start(app, name)).body;
   t.match(await refused('Root'), { detail: /no service is started as root/ });
   t.match(await refused('Rooted'), { detail: /no service is started as root/ });
-  t.match(await refused('Unknown'), { detail: /there is no user no-such-user; correct the key user/ });
+  t.match(await refused('Unknown'), { detail: /there is no user 'no-such-user'; correct the key user/ });
+  t.match(await refused('Unnamed'), { detail: /there is no user ''; correct the key user/ });
+  t.match(await refused('Ungrouped'), { detail: /there is no group ''; correct the key user/ });
   t.match(await refused('Foreign'), { detail: /group shadow is none of this user/ });
 
   const change = (updates: object, processName?: string) =>
