@@ -8,6 +8,9 @@ import type { LaunchPlan } from '../contract.ts';
 
 type RunUser = NonNullable<LaunchPlan['user']>;
 
+/** The largest that a program can be launched as. */
+const MAX_ID = 2_147_483_647;
+
 export class RunUsers {
   readonly #host: Host;
 
@@ -69,7 +72,7 @@ function gidNamed(group: string, groups: readonly string[][]): number | undefine
 }
 
 function idIn(text: string): number | undefined {
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  return /^\d{1,10}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : undefined;
 }
 
 /** The end of the file is no line, and a name that is left out would be that of one without a name. */

@@ -31,6 +31,8 @@ t.test('a user of its own', { skip: process.getuid?.() !== 0 && 'users are chang
     foreign: block('Foreign', 'daemon:shadow'),
     unnamed: block('Unnamed', ':tty'),
     ungrouped: block('Ungrouped', 'daemon:'),
+    directory: block('Directory', '1234600001:1234600002'),
+    beyond: block('Beyond', '2147483648'),
     plain: block('Plain', ''),
   };
   const plugins = ['config', 'process', 'services'];
@@ -50,6 +52,8 @@ t.test('a user of its own', { skip: process.getuid?.() !== 0 && 'users are chang
   t.match(await refused('Unknown'), { detail: /there is no user 'no-such-user'; correct the key user/ });
   t.match(await refused('Unnamed'), { detail: /there is no user ''; correct the key user/ });
   t.match(await refused('Ungrouped'), { detail: /there is no group ''; correct the key user/ });
+  t.notMatch(await refused('Directory'), { detail: /there is no (?:user|group)/ }, 'as directories of accounts have');
+  t.match(await refused('Beyond'), { detail: /there is no user '2147483648'; correct the key user/ });
   t.match(await refused('Foreign'), { detail: /group shadow is none of this user/ });
 
   const change = (updates: object, processName?: string) =>
