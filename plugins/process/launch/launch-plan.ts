@@ -37,7 +37,7 @@ export function createLaunchPlan(input: PlanInput): LaunchPlan {
     block,
     trigger,
     signal,
-    argv: commandWords(block.command, processName).map(fill),
+    argv: commandWords(block.command, processName).map(word => fill(word)),
     cwd,
     env: environmentOf(input, fill),
     user,
@@ -58,30 +58,44 @@ function commandWords(command: unknown, processName: string): string[] {
   }
 }
 
+/** `${NAME}` and `{name}`. */
+const NAMES = /\$\{(\w+)\}|\{([A-Za-z_]\w*)\}/g;
+
+/** What a variable of the host has; undefined when there is none that is meant. */
+type VariableValue = (name: string) => string | undefined;
+
 /**
  * Replaces `{name}` by a scalar of the block, of the configuration's root, or of other plugins, in this order; unknown
- * names stay. Values of other plugins take the form that the text asks for.
+ * names stay. Values of other plugins take the form that the text asks for. `${NAME}` is replaced in the same look, so
+ * that what a variable has is text, whatever stands in it.
  */
 function filler(
   block: Readonly<Record<string, unknown>>,
   global: Readonly<Record<string, unknown>>,
   placeholders: PlaceholderValues,
 ) {
-  return (text: string): string =>
-    text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string, at: number) => {
-      const own = [block, global].find(values => Object.hasOwn(values, name));
-      const value = own === undefined ? placeholders.values[name] : own[name];
-      if (value === undefined) placeholders.refuse(name);
-      if (!['string', 'number', 'boolean'].includes(typeof value)) return whole;
-      if (own !== undefined) return String(value);
-      return placedValue(String(value), text.slice(0, at), text.slice(at + whole.length));
+  const filled = (name: string, whole: string, before: string, after: string): string => {
+    const own = [block, global].find(values => Object.hasOwn(values, name));
+    const value = own === undefined ? placeholders.values[name] : own[name];
+    if (value === undefined) placeholders.refuse(name);
+    if (!['string', 'number', 'boolean'].includes(typeof value)) return whole;
+    return own === undefined ? placedValue(String(value), before, after) : String(value);
+  };
+  return (text: string, variable: VariableValue = () => undefined): string =>
+    text.replaceAll(NAMES, (whole, outer: string | undefined, inner: string | undefined, at: number) => {
+      const known = outer === undefined ? undefined : variable(outer);
+      if (known !== undefined) return known;
+      const [dollar, name = ''] = inner === undefined ? ['$', outer] : ['', inner];
+      if (/^\d/.test(name)) return whole;
+      const before = text.slice(0, at) + dollar;
+      return dollar + filled(name, whole.slice(dollar.length), before, text.slice(at + whole.length));
     });
 }
 
 /** What the host may share, what the block asks for by name, and the block's own variables. */
 function environmentOf(
   { block: { block }, env: own, withheld, user }: PlanInput,
-  fill: (text: string) => string,
+  fill: (text: string, variable: VariableValue) => string,
 ): Record<string, string> {
   const env = publicEnvironment(own);
   const ownValue = (name: string): string | undefined => (Object.hasOwn(own, name) ? own[name] : undefined);
@@ -94,10 +108,7 @@ function environmentOf(
   if (user !== null) Object.assign(env, accountOf(user.uid));
   for (const [name, value] of Object.entries((block.env ?? {}) as Record<string, unknown>)) {
     if (value === null) delete env[name];
-    else
-      env[name] = fill(
-        String(value).replaceAll(/\$\{(\w+)\}/g, (whole, variable: string) => ownValue(variable) ?? whole),
-      );
+    else env[name] = fill(String(value), ownValue);
   }
   return env;
 }

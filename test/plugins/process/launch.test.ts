@@ -32,6 +32,7 @@ t.test('arguments, environment, user and directory', async t => {
           YES: true,
           SHELL: null,
           BOTH: `\${STACKWARDEN_TEST_VALUE}/x`,
+          BRACES: `{port} \${STACKWARDEN_TEST_BRACES} \${port} \${NO_SUCH} \${0}`,
           SLIP: '{prot}',
         },
       }),
@@ -39,12 +40,14 @@ t.test('arguments, environment, user and directory', async t => {
   });
   t.teardown(() => app.stop());
   process.env.STACKWARDEN_TEST_VALUE = 'inherited';
+  process.env.STACKWARDEN_TEST_BRACES = 'a{port}b';
   t.equal((await start(app, 'Kid')).status, 200);
   const line = await until(async () => /environment (\{.*\})/.exec(await readFile(logFile, 'utf8'))?.[1]);
   const { block } = { block: (await app.get('/config?process_name=Kid')).body };
   const shown = JSON.parse(line);
   t.same(shown.argv, [String(block.port), 'Europe/Berlin', '{unknown}', '{nothing here}']);
   t.match(shown.env, { WEB_PORT: String(block.port), NUMBER: '5', YES: 'true', BOTH: 'inherited/x' });
+  t.equal(shown.env.BRACES, `${block.port} a{port}b $${block.port} \${NO_SUCH} \${0}`, 'a variable is text');
   t.notOk('SHELL' in shown.env);
   t.match(
     (await ownLog({ host: app.host, configDir: dir })).join('\n'),
