@@ -1,6 +1,6 @@
 // Finds the marks that schemas give to each place of the configuration, walking along a value.
 import { z } from 'zod';
-import { isSecretKey } from '../kit/redact.ts';
+import { isSecretKey } from '../kit/secret-key.ts';
 import type { ConfigPath } from './layers.ts';
 
 type Schema = z.core.$ZodType;

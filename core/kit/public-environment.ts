@@ -1,5 +1,6 @@
 // Which variables of the host's environment other programs may see: all but its secrets.
-import { holdsCredential, isSecretKey } from './redact.ts';
+import { holdsCredential } from './redact.ts';
+import { isSecretKey } from './secret-key.ts';
 
 /** Names of secrets that are usual for variables alone. */
 const SECRET_VARIABLE =
