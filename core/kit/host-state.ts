@@ -1,5 +1,6 @@
 // Tells which files in the configuration directory are the host's own state, which is shown to nobody as anything else.
 import path from 'node:path';
+import { isBelow } from './path-below.ts';
 
 const DIRECTORIES = ['supervisor', 'backups', 'data', 'jobs', 'plugins', 'templates'];
 const FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\.env)(\.|$)/;
@@ -12,8 +13,8 @@ export function declareHostState(name: string): void {
 
 /** Both paths must be real ones, with all links resolved. */
 export function isHostState(file: string, configDir: string): boolean {
+  if (!isBelow(file, configDir)) return false;
   const relative = path.relative(configDir, file);
-  if (relative.startsWith('..') || path.isAbsolute(relative)) return false;
   const [first = ''] = relative.split(path.sep);
   if (DIRECTORIES.includes(first) || declared.has(first)) return true;
   return relative === first && (FILES.test(first) || [...declared].some(name => first.startsWith(`${name}.`)));

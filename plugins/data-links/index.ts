@@ -1,6 +1,7 @@
 // Keeps the data of services in the common data directory if that is a mount, which outlives the container.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
+import { isBelow } from '#kit/path-below';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { DataLinks } from './data-links.ts';
@@ -50,10 +51,5 @@ function isInUse(host: Host, folder: string): boolean {
 }
 
 function overlaps(one: string, other: string): boolean {
-  return isBelow(one, other) || isBelow(other, one);
-}
-
-function isBelow(place: string, directory: string): boolean {
-  const relative = path.relative(directory, place);
-  return !relative.startsWith('..') && !path.isAbsolute(relative);
+  return path.relative(one, other) === '' || isBelow(one, other) || isBelow(other, one);
 }

@@ -12,6 +12,7 @@ import { errorText } from '#kit/error-text';
 import { syncFileSystem } from '#kit/file-system-sync';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { readMounts } from '#kit/mountinfo';
+import { isBelow } from '#kit/path-below';
 import { reachOf } from '#kit/service-user';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 import type { InstallUser } from './contract.ts';
@@ -334,6 +335,6 @@ function nameOf(kind: 'draft' | 'release' | 'gone'): string {
 async function mountsIn({ path: place }: GuardedDirectory): Promise<string[]> {
   const mounts = await readMounts();
   return mounts
-    .map(({ directory }) => path.relative(place, directory))
-    .filter(inside => inside !== '' && !inside.startsWith('..'));
+    .filter(({ directory }) => isBelow(directory, place))
+    .map(({ directory }) => path.relative(place, directory));
 }

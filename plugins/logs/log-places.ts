@@ -4,6 +4,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { isHostState } from '#kit/host-state';
+import { isBelow } from '#kit/path-below';
 import { isSystemPath } from '#kit/system-paths';
 
 const READ = 0o4;
@@ -61,9 +62,4 @@ function allows({ uid, gid, mode }: Stats, user: NonNullable<LogPlaces['user']>,
 
 function isPath(value: unknown): value is string {
   return typeof value === 'string' && path.isAbsolute(value) && path.resolve(value) !== '/';
-}
-
-function isBelow(file: string, directory: string): boolean {
-  const relative = path.relative(directory, file);
-  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
 }

@@ -1,5 +1,6 @@
 // Which files below a watched path change nothing.
 import path from 'node:path';
+import { isBelow } from '#kit/path-below';
 
 /** Changes all the time, and in thousands of files, without a change of the program. */
 const ALWAYS = ['.git', 'node_modules'];
@@ -9,8 +10,8 @@ const ALWAYS = ['.git', 'node_modules'];
  * linear time.
  */
 export function isIgnored(file: string, root: string, ignore: readonly string[]): boolean {
+  if (!isBelow(file, root)) return false;
   const inside = path.relative(root, file);
-  if (inside === '' || inside.startsWith('..')) return false;
   const names = inside.split(path.sep);
   return [...ALWAYS, ...ignore].some(entry => {
     if (path.isAbsolute(entry)) return isAt(file, entry);

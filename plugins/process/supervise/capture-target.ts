@@ -1,7 +1,7 @@
 // Decides where the output of a process is written. A log that the application writes itself is only read.
-import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
+import { isBelow } from '#kit/path-below';
 import { isLogPattern, logFileOf } from '#kit/service-log';
 import type { ServiceTemplate } from '../../services/contract.ts';
 import type { CaptureTarget } from '../capture/capture-session.ts';
@@ -61,6 +61,5 @@ function ownsLogFile(host: Host, { key }: NamedBlock, template: ServiceTemplate 
     const { log_file: named } = host.find('service.templates')?.block(template, key) ?? {};
     if (named === file) return true;
   }
-  const relative = path.relative(host.paths.logDir, file);
-  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
+  return isBelow(file, host.paths.logDir);
 }

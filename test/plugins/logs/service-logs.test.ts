@@ -41,6 +41,7 @@ t.test('a service without log_file has one that the configuration shows and the 
     twin: speaker('films series', 'the other'),
     named: speaker('Named', 'INFO below', { log_file: 'sub/named.log' }),
     silent: speaker('Silent', 'nowhere', { log_file: '' }),
+    dotted: speaker('Dotted', 'WARNING shown', { log_file: '..dotted.log' }),
     outside: speaker('Outside', 'x', { log_file: '../outside.log' }),
   });
   const { body } = await app.get('/config');
@@ -53,7 +54,7 @@ t.test('a service without log_file has one that the configuration shows and the 
   const entry = await app.get(`/process?process_name=${encodeURIComponent("Films & 'Series'")}`);
   t.equal(entry.body.config.log_file, file, 'what the frontend shows a log tab for');
 
-  for (const name of ["Films & 'Series'", 'Named']) {
+  for (const name of ["Films & 'Series'", 'Named', 'Dotted']) {
     await start(app, name);
     const { log } = await until(async () => {
       const page = await pageOf(app, name);
