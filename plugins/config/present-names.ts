@@ -1,6 +1,7 @@
 // Updates of the configuration in which services have their present names, whatever names they came with.
 import { type ConfigObject, Problem } from '#core';
 import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 import type { ServiceTemplates } from '../services/contract.ts';
 
 type Place = readonly string[];
@@ -17,21 +18,14 @@ export function underPresentNames(
   let present = updates;
   for (const template of templates?.list() ?? []) {
     const place = templates?.placeOf(template) ?? [];
-    const former = templates?.formerPlacesOf(template).find(path => memberAt(present, path) !== undefined);
+    const former = templates?.formerPlacesOf(template).find(path => valueAt(present, path) !== undefined);
     if (former === undefined) continue;
-    if (memberAt(present, place) !== undefined)
+    if (valueAt(present, place) !== undefined)
       throw new Problem(409, `${former.join('.')} is the former name of ${place.join('.')}; send one of them`);
-    if (memberAt(root, former) !== undefined) continue;
-    present = withMember(without(present, former), place, memberAt(present, former));
+    if (valueAt(root, former) !== undefined) continue;
+    present = withMember(without(present, former), place, valueAt(present, former));
   }
   return present;
-}
-
-function memberAt(value: unknown, path: Place): unknown {
-  return path.reduce<unknown>(
-    (parent, key) => (isObject(parent) && Object.hasOwn(parent, key) ? parent[key] : undefined),
-    value,
-  );
 }
 
 function withMember(object: ConfigObject, [key = '', ...below]: Place, value: unknown): ConfigObject {

@@ -1,6 +1,6 @@
 // Finds the processes that an update wants disabled, also where their blocks say so already and nothing changes.
 import type { ConfigObject, NamedBlock } from '#core';
-import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 
 /** `updates` are those of the root, or of the block of `processName`. */
 export function switchedOff(
@@ -9,7 +9,6 @@ export function switchedOff(
   blocks: readonly NamedBlock[],
 ): string[] {
   if (processName !== undefined) return updates.enabled === false ? [processName] : [];
-  const isOff = ({ path }: NamedBlock) =>
-    [...path, 'enabled'].reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), updates) === false;
+  const isOff = ({ path }: NamedBlock) => valueAt(updates, [...path, 'enabled']) === false;
   return blocks.filter(isOff).map(({ processName: name }) => name);
 }

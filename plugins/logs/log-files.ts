@@ -6,9 +6,9 @@ import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { findBlocks } from '#kit/named-blocks';
-import { isObject } from '#kit/plain-object';
 import { isLogPattern, logFileOf, matchesLogPattern } from '#kit/service-log';
 import { unknownProcess } from '#kit/unknown-process';
+import { valueAt } from '#kit/value-at';
 import type { ServiceTemplates } from '../services/contract.ts';
 import { type LogPlaces, mayShow, requireDeclared } from './log-places.ts';
 
@@ -101,10 +101,7 @@ function known(
 ): FoundLog {
   const block = blocks.find(candidate => candidate.configKey === configKey);
   if (block === undefined) throw unknownProcess(name);
-  const value = option
-    .split('.')
-    .reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), block.block);
-  const file = logFileOf(value, places.logDir);
+  const file = logFileOf(valueAt(block.block, option.split('.')), places.logDir);
   if (file === null) return { processName: name.trim(), open: async () => null, own: false };
   requireDeclared(file, block, places);
   return { processName: name.trim(), open: () => openInPlace(file, places), own: false };

@@ -2,6 +2,7 @@
 import type { NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
 import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 
 type Values = Record<string, unknown>;
 
@@ -13,13 +14,13 @@ const LISTENS = /^(?:tcp:\/\/)?([^/]*?)(?::\d+)?\/?$/;
 /** `present` is what the file says now. */
 export function configuration({ block }: NamedBlock, present: Values): Values {
   const word = String(block.log_level ?? '');
-  const host = LISTENS.exec(String(memberOf(present, 'server', 'address') ?? ''))?.[1] || '127.0.0.1';
+  const host = LISTENS.exec(String(valueAt(present, ['server', 'address']) ?? ''))?.[1] || '127.0.0.1';
   return {
     server: { address: `tcp://${host}:${block.port}/` },
     log: { level: /^\s*trace\s*$/i.test(word) ? 'trace' : LEVELS[parseLevel(word)] },
     authentication_backend: backend(block, present),
     access_control: { default_policy: block.authorization_policy },
-    session: { cookies: cookies(block, memberOf(present, 'session', 'cookies')) },
+    session: { cookies: cookies(block, valueAt(present, ['session', 'cookies'])) },
     notifier: notifier(block),
   };
 }
@@ -51,8 +52,4 @@ function notifier({ notifier: wanted, config_dir: directory }: NamedBlock['block
   const texts = Object.entries({ address, username, sender, startup_check_address });
   const set = texts.filter(([, value]) => typeof value === 'string' && value !== '');
   return { smtp: { ...Object.fromEntries(set), disable_require_tls: disable_require_tls === true } };
-}
-
-function memberOf(tree: Values, ...place: readonly string[]): unknown {
-  return place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), tree);
 }

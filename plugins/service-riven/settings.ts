@@ -2,6 +2,7 @@
 // pushed into its settings.
 import type { FetchAnswer, FetchOptions } from '#core';
 import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -73,10 +74,6 @@ function placeOf(tree: Values, name: string): string[] | undefined {
     if (rest !== undefined) return [key, ...rest];
   }
   return undefined;
-}
-
-function valueAt(tree: Values, place: readonly string[]): unknown {
-  return place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), tree);
 }
 
 function withValue(tree: Values, [key = '', ...rest]: readonly string[], value: unknown): Values {

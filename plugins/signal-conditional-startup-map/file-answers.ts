@@ -1,7 +1,7 @@
 // Finds services that need another according to their own configuration file, although their block does not say so.
 import type { Host } from '#core';
 import { fileVersions } from '#kit/fs-out-of-process';
-import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 import type {} from '../config-files/contract.ts';
 import type { GraphEntry } from '../dependency-graph/contract.ts';
 import type {} from '../services/contract.ts';
@@ -91,9 +91,7 @@ export class FileAnswers {
 }
 
 function hasText(values: unknown, place: string): boolean {
-  const found = place
-    .split('.')
-    .reduce<unknown>((value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined), values);
+  const found = valueAt(values, place.split('.'));
   return typeof found === 'string' && found !== '';
 }
 

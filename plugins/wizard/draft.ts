@@ -5,6 +5,7 @@ import { deepEqual } from '#kit/deep-equal';
 import { findBlocks } from '#kit/named-blocks';
 import { plainData } from '#kit/plain-data';
 import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 
 type Values = Record<string, unknown>;
 
@@ -35,7 +36,7 @@ export class Draft {
   }
 
   block(path: readonly string[]): Readonly<Values> | undefined {
-    const found = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), this.#root);
+    const found = valueAt(this.#root, path);
     return isObject(found) ? found : undefined;
   }
 

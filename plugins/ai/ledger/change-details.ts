@@ -1,5 +1,6 @@
 // What a change of a configuration changed: values before and after by their paths, without secrets.
 import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 import { MASK, redactText } from '../redaction/secret-text.ts';
 import { isSecretMember, redactValue } from '../redaction/secret-value.ts';
 
@@ -78,10 +79,6 @@ function isParent(value: unknown): value is Record<string, unknown> {
 
 function own(members: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(members, name) ? members[name] : undefined;
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((parent, name) => (isObject(parent) ? own(parent, name) : undefined), value);
 }
 
 /** `open` is undefined where the value is left out of what everybody may see. */

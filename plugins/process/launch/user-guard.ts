@@ -3,6 +3,7 @@ import { type ConfigStore, type NamedBlock, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 import type { RunUsers } from './run-user.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -12,7 +13,7 @@ type Schemas = Pick<ConfigStore, 'file' | 'blockMarks' | 'blockSchema'>;
 export function guardUsers(before: Members, after: Members, users: RunUsers, store: Schemas): void {
   for (const named of findBlocks(after)) {
     const { path, configKey, processName, block } = named;
-    const former = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), before);
+    const former = valueAt(before, path);
     // A save leaves most blocks the same objects.
     if (former === block) continue;
     const name = users.nameIn(configKey, block);

@@ -1,6 +1,6 @@
 // Refuses changes of the configuration that take away the entry of a process which runs or is held.
 import { Problem } from '#core';
-import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 import type { Holds } from './holds.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 
@@ -24,5 +24,5 @@ export function guardRemovals(
 
 /** The process name in the block at a path; undefined when there is none. */
 function nameAt(root: unknown, path: readonly string[]): unknown {
-  return [...path, 'process_name'].reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
+  return valueAt(root, [...path, 'process_name']);
 }
