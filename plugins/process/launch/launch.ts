@@ -1,6 +1,6 @@
 // Launches a program in a new session with its output on the spool's descriptor. Faults that can be found before are
 // reported before.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { access, constants, type FileHandle, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -10,15 +10,11 @@ import { lacksDescriptors } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import { lacksProcesses, withoutProcesses } from '#kit/process-limit';
-import type { LaunchPlan } from '../contract.ts';
+import type { ExitRecord, LaunchPlan } from '../contract.ts';
 
-interface Exit {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
+type Exit = Pick<ExitRecord, 'code' | 'signal'>;
 
 export interface Launched {
-  readonly child: ChildProcess;
   readonly pid: number;
   /** Resolves when the leader has ended; some of its output may still be unread. */
   readonly exited: Promise<Exit>;
@@ -123,7 +119,7 @@ export async function launch(plan: LaunchPlan, output: FileHandle, input?: FileH
     if (pid === undefined) return await failed;
     failed.catch(() => undefined);
     const exited = new Promise<Exit>(resolve => child.once('exit', (code, signal) => resolve({ code, signal })));
-    return { child, pid, exited };
+    return { pid, exited };
   } catch (error) {
     if (lacksDescriptors(error)) throw withoutDescriptors(plan, error);
     if (lacksProcesses(error)) throw withoutProcesses(`${plan.processName} cannot start`, error);

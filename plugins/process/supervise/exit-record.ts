@@ -1,10 +1,7 @@
 // Describes in words how a process ended.
 import type { ExitRecord } from '../contract.ts';
 
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
+export type Exit = Pick<ExitRecord, 'code' | 'signal'>;
 
 /** `asked` tells whether a stop was requested, `oneshot` whether the process ends by itself when its work is done. */
 export function exitRecordOf({ code, signal }: Exit, asked: boolean, oneshot: boolean): ExitRecord {
