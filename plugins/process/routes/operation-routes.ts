@@ -38,13 +38,23 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     return policy?.answersFirst === true && (status === 'running' || status === 'starting') && held === null;
   };
 
-  /** What the work throws is logged, because nobody is left to be told. */
-  const afterAnswer = (processName: string, work: () => Promise<unknown>): void => {
+  /**
+   * Does what takes the process down and answers what it gives; `underWay` is the answer where that goes first. What the
+   * work throws is logged then, because nobody is left to be told.
+   */
+  const takeDown = async (
+    block: NamedBlock,
+    underWay: string,
+    work: (processName: string) => Promise<string>,
+  ): Promise<z.input<typeof operationAnswer>> => {
+    const { processName } = block;
+    if (!answersFirst(block)) return { status: await work(processName), process_name: processName };
     delay(host.paced(ANSWER_MS), undefined, { signal: host.signal })
-      .then(work)
+      .then(() => work(processName))
       .catch((error: unknown) => {
         if (!host.signal.aborted) host.log.error(`the request to stop ${processName} failed after its answer`, error);
       });
+    return { status: underWay, process_name: processName };
   };
 
   host.route({
@@ -77,16 +87,12 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     summary: 'Stops a process and all that it started',
     body: nameBody,
     response: operationAnswer,
-    async handle({ body, identity }) {
-      const block = find(body.process_name);
-      const { processName } = block;
-      const stop = () => supervisor.stop(processName, identity.username ?? ANONYMOUS_USER);
-      if (answersFirst(block)) {
-        afterAnswer(processName, stop);
-        return { status: 'Service is being stopped', process_name: processName };
-      }
-      return { status: STOPPED[await stop()], process_name: processName };
-    },
+    handle: ({ body, identity }) =>
+      takeDown(
+        find(body.process_name),
+        'Service is being stopped',
+        async name => STOPPED[await supervisor.stop(name, identity.username ?? ANONYMOUS_USER)],
+      ),
   });
 
   host.route({
@@ -95,17 +101,11 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     summary: 'Stops a process if it runs, and starts it',
     body: nameBody,
     response: operationAnswer,
-    async handle({ body, identity }) {
-      const block = find(body.process_name);
-      const { processName } = block;
-      const restart = () => supervisor.restart(processName, 'restart', identity.username ?? ANONYMOUS_USER);
-      if (answersFirst(block)) {
-        afterAnswer(processName, restart);
-        return { status: 'Service is being restarted', process_name: processName };
-      }
-      await restart();
-      return { status: 'Service restarted successfully', process_name: processName };
-    },
+    handle: ({ body, identity }) =>
+      takeDown(find(body.process_name), 'Service is being restarted', async name => {
+        await supervisor.restart(name, 'restart', identity.username ?? ANONYMOUS_USER);
+        return 'Service restarted successfully';
+      }),
   });
 
   host.route({
