@@ -55,7 +55,13 @@ export class JobEntry {
   }
 
   setProgress(change: Partial<JobProgress>): void {
-    const { percent, text, details } = { percent: null, text: null, details: null, ...this.#job.progress, ...change };
+    const before = this.#job.progress;
+    // A plugin in JavaScript may give a member that it does not have.
+    const {
+      percent = before?.percent ?? null,
+      text = before?.text ?? null,
+      details = before?.details ?? null,
+    } = change;
     const progress = {
       percent: percent === null || !Number.isFinite(percent) ? null : Math.min(100, Math.max(0, percent)),
       text: text === null ? null : String(text).slice(0, MAX_TEXT),

@@ -94,6 +94,9 @@ t.test('progress reaches listeners bounded in number, the last of it always', as
   run.report({ text: 'nearly' });
   await until(() => heard.at(-1)?.progress?.text === 'nearly');
   t.same(heard.at(-1)?.progress?.details, { done: 1_000 }, 'what is not given stays');
+  run.report({ percent: 50, text: undefined, details: undefined });
+  await until(() => heard.at(-1)?.progress?.percent === 50);
+  t.same(heard.at(-1)?.progress, { percent: 50, text: 'nearly', details: { done: 1_000 } }, 'nor is undefined');
   desk.finish('a');
   await until(() => heard.at(-1)?.state === 'succeeded');
   await end();
