@@ -1,5 +1,5 @@
 // Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
-import { stat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { FSWatcher as Polled } from 'chokidar';
 import type { Logger } from '../contract/log.ts';
@@ -103,8 +103,9 @@ async function pollDirectory(
 async function tellMissed(watcher: Polled, isNews: IsNews, onChange: (file: string) => void): Promise<void> {
   for (const [place, names] of Object.entries(watcher.getWatched())) {
     for (const file of names.map(name => path.join(place, name))) {
-      const stats = await stat(file).catch(() => undefined);
-      if (stats !== undefined && isNews(stats) && !watcher.closed) onChange(file);
+      // Of a link, what it leads to may have been there for long.
+      const looks = await Promise.all([stat, lstat].map(look => look(file).catch(() => undefined)));
+      if (looks.some(stats => stats !== undefined && isNews(stats)) && !watcher.closed) onChange(file);
     }
   }
 }

@@ -76,7 +76,8 @@ export class WatchedDirectory {
     const entry = await lstat(file).catch(() => undefined);
     const stats = entry?.isSymbolicLink() ? await stat(file).catch(() => undefined) : entry;
     if (entry === undefined || stats === undefined || this.#isClosed) return;
-    if (isNews(stats)) this.#watching.onChange(file);
+    // Of a link, what it leads to may have been there for long.
+    if (isNews(entry) || isNews(stats)) this.#watching.onChange(file);
     if (stats.isDirectory() && this.#depth > 0) await this.#enter(name, isNews);
     else if (stats.isFile() && entry.isSymbolicLink()) this.#follow(name);
   }

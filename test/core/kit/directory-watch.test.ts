@@ -170,6 +170,20 @@ t.test('what has changed since a time is told, and what is older is not', async 
   t.notOk(seen.has(path.join(root, 'old')) || seen.has(path.join(root, 'sub', 'old')));
 });
 
+t.test('a link that leads elsewhere since a time is told, however old that is', async t => {
+  const root = testDir(t, { old: { file: '1' }, places: {} });
+  const place = path.join(root, 'places', 'place');
+  const sinceMs = Date.now();
+  // The clock of files is coarse.
+  await until(() => Date.now() > sinceMs + 20);
+  await symlink(path.join(root, 'old'), place);
+  t.ok((await watching(t, path.join(root, 'places'), { sinceMs: sinceMs + 10 })).seen.has(place));
+  process.env.STACKWARDEN_WATCH_POLLING = '1';
+  t.teardown(() => delete process.env.STACKWARDEN_WATCH_POLLING);
+  const { seen } = await watching(t, path.join(root, 'places'), { sinceMs: sinceMs + 10 });
+  t.ok(await until(() => seen.has(place), { what: 'the same where files are looked at' }));
+});
+
 t.test('what has gone since a time is told by its directory', async t => {
   const root = testDir(t, { sub: { gone: '1' } });
   const sinceMs = Date.now();
