@@ -1,6 +1,6 @@
 // Finds plugin folders and imports each in isolation, so that a faulty folder affects no other.
 import { accessSync, constants } from 'node:fs';
-import { access, readdir } from 'node:fs/promises';
+import { access, readdir, realpath } from 'node:fs/promises';
 import { register } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -133,7 +133,9 @@ let reloadHooks = false;
 export async function importPlugin(found: PluginFolder, generation: number, joined: JoinedPlugins): Promise<Plugin> {
   const load = generation === 0 ? joined.loaderOf(found.indexFile) : undefined;
   if (load !== undefined) return checkPlugin(load(), found.name);
-  const url = pathToFileURL(found.indexFile);
+  // Node resolves a link once for as long as it runs, and the link may lead elsewhere meanwhile.
+  const file = await realpath(found.indexFile).catch(() => found.indexFile);
+  const url = pathToFileURL(file);
   if (generation > 0) {
     if (!reloadHooks) register(new URL(runsFromSource ? './reload-hooks.ts' : './reload-hooks.js', import.meta.url));
     reloadHooks = true;

@@ -1,5 +1,5 @@
 // A plugin that comes and goes for as long as the host runs: nothing of its earlier loads is kept.
-import { readdir, rename } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -91,4 +91,32 @@ t.test('a folder that is moved away and back', async t => {
   await until(async () => (await open()).threads <= before.threads, { what: 'threads of databases to end' });
   await until(async () => (await open()).descriptors <= before.descriptors + 2, { what: 'descriptors to be closed' });
   t.same(app.host.plugins().find(({ name }) => name === 'neighbour')?.errors, {});
+});
+
+t.test('a link that leads elsewhere', async t => {
+  const release = (version: number) => ({
+    'index.js': `import { version } from './version.js'
+      export default { name: 'linked', host: '^1', version, setup() {} }`,
+    'version.js': `export const version = '${version}'`,
+  });
+  const dir = testDir(t, { plugins: {}, releases: { 1: release(1), 2: release(2) } });
+  const folder = path.join(dir, 'plugins', 'linked');
+  await symlink(path.join(dir, 'releases', '1'), folder);
+  const app = await startHost({ pluginDirs: [path.join(dir, 'plugins')] });
+  t.teardown(() => app.stop());
+  const runs = (version: string) =>
+    until(() => app.host.plugins().find(({ name }) => name === 'linked')?.version === version, { what: version });
+  await runs('1');
+  const swap = async (number: string): Promise<void> => {
+    const link = path.join(dir, `to-${number}`);
+    await symlink(path.join(dir, 'releases', number), link);
+    await rename(link, folder);
+    await runs(number);
+  };
+  await swap('2');
+  await swap('1');
+  await rm(folder);
+  await mkdir(folder);
+  for (const [name, text] of Object.entries(release(3))) await writeFile(path.join(folder, name), text);
+  await runs('3');
 });
