@@ -1,4 +1,5 @@
 // Finds, reads and parses the main configuration file.
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,6 +22,9 @@ const MAX_FAULTS = 5;
 /** What the system answers for a file, or a directory above it, that this user may not read. */
 const CLOSED = ['EACCES', 'EPERM'];
 
+/** What stands for bytes that are no UTF-8. */
+const REPLACEMENT = '\uFFFD';
+
 export type ConfigFormat = 'json' | 'yaml';
 
 /** Of a configuration file. */
@@ -33,6 +37,8 @@ export interface ConfigText {
   readonly file: string;
   readonly format: ConfigFormat;
   readonly text: string;
+  /** Whether the text stands for each byte; one that cannot be read as UTF-8 would be lost when it is written. */
+  readonly isUtf8: boolean;
 }
 
 /** Thrown for a file that cannot be parsed; the message has file, line, column and what was expected. */
@@ -65,23 +71,31 @@ export async function findUnreadFiles(file: string): Promise<string[]> {
 }
 
 export async function readConfigText(file: string): Promise<ConfigText> {
-  return { file, format: formatOf(file), text: await readRegular(file) };
+  const bytes = await readRegular(file);
+  return { file, format: formatOf(file), text: bytes.toString('utf8'), isUtf8: isUtf8(bytes) };
 }
 
 /** A FIFO would be waited for without an end, and a device be read without one. */
-async function readRegular(file: string): Promise<string> {
+async function readRegular(file: string): Promise<Buffer> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
     if (!(await handle.stat()).isFile())
       throw new Problem(409, `${file} is no regular file; replace it with the configuration, or remove it`);
-    return await handle.readFile('utf8');
+    return await handle.readFile();
   } finally {
     await handle.close();
   }
 }
 
+/** Throws a ConfigSyntaxError for a file in another encoding. */
+export function requireUtf8({ file, text, ...found }: ConfigText): void {
+  if (found.isUtf8) return;
+  const { line, column } = positionAt(text, text.indexOf(REPLACEMENT));
+  throw new ConfigSyntaxError(`${file}:${line}:${column}: this is not UTF-8; save the file in that encoding`);
+}
+
 /** What `parseConfig` gives, without a stall of the event loop. Throws an Error with the same message. */
-export function parseConfigAside({ file, format, text }: ConfigText): Promise<ConfigObject> {
+export function parseConfigAside({ file, format, text }: Omit<ConfigText, 'isUtf8'>): Promise<ConfigObject> {
   return readTextAbove(LARGE_BYTES[format], import.meta.url, parseConfig, text, file, format);
 }
 

@@ -19,6 +19,7 @@ import {
   parseConfig,
   parseConfigAside,
   readConfigText,
+  requireUtf8,
 } from './load.ts';
 
 const [FIRST_FILE = ''] = FILE_NAMES;
@@ -243,6 +244,7 @@ export class MainFile {
   /** The parsed value, or the reason why it cannot be used. */
   async #usableValue(found: ConfigText, parse = parseConfigAside): Promise<ConfigObject | string> {
     try {
+      requireUtf8(found);
       return await parse(found);
     } catch (error) {
       return (error as Error).message;
@@ -255,7 +257,7 @@ export class MainFile {
     this.reason = reason;
     for (const suffix of BACKUPS) {
       const text = await readFile(found.file + suffix, 'utf8').catch(() => null);
-      const backup = text === null ? 'absent' : await this.#usableValue({ ...found, text });
+      const backup = text === null ? 'absent' : await this.#usableValue({ ...found, text, isUtf8: true });
       if (typeof backup === 'string') continue;
       const name = `${path.basename(found.file)}${suffix}`;
       log.error(`${reason}; running with ${name}, and nothing is saved until it is mended`);

@@ -136,6 +136,31 @@ t.test('a YAML file that has to be laid out anew is kept as it was, and the answ
   t.equal(await readFile(`${file}.bak`, 'utf8'), before, 'the copy is not pushed out by what looks the same');
 });
 
+for (const name of ['stackwarden.json', 'stackwarden.yaml'])
+  t.test(`${name} in another encoding is not used, and no byte of it changes`, async t => {
+    const written = (tz: string): string =>
+      name.endsWith('json')
+        ? `{\n  "tz": "${tz}", // Gr\u00FC\u00DFe\n  "dumb": { "log_count": 4 }\n}\n`
+        : `# Gr\u00FC\u00DFe\ntz: ${tz}\ndumb:\n  log_count: 4\n`;
+    const configDir = testDir(t, { [name]: written('first') });
+    const app = await startHost({ plugins: ['config', 'health'], configDir });
+    t.teardown(() => app.stop());
+    const file = path.join(configDir, name);
+    const foreign = Buffer.from(written('second'), 'latin1');
+    await writeFile(file, foreign);
+    const reason = /:[12]:\d+: this is not UTF-8; save the file in that encoding/;
+    t.match(await app.post('/config', { updates: { dumb: { log_count: 5 } } }), {
+      status: 409,
+      body: { detail: reason },
+    });
+    t.match((await app.get('/config')).body, { tz: 'first', dumb: { log_count: 4 } });
+    t.ok((await readFile(file)).equals(foreign));
+    await writeFile(file, written('third'));
+    await until(async () => (await app.get('/config')).body.tz === 'third');
+    t.equal((await app.post('/config', { updates: { dumb: { log_count: 5 } } })).status, 200);
+    t.equal(await readFile(file, 'utf8'), written('third').replace('4', '5'));
+  });
+
 t.test('something else in place of the file is told when it is seen, and by each save', async t => {
   const app = await startHost({ plugins: ['config', 'logs'], config: { tz: 'first' } });
   t.teardown(() => app.stop());
