@@ -224,6 +224,17 @@ t.test('the package', { timeout: 500_000 }, async t => {
     t.equal((await run(greeter, 'env', [env, 'npm', 'run', 'build'])).code, 0);
   });
 
+  await t.test('npm test has tap take the plugins that it is to have before it runs', async t => {
+    // A tap of the plugin's own would be changed by it; this one tells what it was asked for.
+    const bin = path.join(scratch, 'bin');
+    await mkdir(bin);
+    await writeFile(path.join(bin, 'tap'), '#!/bin/sh\necho "tap was asked to $1"\n', { mode: 0o755 });
+    const env = `PATH=${bin}:${path.join(packages, '.bin')}:${process.env.PATH}`;
+    const { code, output } = await run(greeter, 'env', [env, 'npm', 'test']);
+    t.equal(code, 0, output);
+    t.strictSame(output.match(/tap was asked to \w+/g), ['tap was asked to build', 'tap was asked to run']);
+  });
+
   await t.test('its test runs, and so does another suite', async t => {
     const own = await node(greeter, '--import=tsx', 'test/greeter.test.ts');
     t.equal(own.code, 0, own.output);
