@@ -8,7 +8,7 @@ import { type Fitted, fit, keyOf, type Misfit } from './fit.ts';
 import { type ConfigEdit, merge, placeOf, startsWith, valueAt, withEdits } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
-import { problemsOf, variableProblem } from './problems.ts';
+import { keptProblem, problemsOf, variableProblem } from './problems.ts';
 import type { ConfigSchema } from './schema.ts';
 
 /** The layers on top of each other, made to fit the schema. */
@@ -67,6 +67,14 @@ export class CurrentConfig {
   set overlay(overlay: readonly ConfigEdit[]) {
     this.#overlay = overlay;
     this.#effective = undefined;
+  }
+
+  /** Takes note of a process that runs or has ended; see `ConfigStore.keepBlock`. */
+  keepBlock(processName: string, isKept: boolean): void {
+    const { file, schema } = this.#parts;
+    const path = isKept ? this.effective().byName.get(processName)?.path : undefined;
+    if (path !== undefined) schema.kept.use(processName, { path, isInFile: valueAt(file.value, path) !== undefined });
+    if (!isKept && schema.kept.release(processName)) this.outdate();
   }
 
   /** Discards what was derived, because the file or the schema changed. */
@@ -162,12 +170,14 @@ export class CurrentConfig {
     const root = deepFreeze(layered.root);
     const blocks = blocksOf(root);
     const problems = problemsOf(misfits, { blocks, file: file.path, overrides });
+    const kept = schema.keptBlocks(file.value).map(keptProblem);
     const disabledBlocks = new Map<string, string>();
     for (const [index, { disables }] of misfits.entries()) {
       const block = disables === null ? undefined : blocks.find(({ path }) => placeOf(path) === placeOf(disables));
       if (block === undefined || disabledBlocks.has(block.processName)) continue;
       disabledBlocks.set(block.processName, problems[index]?.message ?? '');
     }
+    for (const { processName, message } of kept) disabledBlocks.set(processName, message);
     let revision: string | undefined;
     let place: Place | undefined;
     return {
@@ -176,7 +186,7 @@ export class CurrentConfig {
       open: deepFreeze(layered.open),
       blocks,
       byName: new Map(blocks.toReversed().map(block => [block.processName, block])),
-      problems: [...problems, ...ignored],
+      problems: [...problems, ...kept, ...ignored],
       disabledBlocks,
       unsafe: problems[misfits.findIndex(({ isFatal }) => isFatal)]?.message ?? null,
       // Made when they are asked for, because the configuration is computed several times before anybody does.

@@ -185,6 +185,10 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.schema.blockMarks(configKey);
   }
 
+  keepBlock(processName: string, isKept: boolean): void {
+    this.#parts.current.keepBlock(processName, isKept);
+  }
+
   update(update: ConfigUpdate): Promise<ConfigUpdateResult> {
     return this.#parts.updates.make(update);
   }

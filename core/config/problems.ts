@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ConfigProblem, NamedBlock } from '../contract/config.ts';
 import type { EnvironmentEdit } from './environment.ts';
 import type { Misfit } from './fit.ts';
+import type { KeptBlock } from './kept-blocks.ts';
 import { placeOf, startsWith } from './layers.ts';
 
 interface Surroundings {
@@ -33,6 +34,17 @@ export function variableProblem({ path: at, variable }: EnvironmentEdit, { messa
     path: place,
     processName: undefined,
     message: `${place}: the variable ${variable} is ignored until it is mended: ${message}`,
+  };
+}
+
+/** The problem of a process that runs on although the plugin is gone that made its block one. */
+export function keptProblem({ path: at, processName, plugin }: KeptBlock): ConfigProblem & { processName: string } {
+  const place = at.join('.');
+  const what = `the plugin ${plugin}, which makes it a service, is gone`;
+  return {
+    path: place,
+    processName,
+    message: `${place}: ${what}; ${processName} can be stopped, but not started again until that plugin is back`,
   };
 }
 

@@ -16,6 +16,7 @@ import { blocksOf } from './blocks.ts';
 import type { FormerPath } from './environment.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
+import { type KeptBlock, KeptBlocks } from './kept-blocks.ts';
 import { type ConfigEdit, type ConfigPath, merge, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
 import { Place, readWhole, SchemaTree } from './marks.ts';
 import { given, issuesOf, jsonSchemaOf, type OwnedSchema, type SchemaIssue } from './owned-schema.ts';
@@ -42,6 +43,7 @@ interface KnownTemplate extends Omit<BlockTemplate, 'block'> {
 }
 
 export class ConfigSchema {
+  readonly kept = new KeptBlocks();
   readonly #sections = new Set<KnownSection>();
   readonly #blockKeys = new Set<KnownBlockKeys>();
   readonly #templates = new Map<string, KnownTemplate>();
@@ -69,7 +71,12 @@ export class ConfigSchema {
         throw new NameTaken(`${[...section.path, key].join('.')} of ${owner.plugin}`, 'owned', other);
     }
     readWhole(section.schema);
-    return this.#added(this.#sections, { ...section, owner, defaults: section.schema.safeParse({}).data });
+    const { data: defaults } = section.schema.safeParse({});
+    const withdraw = this.#added(this.#sections, { ...section, owner, defaults });
+    return () => {
+      withdraw();
+      this.kept.keep(owner.plugin, path => valueAt(withEdit({}, { path: section.path, value: defaults }), path));
+    };
   }
 
   addBlockKeys(keys: BlockKeys, owner: Owner): () => void {
@@ -88,7 +95,15 @@ export class ConfigSchema {
     const make = (instance: string) =>
       given(owner, `the template of ${template.path.join('.')}`, () => template.block(instance));
     this.#templates.set(place, { ...template, owner, block: instance => this.#templateBlock(make, made, instance) });
-    return () => this.#templates.delete(place);
+    return () => {
+      this.#templates.delete(place);
+      // What it has made so far counts: its code is not asked any more.
+      this.kept.keep(owner.plugin, path => {
+        const [key = '', second = ''] = template.path;
+        const place = second === 'instances' ? [key, second, path[2] ?? ''] : template.path;
+        return valueAt(withEdit({}, { path: place, value: made.get(place[2] ?? '') }), path);
+      });
+    };
   }
 
   /** Former paths of blocks, and of what has instances, with the present ones. */
@@ -101,6 +116,18 @@ export class ConfigSchema {
 
   /** Default values for what the file does not contain. */
   defaults(file: Readonly<ConfigObject>): ConfigObject {
+    const defaults = this.#ownDefaults(file);
+    const kept = this.kept.lackedBy(defaults, file);
+    const edits = kept.map(({ path, value }) => ({ path, value: merge(value, valueAt(defaults, path)) }));
+    return withEdits(defaults, edits) as ConfigObject;
+  }
+
+  /** The blocks of the file that are there by what plugins had given which are gone. */
+  keptBlocks(file: Readonly<ConfigObject>): KeptBlock[] {
+    return this.kept.lackedBy(this.#ownDefaults(file), file);
+  }
+
+  #ownDefaults(file: Readonly<ConfigObject>): ConfigObject {
     let defaults: unknown = HOST_DEFAULTS;
     for (const { path, defaults: own } of this.#sections) {
       if (own !== undefined) defaults = withEdit(defaults, { path, value: merge(own, valueAt(defaults, path)) });

@@ -19,6 +19,7 @@ import { keyOf, type Misfit } from './fit.ts';
 import { type ConfigPath, changedPaths, dotted, placeOf, valueAt } from './layers.ts';
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
+import { keptProblem } from './problems.ts';
 import { unreadLook } from './review.ts';
 import type { ConfigSchema } from './schema.ts';
 import { UpdateEdits } from './update-edits.ts';
@@ -52,6 +53,8 @@ export class Updates {
   #check: Check | undefined;
   /** The places of the named blocks at the last look; undefined before the first. */
   #places: ReadonlySet<string> | undefined;
+  /** What the log has told of blocks that are kept without their plugins. */
+  #toldKept: ReadonlySet<string> = new Set();
 
   constructor(parts: UpdateParts) {
     this.#parts = parts;
@@ -79,14 +82,25 @@ export class Updates {
     return this.#queue.add(() => this.#takeOver(() => this.#parts.file.reread(how)));
   }
 
-  /** Tells of named blocks that are there by what plugins have brought; before anybody listens it only looks. */
+  /**
+   * Tells of named blocks that are there by what plugins have brought; before anybody listens it only looks. The log tells
+   * of those that are kept without theirs.
+   */
   takeOverPlugins({ isTold }: { readonly isTold: boolean }): Promise<void> {
     return this.#queue.add(async () => {
+      this.#tellKept();
       const paths = this.#newPlaces().map(dotted);
       if (!isTold || paths.length === 0) return;
       const change = { paths, processName: undefined, actor: 'plugins', persisted: true };
       void this.#parts.announcements.announce(change, []);
     });
+  }
+
+  #tellKept(): void {
+    const { schema, file, log } = this.#parts;
+    const kept = schema.keptBlocks(file.value).map(block => keptProblem(block).message);
+    for (const message of kept) if (!this.#toldKept.has(message)) log.warn(message);
+    this.#toldKept = new Set(kept);
   }
 
   /** Where there are named blocks that were not there at the last look. */

@@ -163,6 +163,11 @@ export interface ConfigStore {
   /** The block with exactly this process name, else the only one whose name differs in case or white space alone. */
   findBlock(processName: string): NamedBlock | undefined;
   /**
+   * Whether the block with exactly this name stays one when the plugin goes that made it one, because its process runs.
+   * While it stays so, `disabledBlocks` says why its process cannot be started again.
+   */
+  keepBlock(processName: string, isKept: boolean): void;
+  /**
    * Changes the configuration. null deletes a member, and a mask or a blank write-only secret stands for what is
    * stored. Resolves when memory, and the disk if `persist`, hold the change and every `config.changed` tap has run. A
    * tap may update too: its update resolves without waiting for taps, which are told after the change that they answer.
@@ -190,7 +195,10 @@ export interface ConfigStore {
   overridingVariables(): readonly string[];
   /** The values that do not fit. Each concerns nothing but itself: a default stands in, or its service is disabled. */
   readonly problems: readonly ConfigProblem[];
-  /** Reasons of blocks that are disabled because they do not fit their schema, by process name. */
+  /**
+   * Reasons of blocks that are disabled because they do not fit their schema, or that are kept without their plugin, by
+   * process name.
+   */
   readonly disabledBlocks: ReadonlyMap<string, string>;
   /**
    * The value at a path as the file itself holds it, without defaults, environment and memory; for changes of the

@@ -113,6 +113,7 @@ export class Supervisor implements ProcessSupervisor {
       predecessor: block => this.#processes.predecessor(block),
       isReady: process => this.#health.isReady(process),
       onStatus: snapshot => {
+        host.use('config.store').keepBlock(snapshot.processName, snapshot.status !== 'stopped');
         this.#revision += 1;
         this.#runFiles.running(() => this.#runningPids());
         this.#boot.follow(snapshot);

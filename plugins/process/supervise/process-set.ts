@@ -202,7 +202,7 @@ export class ProcessSet {
   retire(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;
     const failure = `${processName} left the configuration but could not be stopped`;
-    const stopped = attempt(this.#host.log, failure, () => process.retire()).then(() => {
+    const stopped = attempt(this.#host.log, failure, () => process.stop()).then(() => {
       // What could not be ended is tried again at the shutdown.
       const isOver = process.snapshot().status === 'stopped';
       if (isOver && this.#retiring.get(processName)?.process === process) this.#retiring.delete(processName);

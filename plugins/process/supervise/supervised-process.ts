@@ -64,8 +64,6 @@ export class SupervisedProcess {
    */
   #stops = 0;
   readonly #ending: Ending;
-  /** Whether its entry has left the configuration. */
-  #isRetired = false;
   /** Aborts when another supervision takes over; from then on this one leaves the process alone. */
   readonly #handedOver = new AbortController();
 
@@ -142,15 +140,8 @@ export class SupervisedProcess {
 
   /** Takes over a changed configuration, which may have its entry again. */
   async reconfigure(block: NamedBlock): Promise<void> {
-    this.#isRetired = false;
     this.#block = block;
     await this.#run?.output.retarget(captureTargetOf(this.#with.host, block));
-  }
-
-  /** Stops it, and refuses to start it until the configuration has it again. */
-  retire(): Promise<StopOutcome> {
-    this.#isRetired = true;
-    return this.stop();
   }
 
   /** Throws a Problem 409 when a stop is requested before the start is done, 404 when its entry is gone by then. */
@@ -158,7 +149,7 @@ export class SupervisedProcess {
     const stops = this.#stops;
     await this.#quiet();
     this.#handedOver.signal.throwIfAborted();
-    if (this.#isRetired) throw unknownProcess(this.#block.processName);
+    if (!this.#hasEntry && trigger !== 'hold') throw unknownProcess(this.#block.processName);
     if (stops !== this.#stops) throw this.#cancelled('Start');
     if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
     if (this.#starting === undefined) {
@@ -361,6 +352,11 @@ export class SupervisedProcess {
     this.#with.onStarted(this.snapshot());
     host.emit('service_start', { processName, trigger });
     return { status: 'started', waitingFor: [] };
+  }
+
+  /** Also false where its entry went with a plugin, of which nobody is told. */
+  get #hasEntry(): boolean {
+    return this.#with.blocks().some(({ processName }) => processName === this.#block.processName);
   }
 
   /** The block from the current configuration. */
