@@ -11,7 +11,7 @@ export interface UpdateEditsParts {
   readonly current: CurrentConfig;
   readonly schema: ConfigSchema;
   /** The configuration file, for sentences that send people there. */
-  readonly file: { readonly path: string };
+  readonly file: { readonly path: string; readonly value: ConfigObject };
 }
 
 export class UpdateEdits {
@@ -42,6 +42,10 @@ export class UpdateEdits {
       const lost = blocks.find(block => startsWith(block.path, path));
       if (lost === undefined || (isInstance(lost) && path.length === lost.path.length)) continue;
       const what = `${lost.processName} cannot be removed here`;
+      if (this.#isInMemoryAlone(lost))
+        throw new Problem(400, `${what}; set its enabled to false: it is in memory alone, until the next start`);
+      if (valueAt(file.value, lost.path) === undefined)
+        throw new Problem(400, `${what}; set its enabled to false: its block comes from a plugin, not from the file`);
       throw new Problem(400, `${what}; set its enabled to false, or stop it and remove its block from ${file.path}`);
     }
   }
@@ -96,8 +100,18 @@ export class UpdateEdits {
       .map(([key, value]) => deletion({ path: [...block.path, key], value }));
   }
 
-  #nameStays({ processName }: NamedBlock): Problem {
+  /** A block without a name is none, and the next start knows nothing of it. */
+  #isInMemoryAlone({ path }: NamedBlock): boolean {
+    const name = [...path, 'process_name'];
+    const { current, file } = this.#parts;
+    return valueAt(current.layered(file.value, []).root, name) === undefined;
+  }
+
+  #nameStays(named: NamedBlock): Problem {
+    const { processName } = named;
     const what = `the name of ${processName} cannot be changed or removed here`;
+    if (this.#isInMemoryAlone(named))
+      return new Problem(400, `${what}; add its block under another key: this one is in memory, until the next start`);
     return new Problem(400, `${what}; stop it and change process_name in ${this.#parts.file.path}`);
   }
 }

@@ -73,6 +73,32 @@ t.test('sections, names and whole blocks stay; an instance and a member may go',
   t.notMatch(await readFile(file, 'utf8'), /Twin One/);
 });
 
+t.test('a block that is not in the file stays too, and nobody is sent to the file for it', async t => {
+  const app = await startHost({ plugins: ['config', 'process', 'services'], config: {} });
+  t.teardown(() => app.stop());
+  const idle = sleeper('Idle', false);
+  t.match(await app.post('/config', { updates: { idle }, persist: false }), { status: 200 });
+  const refused: readonly [unknown, RegExp][] = [
+    [
+      { idle: null },
+      /^Idle cannot be removed here; set its enabled to false: it is in memory alone, until the next start$/,
+    ],
+    [
+      { idle: { process_name: 'Other' } },
+      /^the name of Idle .*; add its block under another key: this one is in memory/,
+    ],
+    [
+      { plex: null },
+      /^Plex Media Server cannot be removed here; set its enabled to false: its block comes from a plugin/,
+    ],
+  ];
+  for (const [updates, detail] of refused)
+    for (const persist of [true, false])
+      t.match(await app.post('/config', { updates, persist }), { status: 400, body: { detail } });
+  const ofIdle = { process_name: 'Idle', updates: { process_name: 'Other' } };
+  t.match(await app.post('/config', ofIdle), { status: 400, body: { detail: /this one is in memory/ } });
+});
+
 t.test('what memory takes away comes back as its default, and a default cannot be taken away', async t => {
   process.env.DUMB_LOG_COUNT = '7';
   t.teardown(() => delete process.env.DUMB_LOG_COUNT);
