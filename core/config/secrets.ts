@@ -153,6 +153,11 @@ function isMaskOf(sent: string, stored: unknown, place: Place): boolean {
   return sent.includes(MASK) && maskedLeaf(stored, place) === sent;
 }
 
+/** Whether a mask stands for the text or number, or a part of it, where secrets are masked. */
+export function isHidden(value: unknown, place: Place): boolean {
+  return maskedLeaf(value, place) !== value;
+}
+
 function maskedLeaf(value: unknown, place: Place): unknown {
   if (typeof value === 'number') return place.secretBySchema ? MASK : value;
   if (typeof value !== 'string' || value === '') return value;

@@ -13,6 +13,7 @@ import {
   withEdits,
   withoutPaths,
 } from './layers.ts';
+import { settleSecrets } from './moved-secrets.ts';
 import { repeatedLists, storedEdits, withUnshownItems } from './stored.ts';
 
 export interface PlannedUpdate {
@@ -63,8 +64,9 @@ export function planUpdate(
   const isAlone = ({ path }: ConfigEdit) => alone.some(block => isBelow(path, block.path));
   const inMemory = own.filter(isAlone);
   const saved = own.filter(edit => !isAlone(edit));
-  const changes = storedEdits(saved, { file: moved, shown: lower.open, overrides });
-  const overlay = [...withoutPaths(current.overlay, own.map(pathOf)), ...inMemory];
+  const settled = settleSecrets(saved, { file: moved, overrides, place });
+  const changes = storedEdits(settled.saved, { file: moved, shown: lower.open, overrides });
+  const overlay = [...withoutPaths(current.overlay, own.map(pathOf)), ...inMemory, ...settled.inMemory];
   const stored = withEdits(moved, changes) as ConfigObject;
   const next = current.layered(stored, overlay);
   const whole = withUnshownItems(changes, { file: moved, misfits: lower.misfits, place });
@@ -80,6 +82,7 @@ export function planUpdate(
     stored: isWhole ? wholeStored : stored,
     isPersisted: saved.length > 0 || inMemory.length === 0,
     warnings: [
+      ...settled.warnings,
       ...repeatedLists(own, overrides).map(
         ({ path, variable }) => `${dotted(path)} comes from ${variable}; change it there`,
       ),

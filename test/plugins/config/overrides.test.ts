@@ -116,3 +116,50 @@ t.test('a block that moves to its present name leaves values of the environment 
   t.same(infinidysk, nzbdav, 'what the file held has moved');
   t.equal((await app.get('/config?process_name=Former')).body.token, SECRET, 'and the environment still wins');
 });
+
+t.test('a secret of the environment stays out of the file also where a copy of its block is saved', async t => {
+  const withSecrets = (name: string) =>
+    sleeper(name, { enabled: false, password: 'in the file', note: 'mine', tokens: [], env: { LEVEL: '' } });
+  const { app } = await openWith(
+    t,
+    {
+      alpha: withSecrets('Alpha'),
+      twins: { instances: { One: withSecrets('Twin One'), Two: withSecrets('Twin Two') } },
+    },
+    ['config', 'process'],
+    {
+      ALPHA_PASSWORD: SECRET,
+      ALPHA_NOTE: 'theirs',
+      ALPHA_TOKENS: JSON.stringify([`${SECRET}-in-a-list`]),
+      TWINS_INSTANCES_ONE_PASSWORD: `${SECRET}-of-one`,
+    },
+  );
+  const { alpha, twins } = (await app.get('/config')).body;
+  const beta = { ...alpha, process_name: 'Beta', log_file: 'beta.log' };
+  const warnings = [
+    'beta.password comes from ALPHA_PASSWORD, so it is in memory alone; set BETA_PASSWORD for the next start',
+    'beta.tokens comes from ALPHA_TOKENS, so it is in memory alone; set BETA_TOKENS for the next start',
+  ];
+  t.match(await app.post('/config', { updates: { beta } }), { status: 200, body: { persisted: true, warnings } });
+  const copied = { password: 'in the file', note: 'theirs', tokens: [] };
+  t.match((await stored(app)).beta, copied, 'the copy has what the file says of the block');
+  t.match((await app.get('/config')).body.beta, beta, 'and is what was sent until the next start');
+  t.match(await app.post('/config', { process_name: 'Beta', persist: true, updates: beta }), { status: 200 });
+  t.match((await app.get('/config')).body.beta, beta);
+
+  const { One, Two } = twins.instances;
+  const renamed = await app.post('/config', { updates: { twins: { instances: { One: null, Three: One } } } });
+  t.match(renamed, { status: 200, body: { warnings: [/^twins\.instances\.Three\.password comes from/] } });
+  t.match((await stored(app)).twins, { instances: { Three: { password: 'in the file' } } });
+  t.match((await app.get('/config')).body.twins.instances, { Three: One });
+
+  t.equal((await app.post('/config', { updates: { gamma: { ...Two, process_name: 'Gamma' } } })).status, 200);
+  t.match((await stored(app)).gamma, { password: 'in the file' });
+  t.notMatch(await readFile(fileOf(app), 'utf8'), SECRET);
+  const own = { beta: { password: 'of its own', env: { LEVEL: SECRET } } };
+  t.match(await app.post('/config', { updates: own }), {
+    status: 200,
+    body: { warnings: [/^nothing reads beta.password/] },
+  });
+  t.match((await stored(app)).beta, own.beta, 'what is no secret of its own may be like one');
+});

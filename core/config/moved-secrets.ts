@@ -1,0 +1,70 @@
+// Secrets that the environment gives to one place and that an update brings to another, as the copy of a block does: only
+// the environment and memory are to hold them.
+import { deepEqual } from '../kit/deep-equal.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { type EnvironmentEdit, variableName } from './environment.ts';
+import { type ConfigEdit, dotted, editsOf, startsWith, valueAt, withEdits } from './layers.ts';
+import type { Place } from './marks.ts';
+import { isHidden } from './secrets.ts';
+
+export interface SettledSecrets {
+  /** The edits of the file: in place of such a secret with what the file itself has at the place that it comes from. */
+  readonly saved: readonly ConfigEdit[];
+  /** What memory alone is to hold. */
+  readonly inMemory: readonly ConfigEdit[];
+  readonly warnings: readonly string[];
+}
+
+interface Leaf {
+  readonly value: unknown;
+  /** Name of the member that it is, or that the list is in which it stands. */
+  readonly key: string;
+  readonly isHidden: boolean;
+}
+
+export function settleSecrets(
+  edits: readonly ConfigEdit[],
+  { file, overrides, place }: { file: unknown; overrides: readonly EnvironmentEdit[]; place: Place },
+): SettledSecrets {
+  const secrets = new Map<unknown, { readonly key: string; readonly from: EnvironmentEdit }>();
+  for (const from of overrides)
+    for (const { value, key, isHidden } of leavesOf(from.value, place.at(from.path), from.path.at(-1) ?? ''))
+      if (isHidden) secrets.set(value, { key, from });
+  if (secrets.size === 0) return { saved: edits, inMemory: [], warnings: [] };
+
+  const sourceOf = ({ path, value }: ConfigEdit): EnvironmentEdit | undefined => {
+    // What is said of the place itself, or of what is around it, is settled there.
+    if (overrides.some(({ path: at }) => startsWith(at, path) || startsWith(path, at))) return undefined;
+    const leavesAt = (at: unknown): Leaf[] => leavesOf(at, place.at(path), path.at(-1) ?? '');
+    const known = new Set(leavesAt(valueAt(file, path)).map(leaf => leaf.value));
+    for (const leaf of leavesAt(value)) {
+      const secret = known.has(leaf.value) ? undefined : secrets.get(leaf.value);
+      if (secret !== undefined && (leaf.isHidden || leaf.key === secret.key)) return secret.from;
+    }
+    return undefined;
+  };
+  const inMemory: ConfigEdit[] = [];
+  const warnings: string[] = [];
+  const saved = edits.map(edit => {
+    if (edit.value === undefined) return edit;
+    const withheld = editsOf(edit.value, edit.path).flatMap(member => {
+      const source = sourceOf(member);
+      if (source === undefined) return [];
+      const { path, value } = member;
+      inMemory.push(member);
+      const what = `${dotted(path)} comes from ${source.variable}, so it is in memory alone`;
+      warnings.push(`${what}; set ${variableName(path)} for the next start`);
+      const own = deepEqual(value, source.value) ? valueAt(file, source.path) : undefined;
+      return [{ path: path.slice(edit.path.length), value: valueAt(file, path) ?? own }];
+    });
+    return withheld.length === 0 ? edit : { ...edit, value: withEdits(edit.value, withheld) };
+  });
+  return { saved, inMemory, warnings };
+}
+
+function leavesOf(value: unknown, place: Place, key: string): Leaf[] {
+  if (Array.isArray(value)) return value.flatMap(item => leavesOf(item, place.item(), key));
+  if (isObject(value))
+    return Object.entries(value).flatMap(([name, member]) => leavesOf(member, place.member(name), name));
+  return value === undefined || value === '' ? [] : [{ value, key, isHidden: isHidden(value, place) }];
+}
