@@ -26,8 +26,11 @@ export interface Layered {
 
 /** Everything that is derived from the layers and the schema. */
 export interface Effective extends Layered {
+  /** All named blocks. */
   readonly blocks: readonly NamedBlock[];
-  /** The named blocks; the first of several with the same name wins. */
+  /** Those that are processes: of several with the same name the first. */
+  readonly processes: readonly NamedBlock[];
+  /** The same by their names. */
   readonly byName: ReadonlyMap<string, NamedBlock>;
   readonly problems: readonly ConfigProblem[];
   readonly disabledBlocks: ReadonlyMap<string, string>;
@@ -171,9 +174,11 @@ export class CurrentConfig {
     const blocks = blocksOf(root);
     const problems = problemsOf(misfits, { blocks, file: file.path, overrides });
     const kept = schema.keptBlocks(file.value).map(keptProblem);
+    const byName = new Map(blocks.toReversed().map(block => [block.processName, block]));
+    const processes = blocks.filter(block => byName.get(block.processName) === block);
     const disabledBlocks = new Map<string, string>();
     for (const [index, { disables }] of misfits.entries()) {
-      const block = disables === null ? undefined : blocks.find(({ path }) => placeOf(path) === placeOf(disables));
+      const block = disables === null ? undefined : processes.find(({ path }) => placeOf(path) === placeOf(disables));
       if (block === undefined || disabledBlocks.has(block.processName)) continue;
       disabledBlocks.set(block.processName, problems[index]?.message ?? '');
     }
@@ -185,7 +190,8 @@ export class CurrentConfig {
       root,
       open: deepFreeze(layered.open),
       blocks,
-      byName: new Map(blocks.toReversed().map(block => [block.processName, block])),
+      processes,
+      byName,
       problems: [...problems, ...kept, ...ignored],
       disabledBlocks,
       unsafe: problems[misfits.findIndex(({ isFatal }) => isFatal)]?.message ?? null,

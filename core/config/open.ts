@@ -149,12 +149,12 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   blocks(): readonly NamedBlock[] {
-    return this.#effective().blocks;
+    return this.#effective().processes;
   }
 
   findBlock(processName: string): NamedBlock | undefined {
-    const { byName, blocks } = this.#effective();
-    return byName.get(processName) ?? matchBlock(blocks, processName);
+    const { byName, processes } = this.#effective();
+    return byName.get(processName) ?? matchBlock(processes, processName);
   }
 
   stored(path: ConfigPath): unknown {
@@ -174,7 +174,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   jsonSchema(): ConfigObject {
-    return this.#parts.schema.jsonSchema(this.blocks());
+    return this.#parts.schema.jsonSchema(this.#effective().blocks);
   }
 
   blockSchema(block: NamedBlock): ConfigObject | undefined {

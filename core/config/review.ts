@@ -32,7 +32,14 @@ export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
     );
   for (const [name, used, ...others] of sameNames(blocks)) {
     const places = others.map(({ path }) => path.join('.')).join(', ');
-    problems.push(`${places}: the name '${name}' is that of ${used?.path.join('.')}; give each its own process_name`);
+    const idle = others.filter(({ processName }, at) =>
+      [used, ...others.slice(0, at)].some(before => before?.processName === processName),
+    );
+    const idlePlaces = idle.map(({ path }) => path.join('.')).join(', ');
+    const what = idle.length === 0 ? '' : `, so ${idlePlaces} is no service`;
+    problems.push(
+      `${places}: the name '${name}' is that of ${used?.path.join('.')}${what}; give each its own process_name`,
+    );
   }
   const parts = new Map(blocks.map(block => [block.path.join('\0'), block]));
   const unknown = unknownKeysAt(file, place, []);

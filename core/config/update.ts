@@ -127,9 +127,9 @@ export class Updates {
     if (persist) await this.#takeOver(() => file.takeOverOutsideChanges());
 
     const effective = current.effective();
-    const { root: before, byName, blocks, place } = effective;
+    const { root: before, byName, processes, blocks, place } = effective;
     const name = update.processName;
-    const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(blocks, name));
+    const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(processes, name));
     if (name !== undefined && block === undefined) throw unknownProcess(name);
     await refuseRounded(update.updates, () => before);
     const edits = this.#edits.of(update.updates, block);

@@ -158,7 +158,7 @@ export interface ConfigStore {
   root(): Readonly<ConfigObject>;
   /** The effective value at a dotted path or a list of keys; undefined when there is none. */
   get(path: string | readonly string[]): unknown;
-  /** All named blocks in document order. */
+  /** All named blocks in document order; of several with the same name the first. */
   blocks(): readonly NamedBlock[];
   /** The block with exactly this process name, else the only one whose name differs in case or white space alone. */
   findBlock(processName: string): NamedBlock | undefined;
