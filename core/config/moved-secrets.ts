@@ -1,5 +1,5 @@
-// Secrets that the environment gives to one place and that an update brings to another, as the copy of a block does: only
-// the environment and memory are to hold them.
+// Secrets that the environment gives to one place and that an update brings to another, as the copy of a block does:
+// only the environment and memory are to hold them.
 import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { type EnvironmentEdit, variableName } from './environment.ts';

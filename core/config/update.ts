@@ -83,8 +83,8 @@ export class Updates {
   }
 
   /**
-   * Tells of named blocks that are there by what plugins have brought; before anybody listens it only looks. The log tells
-   * of those that are kept without theirs.
+   * Tells of named blocks that are there by what plugins have brought; before anybody listens it only looks. The log
+   * tells of those that are kept without theirs.
    */
   takeOverPlugins({ isTold }: { readonly isTold: boolean }): Promise<void> {
     return this.#queue.add(async () => {

@@ -1,32 +1,60 @@
-// What an anchor ties together in a YAML document: a change of it would change what aliases elsewhere stand for.
-import { isPair, type Node, type Pair, visit } from 'yaml';
+// What anchors tie together in a YAML document: a change there would change what aliases elsewhere stand for. An anchor
+// that no alias names ties nothing.
+import { isPair, type Node, type Pair, visit, type YAMLMap } from 'yaml';
+import { hasAnchor } from './yaml-places.ts';
 
-/** The value of an item that has an anchor in it; undefined for one that can be changed alone, as an alias can. */
-export function sharedNode(item: Pair | Node | null): Node | null | undefined {
-  const node = (isPair(item) ? item.value : item) as Node | null;
-  const isNamed = isPair(item) && hasAnchor(item.key as Node);
-  return isNamed || (node !== null && hasAnchor(node)) ? node : undefined;
+export class YamlTies {
+  readonly #root: YAMLMap;
+  #named: ReadonlySet<string> | undefined;
+
+  constructor(root: YAMLMap) {
+    this.#root = root;
+  }
+
+  /** The value of an item with something tied in it; undefined for one that can be changed alone, as an alias can. */
+  sharedNode(item: Pair | Node | null): Node | null | undefined {
+    const node = (isPair(item) ? item.value : item) as Node | null;
+    // The anchor of a key stands before what is taken for the member.
+    const isNamed = isPair(item) && hasAnchor(item.key as Node);
+    return isNamed || (node !== null && this.#isNamed(node)) ? node : undefined;
+  }
+
+  /** Whether an alias, or what one stands for, is in it. */
+  isShared(node: Node | null): boolean {
+    if (node === null) return false;
+    let isFound = this.#isNamed(node);
+    visit(node, {
+      Alias() {
+        isFound = true;
+      },
+    });
+    return isFound;
+  }
+
+  /** Whether an alias may stand for the node or for something in it. */
+  #isNamed(node: Node): boolean {
+    let isFound = false;
+    visit(node, {
+      Node: (_key, inner) => {
+        isFound ||= hasAnchor(inner) && this.#names.has(inner.anchor);
+      },
+    });
+    return isFound;
+  }
+
+  /** What aliases name, wherever they stand. */
+  get #names(): ReadonlySet<string> {
+    this.#named ??= namesIn(this.#root);
+    return this.#named;
+  }
 }
 
-/** Whether an alias may stand for the node or for something in it. */
-function hasAnchor(node: Node): boolean {
-  let isFound = false;
-  visit(node, {
-    Node(_key, inner) {
-      isFound ||= 'anchor' in inner && inner.anchor !== undefined;
+function namesIn(root: YAMLMap): ReadonlySet<string> {
+  const names = new Set<string>();
+  visit(root, {
+    Alias(_key, { source }) {
+      names.add(source);
     },
   });
-  return isFound;
-}
-
-/** Whether an anchor or an alias is in it. */
-export function isShared(node: Node | null): boolean {
-  if (node === null) return false;
-  let isFound = hasAnchor(node);
-  visit(node, {
-    Alias() {
-      isFound = true;
-    },
-  });
-  return isFound;
+  return names;
 }

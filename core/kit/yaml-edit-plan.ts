@@ -8,8 +8,8 @@ import { type MatchedItems, matchItems, matchPlaces } from './matched-items.ts';
 import { isObject } from './plain-object.ts';
 import { positionAt } from './text-position.ts';
 import { applySplices, type Splice } from './text-splice.ts';
-import { isShared, sharedNode } from './yaml-anchors.ts';
-import { findRange, readKey, YamlPlaces } from './yaml-places.ts';
+import { YamlTies } from './yaml-anchors.ts';
+import { findRange, hasAnchor, readKey, YamlPlaces } from './yaml-places.ts';
 import { formatInline, literalLines, needsBlock, YamlWriter } from './yaml-writer.ts';
 
 type Values = Record<string, unknown>;
@@ -36,13 +36,16 @@ export class YamlEditPlan {
   readonly #splices: Splice[];
   readonly #places: YamlPlaces;
   readonly #writer: YamlWriter;
+  readonly #ties: YamlTies;
 
-  constructor(text: string, lineEnding: string, splices: Splice[]) {
+  /** `root` is the whole mapping of the text. */
+  constructor(text: string, root: YAMLMap, lineEnding: string, splices: Splice[]) {
     this.#text = text;
     this.#lineEnding = lineEnding;
     this.#splices = splices;
     this.#places = new YamlPlaces(text);
     this.#writer = new YamlWriter(lineEnding);
+    this.#ties = new YamlTies(root);
   }
 
   /** Plans the members of the mapping at `path`. `current` holds its values with aliases and merge keys resolved. */
@@ -101,7 +104,7 @@ export class YamlEditPlan {
       const node = nodes[source] ?? null;
       if (this.#inside(node, current[source], value, at)) return;
       this.#refuseShared(node, at);
-      this.#replaceItem(seq, node, ranges[source] as Range, value);
+      this.#replaceItem(seq, node, ranges[source] as Range, value, at);
     };
     const isStaying = new Set(stays);
     const planned: Planned[] = [];
@@ -133,7 +136,7 @@ export class YamlEditPlan {
     const matched = matchItems(current, wanted);
     const isStaying = new Set(matched.stays);
     const moved = matched.sources.filter(source => source !== undefined && !isStaying.has(source));
-    const isTied = moved.some(source => isShared(seq.items[source as number] as Node | null));
+    const isTied = moved.some(source => this.#ties.isShared(seq.items[source as number] as Node | null));
     return isTied ? matchPlaces(current, wanted) : matched;
   }
 
@@ -187,24 +190,29 @@ export class YamlEditPlan {
     return applySplices(this.#text.slice(startOffset, endOffset), inner);
   }
 
-  #replaceItem(seq: YAMLSeq, node: Node | null, range: Range, value: unknown): void {
+  #replaceItem(seq: YAMLSeq, node: Node | null, range: Range, value: unknown, path: readonly string[]): void {
     this.changed += 1;
-    const [start, end] = this.#places.replaced(node, value) ?? [range.endOffset, range.endOffset];
+    const replaced = this.#places.replaced(node, value);
+    refuseMarked(node, replaced, path);
+    const [start, end] = replaced ?? [range.endOffset, range.endOffset];
     const isBlock = isBlockCollection(node);
     // What is written on several lines would take the comment behind it for a part of it.
     const isOnLine = !isBlock && (!needsBlock(value) || this.#places.commentAt(end) !== '');
     if (seq.flow === true || isOnLine) {
-      const lead = this.#text[start - 1] === '-' ? ' ' : '';
+      const lead = this.#needsBlank(start) ? ' ' : '';
       const text = this.#inPlaceOf(node, value, seq.flow === true, this.#places.columnOf(range.startOffset));
       this.#splice(start, end, lead + text + this.#tail(start, end));
       return;
     }
     const column = this.#places.columnOf(range.startOffset);
-    const comment = isBlock
-      ? this.#places.commentAt(range.startOffset + 1)
-      : (this.#places.blockText(node)?.comment ?? '');
+    const anchorEnd = this.#anchorEnd(node, range.startOffset + 1, path);
+    const anchor = this.#text.slice(range.startOffset + 1, anchorEnd);
+    const comment = isBlock ? this.#places.commentAt(anchorEnd) : (this.#places.blockText(node)?.comment ?? '');
     const tail = this.#tail(start, end);
-    const text = comment === '' ? this.#writer.item(value, column) : this.#writer.commentedItem(value, comment, column);
+    const text =
+      anchor + comment === ''
+        ? this.#writer.item(value, column)
+        : this.#writer.markedItem(value, { anchor, comment }, column);
     this.#splice(range.startOffset, end, text.slice(column, -this.#lineEnding.length) + tail);
   }
 
@@ -212,7 +220,9 @@ export class YamlEditPlan {
     const node = pair.value as Node | null;
     const key = pair.key as Node;
     this.#refuseShared(node, path);
-    const [start, end] = this.#places.replaced(node, value) ?? this.#places.emptyValue(key);
+    const replaced = this.#places.replaced(node, value);
+    refuseMarked(node, replaced, path);
+    const [start, end] = replaced ?? this.#places.emptyValue(key);
     const isBlock = isBlockCollection(node);
     if (isBlock && needsBlock(value)) {
       // A block collection begins on a line of its own, after its indentation.
@@ -223,16 +233,29 @@ export class YamlEditPlan {
       const isDeep = indent > outer || Array.isArray(value);
       this.#splice(lineStart, end, this.#writer.block(value, isDeep ? indent : outer + 2));
     } else {
-      const from = isBlock ? this.#places.colonEnd(key) : start;
-      const hasColon = findRange(node) !== null || this.#text[from - 1] === ':';
+      const from = isBlock ? this.#anchorEnd(node, this.#places.colonEnd(key), path) : start;
+      const hasColon = findRange(node) !== null || hasAnchor(node) || this.#text[from - 1] === ':';
       // On lines of its own it would need one more for the colon.
       if (!hasColon && !isInBrackets) throw notSafe(path);
-      const lead = !hasColon ? ': ' : this.#text[from - 1] === ':' ? ' ' : '';
+      const lead = !hasColon ? ': ' : this.#needsBlank(from) ? ' ' : '';
       const comment = isBlock ? this.#places.commentAt(from) : '';
       const text = this.#inPlaceOf(node, value, isInBrackets, this.#places.columnOf(key.range?.[0] ?? 0));
       this.#splice(from, end, lead + text + comment + this.#tail(from, end));
     }
     this.changed += 1;
+  }
+
+  /** After the anchor of a node whose own lines begin below its key or dash, which ends at the offset. */
+  #anchorEnd(node: Node | null, offset: number, path: readonly string[]): number {
+    if (!hasAnchor(node)) return offset;
+    const end = this.#places.anchorEnd(offset);
+    if (end === undefined) throw notSafe(path);
+    return end;
+  }
+
+  /** Whether a value would grow together with what stands before the offset. */
+  #needsBlank(offset: number): boolean {
+    return offset > 0 && !/[\s,[{]/.test(this.#text[offset - 1] ?? '');
   }
 
   /** The value as it is written where a node stood; `column` is that of its key or dash. */
@@ -323,13 +346,13 @@ export class YamlEditPlan {
   #rangeOf(node: Node | null, path: readonly string[]): Range {
     const range = findRange(node);
     if (range === null || range === undefined) throw notSafe(path);
-    return { startOffset: range[0], endOffset: range[1] };
+    return { startOffset: this.#places.anchorStart(node) ?? range[0], endOffset: range[1] };
   }
 
   /** Refuses to change or remove what an alias elsewhere may stand for. */
   #refuseShared(item: Pair | Node | null | undefined, path: readonly string[]): void {
     if (item === undefined) throw notSafe(path);
-    const shared = sharedNode(item);
+    const shared = this.#ties.sharedNode(item);
     if (shared === undefined) return;
     const { line } = positionAt(this.#text, shared?.range?.[0] ?? 0);
     throw new Problem(
@@ -345,6 +368,13 @@ export class YamlEditPlan {
 
 function isBlockCollection(node: Node | null): boolean {
   return isCollection(node) && node.flow !== true;
+}
+
+/** Refuses to replace what has a tag beside its anchor, and a missing value that is not right behind its own. */
+function refuseMarked(node: Node | null, replaced: readonly [number, number] | null, path: readonly string[]): void {
+  if (!hasAnchor(node)) return;
+  const { tag } = node as { readonly tag?: string };
+  if (tag !== undefined || replaced === null) throw notSafe(path);
 }
 
 function notSafe(path: readonly string[]): Problem {

@@ -51,7 +51,7 @@ export class YamlEditor {
     // What clients get of them and may send back.
     const values = finiteData(read);
     const splices: Splice[] = [];
-    const plan = new YamlEditPlan(withLineFeeds(this.#text), this.#lineEnding, splices);
+    const plan = new YamlEditPlan(withLineFeeds(this.#text), map, this.#lineEnding, splices);
     const sent = typeof wanted === 'function' ? wanted(values) : wanted;
     // Here, because what comes by an alias or a merge has its members elsewhere.
     plan.members(map, values, mode === 'merge' ? (mergedValues(values, sent) as Values) : sent, []);

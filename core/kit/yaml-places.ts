@@ -9,6 +9,7 @@ const COMMENT = /[ \t]+#[^\r\n]*/y;
 /** Before a key that is told as one. */
 const KEY_SIGN = /(?<![^\s,{[])\?[ \t]{1,64}$/;
 const MAX_KEY_SIGN = 66;
+const ANCHOR = /[ \t]+&[^\s,[\]{}]+/y;
 const BLOCK_HEADER = /[|>][-+\d]{0,2}/y;
 
 export class YamlPlaces {
@@ -27,11 +28,33 @@ export class YamlPlaces {
 
   /** What a new value takes the place of: also a tag that names another kind of values. */
   replaced(node: Node | null, value: unknown): [number, number] | null {
-    const range = this.of(node);
+    const range = this.of(node) ?? this.#behindAnchor(node);
     const { tag } = (node ?? {}) as { readonly tag?: string };
     if (range === null || tag === undefined || (isScalar(node) && typeof node.value === typeof value)) return range;
     const before = this.#text.slice(Math.max(0, range[0] - MAX_TAG_LENGTH), range[0]);
     return [range[0] - (TAG.exec(before)?.[0].length ?? 0), range[1]];
+  }
+
+  /** After the anchor that is the next thing on the line; undefined where there is none. */
+  anchorEnd(offset: number): number | undefined {
+    ANCHOR.lastIndex = offset;
+    return ANCHOR.test(this.#text) ? ANCHOR.lastIndex : undefined;
+  }
+
+  /** Where the anchor right before a node begins; undefined where there is none. */
+  anchorStart(node: Node | null): number | undefined {
+    if (!hasAnchor(node)) return undefined;
+    const end = node.range?.[0] ?? 0;
+    const start = this.#text.lastIndexOf('&', end);
+    return this.#text.slice(start, end).trimEnd() === `&${node.anchor}` ? start : undefined;
+  }
+
+  /** The empty range of a missing value that has an anchor. */
+  #behindAnchor(node: Node | null): [number, number] | null {
+    const start = this.anchorStart(node);
+    if (!hasAnchor(node) || start === undefined) return null;
+    const end = start + 1 + node.anchor.length;
+    return [end, end];
   }
 
   /** The comment that ends the line, with the blanks before it; empty where something else follows. */
@@ -125,6 +148,10 @@ export class YamlPlaces {
 export function readKey({ key }: Pair): string | undefined {
   if (!isScalar(key) || typeof key.value === 'symbol') return undefined;
   return String(key.value ?? '');
+}
+
+export function hasAnchor(node: Node | null): node is Node & { readonly anchor: string } {
+  return node !== null && 'anchor' in node && node.anchor !== undefined;
 }
 
 /** The offsets of a value's first character and after its last one; null when the value is empty. */

@@ -48,9 +48,9 @@ export class YamlWriter {
       : `${' '.repeat(indent)}- ${formatInline(value, false)}${this.#lineEnding}`;
   }
 
-  /** The same, whose comment stands behind the dash. */
-  commentedItem(value: unknown, comment: string, indent: number): string {
-    const dash = `${' '.repeat(indent)}-`;
+  /** The same with an anchor, and a comment on the line of the dash. */
+  markedItem(value: unknown, { anchor, comment }: { anchor: string; comment: string }, indent: number): string {
+    const dash = `${' '.repeat(indent)}-${anchor}`;
     return needsBlock(value)
       ? dash + comment + this.#lineEnding + this.block(value, indent + 2)
       : `${dash} ${formatInline(value, false)}${comment}${this.#lineEnding}`;

@@ -145,7 +145,7 @@ t.test('a file that vanishes is written again whole, by the next save', async t 
 });
 
 t.test('a YAML file that has to be laid out anew is kept as it was, and the answer says so', async t => {
-  const text = 'tz:   first # mine\ndumb:\n    log_level: &level INFO\n';
+  const text = 'tz:   first # mine\ndumb:\n    log_level: !!str &level INFO\n';
   const configDir = testDir(t, { 'stackwarden.yaml': text });
   const app = await startHost({ plugins: ['config', 'logs'], configDir });
   t.teardown(() => app.stop());

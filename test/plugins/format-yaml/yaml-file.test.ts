@@ -43,6 +43,27 @@ holdFormat(t, yamlFormat, {
       becomes: 'a: &x { b: 1, c: 2 }\nd: { b: 3, c: 2 } # same\ne: [4, 3]\n',
     },
     {
+      name: 'anchors that no alias names stay where they are',
+      text: 'a: &a 1 # one\nb: &b # two\n  c: 1\nd: &d\nh: [&h 1, 2, &i 3]\nj: { k: &k 1 }\n',
+      updates: { a: 'text', b: 2, d: 3, h: [2, 4], j: { k: 6 } },
+      mode: 'replace',
+      becomes: 'a: &a text # one\nb: &b 2 # two\nd: &d 3\nh: [2, &i 4]\nj: { k: &k 6 }\n',
+    },
+    {
+      name: 'the same of items on lines of their own',
+      text: 'e:\n  - &e 1\n  - &f\n    g: 1\n',
+      updates: { e: [{ c: 4 }, { g: 5 }] },
+      mode: 'replace',
+      becomes: 'e:\n  - &e\n    c: 4\n  - &f\n    g: 5\n',
+    },
+    {
+      name: 'members with anchors that no alias names go',
+      text: 'a: &a 1\nb: &b\n  c: &c 1\n  d: 2\ne: [&e 1, 2]\nf: &f\n',
+      updates: { b: { d: 2 }, e: [2] },
+      mode: 'replace',
+      becomes: 'b: &b\n  d: 2\ne: [2]\n',
+    },
+    {
       name: 'keys that are told as such',
       text: '? a\n: 1\n? "b"\n:   - 2\n    - 3\nc: { ? d : 4, e: 5 }\n',
       updates: { a: 6, f: true, c: { e: 7 } },
@@ -228,6 +249,13 @@ holdFormat(t, yamlFormat, {
       updates: { a: 2 },
       status: 400,
       message: /anchor \(line 1\)/,
+    },
+    {
+      name: 'what holds the source of a shared value',
+      text: 'a: &w\n  b: &x 1\nb: [*x]\n',
+      updates: { a: 2 },
+      status: 400,
+      message: /anchor \(line 2\)/,
     },
   ],
 });
