@@ -366,6 +366,7 @@ class RunningHost implements StackwardenHost {
     const folders = watchPluginFolders({
       directories: this.#pluginDirs(),
       isWanted: name => plugins === undefined || plugins.includes(name),
+      known: () => this.plugins().map(({ folder }) => folder),
       sinceMs: this.#loadedFromMs,
       log: this.log,
       onChange: names => void this.#refreshPlugins(names),

@@ -1,4 +1,5 @@
 // Watches the plugin directories and reports folders that appear, change or disappear by name, in batches.
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../contract/log.ts';
 import { watchDirectories } from '../kit/directory-watch.ts';
@@ -14,6 +15,8 @@ export interface PluginWatch {
   readonly directories: readonly string[];
   /** Whether a folder of this name may be loaded; others are not looked into. */
   readonly isWanted: (name: string) => boolean;
+  /** The folders of the plugins that are known. */
+  readonly known: () => readonly string[];
   /** Unix time; what has changed after it is reported too. */
   readonly sinceMs: number;
   readonly log: Logger;
@@ -25,6 +28,7 @@ export interface PluginWatch {
 export async function watchPluginFolders({
   directories,
   isWanted,
+  known,
   sinceMs,
   log,
   onChange,
@@ -75,6 +79,10 @@ export async function watchPluginFolders({
       wait(Math.max(0, Math.min(QUIET_MS, firstMs + MAX_WAIT_MS - now)));
     },
   });
+  // A directory that is gone by now has no time by which it would be told.
+  const places = new Set(known().map(folder => path.dirname(folder)));
+  const there = await Promise.all([...places].map(place => stat(place).catch(() => undefined)));
+  if (there.includes(undefined)) wait(QUIET_MS);
   return async () => {
     clearTimeout(timer);
     await unwatch();

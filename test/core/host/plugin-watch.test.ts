@@ -1,5 +1,5 @@
 // Changes of plugin folders that come while the host loads what was there before.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -46,6 +46,16 @@ t.test('a directory that is missing makes nothing look changed', async t => {
     what: 'a new folder',
   });
   t.equal((globalThis as { timesCounted?: number }).timesCounted, 1, 'what was there before is loaded once');
+});
+
+t.test('a directory that goes as soon as the host has started is noticed', async t => {
+  const directory = testDir(t, { plugins: { short: { 'index.js': COUNTER.replace('untouched', 'short') } } });
+  const plugins = path.join(directory, 'plugins');
+  const app = await startHost({ pluginDirs: [plugins] });
+  t.teardown(() => app.stop());
+  t.equal(app.host.plugins()[0]?.state, 'ready');
+  await rm(plugins, { recursive: true });
+  await until(() => app.host.plugins().length === 0, { what: 'its plugin to be gone' });
 });
 
 t.test('a plugin that writes into its own folder is not loaded anew without end', async t => {
