@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { type Host, Problem } from '#core';
-import { isAtOrBelow, type Places, snapshotDir } from '../places/path-rules.ts';
+import { isAtOrBelow, type Places, scheduleFile, snapshotDir } from '../places/path-rules.ts';
 import { manifestFileSchema, manifestFiles } from './manifest-files.ts';
 import { manifestPathOf } from './manifest-path.ts';
 
@@ -26,7 +26,8 @@ export function registerManifestRoutes(host: Host, places: Places): void {
       const manifestPath = manifestPathOf(query.manifest_path ?? path.join(snapshotDir(places), 'latest.json'), places);
       const directory = path.dirname(manifestPath);
       await refuseOutside(directory, places);
-      const files = await manifestFiles(directory, isShown).catch((error: NodeJS.ErrnoException) => {
+      const isListed = (name: string) => isShown(name) && path.join(directory, name) !== scheduleFile(places);
+      const files = await manifestFiles(directory, isListed).catch((error: NodeJS.ErrnoException) => {
         throw new Problem(500, `${directory} cannot be read: ${error.code ?? error.message}`, { cause: error });
       });
       return { directory, manifest_path: manifestPath, files: files.slice(0, MAX_FILES), count: files.length };

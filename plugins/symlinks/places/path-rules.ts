@@ -31,6 +31,11 @@ export function snapshotDir({ stateDir }: Places): string {
   return path.join(stateDir, 'snapshots');
 }
 
+/** What the schedule knows of the last backups: beside the manifests, but none. */
+export function scheduleFile({ stateDir }: Places): string {
+  return path.join(stateDir, 'schedule.json');
+}
+
 export function repairManifestDir({ stateDir }: Places): string {
   return path.join(stateDir, 'repair-manifests');
 }

@@ -1,12 +1,11 @@
 // What is known of the scheduled backups of each process, kept on the disk, so that it survives restarts and changes of
 // the schedule.
-import path from 'node:path';
 import { z } from 'zod';
 import type { Host } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { LaterWrite } from '#kit/later-write';
-import type { Places } from '../places/path-rules.ts';
+import { type Places, scheduleFile } from '../places/path-rules.ts';
 
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o750;
@@ -56,8 +55,8 @@ export class ScheduleState {
   }
 
   /** A file that cannot be used is told in the log, and replaced at the next change. */
-  static async open(host: Host, { stateDir }: Places): Promise<ScheduleState> {
-    const file = path.join(stateDir, 'schedule.json');
+  static async open(host: Host, places: Places): Promise<ScheduleState> {
+    const file = scheduleFile(places);
     const records = await readRecords(file).catch((error: unknown) => {
       host.log.warn(`${file} cannot be used, so scheduled backups of symlinks begin anew`, error);
       return new Map<string, ScheduleRecord>();
