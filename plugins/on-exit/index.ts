@@ -33,7 +33,7 @@ export default definePlugin({
       // Not waited for: stops take longer than the answer to an end may.
       void host
         .use('process.supervisor')
-        .stopAll(`on_exit of ${processName}`)
+        .stopAll(`on_exit of ${processName}`, processName)
         .catch((error: unknown) => host.log.error('not every service could be stopped', error))
         .then(() => {
           if (action === 'shutdown') host.stop();

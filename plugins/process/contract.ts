@@ -178,8 +178,12 @@ export interface ProcessSupervisor {
    * on.
    */
   disregardStart(processName: string): Promise<void>;
-  /** Stops all that runs, each before what it needs. Throws an Error when something could not be stopped. */
-  stopAll(by: string): Promise<void>;
+  /**
+   * Stops all that runs, each before what it needs, and what is enabled but does not run now, such as what waits for its
+   * restart or its time. `ended`, which has ended by itself, stays as it is. Throws an Error when something could not be
+   * stopped.
+   */
+  stopAll(by: string, ended?: string): Promise<void>;
   /** How another program becomes a part of the run of a process; undefined while that does not run. */
   share(processName: string): RunShare | undefined;
   /** Writes to the standard input of a process with `stdin: true`. Throws a Problem 409 when it takes none. */

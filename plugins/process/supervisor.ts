@@ -221,10 +221,14 @@ export class Supervisor implements ProcessSupervisor {
     await this.#state.saved();
   }
 
-  async stopAll(by: string): Promise<void> {
-    const running = this.#processes.all().filter(process => process.snapshot().status !== 'stopped');
+  async stopAll(by: string, ended?: string): Promise<void> {
+    // A restart, a schedule, a boot that goes on or the next host would start what is enabled and does not run.
+    const due = this.#processes.all().filter(process => {
+      const { processName, status, enabled } = process.snapshot();
+      return status !== 'stopped' || (enabled && processName !== ended);
+    });
     const faults: unknown[] = [];
-    for (const tier of await this.#tiers(running)) {
+    for (const tier of await this.#tiers(due)) {
       const stops = await Promise.allSettled(
         tier.map(async ({ block }) => {
           await turnWithTime();

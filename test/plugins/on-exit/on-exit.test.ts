@@ -55,6 +55,36 @@ t.test('stop-all', async t => {
   t.match(await status(app, 'Other'), { restart: { disabled: true } });
 });
 
+t.test('stop-all, and what would start by itself', async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const ends = (name: string) => ['sh', '-c', `until [ -e ${dir}/${name} ]; do sleep 0.05; done; exit 3`];
+  const app = await startHost({
+    plugins: ['on-exit', 'auto-restart', 'schedules', 'health-probe'],
+    config: {
+      dumb: { startup, auto_restart: { backoff_seconds: [600] } },
+      main: block('Main', ends('main'), { on_exit: 'stop-all' }),
+      again: block('Again', ends('again'), { restart: 'always' }),
+      ended: block('Ended', ends('ended')),
+      yearly: block('Yearly', ['sleep', '600'], { schedule: '0 0 1 1 *' }),
+    },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await app.get('/process/startup-status')).body.terminal);
+  for (const name of ['ended', 'again']) await writeFile(path.join(dir, name), '');
+  await until(async () => (await status(app, 'Ended')).status === 'stopped', { what: 'the end of Ended' });
+  await until(async () => (await status(app, 'Again')).restart.pending, { what: 'the pause before the restart' });
+  await writeFile(path.join(dir, 'main'), '');
+  for (const name of ['Again', 'Ended', 'Yearly'])
+    await until(async () => (await status(app, name)).restart.disabled, { what: `the stop of ${name}` });
+  t.match(await status(app, 'Again'), { status: 'stopped', restart: { pending: false } });
+  t.match(
+    await status(app, 'Main'),
+    { health_status: 'unhealthy', restart: { disabled: false } },
+    'what has ended all stays told',
+  );
+});
+
 t.test('shutdown', async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, {
