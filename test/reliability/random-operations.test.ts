@@ -1,11 +1,13 @@
-// A few services, several clients that start, stop, restart, hold, remove and enable them at random, and a host that is killed
-// meanwhile: in the end each service that is to run has one run, nothing else lives, and each line is in its log once.
+// A few services, several clients that start, stop, restart, hold, remove, enable, kill and suspend them at random, and a
+// host that is killed or hands over meanwhile: in the end each service that is to run has one run, nothing else lives, and
+// each line is in its log once.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { lives } from '../support/kids.ts';
+import { kill } from '../support/marked-processes.ts';
 import { withNeeds } from '../support/needs.ts';
 import { randomNumbers, rounds } from '../support/rounds.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
@@ -18,6 +20,8 @@ const MAX_PAUSE_MS = 250;
 const KILLS = 2;
 /** Nothing else is an answer to a request that another one overtakes. */
 const STATUSES = [200, 404, 409, 503];
+/** Of what is killed while it starts. */
+const KILLED = /failed to stay running \(SIGKILL\)/;
 /**
  * A run notes its pid, and prints numbered lines until it is told to end, which takes a moment and is told. It tells of
  * another one beside it.
@@ -49,15 +53,15 @@ const histories = many(rounds(1), () => ({
   clients: many(CLIENTS, () =>
     many(OPERATIONS, () => ({
       name: NAMES[below(NAMES.length)] as string,
-      kind: below(9),
+      kind: below(11),
       pauseMs: below(MAX_PAUSE_MS),
     })),
   ),
-  killPausesMs: many(KILLS, () => 500 + below(1_500)),
+  ends: many(KILLS, () => ({ pauseMs: 500 + below(1_500), signal: below(2) === 0 ? 'SIGKILL' : 'SIGTERM' }) as const),
   isRuns: new Map(NAMES.map(name => [name, below(2) === 0])),
 }));
 
-for (const [round, { clients, killPausesMs, isRuns }] of histories.entries()) {
+for (const [round, { clients, ends, isRuns }] of histories.entries()) {
   t.test(`round ${round}`, async t => {
     const dir = testDir(t, { config: { plugins: { busy: { 'index.mjs': HOLDER } } }, pids: {}, log: {} });
     await chmod(dir, 0o755);
@@ -77,7 +81,10 @@ for (const [round, { clients, killPausesMs, isRuns }] of histories.entries()) {
     });
     const configDir = path.join(dir, 'config');
     const blocks = Object.fromEntries(NAMES.map(name => [name.toLowerCase(), blockOf(name)]));
-    const port = await writeConfig(configDir, { dumb: { log_dir: path.join(dir, 'log') }, ...blocks });
+    const port = await writeConfig(configDir, {
+      dumb: { log_dir: path.join(dir, 'log'), shutdown: { keep_services: true } },
+      ...blocks,
+    });
     const args = ['start', '--plugins', [...(await withNeeds(['config', 'process'])), 'busy'].join()];
     const open = () => startStackwarden(configDir, port, { args });
     let host: RunningStackwarden = await open();
@@ -110,15 +117,22 @@ for (const [round, { clients, killPausesMs, isRuns }] of histories.entries()) {
         const verb = ['start', 'stop', 'restart'][kind % 3];
         const route = kind === 6 ? `/busy/${name}` : `/process/${verb}-service`;
         const answer = await ask(route, { process_name: name });
-        if (answer !== undefined) t.ok(STATUSES.includes(answer.status), `${route}: ${answer.status} ${answer.text}`);
+        if (answer === undefined) return;
+        const isKnown = STATUSES.includes(answer.status) || KILLED.test(answer.text);
+        t.ok(isKnown, `${route}: ${answer.status} ${answer.text}`);
       } else if (kind === 7) {
         await edit(root => Object.assign(root[key] ?? {}, { enabled: root[key]?.enabled !== true }));
-      } else {
+      } else if (kind === 8) {
         await edit(root => delete root[key]);
         await delay(pauseMs);
         await edit(root => {
           root[key] = blockOf(name);
         });
+      } else {
+        const living = (await pidsOf(name)).filter(lives);
+        for (const pid of living) kill(pid, kind === 9 ? 'SIGKILL' : 'SIGSTOP');
+        await delay(pauseMs);
+        for (const pid of living) kill(pid, 'SIGCONT');
       }
     };
     const client = async (operations: (typeof clients)[number]): Promise<void> => {
@@ -128,9 +142,9 @@ for (const [round, { clients, killPausesMs, isRuns }] of histories.entries()) {
       }
     };
     const killer = async (): Promise<void> => {
-      for (const pauseMs of killPausesMs) {
+      for (const { pauseMs, signal } of ends) {
         await delay(pauseMs);
-        host.child.kill('SIGKILL');
+        host.child.kill(signal);
         await host.exited;
         host = await open();
       }
@@ -155,6 +169,8 @@ for (const [round, { clients, killPausesMs, isRuns }] of histories.entries()) {
       t.equal(living.length, isRunning ? 1 : 0, `and has as many runs: ${living.join(', ')}`);
     }
 
+    await edit(root => Object.assign(root.dumb?.shutdown ?? {}, { keep_services: false }));
+    await until(async () => JSON.parse((await ask('/config'))?.text ?? '').dumb.shutdown.keep_services === false);
     host.child.kill('SIGTERM');
     await host.exited;
     for (const name of NAMES) {

@@ -22,9 +22,9 @@ export async function processesWith(mark: string): Promise<MarkedProcess[]> {
 }
 
 /** What has ended meanwhile is no error. */
-export function kill(pid: number): void {
+export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
