@@ -22,9 +22,17 @@ interface Leaf {
   readonly isHidden: boolean;
 }
 
+interface Surroundings {
+  readonly file: unknown;
+  /** What is in force, as the sender was shown it. */
+  readonly shown: unknown;
+  readonly overrides: readonly EnvironmentEdit[];
+  readonly place: Place;
+}
+
 export function settleSecrets(
   edits: readonly ConfigEdit[],
-  { file, overrides, place }: { file: unknown; overrides: readonly EnvironmentEdit[]; place: Place },
+  { file, shown, overrides, place }: Surroundings,
 ): SettledSecrets {
   const secrets = new Map<unknown, { readonly key: string; readonly from: EnvironmentEdit }>();
   for (const from of overrides)
@@ -35,6 +43,8 @@ export function settleSecrets(
   const sourceOf = ({ path, value }: ConfigEdit): EnvironmentEdit | undefined => {
     // What is said of the place itself, or of what is around it, is settled there.
     if (overrides.some(({ path: at }) => startsWith(at, path) || startsWith(path, at))) return undefined;
+    // Another value for a member that was there somebody has chosen, even one that is like a secret elsewhere.
+    if (valueAt(shown, path.slice(0, -1)) !== undefined && !deepEqual(valueAt(shown, path), value)) return undefined;
     const leavesAt = (at: unknown): Leaf[] => leavesOf(at, place.at(path), path.at(-1) ?? '');
     const known = new Set(leavesAt(valueAt(file, path)).map(leaf => leaf.value));
     for (const leaf of leavesAt(value)) {

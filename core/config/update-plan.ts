@@ -64,7 +64,7 @@ export function planUpdate(
   const isAlone = ({ path }: ConfigEdit) => alone.some(block => isBelow(path, block.path));
   const inMemory = own.filter(isAlone);
   const saved = own.filter(edit => !isAlone(edit));
-  const settled = settleSecrets(saved, { file: moved, overrides, place });
+  const settled = settleSecrets(saved, { file: moved, shown, overrides, place });
   const changes = storedEdits(settled.saved, { file: moved, shown: lower.open, overrides });
   const overlay = [...withoutPaths(current.overlay, own.map(pathOf)), ...inMemory, ...settled.inMemory];
   const stored = withEdits(moved, changes) as ConfigObject;

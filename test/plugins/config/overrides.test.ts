@@ -162,4 +162,11 @@ t.test('a secret of the environment stays out of the file also where a copy of i
     body: { warnings: [/^nothing reads beta.password/] },
   });
   t.match((await stored(app)).beta, own.beta, 'what is no secret of its own may be like one');
+  const chosen = await app.post('/config', { updates: { gamma: { password: SECRET } } });
+  t.match(chosen, { status: 200, body: { persisted: true, warnings: [/^nothing reads gamma.password/] } });
+  t.match(
+    (await stored(app)).gamma,
+    { password: SECRET },
+    'and so may what somebody chooses for a block that is there',
+  );
 });
