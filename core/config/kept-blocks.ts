@@ -23,6 +23,10 @@ export class KeptBlocks {
   /** By the names of their processes. */
   readonly #given = new Map<string, Pick<KeptBlock, 'plugin' | 'value'>>();
 
+  get isEmpty(): boolean {
+    return this.#given.size === 0;
+  }
+
   /** From now on the process of the block runs. */
   use(processName: string, block: BlockInUse): void {
     this.#inUse.set(processName, block);
@@ -45,7 +49,6 @@ export class KeptBlocks {
 
   /** Those that would be no blocks with these defaults. One that was taken out of the file is none any more. */
   lackedBy(defaults: unknown, file: unknown): KeptBlock[] {
-    if (this.#given.size === 0) return [];
     return [...this.#inUse].flatMap(([processName, { path, isInFile }]) => {
       const given = this.#given.get(processName);
       if (given === undefined || (isInFile && valueAt(file, path) === undefined)) return [];

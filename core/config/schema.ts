@@ -117,6 +117,7 @@ export class ConfigSchema {
   /** Default values for what the file does not contain. */
   defaults(file: Readonly<ConfigObject>): ConfigObject {
     const defaults = this.#ownDefaults(file);
+    if (this.kept.isEmpty) return defaults;
     const kept = this.kept.lackedBy(defaults, file);
     const edits = kept.map(({ path, value }) => ({ path, value: merge(value, valueAt(defaults, path)) }));
     return withEdits(defaults, edits) as ConfigObject;
@@ -124,7 +125,7 @@ export class ConfigSchema {
 
   /** The blocks of the file that are there by what plugins had given which are gone. */
   keptBlocks(file: Readonly<ConfigObject>): KeptBlock[] {
-    return this.kept.lackedBy(this.#ownDefaults(file), file);
+    return this.kept.isEmpty ? [] : this.kept.lackedBy(this.#ownDefaults(file), file);
   }
 
   #ownDefaults(file: Readonly<ConfigObject>): ConfigObject {
