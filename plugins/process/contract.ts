@@ -131,8 +131,7 @@ export interface HealthReport {
 }
 
 export interface StartOutcome {
-  readonly status: 'started' | 'already-running' | 'waiting';
-  readonly waitingFor: readonly string[];
+  readonly status: 'started' | 'already-running';
 }
 
 export type StopOutcome = 'stopped' | 'not-running' | 'already-stopping';

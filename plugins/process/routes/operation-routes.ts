@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Host, NamedBlock } from '#core';
 import { requestedBlock } from '#kit/requested-block';
-import type { ProcessSupervisor, StartOutcome } from '../contract.ts';
+import type { ProcessSupervisor } from '../contract.ts';
 
 const START_PATIENCE_MS = 300_000;
 const MAX_INPUT_CHARACTERS = 65_536;
@@ -11,6 +11,10 @@ const MAX_INPUT_CHARACTERS = 65_536;
 const ANSWER_MS = 200;
 /** Recorded as the user of a request when authentication is off. */
 const ANONYMOUS_USER = 'user';
+const STARTED = {
+  started: 'Service started successfully',
+  'already-running': 'Service is already running',
+};
 const STOPPED = {
   stopped: 'Service stopped successfully',
   'not-running': 'Service was not running',
@@ -23,6 +27,8 @@ const operationAnswer = z.object({
   process_name: z.string(),
   waiting_for: z.array(z.string()).optional(),
 });
+
+type Answer = z.input<typeof operationAnswer>;
 
 export function registerOperationRoutes(host: Host, supervisor: ProcessSupervisor): void {
   const find = (name: string): NamedBlock => requestedBlock(host.use('config.store'), name);
@@ -45,10 +51,10 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
   const takeDown = async (
     block: NamedBlock,
     underWay: string,
-    work: (processName: string) => Promise<string>,
-  ): Promise<z.input<typeof operationAnswer>> => {
+    work: (processName: string) => Promise<Answer>,
+  ): Promise<Answer> => {
     const { processName } = block;
-    if (!answersFirst(block)) return { status: await work(processName), process_name: processName };
+    if (!answersFirst(block)) return work(processName);
     delay(host.paced(ANSWER_MS), undefined, { signal: host.signal })
       .then(() => work(processName))
       .catch((error: unknown) => {
@@ -57,27 +63,33 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     return { status: underWay, process_name: processName };
   };
 
+  /** What the start of a process answers; where it takes longer than a client waits, what it waits for. */
+  const startAnswer = async (processName: string, start: Promise<string>): Promise<Answer> => {
+    const late = delay(host.paced(START_PATIENCE_MS), undefined, { ref: false });
+    const status = await Promise.race([start, late]);
+    if (status !== undefined) return { status, process_name: processName };
+    // The supervisor logs why a start fails, and the status of the process tells it.
+    start.catch(() => undefined);
+    return {
+      status: 'Service start is waiting for dependencies',
+      process_name: processName,
+      waiting_for: [...(supervisor.get(processName)?.waitingFor ?? [])],
+    };
+  };
+
   host.route({
     method: 'POST',
     path: '/process/start-service',
     summary: 'Starts a process and answers when it runs',
     body: nameBody,
     response: operationAnswer,
-    async handle({ body, identity }) {
+    handle({ body, identity }) {
       const { processName } = find(body.process_name);
       const start = supervisor.start(processName, 'request', identity.username ?? ANONYMOUS_USER);
-      const outcome = await Promise.race([start, outOfPatience(supervisor, processName)]);
-      if (outcome.status === 'waiting') {
-        // The supervisor logs why a start fails, and the status of the process tells it.
-        start.catch(() => undefined);
-        return {
-          status: 'Service start is waiting for dependencies',
-          process_name: processName,
-          waiting_for: [...outcome.waitingFor],
-        };
-      }
-      const status = outcome.status === 'started' ? 'Service started successfully' : 'Service is already running';
-      return { status, process_name: processName };
+      return startAnswer(
+        processName,
+        start.then(({ status }) => STARTED[status]),
+      );
     },
   });
 
@@ -88,11 +100,10 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     body: nameBody,
     response: operationAnswer,
     handle: ({ body, identity }) =>
-      takeDown(
-        find(body.process_name),
-        'Service is being stopped',
-        async name => STOPPED[await supervisor.stop(name, identity.username ?? ANONYMOUS_USER)],
-      ),
+      takeDown(find(body.process_name), 'Service is being stopped', async name => {
+        const outcome = await supervisor.stop(name, identity.username ?? ANONYMOUS_USER);
+        return { status: STOPPED[outcome], process_name: name };
+      }),
   });
 
   host.route({
@@ -102,9 +113,12 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     body: nameBody,
     response: operationAnswer,
     handle: ({ body, identity }) =>
-      takeDown(find(body.process_name), 'Service is being restarted', async name => {
-        await supervisor.restart(name, 'restart', identity.username ?? ANONYMOUS_USER);
-        return 'Service restarted successfully';
+      takeDown(find(body.process_name), 'Service is being restarted', name => {
+        const restart = supervisor.restart(name, 'restart', identity.username ?? ANONYMOUS_USER);
+        return startAnswer(
+          name,
+          restart.then(() => 'Service restarted successfully'),
+        );
       }),
   });
 
@@ -122,10 +136,4 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
       return { process_name: processName };
     },
   });
-}
-
-/** What is answered when the start takes longer than a client waits. */
-async function outOfPatience(supervisor: ProcessSupervisor, processName: string): Promise<StartOutcome> {
-  await new Promise(resolve => setTimeout(resolve, START_PATIENCE_MS).unref());
-  return { status: 'waiting', waitingFor: supervisor.get(processName)?.waitingFor ?? [] };
 }

@@ -151,7 +151,7 @@ export class SupervisedProcess {
     this.#handedOver.signal.throwIfAborted();
     if (!this.#hasEntry && trigger !== 'hold') throw unknownProcess(this.#block.processName);
     if (stops !== this.#stops) throw this.#cancelled('Start');
-    if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
+    if (this.#status === 'running') return { status: 'already-running' };
     if (this.#starting === undefined) {
       const abort = new AbortController();
       const outcome = this.#runStart(trigger, abort.signal).finally(() => {
@@ -163,7 +163,7 @@ export class SupervisedProcess {
     return outcome.catch(async (error: unknown) => {
       if (abort.signal.reason !== OVERTAKEN || this.#restarting === undefined) throw error;
       await this.#restarting;
-      return { status: 'started', waitingFor: [] };
+      return { status: 'started' };
     });
   }
 
@@ -345,13 +345,13 @@ export class SupervisedProcess {
     if (this.#run === undefined) {
       this.#move('stopped');
       host.log.info(`${processName} has done its work, ${STARTED_BY[trigger]}`);
-      return { status: 'started', waitingFor: [] };
+      return { status: 'started' };
     }
     this.#move(this.#atRest);
     host.log.info(`${processName} runs as pid ${this.#run.target.leader.pid}, ${STARTED_BY[trigger]}`);
     this.#with.onStarted(this.snapshot());
     host.emit('service_start', { processName, trigger });
-    return { status: 'started', waitingFor: [] };
+    return { status: 'started' };
   }
 
   /** Also false where its entry went with a plugin, of which nobody is told. */

@@ -55,6 +55,27 @@ t.test('a directory and a port that come later', async t => {
   t.same(await readdir(programs), ['test'], 'no program is run for a look');
 });
 
+t.test('a client is answered before a long wait is over, and the start goes on', async t => {
+  const wanted = path.join(testDir(t), 'later');
+  const app = await startHost({
+    plugins: PLUGINS,
+    // Patience of 300 s takes 1.5 s.
+    pace: 0.005,
+    config: { kid: kid('Kid', ['calm'], { wait_for_dir: wanted }) },
+  });
+  t.teardown(() => app.stop());
+  const waiting = {
+    status: 'Service start is waiting for dependencies',
+    process_name: 'Kid',
+    waiting_for: [new RegExp(wanted)],
+  };
+  t.match(await start(app, 'Kid'), { status: 200, body: waiting });
+  const restarted = await app.post('/process/restart-service', { process_name: 'Kid' });
+  t.match(restarted, { status: 200, body: waiting }, 'of a restart as well');
+  await mkdir(wanted);
+  await until(async () => (await status(app, 'Kid')).status === 'running');
+});
+
 t.test('one directory, told as an object', async t => {
   const wanted = path.join(testDir(t), 'later');
   const app = await startHost({
