@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { ConfigObject, ConfigProblem, NamedBlock } from '../contract/config.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
+import { valueAt } from '../kit/value-at.ts';
 import { blocksOf } from './blocks.ts';
 import { type Environment, type EnvironmentEdit, environmentEdits, type UnusedVariable } from './environment.ts';
 import { type Fitted, fit, keyOf, type Misfit } from './fit.ts';
-import { type ConfigEdit, merge, placeOf, startsWith, valueAt, withEdits } from './layers.ts';
+import { type ConfigEdit, merge, placeOf, startsWith, withEdits } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
 import { keptProblem, problemsOf, variableProblem } from './problems.ts';

@@ -2,8 +2,9 @@
 // in for it where that is safe, and the service whose block holds it is disabled where it is not.
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { valueAt } from '../kit/value-at.ts';
 import { blocksOf } from './blocks.ts';
-import { type ConfigEdit, type ConfigPath, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, placeOf, withEdit, withEdits } from './layers.ts';
 import { issuesOf, type SchemaIssue } from './owned-schema.ts';
 import type { ConfigSchema, Section } from './schema.ts';
 

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { ConfigObject } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
-import { type ConfigPath, valueAt, withEdit } from './layers.ts';
+import { valueAt } from '../kit/value-at.ts';
+import { type ConfigPath, withEdit } from './layers.ts';
 import { MARKS } from './marks.ts';
 
 /** Marks that are not JSON Schema keywords themselves. */

@@ -1,7 +1,8 @@
 // What plugins have given to the blocks of processes that run: it stays when its plugin goes, so that such a process is
 // still listed and can be stopped.
 import { isObject } from '../kit/plain-object.ts';
-import { type ConfigPath, merge, valueAt } from './layers.ts';
+import { valueAt } from '../kit/value-at.ts';
+import { type ConfigPath, merge } from './layers.ts';
 
 interface BlockInUse {
   readonly path: ConfigPath;

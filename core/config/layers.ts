@@ -38,10 +38,6 @@ export function dotted(path: ConfigPath): string {
   return path.join('.');
 }
 
-export function valueAt(root: unknown, path: ConfigPath): unknown {
-  return path.reduce<unknown>((value, key) => own(value, key), root);
-}
-
 /** The value's own member of that name; undefined where it has none, or is no object. */
 export function own(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -2,8 +2,9 @@
 // only the environment and memory are to hold them.
 import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { valueAt } from '../kit/value-at.ts';
 import { type EnvironmentEdit, variableName } from './environment.ts';
-import { type ConfigEdit, dotted, editsOf, startsWith, valueAt, withEdits } from './layers.ts';
+import { type ConfigEdit, dotted, editsOf, startsWith, withEdits } from './layers.ts';
 import type { Place } from './marks.ts';
 import { isHidden } from './secrets.ts';
 

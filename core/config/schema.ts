@@ -10,6 +10,7 @@ import type {
 import { NameTaken } from '../kit/name-taken.ts';
 import type { Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { valueAt } from '../kit/value-at.ts';
 import { BlockDefaults } from './block-defaults.ts';
 import { blockMarksOf } from './block-marks.ts';
 import { blocksOf } from './blocks.ts';
@@ -17,7 +18,7 @@ import type { FormerPath } from './environment.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
 import { type KeptBlock, KeptBlocks } from './kept-blocks.ts';
-import { type ConfigEdit, type ConfigPath, merge, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, merge, placeOf, withEdit, withEdits } from './layers.ts';
 import { Place, readWhole, SchemaTree } from './marks.ts';
 import { given, issuesOf, jsonSchemaOf, type OwnedSchema, type SchemaIssue } from './owned-schema.ts';
 

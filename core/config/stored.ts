@@ -1,9 +1,10 @@
 // What of an update the file is to hold: what the user changed, and neither defaults nor values of the environment.
 import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { valueAt } from '../kit/value-at.ts';
 import type { EnvironmentEdit } from './environment.ts';
 import type { Misfit } from './fit.ts';
-import { type ConfigEdit, type ConfigPath, own, placeOf, startsWith, valueAt } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, own, placeOf, startsWith } from './layers.ts';
 import type { Place } from './marks.ts';
 
 /** What lies below memory: the file as it is, and what it shows with defaults and the environment. */

@@ -2,8 +2,9 @@
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { valueAt } from '../kit/value-at.ts';
 import type { CurrentConfig } from './current.ts';
-import { type ConfigEdit, type ConfigPath, dotted, editsOf, startsWith, valueAt } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, dotted, editsOf, startsWith } from './layers.ts';
 import type { ConfigSchema } from './schema.ts';
 import { restoredUpdate } from './secrets.ts';
 

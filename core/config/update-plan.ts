@@ -1,6 +1,7 @@
 // What an update will leave in the file and in memory, worked out before anything is done.
 import type { ConfigObject, ConfigUpdate, NamedBlock } from '../contract/config.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
+import { valueAt } from '../kit/value-at.ts';
 import type { CurrentConfig, Layered } from './current.ts';
 import {
   type ConfigEdit,
@@ -9,7 +10,6 @@ import {
   dotted,
   placeOf,
   startsWith,
-  valueAt,
   withEdits,
   withoutPaths,
 } from './layers.ts';

@@ -2,7 +2,8 @@
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { isObject } from '../kit/plain-object.ts';
-import { type ConfigPath, dotted, startsWith, valueAt } from './layers.ts';
+import { valueAt } from '../kit/value-at.ts';
+import { type ConfigPath, dotted, startsWith } from './layers.ts';
 import type { Place } from './marks.ts';
 import { unreadLook } from './review.ts';
 

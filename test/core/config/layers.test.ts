@@ -3,18 +3,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { stringify } from 'yaml';
 import { editText } from '../../../core/config/edit.ts';
-import {
-  changedPaths,
-  editsOf,
-  merge,
-  valueAt,
-  withEdit,
-  withEdits,
-  withoutPaths,
-} from '../../../core/config/layers.ts';
+import { changedPaths, editsOf, merge, withEdit, withEdits, withoutPaths } from '../../../core/config/layers.ts';
 import { type ConfigFormat, parseConfig } from '../../../core/config/load.ts';
 import { deepEqual } from '../../../core/kit/deep-equal.ts';
 import { isObject } from '../../../core/kit/plain-object.ts';
+import { valueAt } from '../../../core/kit/value-at.ts';
 
 const key = fc.stringMatching(/^[a-z]{1,3}$/);
 const leaf = fc.oneof(fc.integer(), fc.boolean(), fc.string(), fc.array(fc.integer(), { maxLength: 3 }));
