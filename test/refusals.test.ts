@@ -1,4 +1,5 @@
-// Every refusal with 403 or 409 in the sources names the reason and, behind a semicolon, the step or setting that helps.
+// Every refusal with 403 or 409 in the sources names the reason and, behind a semicolon, the step or setting that
+// helps.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -40,7 +40,10 @@ export async function bundle(options: BundleOptions): Promise<ReadonlySet<string
   return places.packages;
 }
 
-/** Those that import nothing on demand become a file each, and are bundled together: each bundling costs as much as a folder. */
+/**
+ * Those that import nothing on demand become a file each, and are bundled together: each bundling costs as much as a
+ * folder.
+ */
 async function bundleFolders(options: BundleOptions, places: Places): Promise<void> {
   const folders = [...options.plugins].map(name => `plugins/${name}`);
   const together: string[] = [];
@@ -122,7 +125,9 @@ async function bundlePageOf({ rootDir, outDir }: BundleOptions, folder: string):
   await writeFile(path.join(outDir, folder, 'page.css'), style);
 }
 
-/** One file, because each further one is a millisecond of every command. What it shares with the host keeps no state. */
+/**
+ * One file, because each further one is a millisecond of every command. What it shares with the host keeps no state.
+ */
 async function bundleCommandLine(options: BundleOptions, places: Places): Promise<void> {
   const place = path.dirname(MAIN);
   const hostParts: Plugin = {
@@ -175,7 +180,9 @@ function commandParser({ rootDir }: BundleOptions, places: Places): Plugin {
   };
 }
 
-/** Modules that a thread or a program of its own imports by their place. `bundled` is where the folder's bundle lies. */
+/**
+ * Modules that a thread or a program of its own imports by their place. `bundled` is where the folder's bundle lies.
+ */
 async function threadFiles(places: Places, folder: string, bundled: string): Promise<string[]> {
   const found = new Set(folder === 'core' ? [SHARED_BY_THREADS, RELOAD_HOOKS] : []);
   for (const [file, text] of places.below(folder)) {

@@ -1,4 +1,5 @@
-// Says of each import where it is found in a build, and of each module where it was: bundles lie where their sources did.
+// Says of each import where it is found in a build, and of each module where it was: bundles lie where their sources
+// did.
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -40,7 +41,9 @@ export const HOST_PARTS = [
 /** A thread's file and what it imports on demand are bundled each by itself, but for this. */
 export const SHARED_BY_THREADS = 'core/contract/problem.ts';
 
-/** No name of a module of Node, of which esbuild knows itself: each question to this process costs more than its answer. */
+/**
+ * No name of a module of Node, of which esbuild knows itself: each question to this process costs more than its answer.
+ */
 const PACKAGE = /^(?:[^.#/n]|n(?:[^o]|o(?:[^d]|d(?:[^e]|e[^:]))))/;
 
 export interface Placement {

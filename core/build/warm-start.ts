@@ -1,5 +1,5 @@
-// Starts a build once, as a program of its own, and writes beside its scripts what V8 has compiled of them meanwhile. The
-// argument is the directory of the build.
+// Starts a build once, as a program of its own, and writes beside its scripts what V8 has compiled of them meanwhile.
+// The argument is the directory of the build.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

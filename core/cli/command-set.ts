@@ -1,5 +1,5 @@
-// The commands that there are: those of the core, and each file `commands/NAME.ts` in the folder of a plugin. Only what is
-// asked for is loaded, because a command is to answer at once: the configuration is read for what nobody else has.
+// The commands that there are: those of the core, and each file `commands/NAME.ts` in the folder of a plugin. Only what
+// is asked for is loaded, because a command is to answer at once: the configuration is read for what nobody else has.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

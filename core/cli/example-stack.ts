@@ -1,5 +1,5 @@
-// The configuration of the example, which templates/example-stack.json has with names in angle brackets for what a machine
-// decides.
+// The configuration of the example, which templates/example-stack.json has with names in angle brackets for what a
+// machine decides.
 import { readFile } from 'node:fs/promises';
 
 const FILE = new URL('../../templates/example-stack.json', import.meta.url);

@@ -2,7 +2,9 @@
 // for expensive and lets garbage grow to three times that; what it then holds is given back late, or not at all.
 import { setFlagsFromString } from 'node:v8';
 
-/** V8 reads the flag after each collection of the old generation, of all threads; these releases of Node are known to. */
+/**
+ * V8 reads the flag after each collection of the old generation, of all threads; these releases of Node are known to.
+ */
 const KNOWN_RELEASES = new Set(['20', '22', '24']);
 /** By so much of what lives the heap may grow before it is collected again. */
 const GROWTH_PERCENT = 30;

@@ -1,6 +1,6 @@
 // Allows one host per configuration directory, by locks of the kernel: they hold over the PID namespaces of containers
-// that share the directory, and end with the host however that ends. One is of a file that tells who holds it, and where
-// that answers; the other, of the directory itself, holds also where somebody has removed that file.
+// that share the directory, and end with the host however that ends. One is of a file that tells who holds it, and
+// where that answers; the other, of the directory itself, holds also where somebody has removed that file.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
@@ -32,8 +32,8 @@ export interface InstanceLock {
 }
 
 /**
- * Calls `meanwhile` when the kernel has been asked for the lock. Throws an Error that names the holder when another host
- * has the directory, and one that says how to mend it when others may write the host's state.
+ * Calls `meanwhile` when the kernel has been asked for the lock. Throws an Error that names the holder when another
+ * host has the directory, and one that says how to mend it when others may write the host's state.
  */
 export async function lockInstance(configDir: string, meanwhile: () => void = () => undefined): Promise<InstanceLock> {
   await makeDirectory(configDir).catch(refuseClosed);

@@ -8,7 +8,8 @@ export const LOCK_FILE = 'host.lock';
 export const MAX_HOLDER_LENGTH = 400;
 
 /**
- * The base URL of the host that last ran on the directory; undefined when none has told, or when the caller may not know.
+ * The base URL of the host that last ran on the directory; undefined when none has told, or when the caller may not
+ * know.
  */
 export async function addressInLock(configDir: string): Promise<string | undefined> {
   const directory = await PrivateDirectory.open(configDir, [LOCK_DIRECTORY], { create: false, keepModes: true }).catch(

@@ -1,5 +1,5 @@
-// What systemd is told of the host, by the socket that it names: that it answers, reloads or stops, and, while its event
-// loop goes round, that it is alive. Node opens no such socket, so systemd's own program sends each message.
+// What systemd is told of the host, by the socket that it names: that it answers, reloads or stops, and, while its
+// event loop goes round, that it is alive. Node opens no such socket, so systemd's own program sends each message.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { HostPhase, StackwardenHost } from '../host/host-options.ts';
@@ -42,7 +42,8 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, hos
     send(host, ...assignmentsOf(phase, host));
     if (phase === 'stopping') clearInterval(watchdog);
     else if (watchdogMs > 0) {
-      // Twice as often as it must, as systemd advises; on a slow machine no sign of life holds up what is said after it.
+      // Twice as often as it must, as systemd advises; on a slow machine no sign of life holds up what is said after
+      // it.
       watchdog ??= setInterval(() => {
         if (unsent === 0) send(host, 'WATCHDOG=1');
       }, watchdogMs / 2);

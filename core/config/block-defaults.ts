@@ -1,5 +1,5 @@
-// The defaults that one contribution gives to blocks for its own keys. Where they fail or do not fit its schema, the blocks
-// have none, and its plugin is told once for as long as that stays the same.
+// The defaults that one contribution gives to blocks for its own keys. Where they fail or do not fit its schema, the
+// blocks have none, and its plugin is told once for as long as that stays the same.
 import type { z } from 'zod';
 import type { BlockKeys, ConfigObject, NamedBlock } from '../contract/config.ts';
 import { errorText } from '../kit/error-text.ts';

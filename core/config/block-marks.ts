@@ -1,5 +1,5 @@
-// The marks of the keys of blocks that other areas look for: what decides which program runs, and what relations are read
-// from.
+// The marks of the keys of blocks that other areas look for: what decides which program runs, and what relations are
+// read from.
 import type { z } from 'zod';
 import type { BlockMarks, RelationMark } from '../contract/config.ts';
 import { describe, innerSchemas, shapeOf } from './marks.ts';
@@ -33,8 +33,8 @@ function decidingIn(schema: Schema): ReadonlySet<true | 'files'> {
 }
 
 /**
- * Whether relations are read from the key of any block. What is only `read` is asked for beside an option of a template,
- * and of other blocks by nobody.
+ * Whether relations are read from the key of any block. What is only `read` is asked for beside an option of a
+ * template, and of other blocks by nobody.
  */
 export function tellsRelation({ relations }: BlockMarks, key: string): boolean {
   const mark = relations.get(key);

@@ -1,5 +1,5 @@
-// The named blocks of a configuration tree. No tree is modified, so each member of a root is looked through once, however
-// many trees share it.
+// The named blocks of a configuration tree. No tree is modified, so each member of a root is looked through once,
+// however many trees share it.
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { findBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';

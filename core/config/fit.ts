@@ -186,7 +186,9 @@ class Fitting implements Fitted {
     return [...edits, ...shortened];
   }
 
-  /** The default at the path or the nearest one above it that was not tried yet; undefined when the section has none. */
+  /**
+   * The default at the path or the nearest one above it that was not tried yet; undefined when the section has none.
+   */
   #defaultFor(path: ConfigPath, section: ConfigPath, tried: Set<string>): ConfigEdit | undefined {
     let at = path;
     while (tried.has(placeOf(at)) && at.length > section.length) at = at.slice(0, -1);

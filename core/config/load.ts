@@ -99,7 +99,10 @@ export function parseConfigAside({ file, format, text }: Omit<ConfigText, 'isUtf
   return readTextAbove(LARGE_BYTES[format], import.meta.url, parseConfig, text, file, format);
 }
 
-/** Objects of the value have no prototype, and numbers that are not finite are null. Throws a ConfigSyntaxError when the text is not a valid configuration. */
+/**
+ * Objects of the value have no prototype, and numbers that are not finite are null. Throws a ConfigSyntaxError when the
+ * text is not a valid configuration.
+ */
 export function parseConfig(text: string, file: string, format: ConfigFormat): ConfigObject {
   let value: unknown;
   try {

@@ -42,7 +42,10 @@ export interface OpenConfigOptions {
 
 export interface OpenConfig {
   readonly store: ConfigStore;
-  /** What a section, keys and a template hold of code runs as their owner's; the configuration goes on without what fails. */
+  /**
+   * What a section, keys and a template hold of code runs as their owner's; the configuration goes on without what
+   * fails.
+   */
   addSection(section: ConfigSection, owner: Owner): () => void;
   addBlockKeys(keys: BlockKeys, owner: Owner): () => void;
   addTemplate(template: BlockTemplate, owner: Owner): () => void;

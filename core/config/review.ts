@@ -1,5 +1,5 @@
-// Looks through the configuration for what fits every schema and still cannot be meant: names that stand twice, keys that
-// nobody reads, and variables whose value cannot be used.
+// Looks through the configuration for what fits every schema and still cannot be meant: names that stand twice, keys
+// that nobody reads, and variables whose value cannot be used.
 import type { BlockMarks, ConfigObject, ConfigReview, NamedBlock } from '../contract/config.ts';
 import { sameNames } from '../kit/named-blocks.ts';
 import { nearestWord } from '../kit/nearest-word.ts';

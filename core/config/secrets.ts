@@ -10,8 +10,8 @@ const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
 
 /**
  * The value as answers show it: each write-only member is blank and gets a flag beside it that says whether it is set,
- * and what is unknown is masked. With `maskAll`, every other secret and credentials in URLs are masked too. Parts without
- * secrets stay the same objects.
+ * and what is unknown is masked. With `maskAll`, every other secret and credentials in URLs are masked too. Parts
+ * without secrets stay the same objects.
  */
 export function shownValue(value: unknown, place: Place, maskAll: boolean): unknown {
   const mask = maskAll || place.isUnknown;
@@ -119,8 +119,8 @@ function restoredList(sent: readonly unknown[], stored: unknown, item: Place): u
 
 /**
  * Finds the stored member that corresponds to a sent one: by the member marked as identity, otherwise by what was shown
- * for it, those that are shown alike in their order, otherwise by its index. Each stored member is looked at once, however
- * many are sent.
+ * for it, those that are shown alike in their order, otherwise by its index. Each stored member is looked at once,
+ * however many are sent.
  */
 function counterparts(known: readonly unknown[], item: Place): (member: unknown, atSamePlace: unknown) => unknown {
   const identity = item.identityKey();

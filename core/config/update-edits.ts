@@ -27,7 +27,9 @@ export class UpdateEdits {
     return block === undefined ? this.#ofWhole(updates) : this.#ofBlock(block, updates);
   }
 
-  /** Throws a Problem 400: null in a merge takes away optional members, but no section, and no process but an instance. */
+  /**
+   * Throws a Problem 400: null in a merge takes away optional members, but no section, and no process but an instance.
+   */
   refuseLosses(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, blocks: readonly NamedBlock[]): void {
     const { schema, file } = this.#parts;
     const byPlace = new Map(blocks.map(block => [block.path.join('\0'), block]));

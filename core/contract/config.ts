@@ -37,14 +37,15 @@ declare module 'zod' {
     /** Whether an object of a list keeps the member when it is sent without it, as by clients that do not know it. */
     kept?: boolean;
     /**
-     * Whether the default, or none, may stand in for a value that does not fit. Default: false for keys of blocks, whose
-     * service is disabled then, and true for members of sections; no service is started where one of those says false.
+     * Whether the default, or none, may stand in for a value that does not fit. Default: false for keys of blocks,
+     * whose service is disabled then, and true for members of sections; no service is started where one of those says
+     * false.
      */
     fallback?: boolean;
     /**
-     * Whether nobody changes the member through the API before he has logged in, because it decides where the host reads,
-     * writes or loads something with its own rights, or whose rights services have. `false` says of a path that its area
-     * itself looks where it leads.
+     * Whether nobody changes the member through the API before he has logged in, because it decides where the host
+     * reads, writes or loads something with its own rights, or whose rights services have. `false` says of a path that
+     * its area itself looks where it leads.
      */
     needsLogin?: boolean;
     /**
@@ -54,9 +55,9 @@ declare module 'zod' {
     masksUnknown?: boolean;
     /**
      * Of a key of blocks, or anything inside it: whether it decides which program runs, as whom, or what that is given.
-     * Where a service has a user of its own, nobody changes it through the API before he has logged in. `files`: so do the
-     * files that its texts name, from the configuration directory on, which nobody changes before that either. Default
-     * false.
+     * Where a service has a user of its own, nobody changes it through the API before he has logged in. `files`: so do
+     * the files that its texts name, from the configuration directory on, which nobody changes before that either.
+     * Default false.
      */
     decidesProgram?: boolean | 'files';
     /** Of a key of blocks: what relations between services are read from it. Default: nothing. */
@@ -87,8 +88,8 @@ export interface ConfigChange {
   /** Process to whose block the update was limited; undefined for a change of the root. */
   readonly processName: string | undefined;
   /**
-   * The user, `api` where authentication is off, `file` for changes of the file by others, `plugins` for blocks that are
-   * there because plugins came, or a plugin's name.
+   * The user, `api` where authentication is off, `file` for changes of the file by others, `plugins` for blocks that
+   * are there because plugins came, or a plugin's name.
    */
   readonly actor: string;
   /** Whether the change is on disk, not only in memory. */
@@ -106,7 +107,9 @@ export interface ConfigUpdate {
    * `processName` says; `to` is as deep as `from`. One that the file does not have is passed over.
    */
   readonly moves?: readonly { readonly from: readonly string[]; readonly to: readonly string[] }[];
-  /** Whether sections, and names and whole blocks of processes, may be taken away, as a migration does. Default false. */
+  /**
+   * Whether sections, and names and whole blocks of processes, may be taken away, as a migration does. Default false.
+   */
   readonly mayRemove?: boolean;
   /** Whether the caller may be anybody, who then changes nothing that `needsLogin`. Default false. */
   readonly byAnybody?: boolean;

@@ -109,8 +109,8 @@ export interface Host {
    */
   emit<Type extends EventType>(type: Type, data: Events[Type], options?: EmitOptions): void;
   /**
-   * Calls back for each event of the type, in order; once it is loaded anew, for those that were emitted meanwhile. What
-   * the listener throws is counted against this plugin.
+   * Calls back for each event of the type, in order; once it is loaded anew, for those that were emitted meanwhile.
+   * What the listener throws is counted against this plugin.
    */
   on<Type extends EventType>(type: Type, listener: (event: HostEvent<Type>) => void | Promise<void>): Disposer;
   /** Calls back for each event of every type. */
@@ -164,8 +164,8 @@ export interface Host {
   /** Stops the whole host, as SIGTERM does. */
   stop(): void;
   /**
-   * Reads the configuration again and rotates the logs, as SIGHUP does; does nothing while the host starts or stops. The
-   * log tells who asked.
+   * Reads the configuration again and rotates the logs, as SIGHUP does; does nothing while the host starts or stops.
+   * The log tells who asked.
    */
   reload(by: string): Promise<void>;
   /**

@@ -67,18 +67,22 @@ export interface Route<
   /** Whether the route is left out of the API description, as pages and their assets are. */
   readonly hidden?: boolean;
   /**
-   * Schema of the query. Its values arrive as texts, which the schemas `queryBoolean`, `queryInteger`, `queryNumber` and
+   * Schema of the query. Its values arrive as texts, which the schemas `queryBoolean`, `queryInteger`, `queryNumber`
+   * and
    * `queryList` of `#kit/query-values` convert. Of a repeated name the last value counts, except for lists.
    */
   readonly query?: Query;
   readonly body?: Body;
-  /** Largest body that is accepted. Default 1 MiB; 8 KiB of callers of a public route who showed no valid credentials. */
+  /**
+   * Largest body that is accepted. Default 1 MiB; 8 KiB of callers of a public route who showed no valid credentials.
+   */
   readonly bodyLimitBytes?: number;
   /**
-   * Whether members of the body may be called `__proto__`, `constructor` and `prototype`, as those of foreign files may:
-   * whoever sets it reads own members only, and copies them only to objects without a prototype. A schema of zod drops a
-   * `__proto__` wherever it names the members of an object. Such a body is refused otherwise, because code that copies by
-   * names would reach a prototype. Default false.
+   * Whether members of the body may be called `__proto__`, `constructor` and `prototype`, as those of foreign files
+   * may: whoever sets it reads own members only, and copies them only to objects without a prototype. A schema of zod
+   * drops a
+   * `__proto__` wherever it names the members of an object. Such a body is refused otherwise, because code that copies
+   * by names would reach a prototype. Default false.
    */
   readonly holdsForeignNames?: boolean;
   /**
@@ -87,8 +91,8 @@ export interface Route<
    */
   readonly compress?: boolean;
   /**
-   * Whether a request changes nothing although its method may, so that it is answered while the host is stopping as well.
-   * Default false.
+   * Whether a request changes nothing although its method may, so that it is answered while the host is stopping as
+   * well. Default false.
    */
   readonly changesNothing?: boolean;
   /** How long the handler may take before the caller gets a 503. Default 15 min. */
@@ -202,8 +206,8 @@ export interface HttpEntrance {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /**
    * Says that this answer, and the request for it, take whatever time they need: they end when the client neither sends
-   * nor takes anything for a minute, and where all connections are taken the answer may be cut to make room for a client
-   * that has fewer of them.
+   * nor takes anything for a minute, and where all connections are taken the answer may be cut to make room for a
+   * client that has fewer of them.
    */
   allowCut(response: ServerResponse): void;
   /** Whether a stream stands at the path of this URL. */

@@ -1,5 +1,5 @@
-// A script of a build with what V8 has compiled of it before: compiling is a third of a start. V8 takes that only for its
-// own release and its flags, and compiles anew otherwise.
+// A script of a build with what V8 has compiled of it before: compiling is a third of a start. V8 takes that only for
+// its own release and its flags, and compiles anew otherwise.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Script } from 'node:vm';
@@ -42,8 +42,8 @@ export class CompiledScript {
 }
 
 /**
- * undefined where there is none that is whole and of this text: V8 compares the text's length alone, and ends the process
- * when it meets what it has not written itself.
+ * undefined where there is none that is whole and of this text: V8 compares the text's length alone, and ends the
+ * process when it meets what it has not written itself.
  */
 function keptOf(url: URL, textSum: number): Buffer | undefined {
   let kept: Buffer;

@@ -167,7 +167,9 @@ export class EventRegistry {
   }
 }
 
-/** Puts their values in the place of accessors at any depth: as the emitter's, for whoever hears of it would run them. */
+/**
+ * Puts their values in the place of accessors at any depth: as the emitter's, for whoever hears of it would run them.
+ */
 function readAccessors(data: unknown, seen = new Set<object>()): void {
   if (typeof data !== 'object' || data === null || Object.isFrozen(data) || seen.has(data)) return;
   seen.add(data);

@@ -455,8 +455,8 @@ class RunningHost implements StackwardenHost {
   }
 
   /**
-   * Cuts a start short that takes too long, because nothing may be set up after what a stop closes. Required plugins have
-   * deadlines of their own.
+   * Cuts a start short that takes too long, because nothing may be set up after what a stop closes. Required plugins
+   * have deadlines of their own.
    */
   async #untilStarted(cause: 'request' | 'fault'): Promise<void> {
     const { dryRun = false, pace = 1 } = this.#options;

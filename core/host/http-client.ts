@@ -1,5 +1,5 @@
-// The parts of undici that outgoing requests use. They are loaded one after the other, because its index takes more than
-// twice as long, at once, and nothing else runs meanwhile.
+// The parts of undici that outgoing requests use. They are loaded one after the other, because its index takes more
+// than twice as long, at once, and nothing else runs meanwhile.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Agent, Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 

@@ -60,8 +60,8 @@ export function blame(error: unknown, scope: Scope): void {
 }
 
 /**
- * Runs `fn` as the plugin's, so that timers and promises that it creates belong to the plugin too. Stacks are read up to
- * the name of this function, or of `invoke` (see source-place.ts).
+ * Runs `fn` as the plugin's, so that timers and promises that it creates belong to the plugin too. Stacks are read up
+ * to the name of this function, or of `invoke` (see source-place.ts).
  */
 export function runAs<Value>(scope: Scope, what: string, fn: () => Value): Value {
   const insideBeforeMs = insideMs;

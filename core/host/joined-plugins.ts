@@ -1,5 +1,5 @@
-// The index files of the product's plugins as one script of a build (see core/build/joined-plugins.ts). A plugin is taken
-// from there only while its folder holds the same index file.
+// The index files of the product's plugins as one script of a build (see core/build/joined-plugins.ts). A plugin is
+// taken from there only while its folder holds the same index file.
 import { hash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';

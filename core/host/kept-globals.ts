@@ -1,5 +1,5 @@
-// What everybody in the process calls by a global name, such as `Promise` or `setTimeout`: a plugin that assigns another
-// to it fails there and is named, instead of replacing it for the host and all others.
+// What everybody in the process calls by a global name, such as `Promise` or `setTimeout`: a plugin that assigns
+// another to it fails there and is named, instead of replacing it for the host and all others.
 
 /** Of what these hold, too. Nothing inherits from them, so that whoever has members of the same names may set those. */
 const NAMESPACES = [JSON, Math, Reflect];

@@ -15,8 +15,8 @@ export function noSuchPlugin(name: string, known: readonly string[]): string {
 }
 
 /**
- * A name that is to be loaded, or that was probably mistyped, is a problem; one that is left out may be that of a plugin
- * which this build does not have.
+ * A name that is to be loaded, or that was probably mistyped, is a problem; one that is left out may be that of a
+ * plugin which this build does not have.
  */
 export function unknownPlugins(
   { enabled, disabled }: { readonly enabled: readonly string[]; readonly disabled: readonly string[] },

@@ -82,7 +82,9 @@ export class PluginSet {
     });
   }
 
-  /** Sets a failed plugin, or the one that it fails for, up once more; one that could not be imported is loaded anew. */
+  /**
+   * Sets a failed plugin, or the one that it fails for, up once more; one that could not be imported is loaded anew.
+   */
   retry(name: string): Promise<void> {
     return this.#change(async () => {
       for (const entry of this.#withNeeds(name)) {
@@ -314,7 +316,9 @@ export class PluginSet {
     return new Scope({ plugin: name, folder: found.folder, log: logger(name), disposeMs, callMs, errors, ownerOf });
   }
 
-  /** Sets up, in order, every plugin that is pending; skipped plugins are tried again, and those that lost to others. */
+  /**
+   * Sets up, in order, every plugin that is pending; skipped plugins are tried again, and those that lost to others.
+   */
   async #setUpPending(): Promise<void> {
     do {
       await this.#setUpInOrder();

@@ -1,5 +1,5 @@
-// The folder that the program was loaded from. An upgrade may delete or replace it while the program runs; what stands at
-// its path then is none of this program's parts.
+// The folder that the program was loaded from. An upgrade may delete or replace it while the program runs; what stands
+// at its path then is none of this program's parts.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// Plugins that have to be there: the host does not start without them, and who may change the configuration over the API
-// must not switch authentication or supervision off with it.
+// Plugins that have to be there: the host does not start without them, and who may change the configuration over the
+// API must not switch authentication or supervision off with it.
 import type { PluginReport } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
 import { isChosen, type PluginChoice } from './plugin-choice.ts';

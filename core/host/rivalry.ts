@@ -21,8 +21,8 @@ export function rivalryOf(error: unknown, rivalOf: RivalOf): Rivalry | undefined
 }
 
 /**
- * Whether the name is to be had again: its owner is gone, switched off, or set up anew since. One that has failed, or waits
- * for others, may come back, and keeps its names until then.
+ * Whether the name is to be had again: its owner is gone, switched off, or set up anew since. One that has failed, or
+ * waits for others, may come back, and keeps its names until then.
  */
 export function isOver(rivalry: Rivalry | undefined, rivalOf: RivalOf): boolean {
   if (rivalry === undefined || rivalry === 'cycle') return false;

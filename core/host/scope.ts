@@ -92,7 +92,9 @@ export class Scope implements Owner {
     };
   }
 
-  /** Whose fault it is that a call of this plugin failed: what it was given may be called as itself (see contain.ts). */
+  /**
+   * Whose fault it is that a call of this plugin failed: what it was given may be called as itself (see contain.ts).
+   */
   culpritOf(error: unknown): Scope {
     return this.#options.ownerOf?.(error, this) ?? this;
   }

@@ -6,7 +6,9 @@ export type Settings = ReturnType<typeof readSettings>;
 
 const DEFAULT_REQUIRED = hostSchema.parse({}).dumb.plugins.required;
 
-/** `root` is the whole effective configuration, in which a default stands for what does not fit (core/config/fit.ts). */
+/**
+ * `root` is the whole effective configuration, in which a default stands for what does not fit (core/config/fit.ts).
+ */
 export function readSettings(root: Readonly<Record<string, unknown>>) {
   const { dumb, puid, pgid } = hostSchema.parse(root);
   const { enabled, host, port, log_level: httpLogLevel } = dumb.api_service;

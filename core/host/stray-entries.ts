@@ -1,4 +1,5 @@
-// What lies in a plugin directory of somebody else and is loaded by nobody, although its place lets one expect a plugin.
+// What lies in a plugin directory of somebody else and is loaded by nobody, although its place lets one expect a
+// plugin.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findIndexFile, isOfProduct, SOURCE_FILE } from './discover.ts';
@@ -7,8 +8,8 @@ import { findIndexFile, isOfProduct, SOURCE_FILE } from './discover.ts';
 const PACKAGES = 'node_modules';
 
 /**
- * One sentence for each folder without an index file, and for each file that would have to lie in a folder. Hidden names
- * are left out: so is said what is meant to lie there, such as code that plugins share.
+ * One sentence for each folder without an index file, and for each file that would have to lie in a folder. Hidden
+ * names are left out: so is said what is meant to lie there, such as code that plugins share.
  */
 export async function strayEntries(directories: readonly string[]): Promise<string[]> {
   const found = await Promise.all(directories.map(directory => straysIn(directory)));

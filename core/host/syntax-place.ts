@@ -1,4 +1,5 @@
-// Finds where the text of a plugin cannot be read: Node tells the place of such an error only when it checks a file by itself.
+// Finds where the text of a plugin cannot be read: Node tells the place of such an error only when it checks a file by
+// itself.
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';

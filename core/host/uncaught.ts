@@ -15,8 +15,8 @@ export interface FaultHandlers {
   /** Called when a plugin's own timer or emitter threw. */
   plugin(scope: Scope, error: unknown): void;
   /**
-   * Whose code made the error, as far as its stack tells; else the plugin as which it ran. That alone would not do: Node
-   * loses it on some ways, such as `queueMicrotask`, and an accessor runs as whoever reads it.
+   * Whose code made the error, as far as its stack tells; else the plugin as which it ran. That alone would not do:
+   * Node loses it on some ways, such as `queueMicrotask`, and an accessor runs as whoever reads it.
    */
   ownerOf(error: object, ranAs: Scope | undefined): Scope | undefined;
   /** Called when the host itself threw; the host must end. */

@@ -6,7 +6,9 @@ import type { Call, Owner } from '../kit/owner.ts';
 const PIECE_MS = 30_000;
 const ENDED: IteratorResult<unknown> = { done: true, value: undefined };
 
-/** Ends with an error, which counts against the owner, when the source fails or stops. Destroys the source at its end. */
+/**
+ * Ends with an error, which counts against the owner, when the source fails or stops. Destroys the source at its end.
+ */
 export function readAs(owner: Owner, { place, what }: Call, source: Readable): Readable {
   const call: Call = { place, what: `the stream that ${what} gives`, deadlineMs: PIECE_MS };
   let reader: AsyncIterator<unknown> | undefined;

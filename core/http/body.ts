@@ -6,14 +6,16 @@ import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 import type { BodyShare } from './body-budget.ts';
 
-/** Bytes beyond the limit that are read and dropped, because a client reads a refusal only after it has sent its body. */
+/**
+ * Bytes beyond the limit that are read and dropped, because a client reads a refusal only after it has sent its body.
+ */
 const DRAIN_BYTES = 32 * 1024 * 1024;
 const RETRY_AFTER_S = 1;
 
 /**
  * The value of the body; undefined for an empty one, whatever its content type. Throws a Problem: 400 when it is not
- * valid JSON or has a forbidden shape, 413 above `limitBytes` or when it costs too much, 415 for another media type, 503
- * when the bodies in flight leave no room for it. What it takes of `share` stays taken.
+ * valid JSON or has a forbidden shape, 413 above `limitBytes` or when it costs too much, 415 for another media type,
+ * 503 when the bodies in flight leave no room for it. What it takes of `share` stays taken.
  */
 export async function readJson(
   request: IncomingMessage,

@@ -17,7 +17,9 @@ const inflate = promisify(gunzip);
 /** Of frozen answers, which are the same whenever they are given again. */
 const kept = new WeakMap<object, Promise<Buffer>>();
 
-/** The answer as it was for a client that does not take gzip, and for a small body; bytes by gzip for all that take it. */
+/**
+ * The answer as it was for a client that does not take gzip, and for a small body; bytes by gzip for all that take it.
+ */
 export async function compressed(
   value: unknown,
   acceptEncoding: string | undefined,

@@ -68,7 +68,9 @@ export class Connections {
     if (use !== undefined) use.isUpgraded = true;
   }
 
-  /** The answer may take longer than others can wait for a connection, which is in use while the request arrives, too. */
+  /**
+   * The answer may take longer than others can wait for a connection, which is in use while the request arrives, too.
+   */
   allowCut(response: ServerResponse): void {
     const { req: request } = response;
     const use = this.#uses.get(request.socket);

@@ -34,8 +34,8 @@ export function failureAnswer(error: unknown, what: string, report: (error: Erro
 }
 
 /**
- * The Problem 422 for a schema error, with its first 50 issues; `place`, such as `body` or `query`, is the first element
- * of each location.
+ * The Problem 422 for a schema error, with its first 50 issues; `place`, such as `body` or `query`, is the first
+ * element of each location.
  */
 export function shapeProblem(place: string, error: z.ZodError): Problem {
   const issues = shapeIssues(error);

@@ -21,7 +21,9 @@ export class IncomingRequest extends IncomingMessage {
     this.isEarly = offers === true && this.isConnectionBusy();
   }
 
-  /** Whether an offer is left aside. What its client sends behind it in one piece is lost, so that nothing may follow. */
+  /**
+   * Whether an offer is left aside. What its client sends behind it in one piece is lost, so that nothing may follow.
+   */
   get isLast(): boolean {
     return this.offersUpgrade === true && !this.upgrade;
   }

@@ -1,6 +1,6 @@
-// The requests that a client sends into one connection without waiting for answers: each is handled when the one before it
-// is answered and read, because answers are given in order, and those of requests handled before their turn would fill
-// the memory.
+// The requests that a client sends into one connection without waiting for answers: each is handled when the one before
+// it is answered and read, because answers are given in order, and those of requests handled before their turn would
+// fill the memory.
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -18,8 +18,8 @@ export async function orAborted<Value>(run: () => Promise<Value>, signal: AbortS
 }
 
 /**
- * Aborts with the first of the signals that fires, until the function that it gives is called. `AbortSignal.any` does so
- * too, but leaves a trace for good in signals that live on (Node 20).
+ * Aborts with the first of the signals that fires, until the function that it gives is called. `AbortSignal.any` does
+ * so too, but leaves a trace for good in signals that live on (Node 20).
  */
 export function follow(abort: AbortController, signals: readonly AbortSignal[]): () => void {
   const fired = signals.find(({ aborted }) => aborted);

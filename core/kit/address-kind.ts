@@ -1,5 +1,5 @@
-// What an address of a network stands for: a machine on the internet, one of the own network, this machine, or none that
-// anybody means.
+// What an address of a network stands for: a machine on the internet, one of the own network, this machine, or none
+// that anybody means.
 import { lookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import { addressList } from './address-list.ts';

@@ -1,5 +1,5 @@
-// Where the members of a mapping or a sequence on lines of its own stand in a YAML text, each with its own comments: the
-// lines right above it, the end of its lines, and what is indented deeper below them. The first line of a text is
+// Where the members of a mapping or a sequence on lines of its own stand in a YAML text, each with its own comments:
+// the lines right above it, the end of its lines, and what is indented deeper below them. The first line of a text is
 // nobody's comment.
 import type { Range } from './bracket-members.ts';
 import type { Splice } from './text-splice.ts';
@@ -54,7 +54,9 @@ export class BlockMembers {
     return end;
   }
 
-  /** What stands behind a dash begins at the column of the first member; comments begin a line there, to be above it. */
+  /**
+   * What stands behind a dash begins at the column of the first member; comments begin a line there, to be above it.
+   */
   #behindDash(first: number, lineEnding: string, head: string): Splice {
     const indent = ' '.repeat(this.column);
     const startOffset = this.#members[0]?.startOffset ?? 0;

@@ -1,5 +1,6 @@
-// Moments as clock ticks after boot, as the kernel tells when processes began: no change of the time of day moves them. What
-// they are by the time of day is derived when it is told, because a machine without a clock of its own sets that late.
+// Moments as clock ticks after boot, as the kernel tells when processes began: no change of the time of day moves them.
+// What they are by the time of day is derived when it is told, because a machine without a clock of its own sets that
+// late.
 import { lacksDescriptors, withReserve } from './descriptors.ts';
 import { kernelText } from './kernel-text.ts';
 
@@ -13,7 +14,10 @@ const CHANGED_MS = 500;
 interface Boot {
   /** Unix milliseconds of tick 0. */
   readonly atMs: number;
-  /** How far the time of day was ahead of the monotonic clock. It changes when it is set, and when the machine has slept. */
+  /**
+   * How far the time of day was ahead of the monotonic clock. It changes when it is set, and when the machine has
+   * slept.
+   */
   readonly aheadMs: number;
 }
 
@@ -42,9 +46,9 @@ function bootMs(): number {
 }
 
 /**
- * The clock of the file counts the machine's sleep too, and is never behind the monotonic one; where it is, a container shows
- * its own age there, while its processes are told by the clock of the machine. The monotonic clock is read last: where this
- * thread is held up in between, the next call looks again.
+ * The clock of the file counts the machine's sleep too, and is never behind the monotonic one; where it is, a container
+ * shows its own age there, while its processes are told by the clock of the machine. The monotonic clock is read last:
+ * where this thread is held up in between, the next call looks again.
  */
 function look(): Boot {
   const nowMs = Date.now();

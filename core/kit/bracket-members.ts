@@ -96,8 +96,8 @@ export class BracketMembers {
   }
 
   /**
-   * Takes out all members but these, with their comments, and the commas that are too many then; puts new ones where the
-   * additions say.
+   * Takes out all members but these, with their comments, and the commas that are too many then; puts new ones where
+   * the additions say.
    */
   restocked(kept: readonly number[], additions: readonly PlacedAdditions[]): Splice[] {
     const { ranges, commas } = this.#removals(kept);

@@ -65,8 +65,8 @@ export class BuildEnvironment {
   }
 
   /**
-   * Calls `use` with an environment; what is left of the commands and their home is gone afterwards. Throws a Problem 500
-   * with the end of what failed.
+   * Calls `use` with an environment; what is left of the commands and their home is gone afterwards. Throws a Problem
+   * 500 with the end of what failed.
    */
   static async with(place: BuildPlace, use: (environment: BuildEnvironment) => Promise<void>): Promise<void> {
     const home = path.join(place.caches, `home-${randomBytes(6).toString('hex')}`);

@@ -1,4 +1,5 @@
-// Who a client is where each gets its share: the address behind trusted proxies, and the network that one client has to itself.
+// Who a client is where each gets its share: the address behind trusted proxies, and the network that one client has to
+// itself.
 import { isIPv6 } from 'node:net';
 import { addressList } from './address-list.ts';
 

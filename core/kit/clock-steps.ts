@@ -10,7 +10,9 @@ export const LARGE_STEP_MS = 10_800_000;
 export class ClockSteps {
   #boot = timeAt(0);
 
-  /** By how many milliseconds it was set ahead since the last call, or since this was made; 0 for less than three hours. */
+  /**
+   * By how many milliseconds it was set ahead since the last call, or since this was made; 0 for less than three hours.
+   */
   aheadMs(): number {
     const boot = timeAt(0);
     const aheadMs = (boot - this.#boot) * MS_PER_S;

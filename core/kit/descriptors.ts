@@ -34,8 +34,8 @@ export function hasPipes(child: ChildProcess): child is ChildProcessByStdio<Writ
 }
 
 /**
- * The result of a look that opens one descriptor at a time and closes it again; it gets one of the reserve when no other
- * is left. Throws what the look throws.
+ * The result of a look that opens one descriptor at a time and closes it again; it gets one of the reserve when no
+ * other is left. Throws what the look throws.
  */
 export function withReserve<Value>(look: () => Value): Value {
   try {

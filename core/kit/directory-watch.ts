@@ -62,8 +62,8 @@ async function watchDirectory(directory: string, options: DirectoryWatch): Promi
 }
 
 /**
- * A clock that is ahead, as of a server whose files are mounted, would make everything look changed. Times of files have
- * fractions of milliseconds, the clock has none.
+ * A clock that is ahead, as of a server whose files are mounted, would make everything look changed. Times of files
+ * have fractions of milliseconds, the clock has none.
  */
 function newsSince(sinceMs = Number.POSITIVE_INFINITY): IsNews {
   return ({ ctimeMs }) => Math.floor(ctimeMs) > sinceMs && Math.floor(ctimeMs) <= Date.now();

@@ -3,7 +3,9 @@ import { sourceStack } from './source-stack.ts';
 
 const WITHOUT_TEXT = 'an error without a text';
 
-/** The message of an Error, else the value as text. An error of the system says where it happened, and what, in words. */
+/**
+ * The message of an Error, else the value as text. An error of the system says where it happened, and what, in words.
+ */
 export function errorText(error: unknown): string {
   try {
     const fault = systemFault(error);

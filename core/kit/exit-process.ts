@@ -1,5 +1,5 @@
-// The end of the process, with this code, whatever plugins have left to run while it exits: a listener that throws would
-// keep it from ending, and so would a thread in a call that nobody can interrupt.
+// The end of the process, with this code, whatever plugins have left to run while it exits: a listener that throws
+// would keep it from ending, and so would a thread in a call that nobody can interrupt.
 import { mayHoldProcess } from './busy-threads.ts';
 
 /** Read before any plugin is loaded. */

@@ -1,8 +1,9 @@
-// Who has to give something up when all of a limited number is taken: whoever holds most. So nobody keeps others out, and
-// each may hold all that nobody else wants.
+// Who has to give something up when all of a limited number is taken: whoever holds most. So nobody keeps others out,
+// and each may hold all that nobody else wants.
 
 /**
- * The holder of most, given the holder of each; undefined where `claimant` would hold no fewer than that one afterwards.
+ * The holder of most, given the holder of each; undefined where `claimant` would hold no fewer than that one
+ * afterwards.
  */
 export function largestHolder(holders: Iterable<string>, claimant: string): string | undefined {
   const counts = new Map<string, number>();

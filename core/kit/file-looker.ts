@@ -1,5 +1,5 @@
-// One child that answers questions about files which may lie on a dead mount. A question that hangs costs the child, which
-// is replaced; the others are asked again, and nobody asks about its file again until the child is gone.
+// One child that answers questions about files which may lie on a dead mount. A question that hangs costs the child,
+// which is replaced; the others are asked again, and nobody asks about its file again until the child is gone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { helperEnvironment } from './helper-environment.ts';
 
@@ -54,8 +54,8 @@ export class FileLooker {
   #idle: NodeJS.Timeout | undefined;
 
   /**
-   * An answer for each file. Rejects with an Error that names a file of which there is none within `limitMs`, and at once
-   * while a child hangs over it.
+   * An answer for each file. Rejects with an Error that names a file of which there is none within `limitMs`, and at
+   * once while a child hangs over it.
    */
   ask(question: FileQuestion, limitMs: number): Promise<unknown[]> {
     const silent = question.of.find(file => this.#hangs(file));

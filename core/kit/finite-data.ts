@@ -1,5 +1,5 @@
-// Makes data what JSON can carry: clients get `null` for other numbers, and send that back when they change something else.
-// Nor is an integer taken that JSON can carry and its readers cannot.
+// Makes data what JSON can carry: clients get `null` for other numbers, and send that back when they change something
+// else. Nor is an integer taken that JSON can carry and its readers cannot.
 import { Problem } from '../contract/problem.ts';
 
 /**
@@ -21,7 +21,10 @@ function finite(value: unknown): unknown {
   return value;
 }
 
-/** Throws a Problem 400 for a number that is not finite: a body may have one that is too large, which no file could hold. */
+/**
+ * Throws a Problem 400 for a number that is not finite: a body may have one that is too large, which no file could
+ * hold.
+ */
 export function refuseInfinite(value: unknown, name = ''): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Problem(400, `${name} is not a finite number`);
   if (typeof value !== 'object' || value === null) return;

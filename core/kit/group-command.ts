@@ -13,7 +13,9 @@ export interface GroupCommand {
   /** It enters this itself, with its own rights. Default: the root of the file system. */
   readonly cwd?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
-  /** The mark of all that it starts, for whoever is to find it when this host was killed. Default: one that is its own. */
+  /**
+   * The mark of all that it starts, for whoever is to find it when this host was killed. Default: one that is its own.
+   */
   readonly work?: string;
   /**
    * Whether what makes sessions of its own stays when the program has ended by itself, such as services of the machine.

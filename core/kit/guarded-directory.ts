@@ -52,7 +52,9 @@ export interface Making {
  */
 export type FileUse = 'read' | 'update' | 'extend' | 'append' | 'create' | 'keep';
 
-/** Directories are held without being read, so that those that may only be passed can be passed. Linux calls it O_PATH. */
+/**
+ * Directories are held without being read, so that those that may only be passed can be passed. Linux calls it O_PATH.
+ */
 const HOLD = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const SAFE = constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const FLAGS: Readonly<Record<FileUse, number>> = {
@@ -90,8 +92,8 @@ export class GuardedDirectory {
 
   /**
    * Missing parts are made when `making` is given. A link is followed where only root and the host's user can write;
-   * elsewhere it is a Problem 409 that says which part it is and what to do. Throws a Problem 503 for a mount on the way
-   * that does not answer.
+   * elsewhere it is a Problem 409 that says which part it is and what to do. Throws a Problem 503 for a mount on the
+   * way that does not answer.
    */
   static async open(directory: string, making?: Making): Promise<GuardedDirectory> {
     return new GuardedDirectory((await walk(path.resolve(directory), 'directory', making)).descriptor);
@@ -376,8 +378,8 @@ async function makeWithin(descriptor: number, name: string, { mode, owner = null
   try {
     const entry = await fstat(own);
     if (!isOwn(entry.uid)) return;
-    // Others may have put another directory in its place. What is empty is nothing that they could use; where no mode keeps
-    // the mark, another thread that has made a file in it already leaves it the host's.
+    // Others may have put another directory in its place. What is empty is nothing that they could use; where no mode
+    // keeps the mark, another thread that has made a file in it already leaves it the host's.
     if ((entry.mode & JUST_MADE) === 0 && (await readdir(within(own, '.')).catch(tellPlace)).length > 0) return;
     await finish(own, mode ?? entry.mode & PERMISSIONS, given);
   } finally {
@@ -386,8 +388,8 @@ async function makeWithin(descriptor: number, name: string, { mode, owner = null
 }
 
 /**
- * Gives a directory its owner that a host which was killed in between has made and not given. Nobody else marks one that
- * no others may write to.
+ * Gives a directory its owner that a host which was killed in between has made and not given. Nobody else marks one
+ * that no others may write to.
  */
 async function finishLeft(descriptor: number, { mode, owner = null }: Making): Promise<void> {
   if (owner === null || process.geteuid?.() !== 0) return;

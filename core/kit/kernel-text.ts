@@ -1,5 +1,5 @@
-// Texts that the kernel makes, as those of /proc: they come from memory, so that a read waits neither for a disk nor for a
-// mount. All reads share one buffer, because looks at many processes make hundreds of them.
+// Texts that the kernel makes, as those of /proc: they come from memory, so that a read waits neither for a disk nor
+// for a mount. All reads share one buffer, because looks at many processes make hundreds of them.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const FIRST_BYTES = 64 * 1_024;
@@ -15,8 +15,8 @@ export function kernelText(file: string): string {
 }
 
 /**
- * The bytes of a file that the kernel gives in one piece, such as /proc/[pid]/stat; the next read overwrites them. Throws
- * what the system says when the file cannot be read.
+ * The bytes of a file that the kernel gives in one piece, such as /proc/[pid]/stat; the next read overwrites them.
+ * Throws what the system says when the file cannot be read.
  */
 export function kernelRecord(file: string): Buffer {
   return shared.subarray(0, read(file, false));

@@ -1,5 +1,5 @@
-// What is left of a piece of work whose host was killed, or that its program left behind itself: it would go on beside the
-// next piece of work on the same files. All that a program starts inherits its mark.
+// What is left of a piece of work whose host was killed, or that its program left behind itself: it would go on beside
+// the next piece of work on the same files. All that a program starts inherits its mark.
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lacksDescriptors, withReserve } from './descriptors.ts';
@@ -42,8 +42,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /**
- * Reads the environments of all processes but this one in several turns of the event loop. `onFound` is called in the turn
- * in which one was read, because its pid may be another's later.
+ * Reads the environments of all processes but this one in several turns of the event loop. `onFound` is called in the
+ * turn in which one was read, because its pid may be another's later.
  */
 async function living(mark: string, onFound?: (pid: number) => void): Promise<number[]> {
   const names = withReserve(() => readdirSync('/proc')).filter(name => /^\d+$/.test(name));

@@ -1,5 +1,5 @@
-// Tells which looks at paths are answered by this kernel alone. What lies on a network, on FUSE or on an unknown kind of
-// file system may wait for a machine or a program that never answers.
+// Tells which looks at paths are answered by this kernel alone. What lies on a network, on FUSE or on an unknown kind
+// of file system may wait for a machine or a program that never answers.
 import { lstat, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { type Mount, readMounts } from './mountinfo.ts';
@@ -15,8 +15,8 @@ const LOCAL_TYPES = new Set(
 const MAX_LINKS = 40;
 
 /**
- * The test whether a path is local, as things are mounted now. It follows the links of the path without touching a mount
- * of another kind.
+ * The test whether a path is local, as things are mounted now. It follows the links of the path without touching a
+ * mount of another kind.
  */
 export async function localPlaces(mounts?: readonly TypedMount[]): Promise<(file: string) => Promise<boolean>> {
   const others = mounts === undefined ? await otherMountPoints() : otherMounts(mounts);

@@ -1,6 +1,6 @@
-// Tells which item of a changed list was which before, so that what is written beside an item stays with it. Equal items
-// are the same one, then those that have most in common; what is left between two that stay is the same one where as many
-// items went as came, and nobody can tell otherwise.
+// Tells which item of a changed list was which before, so that what is written beside an item stays with it. Equal
+// items are the same one, then those that have most in common; what is left between two that stay is the same one where
+// as many items went as came, and nobody can tell otherwise.
 import { canonicalText } from './canonical-text.ts';
 import { commonEnds } from './common-ends.ts';
 import { isObject } from './plain-object.ts';
@@ -12,7 +12,9 @@ export interface MatchedItems {
   readonly stays: readonly number[];
 }
 
-/** Comparisons of two texts, and of the members of two items, that take no noticeable time; what is longer goes without. */
+/**
+ * Comparisons of two texts, and of the members of two items, that take no noticeable time; what is longer goes without.
+ */
 const MAX_TEXT_COMPARISONS = 1_000_000;
 const MAX_ITEM_COMPARISONS = 40_000;
 /** A text or a number that an object goes by, as it is written in the members of `membersOf`. */
@@ -83,7 +85,9 @@ function matchEqual(present: readonly unknown[], wanted: readonly unknown[], lef
   }
 }
 
-/** Objects and lists that have a name or half of their members in common, the most alike first; other names need more. */
+/**
+ * Objects and lists that have a name or half of their members in common, the most alike first; other names need more.
+ */
 function matchAlike(present: readonly unknown[], wanted: readonly unknown[], left: Left, sources: Sources): void {
   const one = left.before.flatMap(index => membersOf(present[index], index));
   const other = left.after.flatMap(index => membersOf(wanted[index], index));

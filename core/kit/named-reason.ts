@@ -1,4 +1,5 @@
-// Sentences about something that has a name, which stands in them once: whoever gave the reason may have named it already.
+// Sentences about something that has a name, which stands in them once: whoever gave the reason may have named it
+// already.
 
 export function namedReason(name: string, reason: string): string {
   return reason.includes(name) ? reason : `${name}: ${reason}`;

@@ -5,7 +5,9 @@ const MIN_LENGTH = 3;
 /** A word that only begins alike must share this many letters. */
 const MIN_BEGINNING = 4;
 
-/** The known word that differs by a slip or two of the keyboard, or that the given one begins; undefined without one. */
+/**
+ * The known word that differs by a slip or two of the keyboard, or that the given one begins; undefined without one.
+ */
 export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   if (word.length < MIN_LENGTH) return undefined;
   const most = word.length < 5 ? 1 : 2;

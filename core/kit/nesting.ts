@@ -12,8 +12,8 @@ const MAX_JSON_MARKS = 2 * MAX_VALUES + 1;
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 
 /**
- * Throws a Problem for a text of JSON, with or without comments: 400 when it nests deeper than `MAX_NESTING`, 413 when it
- * has more than `MAX_VALUES` values.
+ * Throws a Problem for a text of JSON, with or without comments: 400 when it nests deeper than `MAX_NESTING`, 413 when
+ * it has more than `MAX_VALUES` values.
  */
 export function refuseCostlyJson(text: string): void {
   const open: string[] = [];

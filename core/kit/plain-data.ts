@@ -31,7 +31,9 @@ export function refuseDeepData(value: unknown): void {
   forEachContainer(value, { maxNesting: MAX_NESTING, maxCharacters, maxValues: maxCharacters }, () => undefined);
 }
 
-/** Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused. */
+/**
+ * Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused.
+ */
 function forEachContainer(
   value: unknown,
   limits: { readonly maxNesting: number; readonly maxCharacters: number; readonly maxValues?: number },

@@ -22,10 +22,10 @@ export class PrivateDirectory {
   }
 
   /**
-   * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false and any is missing.
-   * Each part is held by its descriptor, so that nobody can exchange it. Others may no longer look into a part that was
-   * there, unless `keepModes` is true. Throws an Error that says how to fix it when a part is a link, belongs to another
-   * user, or may be written by others. `root` itself is not checked.
+   * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false and any is
+   * missing. Each part is held by its descriptor, so that nobody can exchange it. Others may no longer look into a part
+   * that was there, unless `keepModes` is true. Throws an Error that says how to fix it when a part is a link, belongs
+   * to another user, or may be written by others. `root` itself is not checked.
    */
   static async open(
     root: string,
@@ -101,7 +101,9 @@ export class PrivateDirectory {
     }
   }
 
-  /** The first bytes of a file; fewer when it is shorter, none when it is missing. Throws when it is no regular file. */
+  /**
+   * The first bytes of a file; fewer when it is shorter, none when it is missing. Throws when it is no regular file.
+   */
   async readHead(name: string, bytes: number): Promise<Buffer> {
     const opened = open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT'));
     const handle = await opened.catch(refusalOfLink(path.join(this.path, name))).catch(tellPlace);

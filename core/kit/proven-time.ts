@@ -1,5 +1,6 @@
-// The time of day for those who remove what is old: a clock that was set ahead counts only once it has stood so for a day.
-// One that a time server mends after minutes would have taken weeks with it. A machine that slept is told from that.
+// The time of day for those who remove what is old: a clock that was set ahead counts only once it has stood so for a
+// day. One that a time server mends after minutes would have taken weeks with it. A machine that slept is told from
+// that.
 import { ticksNow, timeAt } from './boot-clock.ts';
 
 const MS_PER_S = 1_000;

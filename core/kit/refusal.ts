@@ -11,8 +11,8 @@ export function refuse(response: ServerResponse, status: number, detail: string)
 }
 
 /**
- * Writes a whole answer to a connection that has no response object, and closes it, whether or not the client closes its
- * side. `headers` are whole lines.
+ * Writes a whole answer to a connection that has no response object, and closes it, whether or not the client closes
+ * its side. `headers` are whole lines.
  */
 export function refuseSocket(socket: Duplex, status: number, detail: string, headers: readonly string[] = []): void {
   if (!socket.writable) {

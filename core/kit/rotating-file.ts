@@ -14,8 +14,8 @@ export interface RotatingFileOptions {
   /** User to whom a host that is root gives the file, and the directories that it makes for it. */
   readonly owner?: FileOwner | null;
   /**
-   * Receives at most one warning per minute while lines are dropped or wait, or the file cannot be rotated, and one when
-   * lines are kept again.
+   * Receives at most one warning per minute while lines are dropped or wait, or the file cannot be rotated, and one
+   * when lines are kept again.
    */
   readonly warn: (message: string, error?: unknown) => void;
   /** Whether the file's name contains the date, so that it is not rotated at midnight. Default false. */
@@ -28,7 +28,10 @@ interface WriteOptions {
 }
 
 const WARN_INTERVAL_MS = 60_000;
-/** Of the clock of a server whose files are mounted. What is further ahead was written by a clock that has been set back. */
+/**
+ * Of the clock of a server whose files are mounted. What is further ahead was written by a clock that has been set
+ * back.
+ */
 const CLOCK_SLACK_MS = 3_600_000;
 
 /** The caller awaits each append before the next, because appends must not overlap. */
@@ -281,8 +284,8 @@ export function rotatedNames(names: readonly string[], file: string, datedName =
 }
 
 /**
- * Keeps the newest of the rotated files, before which those of a time that has not come would count as such for as long.
- * What is no regular file is not the log's, and stays.
+ * Keeps the newest of the rotated files, before which those of a time that has not come would count as such for as
+ * long. What is no regular file is not the log's, and stays.
  */
 async function removeOldest(directory: GuardedDirectory, names: readonly string[], keep: number): Promise<void> {
   const latestMs = Date.now() + CLOCK_SLACK_MS;

@@ -1,4 +1,5 @@
-// What people are told when a server elsewhere did not give what it was asked for: its host, what it said, and what helps.
+// What people are told when a server elsewhere did not give what it was asked for: its host, what it said, and what
+// helps.
 import { Problem } from '../contract/problem.ts';
 import { clockTime } from './clock-time.ts';
 import { errorText } from './error-text.ts';

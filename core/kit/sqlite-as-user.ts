@@ -24,7 +24,9 @@ interface DatabaseWork {
 }
 
 export interface DatabaseChange extends DatabaseWork {
-  /** Text of a function of the open database and of `input`. What it returns is the result. It runs in a transaction. */
+  /**
+   * Text of a function of the open database and of `input`. What it returns is the result. It runs in a transaction.
+   */
   readonly change: string;
 }
 

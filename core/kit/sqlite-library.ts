@@ -1,5 +1,5 @@
-// Refuses a better-sqlite3 with which the host would end. Since 24.19 (nodejs/node#63642) what Node's headers make of an
-// object in C++ takes itself off a list of Node when it is collected, and where V8 collects between two pieces of
+// Refuses a better-sqlite3 with which the host would end. Since 24.19 (nodejs/node#63642) what Node's headers make of
+// an object in C++ takes itself off a list of Node when it is collected, and where V8 collects between two pieces of
 // JavaScript, Node finds that it has no list and aborts. Releases that npm fetches are made with older headers; what is
 // compiled on the spot is not.
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,6 @@
-// Ends connections whose clients neither take what they asked for nor send what they began. However slow, and however long
-// there is nothing to tell: who makes some progress goes on. An end in order would leave what is unread in the kernel.
+// Ends connections whose clients neither take what they asked for nor send what they began. However slow, and however
+// long there is nothing to tell: who makes some progress goes on. An end in order would leave what is unread in the
+// kernel.
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,7 +9,9 @@ import { refuseSocket } from './refusal.ts';
 /** What a client without a connection may take to come back. */
 const STALLED_MS = 60_000;
 
-/** Ends the connection of an answer whose client takes nothing of it, or sends nothing of its request, for `stalledMs`. */
+/**
+ * Ends the connection of an answer whose client takes nothing of it, or sends nothing of its request, for `stalledMs`.
+ */
 export function endWhenStalled(response: ServerResponse, stalledMs = STALLED_MS): void {
   response.setTimeout(stalledMs, () => {
     const { req: request, socket } = response;

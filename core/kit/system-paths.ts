@@ -28,8 +28,8 @@ export function isSystemPath(place: string): boolean {
 }
 
 /**
- * The real path of something that may not exist yet: the links in the part that exists are resolved. Throws a Problem 503
- * for a mount that does not answer.
+ * The real path of something that may not exist yet: the links in the part that exists are resolved. Throws a Problem
+ * 503 for a mount that does not answer.
  */
 export async function realPlaceOf(place: string): Promise<string> {
   await requireAnswer([place]);

@@ -7,7 +7,9 @@ export interface Splice {
   readonly text: string;
 }
 
-/** Applies splices whose ranges do not overlap. Insertions at one offset keep their order, and stand before its range. */
+/**
+ * Applies splices whose ranges do not overlap. Insertions at one offset keep their order, and stand before its range.
+ */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   const parts: string[] = [];
   let done = 0;

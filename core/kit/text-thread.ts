@@ -49,8 +49,8 @@ interface Pending {
  *
  * Bytes that have a buffer of their own move to the thread: the caller has them no longer. What comes out of the thread
  * is data: objects without a prototype. Throws what `read` throws, and Problems: 413 when the result is larger than
- * `plainData` allows, or the thread needs more than 5 s of the processor, 20 s in all or 256 MB (a quarter of the memory
- * where that is less), 503 when too many texts wait.
+ * `plainData` allows, or the thread needs more than 5 s of the processor, 20 s in all or 256 MB (a quarter of the
+ * memory where that is less), 503 when too many texts wait.
  */
 export function readText<Function extends Read>(
   moduleUrl: string,

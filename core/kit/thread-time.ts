@@ -2,7 +2,10 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
-/** The kernel's number of the thread that asks; null where the system does not tell it. That of the main thread is the pid. */
+/**
+ * The kernel's number of the thread that asks; null where the system does not tell it. That of the main thread is the
+ * pid.
+ */
 export function ownThread(): number | null {
   try {
     return Number(path.basename(readlinkSync('/proc/thread-self')));

@@ -12,8 +12,8 @@ export class Throttle {
   #tookMs = 0;
 
   /**
-   * The pause lies between the beginnings of two runs. With `leastMs` it is as much shorter as the work takes little time,
-   * but no shorter than that.
+   * The pause lies between the beginnings of two runs. With `leastMs` it is as much shorter as the work takes little
+   * time, but no shorter than that.
    */
   constructor(work: () => void, pauseMs: number, leastMs = pauseMs) {
     this.#work = work;

@@ -7,8 +7,8 @@ const BLANK_OR_CONTROL = /[\p{Cc}\s]/u;
 const UNPRINTABLE = /[^\x20-\x7e]+/g;
 
 /**
- * The address that `text` stands for in an answer from `from`. Throws a Problem 502 when it is none of http or https, or
- * has control characters or a user in it.
+ * The address that `text` stands for in an answer from `from`. Throws a Problem 502 when it is none of http or https,
+ * or has control characters or a user in it.
  */
 export function toldUrl(text: string, from: string | URL): URL {
   const isWhole = text.length <= MAX_LENGTH && !BLANK_OR_CONTROL.test(text) && URL.canParse(text, String(from));

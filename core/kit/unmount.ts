@@ -1,5 +1,5 @@
-// Takes off a mount that is held while it is judged, so that neither a mount that took its place nor the target of a link
-// is taken off instead.
+// Takes off a mount that is held while it is judged, so that neither a mount that took its place nor the target of a
+// link is taken off instead.
 import { readFileSync } from 'node:fs';
 import { withDeadline } from './deadline.ts';
 import { runInDirectories } from './directory-command.ts';
@@ -10,8 +10,8 @@ const LIMIT_MS = 5_000;
 
 /**
  * Takes off the newest mount on a directory, with what is mounted inside it, if `isMeant` says so; whether it was. The
- * mount point itself is never asked, so it may be dead. Throws a Problem 409 for a way with a link that others could have
- * made, and an Error after 5 s. While it is in use it goes on for its users alone.
+ * mount point itself is never asked, so it may be dead. Throws a Problem 409 for a way with a link that others could
+ * have made, and an Error after 5 s. While it is in use it goes on for its users alone.
  */
 export async function unmount(directory: string, isMeant: (mount: Mount) => boolean): Promise<boolean> {
   const opening = GuardedDirectory.openMountPoint(directory);

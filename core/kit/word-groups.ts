@@ -1,5 +1,5 @@
-// Tells in one pass over a text which groups of words it holds, in upper or lower case: its bytes are looked up in pairs,
-// and words are compared only where a pair may belong to one.
+// Tells in one pass over a text which groups of words it holds, in upper or lower case: its bytes are looked up in
+// pairs, and words are compared only where a pair may belong to one.
 
 /** Set, besides the groups, for a text with a byte beyond ASCII or a control character other than a tab. */
 export const UNPRINTABLE = 1 << 30;
@@ -78,8 +78,8 @@ export class WordGroups {
   }
 
   /**
-   * For who looks himself: the pairs that are worth a look by their bytes, the lower first; by the lower five bits of three
-   * bytes whether they may tell a word; and by a byte 1 where it is a word, 2 where it is `UNPRINTABLE`.
+   * For who looks himself: the pairs that are worth a look by their bytes, the lower first; by the lower five bits of
+   * three bytes whether they may tell a word; and by a byte 1 where it is a word, 2 where it is `UNPRINTABLE`.
    */
   tables(): { readonly pairs: Uint8Array; readonly letters: Uint8Array; readonly singles: Uint8Array } {
     return {

@@ -92,7 +92,10 @@ export class YamlEditPlan {
     return this.#items(node, before, value, path);
   }
 
-  /** Items that stay the same ones are changed where they are; others move with their lines, come or go. False: none stays. */
+  /**
+   * Items that stay the same ones are changed where they are; others move with their lines, come or go. False: none
+   * stays.
+   */
   #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): boolean {
     const nodes = seq.items as readonly (Node | null)[];
     const ranges = seq.flow === true ? nodes.map(node => this.#rangeOf(node, path)) : this.#places.ofItems(seq);

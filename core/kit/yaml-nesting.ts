@@ -12,8 +12,8 @@ const PAIR = ':';
 const PAIR_IN_BRACES = '}:';
 
 /**
- * Throws a Problem 400 when a text of YAML nests deeper than `MAX_NESTING`, in its lines or between brackets, or when it
- * has more than 256 aliases. A value can still be deeper through its aliases.
+ * Throws a Problem 400 when a text of YAML nests deeper than `MAX_NESTING`, in its lines or between brackets, or when
+ * it has more than 256 aliases. A value can still be deeper through its aliases.
  */
 export function refuseCostlyYaml(text: string): void {
   const open: string[] = [];

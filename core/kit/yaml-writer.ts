@@ -63,8 +63,8 @@ export class YamlWriter {
 }
 
 /**
- * The lines of a text below the `|` that begins it, and the sign behind that; undefined for what is clearer in quotes, or
- * cannot stand there.
+ * The lines of a text below the `|` that begins it, and the sign behind that; undefined for what is clearer in quotes,
+ * or cannot stand there.
  */
 export function literalLines(
   value: unknown,

@@ -62,7 +62,9 @@ function lineFormatOf({ format, milliseconds }: LineSettings): LineFormat {
   return milliseconds ? formatRecordWithMilliseconds : formatRecord;
 }
 
-/** The entry as it stands in the file. Captured output comes in the usual format, and is taken apart for others alone. */
+/**
+ * The entry as it stands in the file. Captured output comes in the usual format, and is taken apart for others alone.
+ */
 function bytesOf(entry: Entry, format: LineFormat): Uint8Array {
   if (!('block' in entry)) return Buffer.from(`${format(entry)}\n`);
   if (format === formatRecord) return entry.block;

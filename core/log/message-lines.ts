@@ -4,7 +4,9 @@ import { redactedHead } from '../kit/redacted-head.ts';
 
 /** A chain of causes that is longer, or a ring, is cut. */
 const MAX_CAUSES = 10;
-/** Of one message with its causes, in characters: what others have said may be a part of it, and that may be endless. */
+/**
+ * Of one message with its causes, in characters: what others have said may be a part of it, and that may be endless.
+ */
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 
 /** The message and the chain of causes in one line; with `withStack` each stack frame is a further line. */

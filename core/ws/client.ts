@@ -131,8 +131,8 @@ export class Client implements StreamClient {
   }
 
   /**
-   * For a client that does not read. The kernel holds up to 4 MiB for it; it would go on for minutes to offer them if the
-   * connection ended in order.
+   * For a client that does not read. The kernel holds up to 4 MiB for it; it would go on for minutes to offer them if
+   * the connection ended in order.
    */
   #cut(): void {
     const { connection } = this.#options;

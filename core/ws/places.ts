@@ -1,5 +1,5 @@
-// The clients of one stream, limited in number. When all places are taken, a client whose network has few of them gets one
-// of the network that has most.
+// The clients of one stream, limited in number. When all places are taken, a client whose network has few of them gets
+// one of the network that has most.
 import { largestHolder } from '../kit/fair-share.ts';
 import type { Client } from './client.ts';
 

@@ -77,8 +77,8 @@ export interface RequestHeaders {
 
 /**
  * Requests of adapters. They follow no redirect, reach no origin but the target's, and reject with a Problem for every
- * status but those of success, with the code `ai.http.<status>`, for what is not JSON, and for what comes late or is too
- * large. The answer's objects have no prototype.
+ * status but those of success, with the code `ai.http.<status>`, for what is not JSON, and for what comes late or is
+ * too large. The answer's objects have no prototype.
  */
 export interface ProviderHttp {
   /** `path` is resolved below the target's base; a whole URL must have the same origin. */
@@ -290,8 +290,8 @@ export interface Evidence {
 }
 
 /**
- * One source of evidence; the key of the contribution is the member of the bundle that says `{available: false, reason}`
- * when it fails or is late.
+ * One source of evidence; the key of the contribution is the member of the bundle that says `{available: false,
+ * reason}` when it fails or is late.
  */
 export interface EvidenceSource {
   /**

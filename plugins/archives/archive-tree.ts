@@ -1,5 +1,5 @@
-// What an archive, or the layers of an image together, hold: a tree in which each entry has the place that its name gives
-// it, whether it is wanted or not.
+// What an archive, or the layers of an image together, hold: a tree in which each entry has the place that its name
+// gives it, whether it is wanted or not.
 import { type ArchiveEntry, partsOf } from './entry.ts';
 import { quoted, refuseEntry } from './refusal.ts';
 

@@ -34,7 +34,9 @@ export class Budget {
     if (this.#notesLength > MAX_NOTES_LENGTH) throw new ArchiveRefusal('its headers are too long');
   }
 
-  /** Returns a counter for one compressed text of so many bytes, which is told the size of each piece unpacked from it. */
+  /**
+   * Returns a counter for one compressed text of so many bytes, which is told the size of each piece unpacked from it.
+   */
   counterOf(packedBytes: number): (pieceBytes: number) => void {
     const suspiciousBytes = Math.max(UNSUSPICIOUS_BYTES, packedBytes * MAX_RATIO);
     let own = 0;

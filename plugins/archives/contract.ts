@@ -52,8 +52,8 @@ export interface Archives {
   /**
    * Looks through the whole archive first, and asks for the disk space, so that no file is made of one that is refused.
    * Files are 0644, or 0755 when the archive lets anybody run them, and have the time of their unpacking.
-   * Rejects with a Problem 502 that names the entry for which the archive is refused, 507 when the disk has no room, 400
-   * when it is packed by a program that is not installed, and with the signal's reason.
+   * Rejects with a Problem 502 that names the entry for which the archive is refused, 507 when the disk has no room,
+   * 400 when it is packed by a program that is not installed, and with the signal's reason.
    */
   unpack(unpacking: Unpacking): Promise<Unpacked>;
 }

@@ -26,8 +26,8 @@ export interface ContentSink {
 /** Of one archive; can be asked any number of times. */
 export interface ArchiveReader {
   /**
-   * Calls with each entry in order, and gives the content of those files for which that returns a sink. All that it reads
-   * is counted against the budget.
+   * Calls with each entry in order, and gives the content of those files for which that returns a sink. All that it
+   * reads is counted against the budget.
    */
   each(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void>;
   /** Gives back what it has kept of the disk, if anything, so that the next time takes longer. */

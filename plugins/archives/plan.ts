@@ -1,5 +1,5 @@
-// What will be written, judged as a whole: names that no file system mixes up, files without rights of others, and links
-// that lead nowhere but into the folder.
+// What will be written, judged as a whole: names that no file system mixes up, files without rights of others, and
+// links that lead nowhere but into the folder.
 import type { Content } from './archive-tree.ts';
 import type { LinkPlace } from './link-target.ts';
 import { quoted, refuseEntry } from './refusal.ts';

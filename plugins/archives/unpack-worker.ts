@@ -1,5 +1,5 @@
-// The program that unpacks: it inherits the directory and the archives, is told its task in the first line of its standard
-// input, and tells in lines of JSON what becomes of it. It ends with the program that started it.
+// The program that unpacks: it inherits the directory and the archives, is told its task in the first line of its
+// standard input, and tells in lines of JSON what becomes of it. It ends with the program that started it.
 import { createInterface } from 'node:readline';
 import { errorText } from '#kit/error-text';
 import { ArchiveRefusal, NoRoom, NoUnpacker } from './refusal.ts';

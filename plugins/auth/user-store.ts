@@ -85,8 +85,8 @@ export class UserStore {
   }
 
   /**
-   * Reads the file. A missing file means first use: it is created, a moment later, with a new signing secret and without
-   * users.
+   * Reads the file. A missing file means first use: it is created, a moment later, with a new signing secret and
+   * without users.
    */
   load(): Promise<void> {
     return this.#queue.add(() => this.#load());
@@ -104,8 +104,8 @@ export class UserStore {
   }
 
   /**
-   * Writes the content that `change` returns, and keeps it in memory once it is on disk. `change` gets a copy of what the
-   * file holds at this moment, never runs beside another update, and may throw a Problem to refuse the update.
+   * Writes the content that `change` returns, and keeps it in memory once it is on disk. `change` gets a copy of what
+   * the file holds at this moment, never runs beside another update, and may throw a Problem to refuse the update.
    */
   update(change: (content: UserFile) => UserFile): Promise<UserFile> {
     return this.#queue.add(async () => {
@@ -228,8 +228,8 @@ export class UserStore {
 }
 
 /**
- * A text that differs after every change of the file, its owner or its rights, and is empty when there is no file. A link
- * is no missing file, wherever it leads: `readPrivate` refuses it.
+ * A text that differs after every change of the file, its owner or its rights, and is empty when there is no file. A
+ * link is no missing file, wherever it leads: `readPrivate` refuses it.
  */
 async function readFingerprint(file: string): Promise<string> {
   try {

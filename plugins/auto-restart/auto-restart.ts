@@ -1,5 +1,5 @@
-// Restarts services that ended or stay unhealthy. One timer decides for all of them, but what has ended and has no delay is
-// restarted at once; every attempt counts, and a stop by a user wins.
+// Restarts services that ended or stay unhealthy. One timer decides for all of them, but what has ended and has no
+// delay is restarted at once; every attempt counts, and a stop by a user wins.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';

@@ -21,8 +21,8 @@ export interface RestartReport {
 export interface ProcessRestarts {
   report(processName: string): RestartReport;
   /**
-   * Plans a restart of a running process, with the pauses and the limit of its own policy, or of the section where it has
-   * none. Does nothing while one is planned or under way.
+   * Plans a restart of a running process, with the pauses and the limit of its own policy, or of the section where it
+   * has none. Does nothing while one is planned or under way.
    */
   restart(processName: string, reason: string): void;
 }

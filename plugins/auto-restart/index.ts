@@ -1,4 +1,5 @@
-// Auto-restart: restarts services that end or stay unhealthy, within the limits of `dumb.auto_restart` and their `restart`.
+// Auto-restart: restarts services that end or stay unhealthy, within the limits of `dumb.auto_restart` and their
+// `restart`.
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type {} from './contract.ts';

@@ -33,8 +33,8 @@ export class Watch {
   }
 
   /**
-   * Follows what users want: a start by hand since the last check resets the window and the reason of the last failure, a
-   * stop by hand cancels what is planned.
+   * Follows what users want: a start by hand since the last check resets the window and the reason of the last failure,
+   * a stop by hand cancels what is planned.
    */
   applyWanted(wanted: WantedState | null): void {
     if (wanted === this.#wanted) return;

@@ -1,4 +1,5 @@
-// Refuses to change a file by which a caller who has shown no credentials would lead a service that runs as another user.
+// Refuses to change a file by which a caller who has shown no credentials would lead a service that runs as another
+// user.
 import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { blockUser } from '#kit/block-user';
@@ -11,7 +12,9 @@ import type {} from '../services/contract.ts';
 /** Options that name what the service reads or runs: a path, or paths in lists and objects. */
 const OPTIONS = ['config_dir', 'config_file', 'env_copy', 'command'];
 
-/** `file` is a real path. Throws a Problem 403 when a block with a user of its own names it, or a directory above it. */
+/**
+ * `file` is a real path. Throws a Problem 403 when a block with a user of its own names it, or a directory above it.
+ */
 export async function guardFile(host: Host, file: string): Promise<void> {
   if (host.find('access')?.enabled() === true) return;
   const { configDir } = host.paths;

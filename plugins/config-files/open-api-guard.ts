@@ -1,5 +1,5 @@
-// Refuses changes by which a caller who has shown no credentials would have the host read or write where a service could
-// not itself.
+// Refuses changes by which a caller who has shown no credentials would have the host read or write where a service
+// could not itself.
 import path from 'node:path';
 import { type ConfigCandidate, type Host, type NamedBlock, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
@@ -32,9 +32,9 @@ fi
 
 /**
  * While nobody must log in, a block may name no `config_file`, no `config_dir` and no other place anew that its
- * template names too, if its user may not write it, or not make it. What the template names may be, and what lies beside
- * that, where file systems are mounted, in the directories that the host has for services, and in those that can be named
- * after a login alone.
+ * template names too, if its user may not write it, or not make it. What the template names may be, and what lies
+ * beside that, where file systems are mounted, in the directories that the host has for services, and in those that can
+ * be named after a login alone.
  */
 export function guardOpenApi(host: Host): void {
   host.tap('config.check', async candidate => {

@@ -85,8 +85,9 @@ export function fileNameOf(value: unknown): string | undefined {
 }
 
 /**
- * Real paths of the usable roots: no relative path, none behind a link that a service could have made, no system directory
- * and not the root directory. One that is missing, as before the first start of a service, will be made where it is named.
+ * Real paths of the usable roots: no relative path, none behind a link that a service could have made, no system
+ * directory and not the root directory. One that is missing, as before the first start of a service, will be made where
+ * it is named.
  */
 async function resolveRoots(candidates: readonly unknown[]): Promise<string[]> {
   const roots = await Promise.all(

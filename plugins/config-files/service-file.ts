@@ -26,7 +26,9 @@ export interface FileUpdate {
   /** The revision that the caller has read; a file with another one is not changed. */
   readonly revision: string | undefined;
   readonly format: string | undefined;
-  /** Is called with the real path before anything is read. Throws a Problem when the caller may not change that file. */
+  /**
+   * Is called with the real path before anything is read. Throws a Problem when the caller may not change that file.
+   */
   readonly guard: (place: string) => Promise<void>;
 }
 
@@ -221,8 +223,8 @@ async function namingFile<Result>(place: string, read: () => Result | Promise<Re
 }
 
 /**
- * The edited text, which reads as exactly the wanted values and, where they are merged, as what was there besides. Throws
- * a Problem 400 where the format cannot hold them in that place.
+ * The edited text, which reads as exactly the wanted values and, where they are merged, as what was there besides.
+ * Throws a Problem 400 where the format cannot hold them in that place.
  */
 async function editVerified(
   format: ConfigFormat,

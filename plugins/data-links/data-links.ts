@@ -104,8 +104,8 @@ export class DataLinks {
   }
 
   /**
-   * Moves the content of the folder. No data is lost at any moment, also by a loss of power: the copy is complete, on its
-   * disk and in its place before the folder is renamed, and the link is on its disk before the folder goes.
+   * Moves the content of the folder. No data is lost at any moment, also by a loss of power: the copy is complete, on
+   * its disk and in its place before the folder is renamed, and the link is on its disk before the folder goes.
    */
   async #move({ from, folder, to, target, owner, signal }: Move, content: GuardedDirectory): Promise<void> {
     const prefix = `.incoming-${target}-`;

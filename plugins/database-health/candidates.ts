@@ -21,7 +21,9 @@ type EngineStore = DatabaseStore & { readonly engine: string; readonly provider?
 
 /** How long what plugins told of their services is used. */
 const KEPT_MS = 30_000;
-/** Less than a sample of metrics waits for its members: who tells of a service late is late himself, not this plugin. */
+/**
+ * Less than a sample of metrics waits for its members: who tells of a service late is late himself, not this plugin.
+ */
 const SOON_MS = 500;
 
 export class Candidates {

@@ -1,4 +1,5 @@
-// The health of all services' databases: looked at by turns and kept, so that whoever only wants to know waits for nobody.
+// The health of all services' databases: looked at by turns and kept, so that whoever only wants to know waits for
+// nobody.
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';

@@ -1,6 +1,6 @@
 // The program that looks at files of services, so that nothing but itself hangs with them. It answers one request after
-// the other and tells each result at once. Logs are read with the host's rights through held directories, databases with
-// those of the services, because SQLite follows what lies beside its file.
+// the other and tells each result at once. Logs are read with the host's rights through held directories, databases
+// with those of the services, because SQLite follows what lies beside its file.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,5 @@
-// Looks at the files of services from programs that are abandoned when they do not answer. One that has answered is used
-// again for a while, because starting it costs more than a look.
+// Looks at the files of services from programs that are abandoned when they do not answer. One that has answered is
+// used again for a while, because starting it costs more than a look.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -58,8 +58,8 @@ export class FileLook {
   }
 
   /**
-   * Everything that was told in time. Nothing is begun while an earlier program hangs on the same, unless something else
-   * was mounted there since.
+   * Everything that was told in time. Nothing is begun while an earlier program hangs on the same, unless something
+   * else was mounted there since.
    */
   async #look(what: string, rights: LookRights, request: LookRequest): Promise<Looked> {
     const mount = await mountsOf(request);

@@ -1,5 +1,5 @@
-// Reads the texts of templates about databases: `{option}`, `{env.NAME}` and what other plugins give stand for values of
-// the service's block.
+// Reads the texts of templates about databases: `{option}`, `{env.NAME}` and what other plugins give stand for values
+// of the service's block.
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 

@@ -1,5 +1,5 @@
-// Repairs the database of Plex with DBRepair where `dbrepair` of its block says so: before a start, or at times, and then
-// only while nobody uses the server, which is stopped meanwhile.
+// Repairs the database of Plex with DBRepair where `dbrepair` of its block says so: before a start, or at times, and
+// then only while nobody uses the server, which is stopped meanwhile.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import { LIMIT_MS, Repairs } from './repairs.ts';

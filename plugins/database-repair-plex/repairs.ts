@@ -71,7 +71,9 @@ export class Repairs {
     plan.signal.throwIfAborted();
   }
 
-  /** Stops the server if it runs, and starts it again whatever becomes of the repair: the signal ends the tool alone. */
+  /**
+   * Stops the server if it runs, and starts it again whatever becomes of the repair: the signal ends the tool alone.
+   */
   async repair(processName: string, signal: AbortSignal): Promise<void> {
     const { log } = this.#host;
     const supervisor = this.#host.use('process.supervisor');

@@ -1,5 +1,5 @@
-// Decides when the tool runs: once in each interval, as soon as the server does not run or nobody uses it. A server in use
-// is asked again after pauses that grow.
+// Decides when the tool runs: once in each interval, as soon as the server does not run or nobody uses it. A server in
+// use is asked again after pauses that grow.
 import type { RepairSettings } from './settings.ts';
 
 /** A time that is further ahead was told by a clock that has been set back since, and says nothing. */

@@ -1,5 +1,5 @@
-// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched. What else stands
-// between them is carried along where the file's program knows such lines.
+// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched. What else
+// stands between them is carried along where the file's program knows such lines.
 import { Problem } from '#core';
 import { bareObject, isObject } from '#kit/plain-object';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
@@ -200,7 +200,9 @@ function findPlaces(lines: readonly Line[]): Map<string, Place> {
   return places;
 }
 
-/** A value whose end stands in other lines, and a name without a value, could be read otherwise than they are written. */
+/**
+ * A value whose end stands in other lines, and a name without a value, could be read otherwise than they are written.
+ */
 function refuseUnclear({ continued, alone }: Place, section: string, key: string): void {
   const name = section === '' ? key : `${section}.${key}`;
   if (continued.has(key)) throw new Problem(400, `${name} goes on in the next line; edit the file by hand`);
@@ -219,7 +221,9 @@ function joinLines(lines: readonly Line[], ending: string): string {
   return lines.map((line, index) => line.text + (index < last ? line.ending || ending : line.ending)).join('');
 }
 
-/** What is shown of a file is wanted by name; what is carried, with its section and with the value that it continues. */
+/**
+ * What is shown of a file is wanted by name; what is carried, with its section and with the value that it continues.
+ */
 function isWanted({ section, key, isHeader, isCarried, continues }: Line, updates: FileObject): boolean {
   const members = Object.hasOwn(updates, section) ? (updates[section] as FileObject) : undefined;
   if (isHeader) return members !== undefined;

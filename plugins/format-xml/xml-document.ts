@@ -49,7 +49,9 @@ export function parseDocument(text: string): Element {
   return new Scanner(text).parseDocument();
 }
 
-/** The names whose prefix nothing around them declares, for which readers that know namespaces refuse the whole file. */
+/**
+ * The names whose prefix nothing around them declares, for which readers that know namespaces refuse the whole file.
+ */
 export function undeclaredNames(
   { name, attributes, children }: Element,
   around: ReadonlySet<string> = new Set(['xml', 'xmlns']),

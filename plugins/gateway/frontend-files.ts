@@ -1,5 +1,5 @@
-// Serves the files of a web frontend: those whose real path is inside its folder, `index.html` for unknown pages; without
-// a folder that has them, a page of the gateway's own.
+// Serves the files of a web frontend: those whose real path is inside its folder, `index.html` for unknown pages;
+// without a folder that has them, a page of the gateway's own.
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';

@@ -151,7 +151,8 @@ export class GatewayPort {
       if (this.#wanted !== address) this.#timer = setTimeout(() => void this.#open());
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
-      // A frontend that starts, runs or stops has the port by right, and one that is given another leaves this one first.
+      // A frontend that starts, runs or stops has the port by right, and one that is given another leaves this one
+      // first.
       const status = this.#frontend()?.status ?? 'stopped';
       if (status === 'stopped' && !isBeingLeft && message !== this.#complaint) {
         this.#complaint = message;

@@ -1,5 +1,5 @@
-// Dispatches requests: web interfaces to their services, `/api` and `/ws` to the host, everything else to the frontend's
-// files.
+// Dispatches requests: web interfaces to their services, `/api` and `/ws` to the host, everything else to the
+// frontend's files.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';

@@ -1,4 +1,5 @@
-// Keeps what a browser shows to the host away from the services whose interfaces it opens: one of them could act as its user.
+// Keeps what a browser shows to the host away from the services whose interfaces it opens: one of them could act as its
+// user.
 import { percentDecoded } from '#kit/percent-decoded';
 
 export class OwnCredentials {

@@ -69,7 +69,9 @@ declare module '#core' {
     'process.health': ProcessHealth;
   }
   interface Hooks {
-    /** After a health report of a running process that says something new, and after each until the process was ready. */
+    /**
+     * After a health report of a running process that says something new, and after each until the process was ready.
+     */
     'process.probed': AsyncParallelHook<[ProcessSnapshot, HealthReport]>;
   }
 }

@@ -56,7 +56,9 @@ export class HealthSampler implements ProcessHealth {
     return this.last(process);
   }
 
-  /** What can be asked for nothing is well from when it runs on, and no client is told otherwise until the next round. */
+  /**
+   * What can be asked for nothing is well from when it runs on, and no client is told otherwise until the next round.
+   */
   seen(process: ProcessSnapshot): void {
     if (process.status !== 'running' || process.isHost || this.#sampleOf(process) !== undefined) return;
     if (this.#checksOf(process, this.#knownChecks()) === null) this.#keep(process, RUNS);

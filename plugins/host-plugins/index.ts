@@ -1,5 +1,5 @@
-// The route that lists every plugin that was found, with its state and what it registered, and what plugins tell clients
-// in lists.
+// The route that lists every plugin that was found, with its state and what it registered, and what plugins tell
+// clients in lists.
 import { z } from 'zod';
 import { type ContributionList, definePlugin } from '#core';
 import { functionSchema } from '#kit/function-schema';

@@ -23,8 +23,8 @@ export class KnownKeys {
   }
 
   /**
-   * `signers` are the fingerprints of all keys that have signed the lists of the repository, of which one suffices; `named`
-   * is what the template says. Throws a Problem 409 that names both keys.
+   * `signers` are the fingerprints of all keys that have signed the lists of the repository, of which one suffices;
+   * `named` is what the template says. Throws a Problem 409 that names both keys.
    */
   check(repository: string, signers: readonly string[], named: string | undefined): Promise<void> {
     const done = this.#turn.then(() => this.#check(repository, signers, named));

@@ -70,8 +70,8 @@ export interface PackageFile {
 }
 
 /**
- * Downloads what packages need of the machine's own sources, so that their installation asks nobody. Throws a Problem 409
- * with the end of what apt-get has said where they cannot be installed.
+ * Downloads what packages need of the machine's own sources, so that their installation asks nobody. Throws a Problem
+ * 409 with the end of what apt-get has said where they cannot be installed.
  */
 export async function downloadNeeded(packages: readonly PackageFile[], signal: AbortSignal): Promise<void> {
   await withTools(async ({ succeeds, output }) => {
@@ -87,8 +87,8 @@ export async function downloadNeeded(packages: readonly PackageFile[], signal: A
 }
 
 /**
- * Installs packages from files. Once begun it is not cut off, because that would leave packages half installed. Throws a
- * Problem 409 with the end of what apt-get has said.
+ * Installs packages from files. Once begun it is not cut off, because that would leave packages half installed. Throws
+ * a Problem 409 with the end of what apt-get has said.
  */
 export async function installPackages(packages: readonly PackageFile[]): Promise<void> {
   const names = packages.map(({ name }) => name);

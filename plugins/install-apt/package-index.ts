@@ -1,4 +1,5 @@
-// The list of the packages of a repository. It is read in a thread, and only what could be of harm nowhere is kept of it.
+// The list of the packages of a repository. It is read in a thread, and only what could be of harm nowhere is kept of
+// it.
 import { readText } from '#kit/text-thread';
 
 export interface PackageEntry {

@@ -26,7 +26,10 @@ const RELEASE_MAX_BYTES = 4 * 1024 * 1024;
 const KEY_MAX_BYTES = 256 * 1024;
 const unzip = promisify(gunzip);
 
-/** All packages of a repository for an architecture, as Debian calls it. Throws a Problem 502 or 504, or 409 for another key. */
+/**
+ * All packages of a repository for an architecture, as Debian calls it. Throws a Problem 502 or 504, or 409 for another
+ * key.
+ */
 export async function repositoryPackages(
   request: SourceRequest,
   place: RepositoryPlace,

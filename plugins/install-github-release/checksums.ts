@@ -8,7 +8,9 @@ const MAX_BYTES = 1024 * 1024;
 const LIMIT_MS = 12_000;
 const LINE = /^([0-9a-f]{64}|[0-9a-f]{128})\s+\*?(?:\.\/)?(\S+)$/i;
 
-/** From a file of the release with a line for each of its files. Throws a Problem 502 when it does not have the line. */
+/**
+ * From a file of the release with a line for each of its files. Throws a Problem 502 when it does not have the line.
+ */
 export async function listedDigest(
   { name }: Asset,
   { url, headers, list }: { readonly url: string; readonly headers: Record<string, string>; readonly list: string },

@@ -8,7 +8,10 @@ const NAME = /\{(\w+)\}/g;
 const SAFE_NAME = /^\w[\w.+~()-]{0,199}$/;
 const MAX_SHOWN = 8;
 
-/** The text with the tag, the version and the words for the architecture. Throws a Problem 400 where there is no such word. */
+/**
+ * The text with the tag, the version and the words for the architecture. Throws a Problem 400 where there is no such
+ * word.
+ */
 export function filled(text: string, tag: string, { words }: GithubFacts, request: SourceRequest): string {
   const named = text.replace(NAME, (whole, name: string) => {
     if (name === 'tag') return tag;

@@ -1,5 +1,5 @@
-// Questions to the API of GitHub, which allows a number of them each hour. Once it refuses more, it is left in peace until
-// it allows them again.
+// Questions to the API of GitHub, which allows a number of them each hour. Once it refuses more, it is left in peace
+// until it allows them again.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { type FetchAnswer, Problem } from '#core';

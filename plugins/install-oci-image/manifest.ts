@@ -38,8 +38,8 @@ export function digestOf(text: string): string {
 }
 
 /**
- * The digest of the image for this architecture where the document is an index; undefined where it is a manifest itself.
- * Throws a Problem 400 that names what there is when nothing fits.
+ * The digest of the image for this architecture where the document is an index; undefined where it is a manifest
+ * itself. Throws a Problem 400 that names what there is when nothing fits.
  */
 export function imageFor(document: unknown, architecture: Architecture, name: string): string | undefined {
   const read = index.safeParse(document);

@@ -71,9 +71,9 @@ export interface FetchRequest extends SourceRequest {
   /** How much a release may hold once it is unpacked. */
   readonly maxBytes: number;
   /**
-   * Downloads a file, with progress, and continues a connection that is cut off. Gives its absolute path; it can be read
-   * by `user` and is removed after the installation. Throws a Problem 502 or 504 that names the host, the status, and what
-   * to do.
+   * Downloads a file, with progress, and continues a connection that is cut off. Gives its absolute path; it can be
+   * read by `user` and is removed after the installation. Throws a Problem 502 or 504 that names the host, the status,
+   * and what to do.
    */
   download(url: string, options: DownloadOptions): Promise<string>;
   /** Throws a Problem 507 when the file system of `into` has less room than this, and some to spare. */
@@ -128,7 +128,10 @@ export interface BuildRequest {
   readonly facts: Readonly<Record<string, unknown>>;
   /** Whether the block selects a branch or a commit, of which nobody has built anything. */
   readonly isFromSources: boolean;
-  /** The folder of the release, in which everything happens, by children that run as `user`. It lies below `finalDirectory`. */
+  /**
+   * The folder of the release, in which everything happens, by children that run as `user`. It lies below
+   * `finalDirectory`.
+   */
   readonly directory: string;
   /** Where its files will lie, for what writes its own path down. */
   readonly finalDirectory: string;
@@ -179,8 +182,8 @@ export interface InstalledRelease {
 export interface InstallCandidate {
   readonly version: string;
   /**
-   * Puts it in the place of the present one, which becomes the previous one. No process may run from the folder. After a
-   * crash in the middle the next boot completes it.
+   * Puts it in the place of the present one, which becomes the previous one. No process may run from the folder. After
+   * a crash in the middle the next boot completes it.
    */
   swap(): Promise<void>;
   /** Removes it. Nothing happens once it is swapped. */
@@ -213,8 +216,8 @@ export interface Installs {
   /** Takes the last swap back. No process may run from the folder. Throws a Problem 409 when there is none. */
   restorePrevious(processName: string): Promise<InstalledRelease>;
   /**
-   * What stands in the way of installing the program of a block, which need not be in the configuration yet: a runtime, or
-   * no answer from where the releases are. Changes nothing; undefined when nothing does. null when no source has it.
+   * What stands in the way of installing the program of a block, which need not be in the configuration yet: a runtime,
+   * or no answer from where the releases are. Changes nothing; undefined when nothing does. null when no source has it.
    */
   obstacle(block: NamedBlock): Promise<Problem | undefined | null>;
   /** Installs what these blocks lack. Resolves when each has its program, or has failed to get it. */
@@ -227,7 +230,9 @@ export interface Installs {
 
 declare module '#core' {
   interface Events {
-    /** A program could not be installed before the start of its process, at the boot or for several processes at once. */
+    /**
+     * A program could not be installed before the start of its process, at the boot or for several processes at once.
+     */
     'service.preinstall.failed': { readonly processName: string; readonly reason: string };
   }
   interface Contributions {

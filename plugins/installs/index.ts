@@ -1,4 +1,5 @@
-// Installs the programs of services that their templates say how to get, from sources and with runtimes of other plugins.
+// Installs the programs of services that their templates say how to get, from sources and with runtimes of other
+// plugins.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import { declareHostState } from '#kit/host-state';

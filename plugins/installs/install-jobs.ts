@@ -18,7 +18,9 @@ export interface InstallRun {
 export class InstallJobs {
   readonly #jobs = new Map<string, InstallJob>();
 
-  /** Resolves with the job, which `work` is if there is none. Rejects when `signal` fires; the job continues for others. */
+  /**
+   * Resolves with the job, which `work` is if there is none. Rejects when `signal` fires; the job continues for others.
+   */
   async join(
     key: string,
     processName: string,

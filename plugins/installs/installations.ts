@@ -92,7 +92,9 @@ export class Installations {
     return isComplete(target, await fileVersions(target.layouts.flat()));
   }
 
-  /** Those that are installed, from one look at all. A mount that does not answer concerns the look at its own alone. */
+  /**
+   * Those that are installed, from one look at all. A mount that does not answer concerns the look at its own alone.
+   */
   async presentAmong(targets: readonly InstallTarget[]): Promise<ReadonlySet<InstallTarget>> {
     await this.#recovered;
     const markers = targets.flatMap(target => target.layouts.flat());

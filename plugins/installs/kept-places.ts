@@ -1,4 +1,5 @@
-// What of a folder stays when another release takes its place: what the user has excluded, and what services keep there.
+// What of a folder stays when another release takes its place: what the user has excluded, and what services keep
+// there.
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 import type { OwnTarget } from './install-target.ts';

@@ -1,5 +1,5 @@
-// Programs that are missing when their services are to start: installed at once, and tried again later where a boot could
-// not get them. What the machine has already is used as it is.
+// Programs that are missing when their services are to start: installed at once, and tried again later where a boot
+// could not get them. What the machine has already is used as it is.
 import { isDeepStrictEqual } from 'node:util';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
@@ -101,7 +101,9 @@ export class MissingPrograms {
     this.#host.emit('service.preinstall.failed', { processName, reason: problem.message });
   }
 
-  /** What is to be installed before a start of the process; undefined when it can be launched, or nobody can install it. */
+  /**
+   * What is to be installed before a start of the process; undefined when it can be launched, or nobody can install it.
+   */
   async #lacking(block: NamedBlock): Promise<OwnTarget | undefined> {
     const target = this.#installations.target(block);
     if (target === undefined || (await this.#installations.isInstalled(target))) return undefined;

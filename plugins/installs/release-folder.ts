@@ -1,6 +1,6 @@
-// The folder of a program: the release in it, the one before, and those that are made ready. All are on one file system,
-// so that a release takes its place by renaming. What is in the folder belongs to the services' user, so the host goes
-// through it by held directories only, and leaves all work on files to children of that user.
+// The folder of a program: the release in it, the one before, and those that are made ready. All are on one file
+// system, so that a release takes its place by renaming. What is in the folder belongs to the services' user, so the
+// host goes through it by held directories only, and leaves all work on files to children of that user.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -60,8 +60,8 @@ export class ReleaseFolder {
   }
 
   /**
-   * `isGiven`: it may lie in a directory of the system, because no option of a user names it. Throws a Problem that says
-   * what to do when nothing can be made in the folder.
+   * `isGiven`: it may lie in a directory of the system, because no option of a user names it. Throws a Problem that
+   * says what to do when nothing can be made in the folder.
    */
   async begin(user: InstallUser, isGiven: boolean): Promise<Draft> {
     const { directory, records } = this.#options;

@@ -1,5 +1,5 @@
-// Puts a release in the place of another by renaming, and takes that back. What is kept is never moved. Each step can be
-// repeated after a crash, because what a step moves lies on one side of it only.
+// Puts a release in the place of another by renaming, and takes that back. What is kept is never moved. Each step can
+// be repeated after a crash, because what a step moves lies on one side of it only.
 import path from 'node:path';
 import { Problem } from '#core';
 import type { FileOwner, GuardedDirectory, Making } from '#kit/guarded-directory';
@@ -15,7 +15,9 @@ export interface KeptPlaces {
   readonly clears: boolean;
 }
 
-/** What a swap moves out of the folder and into it. Throws a Problem 409 when a release cannot lie around what is kept. */
+/**
+ * What a swap moves out of the folder and into it. Throws a Problem 409 when a release cannot lie around what is kept.
+ */
 export async function planSwap(
   folder: GuardedDirectory,
   incoming: string,

@@ -23,8 +23,8 @@ interface Way {
 }
 
 /**
- * Rejects with a Problem 502 for an address that is not to be used, and for too many redirects, and with what `host.fetch`
- * throws.
+ * Rejects with a Problem 502 for an address that is not to be used, and for too many redirects, and with what
+ * `host.fetch` throws.
  */
 export function vendorFetch(host: Pick<Host, 'fetch' | 'use'>): VendorFetch {
   const mirrors = (): Mirrors => {

@@ -1,4 +1,5 @@
-// The processes of a run, as the kernel knows them: those of its cgroup where it has one, else its leader's descendants.
+// The processes of a run, as the kernel knows them: those of its cgroup where it has one, else its leader's
+// descendants.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readMounts } from '#kit/mountinfo';

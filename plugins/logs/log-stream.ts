@@ -1,5 +1,5 @@
-// `/ws/logs`: streams every line of the own log, at once while it is quiet and in batches while it is not; a slow client
-// loses the oldest lines and is told how many. What is sent is made once for all clients.
+// `/ws/logs`: streams every line of the own log, at once while it is quiet and in batches while it is not; a slow
+// client loses the oldest lines and is told how many. What is sent is made once for all clients.
 
 import type { Disposer, Host, LogHub, StreamClient } from '#core';
 import { formatLine, formatRecord } from '#kit/log-line';
@@ -13,7 +13,9 @@ const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** While a client has more unsent data than this, lines wait in its queue. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
-/** Lines that are one message. Their bytes are the same for all clients, whose queues so take no memory of their own. */
+/**
+ * Lines that are one message. Their bytes are the same for all clients, whose queues so take no memory of their own.
+ */
 interface Batch {
   readonly bytes: Buffer;
   readonly lines: number;

@@ -9,8 +9,8 @@ const fstat = promisify(fstatWithCallback);
 const read = promisify(readWithCallback);
 
 /**
- * Whole lines alone, because a part of one does not tell that what stands there is a secret: blank where the file is gone, or
- * was read to its end, and the last `maxBytes` where there is more. Closes the set.
+ * Whole lines alone, because a part of one does not tell that what stands there is a secret: blank where the file is
+ * gone, or was read to its end, and the last `maxBytes` where there is more. Closes the set.
  */
 export async function restOf(set: LogSet, fileId: string, cursor: number, maxBytes: number): Promise<string> {
   try {

@@ -23,8 +23,8 @@ export function bucketFor(chart: {
 }
 
 /**
- * Buckets to try, in seconds, the first one first: each is a second longer than the one before. Those of few entries for
- * many years may need a hundred thousand more seconds, so that the steps grow in the end.
+ * Buckets to try, in seconds, the first one first: each is a second longer than the one before. Those of few entries
+ * for many years may need a hundred thousand more seconds, so that the steps grow in the end.
  */
 export function* bucketsFrom(first: number): Generator<number> {
   let bucket = first;

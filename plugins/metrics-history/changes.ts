@@ -40,7 +40,10 @@ export function pendingAfter(db: SqliteDatabase, { seq }: { readonly seq: number
   return prepared(db, 'SELECT count(*) FROM metrics_snapshots WHERE seq > ?').pluck().get(seq) as number;
 }
 
-/** The time of the oldest sample that was written after a mark; null without any, undefined when the mark is another file's. */
+/**
+ * The time of the oldest sample that was written after a mark; null without any, undefined when the mark is another
+ * file's.
+ */
 export function oldestAfter(db: SqliteDatabase, { id, seq }: HistoryMark): number | null | undefined {
   if (metadata(db, ID) !== id) return undefined;
   return prepared(db, 'SELECT min(timestamp) FROM metrics_snapshots WHERE seq > ?').pluck().get(seq) as number | null;

@@ -1,5 +1,5 @@
-// The part of a sample that charts need, and the numbers of it that are compared over time. Samples come from an earlier
-// program's files too, so that nothing about their form is sure.
+// The part of a sample that charts need, and the numbers of it that are compared over time. Samples come from an
+// earlier program's files too, so that nothing about their form is sure.
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -29,8 +29,8 @@ export interface MetricsHistory {
   /** The present file, and the number of its last change. */
   mark(): Promise<HistoryMark>;
   /**
-   * Samples that were written after a mark, in the order in which they were, and the mark up to which these go. Those of
-   * another file than the mark's are all of its samples that have a number.
+   * Samples that were written after a mark, in the order in which they were, and the mark up to which these go. Those
+   * of another file than the mark's are all of its samples that have a number.
    */
   changesAfter(
     mark: HistoryMark,
@@ -42,7 +42,9 @@ export interface MetricsHistory {
   hoursSince(timestamp: number): Promise<readonly (readonly [hour: number, samples: number])[]>;
   timesOfHour(hour: number): Promise<readonly number[]>;
   samplesAt(timestamps: readonly number[]): Promise<KeptSample[]>;
-  /** Those of these times of which the own file never knew anything: what it removed or thinned out is not among them. */
+  /**
+   * Those of these times of which the own file never knew anything: what it removed or thinned out is not among them.
+   */
   unknownTimes(timestamps: readonly number[]): Promise<number[]>;
   /** Takes samples that another store holds, in place of those of the same times. They do not count as changes. */
   restore(samples: readonly StoredPayload[]): Promise<void>;
@@ -125,9 +127,9 @@ export interface HistoryStoreStatus {
 }
 
 /**
- * Another store of the history, contributed under the name that `dumb.metrics.storage.provider` has for it. It reads new
- * samples by itself from the service `metrics.history`. A read that fails is answered from the own file; the store is
- * not to be read again until it holds everything.
+ * Another store of the history, contributed under the name that `dumb.metrics.storage.provider` has for it. It reads
+ * new samples by itself from the service `metrics.history`. A read that fails is answered from the own file; the store
+ * is not to be read again until it holds everything.
  */
 export interface HistoryStore {
   /** Up to where it holds every sample; null while it must not be read from. */

@@ -140,7 +140,9 @@ export function joinedChart(db: SqliteDatabase, request: JoinedChartRequest): Ui
   return joinedChartText(db, request);
 }
 
-/** The texts of another store's samples, separated by commas; damaged ones are left out, and null is for none at all. */
+/**
+ * The texts of another store's samples, separated by commas; damaged ones are left out, and null is for none at all.
+ */
 export function pieceOfPayloads(
   db: SqliteDatabase,
   { rows }: { readonly rows: readonly StoredPayload[] },
@@ -149,7 +151,9 @@ export function pieceOfPayloads(
   return texts.length === 0 ? null : pieceOf(listed(texts));
 }
 
-/** The number and the time of the oldest of the newest `limit` samples, and whether there are older ones in the window. */
+/**
+ * The number and the time of the oldest of the newest `limit` samples, and whether there are older ones in the window.
+ */
 export function windowOf(
   db: SqliteDatabase,
   {

@@ -120,8 +120,8 @@ export class History implements MetricsHistory {
   }
 
   /**
-   * The newest samples since a time, in order, as pieces of a list's JSON text; and whether some were left out. Those that
-   * were taken while the clock was ahead are of a time that has not come.
+   * The newest samples since a time, in order, as pieces of a list's JSON text; and whether some were left out. Those
+   * that were taken while the clock was ahead are of a time that has not come.
    */
   async samples(since: number | null, limit: number): Promise<SampleWindow> {
     const before = (Date.now() + 1) / MS_PER_S;

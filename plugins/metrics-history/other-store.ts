@@ -1,5 +1,5 @@
-// Reads from the other store of the history, to which the own file adds what is not there yet. Whatever fails is left to
-// the own file.
+// Reads from the other store of the history, to which the own file adds what is not there yet. Whatever fails is left
+// to the own file.
 import type { Database, Host } from '#core';
 import { bucketFor, bucketsFrom, justBefore } from './buckets.ts';
 import { type ChartRequest, untilOf } from './chart.ts';

@@ -1,4 +1,5 @@
-// What processes used over spans of time, from samples that lie evenly in each, so that a week takes no longer than a day.
+// What processes used over spans of time, from samples that lie evenly in each, so that a week takes no longer than a
+// day.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import type { NumberSummary, ProcessUsageSummary, SpanUsage, TimeSpan } from './contract.ts';

@@ -1,4 +1,5 @@
-// The least and greatest of each curve over a time: of percentages as they are, of counters as rates between neighbours.
+// The least and greatest of each curve over a time: of percentages as they are, of counters as rates between
+// neighbours.
 import type { Pair } from './compact-item.ts';
 import type { TimedPoint } from './sample-points.ts';
 
@@ -31,7 +32,9 @@ export interface Ranges {
 
 const MS_PER_S = 1_000;
 
-/** Bytes a second between two readings of a counter; null when one is missing, or the counter or the clock went back. */
+/**
+ * Bytes a second between two readings of a counter; null when one is missing, or the counter or the clock went back.
+ */
 export function rate(before: number | null | undefined, now: number | null | undefined, spanMs: number): number | null {
   if (typeof before !== 'number' || typeof now !== 'number' || spanMs <= 0 || now < before) return null;
   return ((now - before) / spanMs) * MS_PER_S;

@@ -1,6 +1,6 @@
-// What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take a third of their
-// room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go. Then
-// the ranges of hours that are over are made, and the blocks of the charts that are asked for most.
+// What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take a third of
+// their room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go.
+// Then the ranges of hours that are over are made, and the blocks of the charts that are asked for most.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';

@@ -1,5 +1,5 @@
-// Ranges of whole days, hours and five minutes each, kept from soon after these are over, so that the extremes of a week
-// take no longer than those of an hour.
+// Ranges of whole days, hours and five minutes each, kept from soon after these are over, so that the extremes of a
+// week take no longer than those of an hour.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { counter, setMetadata } from './metadata.ts';

@@ -1,6 +1,6 @@
 // How samples lie on the disk: as what differs from a dictionary, which is an earlier sample. One that is not made as
-// ours are is two texts: the part that charts need, compressed against the dictionary, and the whole, compressed against
-// the dictionary and that part, which repeats most of it.
+// ours are is two texts: the part that charts need, compressed against the dictionary, and the whole, compressed
+// against the dictionary and that part, which repeats most of it.
 import { deflateRawSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { itemIn } from './compact-item.ts';
 import { differences, itemOfDifferences, type KnownSample, knownSample, wholeOfDifferences } from './shape-codec.ts';
@@ -64,7 +64,9 @@ function inflated(bytes: Buffer | null, dictionary: Buffer): Buffer {
   return inflateRawSync(bytes ?? Buffer.alloc(0), { dictionary, maxOutputLength: MAX_TEXT_BYTES });
 }
 
-/** Such bytes have no checksum: damaged ones may come out as any text, which would spoil an answer with many samples. */
+/**
+ * Such bytes have no checksum: damaged ones may come out as any text, which would spoil an answer with many samples.
+ */
 function checked(text: Buffer): Buffer {
   JSON.parse(text.toString());
   return text;

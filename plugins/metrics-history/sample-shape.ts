@@ -126,7 +126,9 @@ function itemShapeOf(group: number, { texts, numbers }: Shape): ItemShape | null
 /** A text in which numbers can be replaced. */
 export class Template {
   readonly text: string;
-  /** Where each number begins and ends; undefined for one that is not in the text. They are in the order of the text. */
+  /**
+   * Where each number begins and ends; undefined for one that is not in the text. They are in the order of the text.
+   */
   readonly spans: readonly (readonly [start: number, end: number] | undefined)[];
 
   private constructor(text: string, spans: Template['spans']) {

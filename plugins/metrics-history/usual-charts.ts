@@ -16,7 +16,9 @@ const FIRST_WINDOW_S = 6 * HOUR_S;
 const MAX_POINTS = 600;
 /** A window may have been asked for when it began this much earlier. */
 const SLACK_S = 300;
-/** The usual time between samples: the first and the last bucket of a window may have none if they are hardly longer. */
+/**
+ * The usual time between samples: the first and the last bucket of a window may have none if they are hardly longer.
+ */
 const SAMPLES_S = 5;
 /** Who asks for something else meanwhile waits no longer. */
 const REHEARSAL_MS = 250;
@@ -42,7 +44,9 @@ export function keepDueBlock(db: SqliteDatabase, newest: number): void {
   if (newest >= (dueAt.get(db) ?? Number.NEGATIVE_INFINITY)) keepNextBlock(db);
 }
 
-/** Makes the chart that is asked for first as if somebody asked, so that its code has run and its blocks are at hand. */
+/**
+ * Makes the chart that is asked for first as if somebody asked, so that its code has run and its blocks are at hand.
+ */
 export function rehearse(db: SqliteDatabase, now: number): void {
   chartText(db, { since: now - FIRST_WINDOW_S, now, bucketSeconds: null, maxPoints: MAX_POINTS }, REHEARSAL_MS);
 }

@@ -1,5 +1,5 @@
-// Moves the history to PostgreSQL while everything runs: the server is enabled, started and given its database, and then
-// gets every sample. Nothing of it is taken back when a later stage fails.
+// Moves the history to PostgreSQL while everything runs: the server is enabled, started and given its database, and
+// then gets every sample. Nothing of it is taken back when a later stage fails.
 import { type Host, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import type { HistoryStoreStatus } from '../metrics-history/contract.ts';
@@ -30,8 +30,8 @@ export class HotActivation {
   }
 
   /**
-   * Rejects with a Problem: 400 when another provider is saved, 409 while another activation or a migration of the server
-   * runs, 503 with the stage that failed.
+   * Rejects with a Problem: 400 when another provider is saved, 409 while another activation or a migration of the
+   * server runs, 503 with the stage that failed.
    */
   async activate(): Promise<Activation> {
     if (this.#isRunning) throw new Problem(409, 'An activation of PostgreSQL is already running; wait for its end.');

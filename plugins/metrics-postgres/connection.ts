@@ -1,5 +1,5 @@
-// The connections to the server. The first failure of any use ends them all, so that nobody waits for a server that died
-// or hangs.
+// The connections to the server. The first failure of any use ends them all, so that nobody waits for a server that
+// died or hangs.
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { BoundedSocket } from '#kit/bounded-socket';
 import { withDeadline } from '#kit/deadline';
@@ -97,8 +97,8 @@ export class Connection {
   }
 
   /**
-   * After the end of a connection that nobody used: a proxy, or a setting of the server, may close those on which nothing
-   * passes, and another one tells how the server is.
+   * After the end of a connection that nobody used: a proxy, or a setting of the server, may close those on which
+   * nothing passes, and another one tells how the server is.
    */
   #askAnew(): void {
     if (this.#asking !== undefined || this.#failure.signal.aborted) return;
@@ -175,8 +175,8 @@ export class Connection {
   }
 
   /**
-   * The first statement on a connection. One that lay idle may be closed at the other end without anybody having heard of
-   * it yet; the next one is asked then, of which only a new one tells how the server is.
+   * The first statement on a connection. One that lay idle may be closed at the other end without anybody having heard
+   * of it yet; the next one is asked then, of which only a new one tells how the server is.
    */
   async #first<Row extends QueryResultRow>(
     sql: string,

@@ -1,5 +1,5 @@
-// The history in PostgreSQL. One task in the background connects, compares, writes and removes; the history is read from
-// here only between the moment when everything is there and the first failure.
+// The history in PostgreSQL. One task in the background connects, compares, writes and removes; the history is read
+// from here only between the moment when everything is there and the first failure.
 import type { Host } from '#core';
 import { withDeadline } from '#kit/deadline';
 import type {
@@ -108,8 +108,8 @@ export class PostgresStore implements HistoryStore {
   }
 
   /**
-   * Resolves when everything is there, after an attempt that begins now at the latest. Rejects with its error, and at once
-   * when PostgreSQL is no longer chosen.
+   * Resolves when everything is there, after an attempt that begins now at the latest. Rejects with its error, and at
+   * once when PostgreSQL is no longer chosen.
    */
   async attempt(): Promise<void> {
     this.follow();

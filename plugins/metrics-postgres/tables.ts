@@ -37,8 +37,8 @@ const TOTALS = `
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /**
- * Counts what is in them anew, because others may have written or removed samples. The totals of a history of years, which
- * would take too long, stay as they were kept.
+ * Counts what is in them anew, because others may have written or removed samples. The totals of a history of years,
+ * which would take too long, stay as they were kept.
  */
 export async function createTables(connection: Connection, schema: string): Promise<void> {
   await connection.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);

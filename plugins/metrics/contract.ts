@@ -1,4 +1,5 @@
-// What metrics offers to other plugins: samples of the machine and its processes, and a point that adds members to them.
+// What metrics offers to other plugins: samples of the machine and its processes, and a point that adds members to
+// them.
 
 /** Bytes and operations since the start of the machine or of the process. */
 export interface DiskCounters {

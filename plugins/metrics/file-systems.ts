@@ -1,4 +1,5 @@
-// How full the file systems of the configured paths are, which ones there are, and what the directories of services use.
+// How full the file systems of the configured paths are, which ones there are, and what the directories of services
+// use.
 import { type Mount, mountOf } from '#kit/mountinfo';
 import type { FileSystemUsage, PlaceUsage, Space } from './contract.ts';
 import { mountsNow } from './mounts-now.ts';

@@ -1,6 +1,6 @@
-// One file of /proc of each process, held open from one look to the next: a read through a descriptor takes a third of the
-// time that opening the file anew does. A descriptor tells of its own process alone: once that has ended it tells nothing,
-// also when another process has the pid.
+// One file of /proc of each process, held open from one look to the next: a read through a descriptor takes a third of
+// the time that opening the file anew does. A descriptor tells of its own process alone: once that has ended it tells
+// nothing, also when another process has the pid.
 import { closeSync, openSync } from 'node:fs';
 import { descriptorLimit, lacksDescriptors } from '#kit/descriptors';
 import { heldRecord } from '#kit/kernel-text';

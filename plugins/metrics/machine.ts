@@ -115,7 +115,9 @@ function coresOf(stat: string): number {
   return stat.match(/^cpu\d/gm)?.length ?? availableParallelism();
 }
 
-/** How many cores a container may use; undefined where that is not limited. `text` is `<quota> <period>` or `max ...`. */
+/**
+ * How many cores a container may use; undefined where that is not limited. `text` is `<quota> <period>` or `max ...`.
+ */
 export function cpuLimit(text: string | null): number | undefined {
   const [quota, period] = (text ?? '').trim().split(' ').map(Number);
   if (quota === undefined || period === undefined || !(quota > 0) || !(period > 0)) return undefined;

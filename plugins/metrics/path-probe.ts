@@ -107,8 +107,8 @@ export class PathProbe {
   }
 
   /**
-   * A second child would hang as the first one does: one is left behind for each path, unless something else was mounted
-   * there since. What has answered, or may be asked again, is forgotten.
+   * A second child would hang as the first one does: one is left behind for each path, unless something else was
+   * mounted there since. What has answered, or may be asked again, is forgotten.
    */
   async #isStalled(path: string): Promise<boolean> {
     for (const [other, { sinceMs, shell, mount }] of this.#stalls)

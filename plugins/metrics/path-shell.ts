@@ -9,8 +9,8 @@ import { publicEnvironment } from '#kit/public-environment';
 const ANSWER_MS = 3_000;
 
 /**
- * Reads lines `<id> <kind> <path>` and answers `<id> <d or f or -> <numbers or -> <real path>`. The numbers are those of
- * stat -f: size of a block, blocks in all, free, and free for everybody, then inodes in all and free.
+ * Reads lines `<id> <kind> <path>` and answers `<id> <d or f or -> <numbers or -> <real path>`. The numbers are those
+ * of stat -f: size of a block, blocks in all, free, and free for everybody, then inodes in all and free.
  */
 const SCRIPT = `
 while IFS= read -r line; do
@@ -85,8 +85,8 @@ export class PathShell {
   }
 
   /**
-   * `lost` when the child has ended meanwhile, `late` when the path does not answer; then it is to be abandoned. The path
-   * is absolute and one line. One question at a time.
+   * `lost` when the child has ended meanwhile, `late` when the path does not answer; then it is to be abandoned. The
+   * path is absolute and one line. One question at a time.
    */
   look(path: string, kind: 'space' | 'existence'): Promise<PathAnswer | 'late' | 'lost'> {
     this.#lastId += 1;
@@ -119,7 +119,9 @@ export class PathShell {
   }
 }
 
-/** undefined for a line that does not answer this question, as the second line of a path that has a line break in it. */
+/**
+ * undefined for a line that does not answer this question, as the second line of a path that has a line break in it.
+ */
 function answerOf(line: string, id: string, path: string): PathAnswer | undefined {
   const found = /^(\d+) ([df-]) (\S+) (\/.*)$/.exec(line);
   if (found === null || found[1] !== id) return undefined;

@@ -24,7 +24,9 @@ export function procRecord(file: string): Buffer | null {
   }
 }
 
-/** Puts the runs of digits from `start` on into `numbers`, which has as many places as are wanted; what lacks is NaN. */
+/**
+ * Puts the runs of digits from `start` on into `numbers`, which has as many places as are wanted; what lacks is NaN.
+ */
 export function readNumbers(bytes: Uint8Array, start: number, numbers: Float64Array): void {
   let value = Number.NaN;
   let found = 0;

@@ -14,7 +14,10 @@ const MAX_EXTERNAL = 20;
 const CONTAINER_KEPT_MS = 10_000;
 const CONTAINER_ENGINE = /[/:](?:docker|kubepods|libpod|containerd)/;
 
-/** So long what a process has read and written is not asked again while nothing else that the kernel tells of it changes. */
+/**
+ * So long what a process has read and written is not asked again while nothing else that the kernel tells of it
+ * changes.
+ */
 const DISK_KEPT_MS = 4_000;
 
 const ioNumbers = new Float64Array(6);

@@ -1,4 +1,5 @@
-// The part of `dumb.metrics` that says what is sampled. What a file already holds is brought into bounds, never refused.
+// The part of `dumb.metrics` that says what is sampled. What a file already holds is brought into bounds, never
+// refused.
 import path from 'node:path';
 import { z } from 'zod';
 

@@ -1,4 +1,5 @@
-// The move of Bazarr to PostgreSQL. Facts: wiki.bazarr.media, "PostgreSQL Database"; its list of command line arguments.
+// The move of Bazarr to PostgreSQL. Facts: wiki.bazarr.media, "PostgreSQL Database"; its list of command line
+// arguments.
 import { definePlugin } from '#core';
 import type {} from '../postgres-migration/contract.ts';
 

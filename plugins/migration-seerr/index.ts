@@ -1,5 +1,5 @@
-// The move of Seerr to PostgreSQL. Facts: docs.seerr.dev, "Configuring the Database"; `CONFIG_DIRECTORY` and `HOST` of its
-// server.
+// The move of Seerr to PostgreSQL. Facts: docs.seerr.dev, "Configuring the Database"; `CONFIG_DIRECTORY` and `HOST` of
+// its server.
 import { definePlugin } from '#core';
 import type {} from '../postgres-migration/contract.ts';
 

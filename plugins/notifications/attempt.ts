@@ -1,4 +1,5 @@
-// One attempt to deliver one message: gives the destination its limits of time and size, and makes any fault a sentence.
+// One attempt to deliver one message: gives the destination its limits of time and size, and makes any fault a
+// sentence.
 import { type FetchOptions, type FetchStream, Problem } from '#core';
 import { follow, orAborted } from '#kit/abort';
 import { errorText } from '#kit/error-text';
@@ -83,7 +84,9 @@ export async function attempt(
 }
 
 interface Scrubbing {
-  /** For what others say. Sentences of the host are left as they are: they name no secret, and may share words with one. */
+  /**
+   * For what others say. Sentences of the host are left as they are: they name no secret, and may share words with one.
+   */
   scrub(text: string): string;
   /** Outcomes whose error is clean, and short enough. */
   readonly scrubbed: WeakSet<DeliveryOutcome>;

@@ -122,7 +122,10 @@ export interface ExpectedAnswer {
   readonly isOk?: boolean;
   /** Why it refused, where it is a text; otherwise what the answer says by itself. */
   readonly reason?: unknown;
-  /** The pause that the body asks for, where it is a number; otherwise that of `Retry-After` or of a rate limit's header. */
+  /**
+   * The pause that the body asks for, where it is a number; otherwise that of `Retry-After` or of a rate limit's
+   * header.
+   */
   readonly retryAfterSec?: unknown;
 }
 
@@ -130,8 +133,8 @@ export interface ExpectedAnswer {
 export interface Delivery {
   /**
    * Sends a request. Follows no redirects and closes the connection after the answer. Private addresses are allowed.
-   * Rejects when there is no answer; a destination need not catch that. Of an answer that breaks off, or does not end in
-   * time, it gives the beginning.
+   * Rejects when there is no answer; a destination need not catch that. Of an answer that breaks off, or does not end
+   * in time, it gives the beginning.
    */
   request(url: string, request: DeliveryRequest): Promise<DeliveryAnswer>;
   /** The outcome for an answer; without `expected`, a status from 200 to 299 is success. */
@@ -230,7 +233,9 @@ export interface Thresholds {
   readonly database_pressure: 'moderate' | 'high' | 'critical';
 }
 
-/** One thing that can be so for a while, and be over: a value that has crossed its threshold, or something that fails. */
+/**
+ * One thing that can be so for a while, and be over: a value that has crossed its threshold, or something that fails.
+ */
 export interface Condition<Type extends string = string> {
   /** Tells it from the others of its source, such as `disk:/mnt/media`. */
   readonly key: string;

@@ -189,7 +189,8 @@ export class Deliveries {
     const finished = this.#resultOf(row, { ...result, isSingle });
     this.#attempts[finished.status] += 1;
     this.#finished.push(finished);
-    // That of others is written as more is claimed. The store tells of its faults, and all is written when it is mended.
+    // That of others is written as more is claimed. The store tells of its faults, and all is written when it is
+    // mended.
     if (isSingle || this.#isStopping) await this.#writeFinished().catch(() => undefined);
     return outcome.ok ? undefined : outcome.retryAfterSec;
   }

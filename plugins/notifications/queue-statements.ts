@@ -105,7 +105,9 @@ function addDelivery(
   return !isFull;
 }
 
-/** Notes the event under the key of its cooldown. Within one, a record that it was suppressed counts the repetitions. */
+/**
+ * Notes the event under the key of its cooldown. Within one, a record that it was suppressed counts the repetitions.
+ */
 function isCoolingDown(db: SqliteDatabase, event: QueuedEvent, target: QueuedTarget): boolean {
   const { eventType, serviceName, conditionKey, createdAt } = event;
   const key = COOLDOWN + JSON.stringify([target.destinationId, eventType, serviceName, conditionKey]);
@@ -185,7 +187,9 @@ export interface WorkRequest {
   readonly now: number;
   /** Whether more is sent than what people send themselves. */
   readonly isOpen: boolean;
-  /** All destinations of the configuration, and those of them that are switched off; null where they were told lately. */
+  /**
+   * All destinations of the configuration, and those of them that are switched off; null where they were told lately.
+   */
   readonly all: { readonly known: readonly string[]; readonly disabled: readonly string[] } | null;
   readonly finished: readonly FinishedAttempt[];
   /** Destinations to which something can be sent now, one message each, and how many of them. */

@@ -1,5 +1,5 @@
-// What is queued of an event, or of what a person sends: short texts without secrets, and a row for each destination that
-// wants it.
+// What is queued of an event, or of what a person sends: short texts without secrets, and a row for each destination
+// that wants it.
 import { type AnyEvent, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { newId } from '#kit/new-id';

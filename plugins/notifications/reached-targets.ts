@@ -1,5 +1,5 @@
-// What one delivery has reached so far. It is noted while the attempt goes on, so that a repetition spares it even where
-// the attempt was cut off.
+// What one delivery has reached so far. It is noted while the attempt goes on, so that a repetition spares it even
+// where the attempt was cut off.
 import { createHash } from 'node:crypto';
 import type { Reached } from './attempt.ts';
 

@@ -23,8 +23,8 @@ export function scrubber(url: Scrubbed): (text: string) => string {
 }
 
 /**
- * The sentence in which a destination refuses the URL. Other URLs in it stay, because they show what one looks like, and
- * so does what its example has: that is no secret, also where somebody has left it in the URL.
+ * The sentence in which a destination refuses the URL. Other URLs in it stay, because they show what one looks like,
+ * and so does what its example has: that is no secret, also where somebody has left it in the URL.
  */
 export function scrubRefusal(url: Scrubbed, sentence: string, example: string): string {
   const secrets = secretsOf(url).filter(secret => !example.includes(secret));

@@ -3,7 +3,9 @@
 /** A database of the service, and what it is called on either side. */
 export interface MigratedDatabase {
   readonly label: 'main' | 'log';
-  /** Its file in SQLite, with `{config_dir}` and `{data}`; of several that exist the one that was written last counts. */
+  /**
+   * Its file in SQLite, with `{config_dir}` and `{data}`; of several that exist the one that was written last counts.
+   */
   readonly files: readonly string[];
   /** Option of the block that names it in PostgreSQL. */
   readonly option: string;
@@ -26,13 +28,14 @@ export interface DataPlace {
 }
 
 /**
- * How the tables are made: by a second, empty instance of the program, or by a script that comes with it. Neither touches
- * anything of the service. In values, `{data}` is a new directory, `{port}` a free port and `{key}` a new secret.
+ * How the tables are made: by a second, empty instance of the program, or by a script that comes with it. Neither
+ * touches anything of the service. In values, `{data}` is a new directory, `{port}` a free port and `{key}` a new
+ * secret.
  */
 export interface SchemaHelper {
   /**
-   * Arguments of the command by their name, which ends with `=` where the value belongs to the same word: those that the
-   * command has are replaced, the others are added.
+   * Arguments of the command by their name, which ends with `=` where the value belongs to the same word: those that
+   * the command has are replaced, the others are added.
    */
   readonly arguments?: Readonly<Record<string, string>>;
   /** Further arguments, unless the command has them. */
@@ -57,7 +60,8 @@ export interface SchemaHelper {
 
 /**
  * A service whose SQLite databases can move to PostgreSQL. It is pointed at them by `settings` in its file, or by
- * `variables`. In both, `{host}`, `{port}`, `{user}` and `{password}` are the server's, `{main}` and `{log}` its databases.
+ * `variables`. In both, `{host}`, `{port}`, `{user}` and `{password}` are the server's, `{main}` and `{log}` its
+ * databases.
  */
 export interface MigrationService {
   readonly configKey: string;

@@ -1,4 +1,5 @@
-// What runs migrations and brings interrupted ones to their end. It is loaded once somebody asks for one, or one was left.
+// What runs migrations and brings interrupted ones to their end. It is loaded once somebody asks for one, or one was
+// left.
 import type { JobRecord } from './job.ts';
 import { Leftovers } from './leftovers.ts';
 import type { MigrationContext } from './migration-context.ts';

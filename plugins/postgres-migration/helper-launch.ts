@@ -1,5 +1,5 @@
-// How a helper is launched: the command, the variables and the settings of the service with those of the helper in their
-// place, so that it touches nothing of the service.
+// How a helper is launched: the command, the variables and the settings of the service with those of the helper in
+// their place, so that it touches nothing of the service.
 import type { ServerAccess } from '../service-postgres/contract.ts';
 import type { MigrationService } from './contract.ts';
 

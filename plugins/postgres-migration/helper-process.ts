@@ -113,8 +113,8 @@ export class HelperProcess {
 }
 
 /**
- * Ends a helper instance that a host has left behind, with all of its group. Nothing else ever has its identity. Rejects
- * when it hangs in the kernel.
+ * Ends a helper instance that a host has left behind, with all of its group. Nothing else ever has its identity.
+ * Rejects when it hangs in the kernel.
  */
 export async function killLeftHelper({ pid, startTime, bootId }: HelperIdentity): Promise<void> {
   if (bootId !== (await currentBoot()) || (await startTimeOf(pid)) !== startTime) return;

@@ -1,4 +1,5 @@
-// Moves services from SQLite to PostgreSQL: guarded, rehearsed, and back again. Plugins say which services can be moved.
+// Moves services from SQLite to PostgreSQL: guarded, rehearsed, and back again. Plugins say which services can be
+// moved.
 import { definePlugin } from '#core';
 import { ConfigGuard } from './config-guard.ts';
 import type { Engine } from './engine.ts';

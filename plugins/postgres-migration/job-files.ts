@@ -22,7 +22,10 @@ export class JobFiles {
     this.#log = log;
   }
 
-  /** Reads what earlier hosts have left. A file that is none of ours is ignored. Rejects when others could write to them. */
+  /**
+   * Reads what earlier hosts have left. A file that is none of ours is ignored. Rejects when others could write to
+   * them.
+   */
   async load(): Promise<void> {
     const directory = await this.#places.jobs({ create: false });
     if (directory === null) return;

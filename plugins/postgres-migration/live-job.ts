@@ -1,4 +1,5 @@
-// A job that somebody works on. Every change is shown at once; what the next step relies on is on disk before it begins.
+// A job that somebody works on. Every change is shown at once; what the next step relies on is on disk before it
+// begins.
 import type { Host } from '#core';
 import { type Checkpoint, type JobRecord, type JobWork, type MigrationJob, unixSeconds } from './job.ts';
 import type { JobFiles } from './job-files.ts';

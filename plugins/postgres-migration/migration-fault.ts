@@ -23,7 +23,9 @@ const LOST = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
 /** What the client of PostgreSQL says, without a code, when the server ended while or before it asked something. */
 const LOST_TEXT = /^(?:Connection terminated|Client (?:was closed|has encountered a connection error))/;
 
-/** `stage` is where it happened, for what does not say so itself. What the server says may hold values: it is not told. */
+/**
+ * `stage` is where it happened, for what does not say so itself. What the server says may hold values: it is not told.
+ */
 export function failureOf(error: unknown, stage: string): JobFailure {
   if (error instanceof MigrationFault)
     return { message: error.message, code: error.code, stage: error.stage, ...error.place };

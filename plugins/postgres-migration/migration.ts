@@ -1,5 +1,5 @@
-// One migration from its beginning to its end. Whatever fails is taken back; what the end of the host interrupts is left
-// to its next start.
+// One migration from its beginning to its end. Whatever fails is taken back; what the end of the host interrupts is
+// left to its next start.
 import type { Host } from '#core';
 import type { HeldProcess } from '../process/contract.ts';
 import { faultOfBackup } from './backup.ts';
@@ -37,8 +37,8 @@ export function isEnding({ signal, stopping }: Host): boolean {
 }
 
 /**
- * Brings everything back to what it was. The error of the first cause is kept. A disk that is full keeps the service from
- * its start neither by what the migration has made there nor by a record that cannot be written.
+ * Brings everything back to what it was. The error of the first cause is kept. A disk that is full keeps the service
+ * from its start neither by what the migration has made there nor by a record that cannot be written.
  */
 async function takeBack(context: MigrationContext, migration: Migration, error: JobFailure): Promise<void> {
   const { host } = context;

@@ -1,5 +1,5 @@
-// All migrations of the host: checked, queued and run one after the other, each with its service held from the moment it
-// is asked for.
+// All migrations of the host: checked, queued and run one after the other, each with its service held from the moment
+// it is asked for.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Problem } from '#core';
 import { WorkQueue } from '#kit/work-queue';
@@ -190,8 +190,8 @@ export class Migrations {
   }
 
   /**
-   * Resolves as soon as the service is held; `ended` does when the job has ended. Rejects with a Problem when it cannot be
-   * held.
+   * Resolves as soon as the service is held; `ended` does when the job has ended. Rejects with a Problem when it cannot
+   * be held.
    */
   async #begin(subject: Subject, live: LiveJob): Promise<{ readonly ended: Promise<void> }> {
     const run = (held: HeldProcess) => migrate(this.#context, { subject, live, held, signal: this.#signal(held) });

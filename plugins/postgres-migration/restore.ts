@@ -29,7 +29,9 @@ export async function restoreService(
   await switchBack(context, subject, live);
 }
 
-/** Saves that the service uses SQLite, and takes the databases off the list of the server that were put there for it. */
+/**
+ * Saves that the service uses SQLite, and takes the databases off the list of the server that were put there for it.
+ */
 async function switchBack({ host, guard, server }: MigrationContext, subject: Subject, live: LiveJob): Promise<void> {
   const { processName } = subject;
   const updates = { ...live.work.options, postgres_enabled: false };

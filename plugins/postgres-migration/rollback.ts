@@ -17,7 +17,9 @@ export interface Rollback extends Restoring {
   readonly held: HeldProcess;
 }
 
-/** The job can be rolled back. Every step can be repeated. Rejects with a Problem 500 once the job tells of its failure. */
+/**
+ * The job can be rolled back. Every step can be repeated. Rejects with a Problem 500 once the job tells of its failure.
+ */
 export async function rollBack(context: MigrationContext, rollback: Rollback): Promise<void> {
   const { host } = context;
   const { subject, live, held, signal } = rollback;

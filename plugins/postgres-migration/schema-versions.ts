@@ -1,5 +1,5 @@
-// Tells whether the tables that a program has just made fit the rows that it has in SQLite, by the versions of its schema
-// that it has noted in either.
+// Tells whether the tables that a program has just made fit the rows that it has in SQLite, by the versions of its
+// schema that it has noted in either.
 import type { MigrationService } from './contract.ts';
 import { MigrationFault } from './migration-fault.ts';
 

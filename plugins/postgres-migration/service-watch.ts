@@ -17,7 +17,9 @@ interface Watch {
   readonly steadyMs?: number;
 }
 
-/** Resolves when the process has run for a while and is healthy, where that is probed. Rejects with a MigrationFault. */
+/**
+ * Resolves when the process has run for a while and is healthy, where that is probed. Rejects with a MigrationFault.
+ */
 export async function waitUntilHealthy(
   host: Host,
   processName: string,

@@ -87,7 +87,9 @@ export class SqliteSources {
     }
   }
 
-  /** A copy in one transaction, which a service that goes on writing does not disturb. `into` is the user's to write. */
+  /**
+   * A copy in one transaction, which a service that goes on writing does not disturb. `into` is the user's to write.
+   */
   async snapshot(source: SourceFile, into: string, signal: AbortSignal): Promise<void> {
     await this.#read(source, SNAPSHOT, { into }, WHOLE_MS, signal);
   }

@@ -112,8 +112,8 @@ export class Subject {
   }
 
   /**
-   * Its command, variables and user, as it would be launched with these options of its block in place of its own. Rejects
-   * with a Problem that says what is missing.
+   * Its command, variables and user, as it would be launched with these options of its block in place of its own.
+   * Rejects with a Problem that says what is missing.
    */
   launchPlan(options: Readonly<Record<string, unknown>> = {}): Promise<LaunchPlan> {
     return this.#host.use('service.setup').plan({ ...this.named, block: { ...this.block, ...options } });

@@ -52,8 +52,8 @@ export interface UrlAddress {
 }
 
 /**
- * `request` and `restart` come from a user, or from a plugin on a user's behalf, and make the process wanted; `config` is
- * a change of the configuration file that enables it; `install` makes up for a start of the boot whose program was
+ * `request` and `restart` come from a user, or from a plugin on a user's behalf, and make the process wanted; `config`
+ * is a change of the configuration file that enables it; `install` makes up for a start of the boot whose program was
  * missing.
  */
 export type StartTrigger = 'boot' | 'config' | 'schedule' | 'request' | 'auto-restart' | 'restart' | 'hold' | 'install';
@@ -115,7 +115,9 @@ export interface ProcessSnapshot {
   readonly stoppedByUser: boolean;
   /** Whether it has been ready since it became wanted. */
   readonly wasReady: boolean;
-  /** Of a one-shot service, whether its last run ended by itself with exit code 0; null of one that is to keep running. */
+  /**
+   * Of a one-shot service, whether its last run ended by itself with exit code 0; null of one that is to keep running.
+   */
   readonly completed: boolean | null;
   readonly held: ProcessHold | null;
   /** Whether the configuration changed between the launch and the adoption of the process. */
@@ -173,14 +175,14 @@ export interface ProcessSupervisor {
   stop(processName: string, by?: string): Promise<StopOutcome>;
   restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
   /**
-   * Forgets that a process which the configuration does not enable was started by hand, and how it failed; what runs goes
-   * on.
+   * Forgets that a process which the configuration does not enable was started by hand, and how it failed; what runs
+   * goes on.
    */
   disregardStart(processName: string): Promise<void>;
   /**
-   * Stops all that runs, each before what it needs, and what is enabled but does not run now, such as what waits for its
-   * restart or its time. `ended`, which has ended by itself, stays as it is. Throws an Error when something could not be
-   * stopped.
+   * Stops all that runs, each before what it needs, and what is enabled but does not run now, such as what waits for
+   * its restart or its time. `ended`, which has ended by itself, stays as it is. Throws an Error when something could
+   * not be stopped.
    */
   stopAll(by: string, ended?: string): Promise<void>;
   /** How another program becomes a part of the run of a process; undefined while that does not run. */
@@ -190,8 +192,8 @@ export interface ProcessSupervisor {
   /**
    * Prevents everybody but `work` from starting, stopping or restarting the process: requests get a Problem 409 with
    * the reason, automatic operations wait. Waits for a running operation first. The hold ends with the work; the
-   * promise rejects when the signal, the deadline or the end of the plugin ends it earlier. Throws a Problem 409 when the
-   * process is held already.
+   * promise rejects when the signal, the deadline or the end of the plugin ends it earlier. Throws a Problem 409 when
+   * the process is held already.
    */
   hold<Value>(
     processName: string,
@@ -211,8 +213,8 @@ export interface ProcessSupervisor {
   /** Same as `health`, but first probes a running process that has no report yet, for at most `limitMs`. */
   freshHealth(processName: string, limitMs: number): Promise<HealthReport>;
   /**
-   * Writes what another program says into the logs of a process, as if that had printed it. Nothing happens when there is
-   * no such process.
+   * Writes what another program says into the logs of a process, as if that had printed it. Nothing happens when there
+   * is no such process.
    */
   record(processName: string, lines: readonly string[]): Promise<void>;
   /** Why what running processes write is lost at present, such as a full disk; null while it is kept. */
@@ -262,7 +264,9 @@ export interface StopPolicy {
   readonly graceMs?: number;
   /** Tier in the ordered shutdown; lower tiers stop first. */
   readonly tier?: number;
-  /** Whether requests to stop or restart it are answered before it is stopped, because it passes the answer on itself. */
+  /**
+   * Whether requests to stop or restart it are answered before it is stopped, because it passes the answer on itself.
+   */
   readonly answersFirst?: boolean;
 }
 
@@ -389,7 +393,10 @@ declare module '#core' {
       readonly exitCode: number | null;
       readonly signal: string | null;
     };
-    /** The boot is over, and every expected service is ready. One of these two is emitted, once for each start of the host. */
+    /**
+     * The boot is over, and every expected service is ready. One of these two is emitted, once for each start of the
+     * host.
+     */
     'dumb.startup.ready': Readonly<Record<never, never>>;
     /** The boot is over, and some services are not ready. `failures` has the reasons by process name. */
     'dumb.startup.degraded': { readonly failures: Readonly<Record<string, string>> };

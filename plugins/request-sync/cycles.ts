@@ -27,7 +27,9 @@ export interface CycleParts {
   readonly save: () => Promise<void>;
   /** The same at the end of a cycle, where the time of it need not be saved at once. */
   readonly saveCycle: () => Promise<void>;
-  /** Called after each change of the state; saves it when the last time is long ago, and then rejects as `save` does. */
+  /**
+   * Called after each change of the state; saves it when the last time is long ago, and then rejects as `save` does.
+   */
   readonly changed: () => Promise<void>;
   readonly nowMs: () => number;
   /** See `SubordinateParts`. */
@@ -94,8 +96,8 @@ export class Cycles {
   }
 
   /**
-   * For each subordinate the fingerprints about which something is to be done: oldest request first, and behind them what
-   * has failed, that which has waited longest first.
+   * For each subordinate the fingerprints about which something is to be done: oldest request first, and behind them
+   * what has failed, that which has waited longest first.
    */
   async #plan(): Promise<ReadonlyMap<Subordinate, readonly string[]>> {
     const { state } = this.#with;

@@ -1,5 +1,5 @@
-// Which requests may be taken for deleted after the whole list was read: too many at once, or all, look like the loss of
-// a database rather than a wish.
+// Which requests may be taken for deleted after the whole list was read: too many at once, or all, look like the loss
+// of a database rather than a wish.
 import type { Holds, Tracked } from './state.ts';
 import { timestamp } from './state.ts';
 

@@ -30,7 +30,9 @@ async function readInternal(host: Host, named: NamedBlock): Promise<Internal | u
   return { name: named.key, role, port: isPort ? Number(port) : undefined, apiKey: await keyOf(host, named) };
 }
 
-/** undefined while the file is missing, cannot be read or has no key: it is the program's, which makes it at its start. */
+/**
+ * undefined while the file is missing, cannot be read or has no key: it is the program's, which makes it at its start.
+ */
 async function keyOf(host: Host, named: NamedBlock): Promise<string | undefined> {
   const values = await host
     .find('config.files')

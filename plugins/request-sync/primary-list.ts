@@ -24,8 +24,8 @@ export function readList(manager: RequestManager): Promise<Reading> {
 }
 
 /**
- * What changed since `sinceMs` on the primary's clock, and the rest of the pages on which that stands. A page that shows
- * nothing but what is known is the last one, because what follows it is older.
+ * What changed since `sinceMs` on the primary's clock, and the rest of the pages on which that stands. A page that
+ * shows nothing but what is known is the last one, because what follows it is older.
  */
 export function readChanges(
   manager: RequestManager,

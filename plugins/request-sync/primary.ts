@@ -46,8 +46,8 @@ export class Primary {
   }
 
   /**
-   * Brings what is known, and the state, up to date. Returns why that is not complete, or null; throws a RemoteError when
-   * nothing could be read, and then everything is as it was.
+   * Brings what is known, and the state, up to date. Returns why that is not complete, or null; throws a RemoteError
+   * when nothing could be read, and then everything is as it was.
    */
   async read(): Promise<RemoteError | null> {
     const { state, label } = this.#with;

@@ -145,7 +145,9 @@ export class StateFile {
   }
 }
 
-/** By a second name, so that there is a state under the first at every moment, also for whoever copies the directory. */
+/**
+ * By a second name, so that there is a state under the first at every moment, also for whoever copies the directory.
+ */
 async function keepBefore(directory: GuardedDirectory, name: string, backup: string): Promise<void> {
   await directory.remove(backup);
   // FAT and some network file systems have no second names.

@@ -1,4 +1,5 @@
-// Carries out on one subordinate what the decision table says, one fingerprint after the other, and notes what came of it.
+// Carries out on one subordinate what the decision table says, one fingerprint after the other, and notes what came of
+// it.
 import { bareObject } from '#kit/plain-object';
 import { type Creation, decide, type Purpose, type Step, type SyncOptions, type View } from './decide.ts';
 import { mediaOf } from './fingerprint.ts';
@@ -28,7 +29,9 @@ export interface SubordinateParts {
   readonly state: State;
   readonly settings: SubordinateSettings;
   readonly group: (fingerprint: string) => Group | undefined;
-  /** Called after each change of the state; rejects when it cannot be saved, and then nothing more is told to anybody. */
+  /**
+   * Called after each change of the state; rejects when it cannot be saved, and then nothing more is told to anybody.
+   */
   readonly changed: () => Promise<void>;
   readonly nowMs: () => number;
   /** After which no further fingerprint is begun with in a cycle. Default a minute. */

@@ -1,5 +1,5 @@
-// Starts services at the times of their schedules. What is passed over, because the service still runs, was stopped by a
-// user or Stackwarden did not run, is told.
+// Starts services at the times of their schedules. What is passed over, because the service still runs, was stopped by
+// a user or Stackwarden did not run, is told.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Host, NamedBlock, Schedule } from '#core';
 import { ClockSteps, LARGE_STEP_MS } from '#kit/clock-steps';

@@ -1,5 +1,5 @@
-// AltMount: keeps its mount, the media managers and their categories in its own file, and registers it as their download
-// client.
+// AltMount: keeps its mount, the media managers and their categories in its own file, and registers it as their
+// download client.
 import path from 'node:path';
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';

@@ -1,5 +1,5 @@
-// An application whose data leave the managed server: what was written into its file to lead it there is made blank. What
-// people have written themselves, for that server or another, stays.
+// An application whose data leave the managed server: what was written into its file to lead it there is made blank.
+// What people have written themselves, for that server or another, stays.
 import type { Host } from '#core';
 import type { FileObject, ServiceFileAccess } from '../config-files/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';

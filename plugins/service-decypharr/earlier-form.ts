@@ -1,5 +1,5 @@
-// What the file of a release before 2.0 has besides: its own places for the folder of downloads, for the mount and for what
-// lies below it.
+// What the file of a release before 2.0 has besides: its own places for the folder of downloads, for the mount and for
+// what lies below it.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
 

@@ -1,5 +1,5 @@
-// Emby: finds its program in releases of every layout, and gives it the ffmpeg and ffprobe of the machine where they are
-// wanted. Nothing in its installation is changed for that.
+// Emby: finds its program in releases of every layout, and gives it the ffmpeg and ffprobe of the machine where they
+// are wanted. Nothing in its installation is changed for that.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';

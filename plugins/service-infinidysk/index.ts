@@ -1,5 +1,5 @@
-// InfiniDysk: starts its two programs, configures its media managers, categories and mount, and registers it as a download
-// client.
+// InfiniDysk: starts its two programs, configures its media managers, categories and mount, and registers it as a
+// download client.
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';

@@ -1,5 +1,5 @@
-// What the databases and the log of InfiniDysk tell of its settings and of the segments, reads and queue of a window, read
-// as its user by statements that are fixed. Providers are counted, and nothing else of them is read out.
+// What the databases and the log of InfiniDysk tell of its settings and of the segments, reads and queue of a window,
+// read as its user by statements that are fixed. Providers are counted, and nothing else of them is read out.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { NamedBlock } from '#core';

@@ -1,4 +1,5 @@
-// Refuses a start with an option that the release does not know: it would pass over it, with its data where nobody looks.
+// Refuses a start with an option that the release does not know: it would pass over it, with its data where nobody
+// looks.
 import { type NamedBlock, Problem } from '#core';
 import { isAtLeast } from '#kit/tool-version';
 

@@ -1,5 +1,5 @@
-// What the log of InfiniDysk tells of its queue: how many items ended, how long they took, and how long viewers waited for
-// a first segment.
+// What the log of InfiniDysk tells of its queue: how many items ended, how long they took, and how long viewers waited
+// for a first segment.
 import { isObject } from '#kit/plain-object';
 import type { DiagnosisScope, Evidence, MatchedLine, MatchedLines } from '../ai/contract.ts';
 import { COMPLETED, PLAYED } from './queue-lines.ts';

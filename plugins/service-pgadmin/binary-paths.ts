@@ -1,4 +1,5 @@
-// Where pgAdmin finds the programs with which it saves and restores databases, as `pg_dump`. Fact: config.py of pgAdmin.
+// Where pgAdmin finds the programs with which it saves and restores databases, as `pg_dump`. Fact: config.py of
+// pgAdmin.
 import type { NamedBlock } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { PostgresServer } from '../service-postgres/contract.ts';

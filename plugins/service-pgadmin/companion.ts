@@ -1,5 +1,5 @@
-// A program that runs beside a service. It is a part of the run of the service, which ends it wherever that ends, and writes
-// into its log. It is not supervised: one that ends by itself is started again with the service.
+// A program that runs beside a service. It is a part of the run of the service, which ends it wherever that ends, and
+// writes into its log. It is not supervised: one that ends by itself is started again with the service.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Host } from '#core';
 import type { LaunchPlan, RunShare } from '../process/contract.ts';

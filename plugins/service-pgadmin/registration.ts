@@ -1,5 +1,5 @@
-// The managed server in the list of pgAdmin's first account, written where pgAdmin keeps it: in its own database. Entries of
-// people stay, and so does what they changed in this one.
+// The managed server in the list of pgAdmin's first account, written where pgAdmin keeps it: in its own database.
+// Entries of people stay, and so does what they changed in this one.
 import type { PostgresServer } from '../service-postgres/contract.ts';
 
 type Row = Readonly<Record<string, unknown>>;

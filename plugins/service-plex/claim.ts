@@ -1,5 +1,5 @@
-// Exchanges a claim code, which its owner gets on a web page and which is valid for minutes, for the token of the server.
-// The server's identity is derived as in the vendor's own container (plexinc/pms-docker, 40-plex-first-run).
+// Exchanges a claim code, which its owner gets on a web page and which is valid for minutes, for the token of the
+// server. The server's identity is derived as in the vendor's own container (plexinc/pms-docker, 40-plex-first-run).
 import { createHash, randomUUID } from 'node:crypto';
 import type { FetchAnswer, FetchOptions } from '#core';
 import { isObject } from '#kit/plain-object';

@@ -32,8 +32,8 @@ export interface PostgresServer {
   /** Whether its process runs or is being started. */
   isUp(): boolean;
   /**
-   * Starts the server where it does not run, as a request does, and waits until it accepts clients. Rejects with a Problem
-   * when it cannot be started or ends meanwhile.
+   * Starts the server where it does not run, as a request does, and waits until it accepts clients. Rejects with a
+   * Problem when it cannot be started or ends meanwhile.
    */
   start(options: { readonly by: string; readonly signal: AbortSignal }): Promise<void>;
   /** Waits until the running server accepts clients. Rejects with a Problem when it does not run. */
@@ -41,8 +41,8 @@ export interface PostgresServer {
   /** Creates those of its databases that are missing. */
   createDatabases(options: { readonly signal: AbortSignal }): Promise<void>;
   /**
-   * Runs one statement as the user that owns the databases, and gives its rows, at most 8 MiB. Rejects with the error of
-   * the server, whose `code` is its SQLSTATE, or of the connection.
+   * Runs one statement as the user that owns the databases, and gives its rows, at most 8 MiB. Rejects with the error
+   * of the server, whose `code` is its SQLSTATE, or of the connection.
    */
   query(query: ServerQuery): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Takes databases off the list of those that it has; what is in them stays. Rejects with a Problem. */

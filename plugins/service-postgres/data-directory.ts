@@ -1,5 +1,5 @@
-// Creates the data directory of the database server on its first start. initdb works in a directory of its own within it,
-// and what it has made is moved out when all of it is there: a directory with PG_VERSION is never half made.
+// Creates the data directory of the database server on its first start. initdb works in a directory of its own within
+// it, and what it has made is moved out when all of it is there: a directory with PG_VERSION is never half made.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { chmod, type FileHandle, mkdtemp, open, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,9 @@ const BEGUN = `${OWN_PREFIX}initdb`;
 const MADE = `${OWN_PREFIX}initdb-made`;
 const ASIDE = `${OWN_PREFIX}unfinished-`;
 const REMOVE = ['-rf', '--', `/proc/self/fd/3/${BEGUN}`];
-/** A link where initdb was told to keep the log of transactions elsewhere (--waldir). It is made in an empty directory. */
+/**
+ * A link where initdb was told to keep the log of transactions elsewhere (--waldir). It is made in an empty directory.
+ */
 const LOG = 'pg_wal';
 const SEGMENT = '[0-9A-F]'.repeat(24);
 const EMPTY_LOG = [
@@ -52,8 +54,8 @@ export async function hasData(directory: string): Promise<boolean> {
 }
 
 /**
- * Whether initdb began in the directory itself, and was interrupted. There is nothing of a user: no server has run on it,
- * and it has none of the databases that users connect to, with which a copy of another server's data comes.
+ * Whether initdb began in the directory itself, and was interrupted. There is nothing of a user: no server has run on
+ * it, and it has none of the databases that users connect to, with which a copy of another server's data comes.
  */
 export async function isUnfinished(directory: string): Promise<boolean> {
   if (await isThere(path.join(directory, SERVED_FILE))) return false;
@@ -93,8 +95,8 @@ export async function handOver(directory: string, owner: FileOwner | null): Prom
 }
 
 /**
- * Goes on with what an earlier call has left. Throws a Problem 500 with the end of initdb's output, or a Problem 409 for a
- * directory with something else in it.
+ * Goes on with what an earlier call has left. Throws a Problem 500 with the end of initdb's output, or a Problem 409
+ * for a directory with something else in it.
  */
 export async function initialise(data: DataDirectory): Promise<void> {
   const { directory, owner, signal } = data;
@@ -129,7 +131,10 @@ async function removeBegun(held: GuardedDirectory, user: FileOwner | null, signa
   await runInDirectories('rm', REMOVE, options);
 }
 
-/** An initdb whose host was killed goes on, and would fill what is made anew. Throws a Problem 409 when it cannot be ended. */
+/**
+ * An initdb whose host was killed goes on, and would fill what is made anew. Throws a Problem 409 when it cannot be
+ * ended.
+ */
 async function endEarlier(directory: string): Promise<void> {
   try {
     await endLeftOver(workIn(directory));
@@ -181,7 +186,9 @@ async function runInitdb({ directory, initdb, user, password, extra, owner, sign
   }
 }
 
-/** A file that is gone with the last that has it open, however the host ends. Its name is gone before it has its text. */
+/**
+ * A file that is gone with the last that has it open, however the host ends. Its name is gone before it has its text.
+ */
 async function namelessFile(text: string, owner: FileOwner | null): Promise<FileHandle> {
   const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-initdb-'));
   let handle: FileHandle | undefined;

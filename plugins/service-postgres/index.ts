@@ -72,7 +72,8 @@ export default definePlugin({
       databases.forget();
       await databases.create(FIRST_ANSWER_MS);
     });
-    // Before a service that uses PostgreSQL starts, its databases are created. It waits for the server where that is now.
+    // Before a service that uses PostgreSQL starts, its databases are created. It waits for the server where that is
+    // now.
     host.tap('process.prepare', async plan => {
       const { block, databases: known = [] } = host.find('service.templates')?.get(plan.configKey) ?? {};
       plan.waits.tcp = server.waitedFor(plan.waits.tcp, block?.wait_for_tcp);

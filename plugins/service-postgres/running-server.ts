@@ -10,9 +10,9 @@ import type { Survivor, SurvivorSearch } from '../process/contract.ts';
 const MAX_BYTES = 4_096;
 
 /**
- * The server that `postmaster.pid` in the directory names, or null when none runs. Its first line is the pid; a server's
- * working directory is its data directory (PostgreSQL documentation, "Starting the Database Server"). Throws a Problem
- * 500 when several processes could be the server.
+ * The server that `postmaster.pid` in the directory names, or null when none runs. Its first line is the pid; a
+ * server's working directory is its data directory (PostgreSQL documentation, "Starting the Database Server"). Throws a
+ * Problem 500 when several processes could be the server.
  */
 export async function findRunningServer(
   directory: unknown,

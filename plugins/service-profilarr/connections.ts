@@ -50,8 +50,8 @@ const CHANGE = `(db, { table, addressColumn, wanted, names, managedTag, linkTag 
 }`;
 
 /**
- * Adds, corrects and removes managed rows; those in `names` stay although their key is not known at present. Gives a text
- * for each change. Throws an Error when the database cannot be changed.
+ * Adds, corrects and removes managed rows; those in `names` stay although their key is not known at present. Gives a
+ * text for each change. Throws an Error when the database cannot be changed.
  */
 export async function connect(
   { file, table, addressColumn }: Place,

@@ -1,4 +1,5 @@
-// Profilarr: starts whichever of its two layouts is installed, and keeps the media managers that want it in its database.
+// Profilarr: starts whichever of its two layouts is installed, and keeps the media managers that want it in its
+// database.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';

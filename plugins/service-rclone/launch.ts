@@ -11,8 +11,8 @@ import { remoteOf } from './remote.ts';
 import type { RemoteControls } from './remote-controls.ts';
 
 /**
- * What rclone takes for the name of a remote of its file. Any other may be a whole remote, of which parts are commands, and
- * lead out of the directory of the mounts.
+ * What rclone takes for the name of a remote of its file. Any other may be a whole remote, of which parts are commands,
+ * and lead out of the directory of the mounts.
  */
 const REMOTE_NAME = /^(?!\.{1,2}$)[\p{L}\p{N}_.+@](?:[\p{L}\p{N}_.+@ -]*[\p{L}\p{N}_.+@-])?$/u;
 const OBSCURE_LIMIT_MS = 10_000;

@@ -1,5 +1,5 @@
-// Riven: sets the variables that follow from its components, namely provider keys and the path of its mount, pushes them
-// into its settings, and tells its frontend where it is.
+// Riven: sets the variables that follow from its components, namely provider keys and the path of its mount, pushes
+// them into its settings, and tells its frontend where it is.
 import path from 'node:path';
 import { definePlugin, type Host, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';

@@ -64,7 +64,10 @@ function sameKind(present: unknown, text: string): unknown {
   return text;
 }
 
-/** The place of a value that a variable such as `UPDATERS_LIBRARY_PATH` names: underscores divide names and are parts of them. */
+/**
+ * The place of a value that a variable such as `UPDATERS_LIBRARY_PATH` names: underscores divide names and are parts of
+ * them.
+ */
 function placeOf(tree: Values, name: string): string[] | undefined {
   for (const [key, value] of Object.entries(tree)) {
     const word = key.toUpperCase();

@@ -94,7 +94,8 @@ export default definePlugin({
     // The proxy watches its file. A failure here does not undo the change of the configuration.
     host.tap('config.changed', reroute);
     host.tap('auth.changed', reroute);
-    // A service that was started by hand gets a route from then on. A proxy that was adopted has routes of its last host.
+    // A service that was started by hand gets a route from then on. A proxy that was adopted has routes of its last
+    // host.
     host.tap('process.status', ({ configKey, status }) =>
       routed === blocks() && !(configKey === KEY && status === 'running') ? undefined : reroute(),
     );

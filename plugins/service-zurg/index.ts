@@ -1,5 +1,5 @@
-// zurg: a program that its owner has put beside the configuration wins over installed releases, and a login that was taken
-// out of the block goes from its file.
+// zurg: a program that its owner has put beside the configuration wins over installed releases, and a login that was
+// taken out of the block goes from its file.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';

@@ -1,5 +1,5 @@
-// Which blocks run with the rights of the host: those that change nothing of how the product's own template launches the
-// program.
+// Which blocks run with the rights of the host: those that change nothing of how the product's own template launches
+// the program.
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigStore, NamedBlock } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from './contract.ts';

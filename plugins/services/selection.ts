@@ -1,5 +1,5 @@
-// What the block of a service selects instead of the latest release, as far as its options tell: a version of its own, or
-// sources.
+// What the block of a service selects instead of the latest release, as far as its options tell: a version of its own,
+// or sources.
 import type { OptionFact } from './contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;

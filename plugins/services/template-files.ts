@@ -14,9 +14,9 @@ export interface Places {
 }
 
 /**
- * Templates sorted by key. The first directory is the product's own, which are a part of it as its code is: they are read
- * at once and not held against their schema, as its tests have done that. Of the others, a file that does not fit is left
- * out, with a line in the log that says why.
+ * Templates sorted by key. The first directory is the product's own, which are a part of it as its code is: they are
+ * read at once and not held against their schema, as its tests have done that. Of the others, a file that does not fit
+ * is left out, with a line in the log that says why.
  */
 export async function readTemplates(
   directories: readonly string[],

@@ -1,4 +1,5 @@
-// Runs a program of a service before its start, as the service itself would run: with its user, variables and directory.
+// Runs a program of a service before its start, as the service itself would run: with its user, variables and
+// directory.
 import { Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { runInGroup } from '#kit/group-command';
@@ -9,8 +10,8 @@ import type { LaunchPlan } from '../process/contract.ts';
 const LIMIT_MS = 300_000;
 
 /**
- * Ends what a host that was killed, or such a program itself, has left; whether there was something. `work` is that of the
- * service. Throws a Problem 409 when it cannot be ended.
+ * Ends what a host that was killed, or such a program itself, has left; whether there was something. `work` is that of
+ * the service. Throws a Problem 409 when it cannot be ended.
  */
 export async function endEarlier(processName: string, work: string): Promise<boolean> {
   try {

@@ -61,8 +61,8 @@ export interface ServiceSetups {
    */
   plan(block: NamedBlock): Promise<LaunchPlan>;
   /**
-   * Why a block, which need not be in the configuration yet, cannot be started: an option is missing, or the program is,
-   * and cannot be installed. Changes nothing; undefined when nothing is in the way, or the service has no template.
+   * Why a block, which need not be in the configuration yet, cannot be started: an option is missing, or the program
+   * is, and cannot be installed. Changes nothing; undefined when nothing is in the way, or the service has no template.
    */
   obstacle(block: NamedBlock): Promise<Problem | undefined>;
   /** Same as `obstacle` for the block as the machine is, before anything is installed. */

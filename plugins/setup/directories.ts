@@ -11,9 +11,9 @@ import { unmount } from '#kit/unmount';
 const DEAD = 'ENOTCONN';
 
 /**
- * Existing directories keep their owner; created ones get the given owner. A dead mount that an earlier run has left on it
- * is taken off; resolves with whether there was one. Throws a Problem for a system directory, except below /run, where
- * services have directories, and for one behind a link that others may have made.
+ * Existing directories keep their owner; created ones get the given owner. A dead mount that an earlier run has left on
+ * it is taken off; resolves with whether there was one. Throws a Problem for a system directory, except below /run,
+ * where services have directories, and for one behind a link that others may have made.
  */
 export async function makeOwned(directory: string, owner: FileOwner | null, mode = 0o755): Promise<boolean> {
   if (!path.isAbsolute(directory)) throw new Problem(400, `${directory} must be an absolute path`);

@@ -21,8 +21,8 @@ export class Placeholders {
   }
 
   /**
-   * Replaces placeholders in a text. Values of other plugins take the form that the text asks for. Unknown names stay; throws
-   * a Problem 503 for one that a plugin which fails may know.
+   * Replaces placeholders in a text. Values of other plugins take the form that the text asks for. Unknown names stay;
+   * throws a Problem 503 for one that a plugin which fails may know.
    */
   fill(text: string): string {
     return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string, at: number) => {

@@ -1,5 +1,5 @@
-// Services that an update has stopped, and that could not be started again for want of room: started once there is some.
-// Whoever starts or stops one meanwhile has decided about it.
+// Services that an update has stopped, and that could not be started again for want of room: started once there is
+// some. Whoever starts or stops one meanwhile has decided about it.
 import { type Host, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';

@@ -9,8 +9,8 @@ const STABLE_MS = 15_000;
 const POLL_MS = 250;
 
 /**
- * Resolves when the running process has been ready without a break for 15 s, with the monotonic milliseconds since when.
- * Rejects with an Error that says why when it ends, or is not ready within 120 s.
+ * Resolves when the running process has been ready without a break for 15 s, with the monotonic milliseconds since
+ * when. Rejects with an Error that says why when it ends, or is not ready within 120 s.
  */
 export async function untilReady(host: Host, processName: string, signal: AbortSignal): Promise<number> {
   const limitMs = performance.now() + host.paced(READY_MS);

@@ -1,4 +1,5 @@
-// What the block of a service selects, as far as updates go: what keeps it where it is, and what a request may take instead.
+// What the block of a service selects, as far as updates go: what keeps it where it is, and what a request may take
+// instead.
 import { Problem } from '#core';
 import type { InstallSelector } from '../installs/contract.ts';
 import { isNews, isSameVersion } from './version-order.ts';

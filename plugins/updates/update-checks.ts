@@ -1,5 +1,5 @@
-// Looks for updates: once a minute at most for each process unless somebody insists, and not before a server that limits
-// its callers wants to be asked again. What is known survives looks that fail.
+// Looks for updates: once a minute at most for each process unless somebody insists, and not before a server that
+// limits its callers wants to be asked again. What is known survives looks that fail.
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';

@@ -1,4 +1,5 @@
-// What the last look for updates of a process, or their last installation, came to: as it is kept, and as clients see it.
+// What the last look for updates of a process, or their last installation, came to: as it is kept, and as clients see
+// it.
 import { z } from 'zod';
 import type { AvailableRelease } from '../installs/contract.ts';
 

@@ -1,5 +1,5 @@
-// The schedule of updates: looks from time to time which processes are due, and takes them one after the other, those of
-// the product last.
+// The schedule of updates: looks from time to time which processes are due, and takes them one after the other, those
+// of the product last.
 import type { Host, NamedBlock } from '#core';
 import { ClockSteps, LARGE_STEP_MS } from '#kit/clock-steps';
 import { deepEqual } from '#kit/deep-equal';

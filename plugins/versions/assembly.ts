@@ -1,5 +1,5 @@
-// Finds the version of a .NET assembly in its version resource, whose texts are UTF-16 (VS_VERSIONINFO). Takes the file in
-// parts and keeps little of it.
+// Finds the version of a .NET assembly in its version resource, whose texts are UTF-16 (VS_VERSIONINFO). Takes the file
+// in parts and keeps little of it.
 
 const NAME = Buffer.from('Assembly Version\0', 'utf16le');
 /** Longer than any version, and the zero bytes before it. */

@@ -1,5 +1,5 @@
-// Versions of the programs that services run: looked up in the background as the templates say, shown with each process,
-// and handed to services that want to be told their own.
+// Versions of the programs that services run: looked up in the background as the templates say, shown with each
+// process, and handed to services that want to be told their own.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';

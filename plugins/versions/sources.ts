@@ -23,8 +23,8 @@ export interface VersionTarget {
 }
 
 /**
- * undefined when the template tells of no version. Sources whose options are not set are left out. `given` has the values
- * of placeholders in the template's own command.
+ * undefined when the template tells of no version. Sources whose options are not set are left out. `given` has the
+ * values of placeholders in the template's own command.
  */
 export function targetOf(
   named: NamedBlock,
@@ -70,7 +70,9 @@ function sourceOf(fact: SourceFact, { block }: NamedBlock, fill: Fill): VersionS
   return { kind: 'file', file, ...(member && { member }), ...(assignments && { assignments }) };
 }
 
-/** Replaces options in braces, and `{program_dir}`; undefined when one is not set. `${name}` is for the command itself. */
+/**
+ * Replaces options in braces, and `{program_dir}`; undefined when one is not set. `${name}` is for the command itself.
+ */
 function filler({ block }: NamedBlock, template: ServiceTemplate, given: () => Values): Fill {
   const [word] = [block.command, template.launch?.command].flatMap(firstWord);
   const program = word?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(given()[name] ?? whole));

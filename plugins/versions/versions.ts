@@ -1,5 +1,5 @@
-// The versions of all services. Rounds in the background find out which may have changed and look only at those; whoever
-// asks for a version gets what the last round found.
+// The versions of all services. Rounds in the background find out which may have changed and look only at those;
+// whoever asks for a version gets what the last round found.
 import { randomUUID } from 'node:crypto';
 import type { ContributionList, Host, NamedBlock } from '#core';
 import { contributedValues } from '#kit/contributed-values';

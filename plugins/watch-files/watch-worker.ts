@@ -1,5 +1,5 @@
-// A program that tells what changes below the paths it is given, as the user it is given: a mount that hangs, and a link
-// that leads elsewhere, concern it alone. It ends with the host.
+// A program that tells what changes below the paths it is given, as the user it is given: a mount that hangs, and a
+// link that leads elsewhere, concern it alone. It ends with the host.
 import { stat } from 'node:fs/promises';
 import { watch } from 'chokidar';
 import { errorText } from '#kit/error-text';

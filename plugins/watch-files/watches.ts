@@ -1,5 +1,5 @@
-// One watch for each service with the key that has been started and is wanted still. Changes that come together make one
-// restart, when they have calmed down.
+// One watch for each service with the key that has been started and is wanted still. Changes that come together make
+// one restart, when they have calmed down.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import path from 'node:path';

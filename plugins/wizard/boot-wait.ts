@@ -6,7 +6,9 @@ import type { ProcessSupervisor } from '../process/contract.ts';
 const BOOT_PATIENCE_MS = 120_000;
 const POLL_MS = 250;
 
-/** Waits for the end of a boot in progress, whose services may be needed, for two minutes at most, or for a shutdown. */
+/**
+ * Waits for the end of a boot in progress, whose services may be needed, for two minutes at most, or for a shutdown.
+ */
 export async function untilBooted(supervisor: ProcessSupervisor, host: Host): Promise<void> {
   const { log, signal } = host;
   const deadline = performance.now() + BOOT_PATIENCE_MS;

@@ -16,8 +16,8 @@ const MAX_NAME = 64;
 const IDENTITY_KEYS = new Set(['process_name']);
 
 /**
- * Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 for a name that is too long, or
- * that no object may have as a key.
+ * Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 for a name that is too long,
+ * or that no object may have as a key.
  */
 export function cleanInstanceName(name: string): string {
   const clean = name.replaceAll(/[^\p{L}\p{N} _-]/gu, '').trim();

@@ -5,8 +5,8 @@ import { type Candidate, type CandidateContext, createCandidate, type Refusal, t
 import type { Selection } from './selection.ts';
 
 /**
- * Without the plugin that sets services up, everything counts as feasible. `check` is asked for what the whole selection
- * would change where something of it is left out, because a wrong option is told before a missing program.
+ * Without the plugin that sets services up, everything counts as feasible. `check` is asked for what the whole
+ * selection would change where something of it is left out, because a wrong option is told before a missing program.
  */
 export async function feasibleCandidate(
   selection: Selection,

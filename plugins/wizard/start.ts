@@ -1,4 +1,5 @@
-// The start of a selection: what it makes of the configuration is saved at once, then its processes are started in order.
+// The start of a selection: what it makes of the configuration is saved at once, then its processes are started in
+// order.
 import { type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../process/contract.ts';

@@ -71,7 +71,9 @@ const COUNT = 12_000;
 const OTHERS = 3;
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Files of many members, and updates of many of them: work that grows with the square takes far longer than a request. */
+/**
+ * Files of many members, and updates of many of them: work that grows with the square takes far longer than a request.
+ */
 const WIDE: Readonly<Record<string, { readonly text: string; readonly updates: object }>> = {
   'a.json': {
     text: `{\n${range(COUNT)

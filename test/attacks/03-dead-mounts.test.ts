@@ -1,5 +1,5 @@
-// Line 3: a mount that has died, wherever the configuration names a place on it, costs what lies on it and nothing else:
-// each route ends with a sentence, and meanwhile everything else is answered.
+// Line 3: a mount that has died, wherever the configuration names a place on it, costs what lies on it and nothing
+// else: each route ends with a sentence, and meanwhile everything else is answered.
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

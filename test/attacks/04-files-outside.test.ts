@@ -1,4 +1,5 @@
-// Line 4: neither the log routes nor the console of the gateway show a file that is none of a service's or the console's.
+// Line 4: neither the log routes nor the console of the gateway show a file that is none of a service's or the
+// console's.
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Line 4: while nobody must log in, a caller leads the rights of the host nowhere: neither its own directories nor files
-// that the services could not open themselves.
+// Line 4: while nobody must log in, a caller leads the rights of the host nowhere: neither its own directories nor
+// files that the services could not open themselves.
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

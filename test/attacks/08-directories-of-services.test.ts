@@ -1,5 +1,5 @@
-// Line 8: what the host makes, moves, reads and removes as root in directories of services stays in them, whatever links
-// and FIFOs their user puts there.
+// Line 8: what the host makes, moves, reads and removes as root in directories of services stays in them, whatever
+// links and FIFOs their user puts there.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Line 15: a stop ends every process that its service has created, whatever that did to its session, its parents and its
-// environment, and never says success while one lives.
+// Line 15: a stop ends every process that its service has created, whatever that did to its session, its parents and
+// its environment, and never says success while one lives.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, existsSync } from 'node:fs';
@@ -59,7 +59,9 @@ async function hasCgroups(): Promise<boolean> {
 }
 
 const inCgroup = (await hasCgroups()) ? false : 'cgroups may not be written here';
-/** As soon as the host knows the child: it has looked when the start answered, or moves it into the cgroup of the run. */
+/**
+ * As soon as the host knows the child: it has looked when the start answered, or moves it into the cgroup of the run.
+ */
 async function endParent(escaped: number, file: string): Promise<void> {
   const isMoved = async () => (await readFile(`/proc/${escaped}/cgroup`, 'utf8')).includes('stackwarden-');
   if (inCgroup === false) await until(isMoved, { what: 'the move into a cgroup' });

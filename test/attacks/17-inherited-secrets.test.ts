@@ -1,4 +1,5 @@
-// Line 17: a service inherits the host's environment without its secrets and settings, but for those it asks for by name.
+// Line 17: a service inherits the host's environment without its secrets and settings, but for those it asks for by
+// name.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

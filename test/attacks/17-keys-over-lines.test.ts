@@ -1,5 +1,5 @@
-// Line 17: a private key that a service prints over several lines is masked from its first line to its last, and nothing
-// beside it.
+// Line 17: a private key that a service prints over several lines is masked from its first line to its last, and
+// nothing beside it.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

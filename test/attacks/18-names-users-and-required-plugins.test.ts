@@ -1,5 +1,5 @@
-// Line 18: names, commands and users that no process can have are not saved, and required plugins cannot be left out over
-// the API.
+// Line 18: names, commands and users that no process can have are not saved, and required plugins cannot be left out
+// over the API.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// Line 19: a timer that a plugin starts by itself stalls in the plugin's name, and is named when it outlives the plugin.
+// Line 19: a timer that a plugin starts by itself stalls in the plugin's name, and is named when it outlives the
+// plugin.
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,5 +1,6 @@
-// Forwarded answers, files and WebSockets whose clients stop, and uploads that stop: each ends with what it holds towards
-// its service. However slow or quiet, whatever goes on is left alone, and only own routes limit the time of a request.
+// Forwarded answers, files and WebSockets whose clients stop, and uploads that stop: each ends with what it holds
+// towards its service. However slow or quiet, whatever goes on is left alone, and only own routes limit the time of a
+// request.
 import { once } from 'node:events';
 import { readdir, readFile, readlink, truncate } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -1,4 +1,5 @@
-// A client of a stream that asks for answers without end and reads none of them is cut off, before they fill the memory.
+// A client of a stream that asks for answers without end and reads none of them is cut off, before they fill the
+// memory.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';

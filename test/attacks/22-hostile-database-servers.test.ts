@@ -1,5 +1,5 @@
-// A server that a service names for its database may be anything: what it sends fills no memory, and it gets no password
-// for the asking.
+// A server that a service names for its database may be anything: what it sends fills no memory, and it gets no
+// password for the asking.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import pg from 'pg';

@@ -1,5 +1,6 @@
 // Output capture: how fast the lines of 1, 10 and 50 writers reach their logs, and what a megabyte costs the host; also
-// where they go to the own log too, and where each has secrets. The baseline is a bare Node process that copies the same lines from pipes to files, without looking at them.
+// where they go to the own log too, and where each has secrets. The baseline is a bare Node process that copies the
+// same lines from pipes to files, without looking at them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';

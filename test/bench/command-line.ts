@@ -1,5 +1,5 @@
-// The whole of `stackwarden status` with 20 running services, from the start of its process to its end, against Node that
-// starts and ends.
+// The whole of `stackwarden status` with 20 running services, from the start of its process to its end, against Node
+// that starts and ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// From the death of a process to its running replacement, where the policy asks for no pause. The baseline is a bare Node
-// process that spawns the same program again when it has ended.
+// From the death of a process to its running replacement, where the policy asks for no pause. The baseline is a bare
+// Node process that spawns the same program again when it has ended.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// The dependency graph: building it and asking it, for the whole catalogue and from 50 to 2,000 services of one's own, and
-// how long the event loop is held.
+// The dependency graph: building it and asking it, for the whole catalogue and from 50 to 2,000 services of one's own,
+// and how long the event loop is held.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';

@@ -1,5 +1,5 @@
-// What it takes to unpack releases, beside tar and unzip for the same archives, and to install one from a repository, beside
-// curl and unzip; and how long the host's loop is held meanwhile. `--mb 500` takes another size than 100.
+// What it takes to unpack releases, beside tar and unzip for the same archives, and to install one from a repository,
+// beside curl and unzip; and how long the host's loop is held meanwhile. `--mb 500` takes another size than 100.
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -54,7 +54,9 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - begunAt;
 };
 
-/** Half of it in files of a few thousand bytes, with the bytes of a real program, which can be packed as programs can. */
+/**
+ * Half of it in files of a few thousand bytes, with the bytes of a real program, which can be packed as programs can.
+ */
 async function grow(root: string): Promise<void> {
   const program = await readFile(process.execPath);
   const bytes = (place: number, length: number): Buffer => {

@@ -1,5 +1,5 @@
-// From the moment at which a quiet child writes a line to a client of `/ws/logs` that has it. The baseline is a bare Node
-// process that reads the same child's pipe and passes its lines to a client of a bare ws server.
+// From the moment at which a quiet child writes a line to a client of `/ws/logs` that has it. The baseline is a bare
+// Node process that reads the same child's pipe and passes its lines to a client of a bare ws server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

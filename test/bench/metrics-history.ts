@@ -1,8 +1,8 @@
 // Seven days of samples of 15 managed and 20 other processes: how long a chart of any window takes, the first time and
-// afterwards, also some seconds after a start, all samples as a stream, and an import, with the longest pause of the event loop and the processor time of
-// the host; then the same with ten times the history. The baseline of a chart is the shortest window, that of the stream
-// a plain copy of the same bytes by bare node:http. Answers are timed as they arrive, by gzip: to unpack them takes the
-// client longer than the host needs to make them.
+// afterwards, also some seconds after a start, all samples as a stream, and an import, with the longest pause of the
+// event loop and the processor time of the host; then the same with ten times the history. The baseline of a chart is
+// the shortest window, that of the stream a plain copy of the same bytes by bare node:http. Answers are timed as they
+// arrive, by gzip: to unpack them takes the client longer than the host needs to make them.
 import { once } from 'node:events';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';

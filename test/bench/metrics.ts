@@ -1,6 +1,6 @@
-// A sample with 50 managed processes: processor time of taking it, of its texts, of sending it to a client and of keeping
-// it, and the longest pause of the event loop; against a plain reading of the same files of /proc. A plugin of the bench
-// asks for samples within the host, so that each step is measured by itself.
+// A sample with 50 managed processes: processor time of taking it, of its texts, of sending it to a client and of
+// keeping it, and the longest pause of the event loop; against a plain reading of the same files of /proc. A plugin of
+// the bench asks for samples within the host, so that each step is measured by itself.
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

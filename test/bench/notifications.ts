@@ -1,6 +1,6 @@
-// Ten thousand events at once, told to five destinations of which one hangs: what emitting costs its caller, how long the
-// loop is held, also in processor time, and when the other four have all that the queue takes. Lanes make no pause between
-// two messages here.
+// Ten thousand events at once, told to five destinations of which one hangs: what emitting costs its caller, how long
+// the loop is held, also in processor time, and when the other four have all that the queue takes. Lanes make no pause
+// between two messages here.
 
 import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

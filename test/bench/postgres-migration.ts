@@ -1,7 +1,7 @@
-// The transfer of one file of SQLite to PostgreSQL, validation included, against pgloader and a loop that inserts row by
-// row, on the same file and the same server: rows in a second, the processor time for a row, that of the server included,
-// and the memory of the process that does it. Option: `--millions 10`, of values; of a hundred one run takes minutes. The
-// program that transfers is that of the build, as users have it.
+// The transfer of one file of SQLite to PostgreSQL, validation included, against pgloader and a loop that inserts row
+// by row, on the same file and the same server: rows in a second, the processor time for a row, that of the server
+// included, and the memory of the process that does it. Option: `--millions 10`, of values; of a hundred one run takes
+// minutes. The program that transfers is that of the build, as users have it.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';

@@ -1,4 +1,5 @@
-// `GET /process/processes` with 40 running processes beside the known services, in requests per second, against bare node:http sending the same bytes.
+// `GET /process/processes` with 40 running processes beside the known services, in requests per second, against bare
+// node:http sending the same bytes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,6 +1,7 @@
-// A primary with 20,000 requests and five subordinates that have them all: a reading of the whole list, a cycle in which
-// nothing changed, and 200 new requests, with the calls that were made against the least possible, processor time, memory
-// and the longest pause of the event loop. The baseline of the time is a bare loop that fetches and parses the same pages.
+// A primary with 20,000 requests and five subordinates that have them all: a reading of the whole list, a cycle in
+// which nothing changed, and 200 new requests, with the calls that were made against the least possible, processor
+// time, memory and the longest pause of the event loop. The baseline of the time is a bare loop that fetches and parses
+// the same pages.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -53,7 +54,9 @@ async function readAllPages({ urls: [url], apiKeys: [apiKey = ''] }: RequestMana
   }
 }
 
-/** The traffic of one cycle, once each manager had the calls that it must have at least, and no more came for a while. */
+/**
+ * The traffic of one cycle, once each manager had the calls that it must have at least, and no more came for a while.
+ */
 async function traffic(managers: RequestManagers, least: readonly number[]): Promise<Traffic> {
   let last = 0;
   for (;;) {

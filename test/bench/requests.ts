@@ -1,6 +1,6 @@
 // What the answers that screens and probes ask for cost the host at 5 to 500 running services: processor time for each
-// request, against bare node:http giving the same bytes, and the longest pause of the event loop meanwhile. Then what 100
-// clients of the status stream cost, against one.
+// request, against bare node:http giving the same bytes, and the longest pause of the event loop meanwhile. Then what
+// 100 clients of the status stream cost, against one.
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';

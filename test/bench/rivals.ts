@@ -1,6 +1,6 @@
 // Stackwarden beside supervisord and PM2, which are installed where they are missing: until 50 programs run and have
-// stopped, memory and processor while they idle, from a crash to its replacement, lines per second taken, and the latency
-// of a command. The baseline of each figure is the other supervisor in the same run.
+// stopped, memory and processor while they idle, from a crash to its replacement, lines per second taken, and the
+// latency of a command. The baseline of each figure is the other supervisor in the same run.
 import { chmod, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,6 +1,7 @@
-// 5 to 500 services that need nothing of each other: what a boot, idling, a stop, GET /health, a save and 100 clients of
-// `/ws/status` cost the host, and how long its loop stands still at most. The baselines are bare Node: it spawns and ends
-// the same programs, answers and sends the same bytes, and writes the same file.
+// 5 to 500 services that need nothing of each other: what a boot, idling, a stop, GET /health, a save and 100 clients
+// of
+// `/ws/status` cost the host, and how long its loop stands still at most. The baselines are bare Node: it spawns and
+// ends the same programs, answers and sends the same bytes, and writes the same file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 // Memory and descriptors of a host under everyday work, over minutes or hours: 50 services that write, 100 clients of
-// streams, requests of a frontend, and a history that writes twice a second. `npm run bench -- soak --minutes 30`. V8 lets garbage
-// grow to several times what lives before it collects, which takes an hour or more; with `--collect` the garbage of the
-// main thread is collected before each reading, so that shorter runs tell what stays.
+// streams, requests of a frontend, and a history that writes twice a second. `npm run bench -- soak --minutes 30`. V8
+// lets garbage grow to several times what lives before it collects, which takes an hour or more; with `--collect` the
+// garbage of the main thread is collected before each reading, so that shorter runs tell what stays.
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// From the start of the process to its first answer, and its memory then, of the whole build and of a trimmed one, against
-// bare Node.
+// From the start of the process to its first answer, and its memory then, of the whole build and of a trimmed one,
+// against bare Node.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

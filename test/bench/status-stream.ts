@@ -1,4 +1,5 @@
-// From the death of a process to the last of 20 and of 100 clients of `/ws/status` that knows, against a bare ws server.
+// From the death of a process to the last of 20 and of 100 clients of `/ws/status` that knows, against a bare ws
+// server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

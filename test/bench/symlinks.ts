@@ -1,7 +1,8 @@
-// Repairs and snapshots of libraries by the built host, beside what find, one thread of C and one of Node need for the same
-// links, and what others notice meanwhile: how long their answers take, and how long the host's loop is held.
+// Repairs and snapshots of libraries by the built host, beside what find, one thread of C and one of Node need for the
+// same links, and what others notice meanwhile: how long their answers take, and how long the host's loop is held.
 // `--links 1000000` takes other sizes than 10,000 and 100,000, and `--dir DIR` another file system than that of the
-// temporary directory. To make links anew costs what the disk does; a tmpfs, not below the protected `/dev`, shows the rest.
+// temporary directory. To make links anew costs what the disk does; a tmpfs, not below the protected `/dev`, shows the
+// rest.
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,

@@ -1,5 +1,5 @@
-// The contract of providers of models: what each sends over a real socket, what it reads from answers, and that no fault
-// of a service makes it wait, follow, or tell a key.
+// The contract of providers of models: what each sends over a real socket, what it reads from answers, and that no
+// fault of a service makes it wait, follow, or tell a key.
 import type { Test } from 'tap';
 import type { Host } from '../../core/contract/host.ts';
 import { Problem } from '../../core/contract/problem.ts';

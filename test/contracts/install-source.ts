@@ -1,5 +1,5 @@
-// The contract of sources of programs: what each finds and fetches over a real socket, and that no fault of a server makes
-// it wait, leave something behind, or go where it should not.
+// The contract of sources of programs: what each finds and fetches over a real socket, and that no fault of a server
+// makes it wait, leave something behind, or go where it should not.
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

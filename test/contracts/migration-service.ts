@@ -1,5 +1,5 @@
-// The contract of services that can be moved to PostgreSQL: their facts fit together, and a helper that is made from them
-// has nothing in common with the service itself.
+// The contract of services that can be moved to PostgreSQL: their facts fit together, and a helper that is made from
+// them has nothing in common with the service itself.
 import type { Test } from 'tap';
 import type { MigrationService } from '../../plugins/postgres-migration/contract.ts';
 import { dataOf } from '../../plugins/postgres-migration/data-place.ts';

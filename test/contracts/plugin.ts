@@ -18,7 +18,8 @@ export interface HeldPlugin {
 type Suite = Pick<Test, 'test'>;
 
 /**
- * `folder` is the plugin's own; `use` then does what this plugin is for, where that takes a host, while its host runs with
+ * `folder` is the plugin's own; `use` then does what this plugin is for, where that takes a host, while its host runs
+ * with
  * `config`. The host is stopped afterwards.
  */
 export async function holdPlugin(

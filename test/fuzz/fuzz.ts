@@ -110,7 +110,9 @@ export async function fuzzFrames(app: TestHost, seed: number, count: number): Pr
   return { faults, stall: await watch.end(), sent };
 }
 
-/** Output of services: its lines are of limited length, what is masked once stays as it is, and a piece takes no longer. */
+/**
+ * Output of services: its lines are of limited length, what is masked once stays as it is, and a piece takes no longer.
+ */
 export function fuzzLines(seed: number, count: number, limitMs: number): readonly string[] {
   const words = fc.constantFrom(...LINE_WORDS, 'x'.repeat(70_000));
   const short = fc.array(fc.oneof(words, fc.string()), { maxLength: 40 }).map(parts => parts.join(''));

@@ -1,5 +1,5 @@
-// Tells how long the event loop stood still. Time in which other programs had the processor does not count, so that a busy
-// machine is no fault, nor does what the test itself computes.
+// Tells how long the event loop stood still. Time in which other programs had the processor does not count, so that a
+// busy machine is no fault, nor does what the test itself computes.
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -9,7 +9,9 @@ const NS_PER_MS = 1e6;
 export interface Stall {
   /** The most processor time of this thread between two turns of the loop. */
   readonly busyMs: number;
-  /** The longest time of a turn in which this thread neither ran nor stood in line for a processor, as behind a disk. */
+  /**
+   * The longest time of a turn in which this thread neither ran nor stood in line for a processor, as behind a disk.
+   */
   readonly blockedMs: number;
 }
 
@@ -58,7 +60,9 @@ export function ranMs(): number {
   return now().ranMs;
 }
 
-/** `ranMs`: how long this thread ran; `waitedMs`: how long it was ready but did not run. From the kernel's schedstat. */
+/**
+ * `ranMs`: how long this thread ran; `waitedMs`: how long it was ready but did not run. From the kernel's schedstat.
+ */
 function now(): { readonly atMs: number; readonly ranMs: number; readonly waitedMs: number } {
   const text = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8');
   const [ran = 0, waited = 0] = text.split(' ').map(Number);

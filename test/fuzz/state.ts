@@ -1,4 +1,5 @@
-// Starts hosts on damaged files of their own state: each starts, trusts nothing that is wrong, and tells it in one line.
+// Starts hosts on damaged files of their own state: each starts, trusts nothing that is wrong, and tells it in one
+// line.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

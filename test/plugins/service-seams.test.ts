@@ -1,4 +1,5 @@
-// Seams between the folders of services, used by a third party: parts of onboarding, clients and indexers of media managers, health.
+// Seams between the folders of services, used by a third party: parts of onboarding, clients and indexers of media
+// managers, health.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

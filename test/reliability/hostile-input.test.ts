@@ -1,4 +1,5 @@
-// Bad input: every route that the running host describes is fed what no client should send. Always a 4xx, nothing changed.
+// Bad input: every route that the running host describes is fed what no client should send. Always a 4xx, nothing
+// changed.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

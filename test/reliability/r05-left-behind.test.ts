@@ -1,4 +1,5 @@
-// R5: what an earlier host left behind is found again, whatever became of it meanwhile: processes, their children, their lines.
+// R5: what an earlier host left behind is found again, whatever became of it meanwhile: processes, their children,
+// their lines.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// R13: the service log is deleted, rotated or made unwritable by others, or the child floods: it never blocks and nothing doubles.
+// R13: the service log is deleted, rotated or made unwritable by others, or the child floods: it never blocks and
+// nothing doubles.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

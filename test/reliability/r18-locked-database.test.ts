@@ -1,4 +1,5 @@
-// R18: another process locks a database for a while: calls are refused with what to do, then go on, and nothing is lost.
+// R18: another process locks a database for a while: calls are refused with what to do, then go on, and nothing is
+// lost.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// R20: connections whose other end is gone without a word are found: by protocol pings, and by application pings where a
-// proxy answers the protocol's.
+// R20: connections whose other end is gone without a word are found: by protocol pings, and by application pings where
+// a proxy answers the protocol's.
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';

@@ -1,5 +1,5 @@
-// R31: every kind of thing that a plugin can hand over, with every kind of fault in it: the giver is named, and everybody
-// else goes on.
+// R31: every kind of thing that a plugin can hand over, with every kind of fault in it: the giver is named, and
+// everybody else goes on.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// R32: a required plugin fails while the host runs: supervision is back with the same processes, or the host ends with 70
-// and the next start goes on with them.
+// R32: a required plugin fails while the host runs: supervision is back with the same processes, or the host ends with
+// 70 and the next start goes on with them.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

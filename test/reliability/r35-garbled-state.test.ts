@@ -1,5 +1,5 @@
-// R35: a record of the supervisor that no host can have written ends nothing and removes nothing; it is kept aside. What
-// could not be written is written as soon as that is possible.
+// R35: a record of the supervisor that no host can have written ends nothing and removes nothing; it is kept aside.
+// What could not be written is written as soon as that is possible.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';

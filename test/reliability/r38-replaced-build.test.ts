@@ -1,5 +1,5 @@
-// R38: a build is replaced while the host runs from it. The host goes on with what it was started from, and an upgrade by
-// SIGTERM and start leaves the services as they are.
+// R38: a build is replaced while the host runs from it. The host goes on with what it was started from, and an upgrade
+// by SIGTERM and start leaves the services as they are.
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';

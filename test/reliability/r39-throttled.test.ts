@@ -1,4 +1,5 @@
-// R39: a host that gets a tenth of a processor starts with everything: its deadlines of loading do not measure the machine.
+// R39: a host that gets a tenth of a processor starts with everything: its deadlines of loading do not measure the
+// machine.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
@@ -9,7 +10,10 @@ import { writeConfig } from '../support/stackwarden.ts';
 
 const RUN_MS = 10;
 const STAND_MS = 90;
-/** Less than the product's: far more than any plugin needs of a processor, far less than a tenth of one gives it by the clock. */
+/**
+ * Less than the product's: far more than any plugin needs of a processor, far less than a tenth of one gives it by the
+ * clock.
+ */
 const deadlines = { importMs: 1_000, setupMs: 2_000 };
 
 t.test('every plugin is ready', async t => {

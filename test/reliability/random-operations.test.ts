@@ -1,6 +1,6 @@
-// A few services, several clients that start, stop, restart, hold, remove, enable, kill and suspend them at random, and a
-// host that is killed or hands over meanwhile: in the end each service that is to run has one run, nothing else lives, and
-// each line is in its log once.
+// A few services, several clients that start, stop, restart, hold, remove, enable, kill and suspend them at random, and
+// a host that is killed or hands over meanwhile: in the end each service that is to run has one run, nothing else
+// lives, and each line is in its log once.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// Saves of a service's own file: killed at any moment, on a full disk, on a read-only disk, of one that has an attribute
-// of its file system, and of a single mounted file.
+// Saves of a service's own file: killed at any moment, on a full disk, on a read-only disk, of one that has an
+// attribute of its file system, and of a single mounted file.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Runs the test files, several at a time, and says after each what became of it: `npm test`. The last line counts the assertions.
-// Usage: run.ts [--jobs N] [--summary FILE] [PART OF A FILE'S NAME ...]
+// Runs the test files, several at a time, and says after each what became of it: `npm test`. The last line counts the
+// assertions. Usage: run.ts [--jobs N] [--summary FILE] [PART OF A FILE'S NAME ...]
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,10 @@ const { values, positionals } = parseArgs({
 const jobs = Math.min(MAX_JOBS, Number(values.jobs ?? Math.max(4, 2 * availableParallelism())));
 const lanes = values.jobs === undefined ? MAX_JOBS : jobs;
 
-/** They take long for their size: whole hosts, servers of databases, rounds. The last file to end should not be the longest. */
+/**
+ * They take long for their size: whole hosts, servers of databases, rounds. The last file to end should not be the
+ * longest.
+ */
 const FIRST = /^test\/(?:trimmed|reliability|regexes|fuzz|plugins\/metrics-postgres)\/|^test\/attacks\/21-/;
 
 /** They need a process of their own. */
@@ -104,7 +107,8 @@ async function main(): Promise<boolean> {
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failures.length, 0);
   const skipped = outcomes.reduce((sum, outcome) => sum + outcome.skipped, 0);
-  // Once more, because what failed may stand hundreds of lines above, and whoever keeps the output may keep its end only.
+  // Once more, because what failed may stand hundreds of lines above, and whoever keeps the output may keep its end
+  // only.
   for (const { file, failures } of outcomes)
     for (const failure of failures) console.log(`FAILED ${file}: ${failure.split('\n', 1)[0]}`);
   if (stop.signal.aborted) console.log('ended before its time');

@@ -34,7 +34,8 @@ const LOOK_EVERY_MS = 20;
 const { env: ownEnvironment } = process;
 
 register('./tap-hooks.mjs', import.meta.url);
-// Hosts that run from the sources bundle pages with it, and its child lives as long as this process: it is no file's own.
+// Hosts that run from the sources bundle pages with it, and its child lives as long as this process: it is no file's
+// own.
 await transform('');
 
 /** A signal to 0 goes to the whole process group, and so to the runner. */

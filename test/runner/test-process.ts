@@ -1,4 +1,5 @@
-// The process of a lane that runs test files one after the other; it is replaced when it has run many, has grown, or ended.
+// The process of a lane that runs test files one after the other; it is replaced when it has run many, has grown, or
+// ended.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';

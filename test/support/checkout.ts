@@ -54,7 +54,10 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
   };
 }
 
-/** A link to those that are there. For a user who does not get to them second names of their files, which he cannot change. */
+/**
+ * A link to those that are there. For a user who does not get to them second names of their files, which he cannot
+ * change.
+ */
 async function installPackages(place: string, owner: { readonly uid: number; readonly gid: number } | undefined) {
   const packages = path.join(rootDir, 'node_modules');
   const [reach] = await reachOf([{ place: path.join(packages, 'zod', 'package.json'), use: 'name' }], owner);

@@ -1,4 +1,5 @@
-// A host with Bazarr, Pulsarr and Seerr on SQLite, of which there are stand-ins, and a PostgreSQL to which they can move.
+// A host with Bazarr, Pulsarr and Seerr on SQLite, of which there are stand-ins, and a PostgreSQL to which they can
+// move.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, readFileSync } from 'node:fs';

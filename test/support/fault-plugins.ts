@@ -1,4 +1,5 @@
-// Plugins that each hand over one kind of thing with one kind of fault in it, and the plugin that calls what they hand over.
+// Plugins that each hand over one kind of thing with one kind of fault in it, and the plugin that calls what they hand
+// over.
 
 /** What goes wrong inside a function; `good` is what it should give. */
 const FAULTS = {

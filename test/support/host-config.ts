@@ -1,4 +1,5 @@
-// The configuration of a host that runs as a process of its own, with a port that nobody else takes. It needs no test library.
+// The configuration of a host that runs as a process of its own, with a port that nobody else takes. It needs no test
+// library.
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -1,4 +1,5 @@
-// Arguments of Node that run a host with options that the command line does not have, and where that host has its modules.
+// Arguments of Node that run a host with options that the command line does not have, and where that host has its
+// modules.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TYPESCRIPT } from './typescript.ts';

@@ -1,4 +1,5 @@
-// A host in a process of its own that ends itself, as if killed, right before or right after a job file holds something.
+// A host in a process of its own that ends itself, as if killed, right before or right after a job file holds
+// something.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { hostProgram } from './host-program.ts';
 import { withNeeds } from './needs.ts';

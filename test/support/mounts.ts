@@ -1,5 +1,5 @@
-// Mounts by the real rclone, of what a stand-in for a service serves, on a host whose mount table and rules for FUSE are
-// its own.
+// Mounts by the real rclone, of what a stand-in for a service serves, on a host whose mount table and rules for FUSE
+// are its own.
 import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

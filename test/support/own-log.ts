@@ -22,8 +22,8 @@ export async function ownLog({ host, configDir }: Pick<TestHost, 'host' | 'confi
 }
 
 /**
- * What has reached the disk of the directory that `dumb.log_dir` names, each day in a file of its own. Lines may still be on
- * their way: to be asked until one is there, or once the host has stopped; `ownLog` waits.
+ * What has reached the disk of the directory that `dumb.log_dir` names, each day in a file of its own. Lines may still
+ * be on their way: to be asked until one is there, or once the host has stopped; `ownLog` waits.
  */
 export async function ownLogText(logDir: string): Promise<string> {
   const names = (await readdir(logDir)).filter(name => name.startsWith('DUMB-')).sort();

@@ -1,5 +1,5 @@
-// Stands between a client and a server of PostgreSQL, and takes the server's place at a message: what the client then gets
-// is a fault's.
+// Stands between a client and a server of PostgreSQL, and takes the server's place at a message: what the client then
+// gets is a fault's.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';

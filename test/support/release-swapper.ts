@@ -1,5 +1,5 @@
-// Does one thing with a folder of releases, and kills itself before or after one of its renames, or has one refused as on
-// a full disk: `swap` or `restore`, the configuration directory, the folder, the name of the draft, the moment, and
+// Does one thing with a folder of releases, and kills itself before or after one of its renames, or has one refused as
+// on a full disk: `swap` or `restore`, the configuration directory, the folder, the name of the draft, the moment, and
 // `refused`.
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';

@@ -49,7 +49,10 @@ export type Deed =
   /** Requests that the primary declined fill pages of its list. */
   | { readonly kind: 'crowd'; readonly count: number };
 
-/** What goes wrong or gets in the way in a history; a history has some of it, so that each law is tried without the rest. */
+/**
+ * What goes wrong or gets in the way in a history; a history has some of it, so that each law is tried without the
+ * rest.
+ */
 const TROUBLES = [
   'fault',
   'outage',
@@ -230,7 +233,9 @@ export function deeds(places: number): fc.Arbitrary<Deed[]> {
   });
 }
 
-/** What people do at the primary while nothing goes wrong, with the crowd that comes after; the next cycle is to see it. */
+/**
+ * What people do at the primary while nothing goes wrong, with the crowd that comes after; the next cycle is to see it.
+ */
 export interface QuietDeed {
   readonly deed: PersonsDeed;
   readonly crowd: number;

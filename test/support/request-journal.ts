@@ -1,4 +1,5 @@
-// What happened at every request manager of a test, in one order: each call, and each thing that people did there by hand.
+// What happened at every request manager of a test, in one order: each call, and each thing that people did there by
+// hand.
 import type { ManagerFault } from './request-manager-fault.ts';
 
 export interface MediaKey {

@@ -13,9 +13,14 @@ import { NOTHING_WISHED, type Wish, type Wished, wishedBy } from './request-wish
 export interface ReplayedJournal {
   /** One sentence for each breach. */
   readonly breaches: readonly string[];
-  /** Whether a person, or a loss of data, interfered with a title's requests on a subordinate since it was first asked for. */
+  /**
+   * Whether a person, or a loss of data, interfered with a title's requests on a subordinate since it was first asked
+   * for.
+   */
   isInterfered(manager: string, fingerprint: string): boolean;
-  /** Whether the sync cannot know that it made the request: the answer was lost, or it was killed before it saved it. */
+  /**
+   * Whether the sync cannot know that it made the request: the answer was lost, or it was killed before it saved it.
+   */
   isUncertain(manager: string, id: number): boolean;
   /** Whether the primary lost its data after it had the request, whose number can then be another's. */
   isLost(fingerprint: string): boolean;
@@ -71,7 +76,10 @@ class Player implements ReplayedJournal {
   #options: ReplicationOptions | undefined;
   /** Of the primary, by id. */
   readonly #requests = new Map<number, RequestChange>();
-  /** What was removed there, by id, and when: readings of what changed do not tell, so that it is there until the next sweep. */
+  /**
+   * What was removed there, by id, and when: readings of what changed do not tell, so that it is there until the next
+   * sweep.
+   */
   readonly #gone = new Map<number, { readonly request: RequestChange; readonly at: number }>();
   /** What each fingerprint's requests asked for, and from when. */
   readonly #wishes = new Map<string, WishFrom[]>();
@@ -235,7 +243,10 @@ class Player implements ReplayedJournal {
     if (status === 404 || this.#lossy.has(manager)) this.#playGone(entry);
   }
 
-  /** What is gone, or whose deletion was not answered, when it is to be deleted is deleted; after a loss of data another title may be in its place. */
+  /**
+   * What is gone, or whose deletion was not answered, when it is to be deleted is deleted; after a loss of data another
+   * title may be in its place.
+   */
   #playGone({ manager, call: { path } }: CallEntry): void {
     const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
     for (const [fingerprint, own] of this.#created.get(manager) ?? []) {
@@ -381,7 +392,9 @@ class Player implements ReplayedJournal {
     return this.#hidden.has(fingerprint) || (this.#read?.failed.size ?? 0) > 0;
   }
 
-  /** After a loss of data a request for the same title under the same number looks like the one that was made before. */
+  /**
+   * After a loss of data a request for the same title under the same number looks like the one that was made before.
+   */
   #isPersons({ manager }: CallEntry, { byPerson, id }: RequestChange, fingerprint: string): boolean {
     return byPerson && this.#known.get(`${manager} ${id}`)?.has(fingerprint) !== true;
   }

@@ -4,7 +4,9 @@ export interface RequestManagerProduct {
   readonly version: string;
   /** Statuses of requests that a list without a filter holds. */
   readonly listed: readonly number[];
-  /** Whether a list without a filter leaves out requests whose title is blocklisted, and a creation of one is refused. */
+  /**
+   * Whether a list without a filter leaves out requests whose title is blocklisted, and a creation of one is refused.
+   */
   readonly hasBlocklist: boolean;
   /** The status that a request has once its title is available. */
   readonly availableStatus: number;

@@ -1,4 +1,5 @@
-// A stand-in for a request manager, without sockets: what it holds, what people do there, and what its public API answers.
+// A stand-in for a request manager, without sockets: what it holds, what people do there, and what its public API
+// answers.
 import { type ManagerCall, type MediaKey, type RequestChange, RequestJournal } from './request-journal.ts';
 import type { ManagerFault } from './request-manager-fault.ts';
 import { REQUEST_MANAGERS, type RequestManagerName, type RequestManagerProduct } from './request-manager-products.ts';

@@ -1,5 +1,5 @@
-// How often a seeded test repeats: a few times in the suite, as often as STACKWARDEN_TEST_ROUNDS says for a long proof; and
-// what it draws.
+// How often a seeded test repeats: a few times in the suite, as often as STACKWARDEN_TEST_ROUNDS says for a long proof;
+// and what it draws.
 export function rounds(few: number): number {
   return Number(process.env.STACKWARDEN_TEST_ROUNDS ?? few);
 }

@@ -1,5 +1,5 @@
-// A source of releases, a runtime and a desk at which the service of installations is asked, as a third party's plugins.
-// What is published are folders; files beside them make the source wait or refuse.
+// A source of releases, a runtime and a desk at which the service of installations is asked, as a third party's
+// plugins. What is published are folders; files beside them make the source wait or refuse.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Test } from 'tap';

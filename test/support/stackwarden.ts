@@ -45,7 +45,10 @@ export interface StackwardenOptions {
   readonly within?: readonly string[];
 }
 
-/** In the environment of every host that is started here and, from it, of its services: they outlive a host that is killed. */
+/**
+ * In the environment of every host that is started here and, from it, of its services: they outlive a host that is
+ * killed.
+ */
 const MARK_NAME = 'STACKWARDEN_TEST_HOSTS';
 const mark = randomUUID();
 let endsAll = false;

@@ -28,7 +28,9 @@ interface SetUp {
   readonly needs?: readonly string[];
 }
 
-/** What the plugin of that folder contributes to a point when it is set up with such a section: under a key, or first. */
+/**
+ * What the plugin of that folder contributes to a point when it is set up with such a section: under a key, or first.
+ */
 export async function contributionOf<Value>(
   plugin: string,
   point: string,

@@ -25,7 +25,10 @@ async function statusOf(base: string, route: string): Promise<number> {
   return answer.status;
 }
 
-/** A build leaves several plugins out, so that each is left out of one. Neighbours in the alphabet come into different ones. */
+/**
+ * A build leaves several plugins out, so that each is left out of one. Neighbours in the alphabet come into different
+ * ones.
+ */
 const BUILDS = 3;
 const queue = new PQueue({ concurrency: 2 });
 

@@ -1,5 +1,5 @@
-// Trimming by configuration: a plugin in `dumb.plugins.disabled` is gone with everything that needs it, the rest answers, and
-// taken off the list it is back. One host lives through all of it; another starts with all of them off.
+// Trimming by configuration: a plugin in `dumb.plugins.disabled` is gone with everything that needs it, the rest
+// answers, and taken off the list it is back. One host lives through all of it; another starts with all of them off.
 import { readFile, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { startHost, type TestHost } from '../support/host.ts';

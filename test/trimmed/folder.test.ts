@@ -1,5 +1,5 @@
-// Trimming by folder: a host whose plugins' folders go lacks exactly what these plugins owned, and answers everything else.
-// One host lives through the removal of all.
+// Trimming by folder: a host whose plugins' folders go lacks exactly what these plugins owned, and answers everything
+// else. One host lives through the removal of all.
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -23,13 +23,17 @@ const MAX_CHANGES = 100;
 const MAX_VALUE_CHARS = 500;
 const MAX_DEPTH = 100;
 
-/** The same values without what their schemas call secret, as the names alone do not tell of a URL that holds a token. */
+/**
+ * The same values without what their schemas call secret, as the names alone do not tell of a URL that holds a token.
+ */
 export interface OpenSides {
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** What differs, only at these dotted paths where some are given; undefined when nothing does. Lists are one value each. */
+/**
+ * What differs, only at these dotted paths where some are given; undefined when nothing does. Lists are one value each.
+ */
 export function changeDetails(
   before: unknown,
   after: unknown,

@@ -1,5 +1,5 @@
-// The ledger of changes: what was changed, started and stopped through this host, so that a diagnosis can tell what came
-// before a fault. It is a help and never in the way: what cannot be written is left out.
+// The ledger of changes: what was changed, started and stopped through this host, so that a diagnosis can tell what
+// came before a fault. It is a help and never in the way: what cannot be written is left out.
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { Database, Host } from '#core';

@@ -1,5 +1,5 @@
-// What lines of logs say about causes that are known, whatever service writes them. A cause is a fact that a line states,
-// not a guess; the first that fits a line counts.
+// What lines of logs say about causes that are known, whatever service writes them. A cause is a fact that a line
+// states, not a guess; the first that fits a line counts.
 
 export interface KnownCause {
   readonly id: string;

@@ -1,5 +1,5 @@
-// Reads the files of one log once, oldest first, within a budget of bytes and of time, and notes what their lines say of
-// two spans of time. Nothing is copied to disk, and no more of the text is kept than is shown.
+// Reads the files of one log once, oldest first, within a budget of bytes and of time, and notes what their lines say
+// of two spans of time. Nothing is copied to disk, and no more of the text is kept than is shown.
 import { readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';

@@ -1,5 +1,5 @@
-// The lines of a log that a collector of a service asks for: found with the analysis of logs, and handed over beside it,
-// because they do not come into the bundle.
+// The lines of a log that a collector of a service asks for: found with the analysis of logs, and handed over beside
+// it, because they do not come into the bundle.
 import type { Host } from '#core';
 import type { EvidenceRequest, EvidenceTarget, EvidenceWindow, MatchedLines, NativeCollector } from '../contract.ts';
 

@@ -1,5 +1,5 @@
-// What is shown of a model's answer about a stack. Two kinds of questions have one right answer, which the product knows
-// itself.
+// What is shown of a model's answer about a stack. Two kinds of questions have one right answer, which the product
+// knows itself.
 import { isObject } from '#kit/plain-object';
 import type { PromptEvidence } from './messages.ts';
 import { isPlanning } from './planning.ts';

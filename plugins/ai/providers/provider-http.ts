@@ -93,7 +93,9 @@ export class ProviderHttpClient implements ProviderHttp {
   }
 }
 
-/** Throws an Error for a place of another origin, and, but for whole URLs of custom targets, outside of the base's path. */
+/**
+ * Throws an Error for a place of another origin, and, but for whole URLs of custom targets, outside of the base's path.
+ */
 function resolved(base: string, path: string, isManaged: boolean): URL {
   const from = new URL(`${base}/`);
   const isWhole = /^https?:\/\//i.test(path);

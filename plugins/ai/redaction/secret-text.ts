@@ -27,7 +27,8 @@ const RULES: readonly Rule[] = [
     pattern: /^((?:proxy-)?authorization|(?:set-)?cookie):[ \t]{0,8}\S[^\r\n]*(?:\r?\n[ \t]+[^\r\n]+)+/gim,
     replacement: `$1: ${MASK}`,
   },
-  // A value in the line after its name, as in folded YAML, indented JSON, and a command that goes on behind a backslash.
+  // A value in the line after its name, as in folded YAML, indented JSON, and a command that goes on behind a
+  // backslash.
   {
     words: ['pass', 'secret', 'token', 'key', 'credential', 'auth'],
     pattern:

@@ -31,8 +31,8 @@ export function withoutBreaks(text: string, clean: (plain: string) => string): s
 }
 
 /**
- * Replaces each line by its plain form without secrets, if `clean` finds one there. A line that hides none stays byte for
- * byte.
+ * Replaces each line by its plain form without secrets, if `clean` finds one there. A line that hides none stays byte
+ * for byte.
  */
 export function withoutVeils(text: string, clean: (plain: string) => string): string {
   const open = text.replaceAll(ENCODED, word => (hidesSecret(word, clean, MAX_LAYERS) ? '[REDACTED]' : word));

@@ -1,6 +1,6 @@
-// Requests to the host, with the tokens of whoever has logged in, which are exchanged for new ones when the host no longer
-// takes them. They are kept for this tab alone, and on a gateway, where web interfaces of services share the origin and
-// could read them, for this page alone.
+// Requests to the host, with the tokens of whoever has logged in, which are exchanged for new ones when the host no
+// longer takes them. They are kept for this tab alone, and on a gateway, where web interfaces of services share the
+// origin and could read them, for this page alone.
 import { Listeners } from './listeners.ts';
 
 const KEPT_AS = 'stackwarden.tokens';

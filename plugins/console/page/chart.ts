@@ -1,4 +1,5 @@
-// One chart of a few curves over time. It takes its colours from the style sheet, and its values are said in words, too.
+// One chart of a few curves over time. It takes its colours from the style sheet, and its values are said in words,
+// too.
 
 /*! Charts by uPlot. Copyright (c) 2025, Leon Sorokin. All rights reserved. (MIT Licensed) */
 import uPlot from 'uplot';

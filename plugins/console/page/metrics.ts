@@ -1,4 +1,5 @@
-// The samples of the machine as they come, for as long as the page is open. Where no plugin takes samples there are none.
+// The samples of the machine as they come, for as long as the page is open. Where no plugin takes samples there are
+// none.
 import type { Api } from './api.ts';
 import { Listeners } from './listeners.ts';
 import { LiveStream } from './live-stream.ts';

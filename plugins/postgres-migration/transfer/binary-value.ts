@@ -1,5 +1,5 @@
-// The form of a value in a binary `COPY`, which spares the server the reading and writing of numbers and times. It is made
-// in place of the text that the server would write, so that both forms of a row hold the same.
+// The form of a value in a binary `COPY`, which spares the server the reading and writing of numbers and times. It is
+// made in place of the text that the server would write, so that both forms of a row hold the same.
 import type { ColumnType } from './column-plan.ts';
 
 /** Makes of the text in `bytes` from `from` to `end` the binary value; the place behind it. It may be longer. */

@@ -1,5 +1,5 @@
-// One pair of databases: matched, imported and validated. A table is imported in one transaction, so that what fails names
-// its table and leaves none in part.
+// One pair of databases: matched, imported and validated. A table is imported in one transaction, so that what fails
+// names its table and leaves none in part.
 import { createHash } from 'node:crypto';
 import { BINARY_END, BINARY_START } from './binary-rows.ts';
 import { quoted, type TablePlan } from './column-plan.ts';
@@ -149,7 +149,8 @@ export class DatabaseTransfer {
       }
       if (plan.isBinary) yield sent(BINARY_END);
     }
-    // Rows that are written frozen are not marked as committed when they are first read, which would write their pages again.
+    // Rows that are written frozen are not marked as committed when they are first read, which would write their pages
+    // again.
     const isFrozen = canBeFrozen && expected >= FROZEN_FROM_ROWS;
     const copy = `COPY ${quoted(table)} (${listed(plan)}) FROM STDIN${formOf(plan, isFrozen)}`;
     const target = this.#open;
@@ -232,7 +233,8 @@ export class DatabaseTransfer {
   /** Hands on the rows of a table that PostgreSQL has. Throws a TransferFault when they have more than `sentBytes`. */
   #arrived(plan: TablePlan, sentBytes: number, take: (rows: Uint8Array) => void): Promise<void> {
     const { table, columns } = plan;
-    // A `real` is compared as the double that it is, because its own text would not be that of the double which was sent.
+    // A `real` is compared as the double that it is, because its own text would not be that of the double which was
+    // sent.
     const selected = columns.map(({ name, type }) =>
       type.kind === 'float' && type.bits === 32 ? `${quoted(name)}::float8` : quoted(name),
     );

@@ -80,7 +80,9 @@ function largeText(size: number): string {
   return `${digits[0]}${digits.length > 1 ? '.' : ''}${digits.slice(1)}e+${exponent}`;
 }
 
-/** The two integers of so many significant digits around this one: the nearer first, or the one with an even last digit. */
+/**
+ * The two integers of so many significant digits around this one: the nearer first, or the one with an even last digit.
+ */
 function beside(integer: bigint, count: number): [bigint, bigint] {
   const unit = 10n ** BigInt(integer.toString().length - count);
   const [digits, rest] = [integer / unit, integer % unit];

@@ -139,7 +139,10 @@ export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** Seven bits of each byte, of which the upper one says that more follow, and all of the ninth; with the place behind it. */
+/**
+ * Seven bits of each byte, of which the upper one says that more follow, and all of the ninth; with the place behind
+ * it.
+ */
 export function varint(bytes: Buffer, at: number): [value: bigint, next: number] {
   let value = 0n;
   for (let index = at; ; index += 1) {

@@ -1,5 +1,5 @@
-// Makes rows of a binary `COPY` of those that stand in the pages of a table, as long as their values are plain: numbers that
-// the column holds as they are, and plain texts. A row with another value is left to the rules of each type.
+// Makes rows of a binary `COPY` of those that stand in the pages of a table, as long as their values are plain: numbers
+// that the column holds as they are, and plain texts. A row with another value is left to the rules of each type.
 import { isUtf8 } from 'node:buffer';
 import { COUNT_BYTES, LENGTH_BYTES, NO_LENGTH } from './binary-rows.ts';
 import { BINARY_GROWTH, writeUint32 } from './binary-value.ts';
@@ -88,7 +88,9 @@ export class PlainRows {
     return this.#at >= CHUNK_BYTES;
   }
 
-  /** Takes rows of a leaf from a cell on, up to one that is not plain, or until there are enough. The cell behind them. */
+  /**
+   * Takes rows of a leaf from a cell on, up to one that is not plain, or until there are enough. The cell behind them.
+   */
   add(leaf: TreePage, from: number): number {
     for (let cell = from; cell < leaf.cells; cell += 1) if (this.isFull || !this.#addRow(leaf, cell)) return cell;
     return leaf.cells;

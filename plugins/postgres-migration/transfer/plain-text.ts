@@ -1,11 +1,11 @@
-// Texts of SQLite that are plain: what PostgreSQL would write for them is what stands there, but for the digits of a second.
-// Whatever is not as plain as that is for the rules of its type to judge.
+// Texts of SQLite that are plain: what PostgreSQL would write for them is what stands there, but for the digits of a
+// second. Whatever is not as plain as that is for the rules of its type to judge.
 import { binaryForm } from './binary-value.ts';
 import type { ColumnType } from './column-plan.ts';
 
 /**
- * Looks at the text that stands in `bytes` from `from` to `end`, and makes it the value of a binary `COPY`; the place behind
- * it, or `GIVE_UP`. It may become `TEXT_GROWTH` longer.
+ * Looks at the text that stands in `bytes` from `from` to `end`, and makes it the value of a binary `COPY`; the place
+ * behind it, or `GIVE_UP`. It may become `TEXT_GROWTH` longer.
  */
 export type TextForm = (bytes: Uint8Array, from: number, end: number) => number;
 

@@ -1,5 +1,5 @@
-// What a value is refused for, in words: by a rule before it is sent, or by the server, of whose error only the kind, the
-// line and the names are taken, because its texts hold values.
+// What a value is refused for, in words: by a rule before it is sent, or by the server, of whose error only the kind,
+// the line and the names are taken, because its texts hold values.
 import { bareObject } from '#kit/plain-object';
 import type { TablePlan } from './column-plan.ts';
 import { serverFault } from './server-fault.ts';

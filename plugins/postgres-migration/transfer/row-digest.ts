@@ -1,5 +1,5 @@
-// A digest of the rows of a table that does not depend on their order: their number, and the sum and the exclusive or of
-// the SHA-256 of each row as `COPY` has it.
+// A digest of the rows of a table that does not depend on their order: their number, and the sum and the exclusive or
+// of the SHA-256 of each row as `COPY` has it.
 import { createHash, type Hash, hash } from 'node:crypto';
 
 const LINE_END = 10;

@@ -1,5 +1,5 @@
-// A `COPY ... TO STDOUT` in a session of pg. The server sends a message for each row; what stands around the rows is taken
-// away in the bytes as they came, because an object for each would cost more than the server needs to make a row.
+// A `COPY ... TO STDOUT` in a session of pg. The server sends a message for each row; what stands around the rows is
+// taken away in the bytes as they came, because an object for each would cost more than the server needs to make a row.
 import type { Connection, Submittable } from 'pg';
 
 /** The kind of a message, and its length, which counts itself. */

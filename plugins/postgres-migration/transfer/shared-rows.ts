@@ -1,5 +1,5 @@
-// Memory in which the thread that reads rows leaves them for the one that sends them, so that neither copies them nor has
-// garbage to collect. It has two places: the one is filled while what stands in the other is sent.
+// Memory in which the thread that reads rows leaves them for the one that sends them, so that neither copies them nor
+// has garbage to collect. It has two places: the one is filled while what stands in the other is sent.
 const PLACE_BYTES = 512 * 1_024;
 const PLACES = 2;
 

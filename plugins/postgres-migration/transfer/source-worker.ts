@@ -90,8 +90,8 @@ function lastRowid(db: SqliteDatabase, table: string): string | null {
 }
 
 /**
- * Counts the rows, and looks for one with a value of more than `maxValueBytes`, or with more than `maxRowBytes` in values
- * that are read as a whole, without reading large values.
+ * Counts the rows, and looks for one with a value of more than `maxValueBytes`, or with more than `maxRowBytes` in
+ * values that are read as a whole, without reading large values.
  */
 export function measure(
   db: SqliteDatabase,

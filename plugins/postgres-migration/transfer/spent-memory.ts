@@ -1,5 +1,5 @@
-// Frees the buffers that rows have passed through. They lie outside of the heap of V8, which leaves 64 MB of them before it
-// looks, in each thread.
+// Frees the buffers that rows have passed through. They lie outside of the heap of V8, which leaves 64 MB of them
+// before it looks, in each thread.
 import type { TablePlan } from './column-plan.ts';
 
 const AFTER_BYTES = 4 * 1_024 * 1_024;

@@ -1,5 +1,5 @@
-// Values of a table as they stand in the pages of a file of SQLite, a piece at a time, because SQLite itself gives a value
-// only as a whole.
+// Values of a table as they stand in the pages of a file of SQLite, a piece at a time, because SQLite itself gives a
+// value only as a whole.
 import { cellAt, MAX_DEPTH, PAGE_NUMBER_BYTES, type Pages, rowidIn, type TreePage, varint } from './pages.ts';
 
 export interface StoredValue {

@@ -1,5 +1,5 @@
-// Reads one table of a SQLite file as `COPY` takes it, in binary form or as lines, a piece at a time: rows that are plain
-// together, and all others by the rules of their columns.
+// Reads one table of a SQLite file as `COPY` takes it, in binary form or as lines, a piece at a time: rows that are
+// plain together, and all others by the rules of their columns.
 import type { SqliteDatabase } from '#core';
 import { BinaryRows } from './binary-rows.ts';
 import type { TablePlan } from './column-plan.ts';

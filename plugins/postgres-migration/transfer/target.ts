@@ -1,5 +1,5 @@
-// The session in a database of PostgreSQL that gets the rows. Its server may be anything: it is waited for no longer than
-// a limit, and what it sends fills no memory.
+// The session in a database of PostgreSQL that gets the rows. Its server may be anything: it is waited for no longer
+// than a limit, and what it sends fills no memory.
 import type { Client, QueryResultRow } from 'pg';
 import { BoundedSocket } from '#kit/bounded-socket';
 import { MAX_TIMER_MS, withDeadline } from '#kit/deadline';

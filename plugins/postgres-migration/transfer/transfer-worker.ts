@@ -1,5 +1,5 @@
-// The program that transfers: it is told its task in the first line of its standard input, tells in lines of JSON what it
-// does, and ends with a result or an error. It ends with the program that started it.
+// The program that transfers: it is told its task in the first line of its standard input, tells in lines of JSON what
+// it does, and ends with a result or an error. It ends with the program that started it.
 import { createInterface } from 'node:readline';
 import { DatabaseTransfer } from './database-transfer.ts';
 import type { TransferError, TransferResult, TransferStage, TransferTask } from './task.ts';

@@ -1,4 +1,5 @@
-// Transfers databases in a program of its own, whose memory is limited whatever their size, and which ends with the host.
+// Transfers databases in a program of its own, whose memory is limited whatever their size, and which ends with the
+// host.
 import { spawn } from 'node:child_process';
 import { rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';

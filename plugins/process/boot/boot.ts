@@ -115,7 +115,9 @@ export class Boot {
     this.#starts.follow(snapshot);
   }
 
-  /** Starts in order what the configuration enables now. Until the boot has begun, it looks at the configuration itself. */
+  /**
+   * Starts in order what the configuration enables now. Until the boot has begun, it looks at the configuration itself.
+   */
   async startEnabled(processes: readonly SupervisedProcess[]): Promise<void> {
     if (!this.#hasBegun) return;
     const isDue = await Promise.all(processes.map(process => this.#isDue(process)));

@@ -1,4 +1,5 @@
-// Starts of the boot that only the state of the machine has refused, such as a full disk: made again once that has passed.
+// Starts of the boot that only the state of the machine has refused, such as a full disk: made again once that has
+// passed.
 import { type Disposer, type Host, Problem } from '#core';
 import { causesOf } from '#kit/causes';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';

@@ -1,5 +1,5 @@
-// A process that runs already although no host has recorded its launch: what its plugin finds of it is adopted, unless it
-// is somebody else's.
+// A process that runs already although no host has recorded its launch: what its plugin finds of it is adopted, unless
+// it is somebody else's.
 import path from 'node:path';
 import { type Contribution, type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
@@ -48,8 +48,8 @@ export async function adoptSurvivor(process: SupervisedProcess, parts: SurvivorP
 }
 
 /**
- * What is found is told by files that the service itself may write, so a process of anybody else is none of it, and what
- * another host has launched would end with both of them. Throws a Problem 409 for one.
+ * What is found is told by files that the service itself may write, so a process of anybody else is none of it, and
+ * what another host has launched would end with both of them. Throws a Problem 409 for one.
  */
 async function findSurvivor(
   { owner: plugin, value: search }: Contribution<SurvivorSearch>,

@@ -18,9 +18,13 @@ import { TargetLogs } from './target-logs.ts';
 const REST_SHARE = 4;
 const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
-/** How long a hand-over goes on reading; a program may write faster than is read, and the next supervision continues. */
+/**
+ * How long a hand-over goes on reading; a program may write faster than is read, and the next supervision continues.
+ */
 const HAND_OVER_MS = 1_000;
-/** A piece is as large as a quarter of a log within these limits, because its lines are written to one file together. */
+/**
+ * A piece is as large as a quarter of a log within these limits, because its lines are written to one file together.
+ */
 const MIN_CHUNK_BYTES = 256 * 1024;
 const MAX_CHUNK_BYTES = 1024 * 1024;
 /** The pieces of all spools that are read at the same time, as far as their least size allows. */
@@ -32,7 +36,9 @@ const BLOCK_BYTES = 4_096;
 const UNSEEN = -1;
 const BLANK = Buffer.alloc(MAX_CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
-/** Output waits in its spool for room in the log, which may be on another disk, up to this size; then lines are dropped. */
+/**
+ * Output waits in its spool for room in the log, which may be on another disk, up to this size; then lines are dropped.
+ */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const HELD_MS = 1_000;
 /** Where the lines of one process are written. */
@@ -215,7 +221,10 @@ export class CaptureSession {
     await this.pump();
   }
 
-  /** Consumes the rest, including an unfinished last line. The replacement of a run does not wait until its spool is gone. */
+  /**
+   * Consumes the rest, including an unfinished last line. The replacement of a run does not wait until its spool is
+   * gone.
+   */
   async finish(): Promise<void> {
     await this.settled();
     await this.pump(true);

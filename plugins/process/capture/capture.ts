@@ -1,5 +1,5 @@
-// Captures output: each process writes to its own append-only spool file, which a session of its own reads. This knows all
-// sessions, wakes them, and keeps room for their spools.
+// Captures output: each process writes to its own append-only spool file, which a session of its own reads. This knows
+// all sessions, wakes them, and keeps room for their spools.
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '#kit/make-directory';

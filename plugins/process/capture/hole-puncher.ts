@@ -1,5 +1,6 @@
-// Gives back to the disk what was read of spools, which Node cannot do. A child of the host would cost it a copy of its page
-// tables each time, so that a shell of a megabyte starts the program that does it, and stays as long as there is work.
+// Gives back to the disk what was read of spools, which Node cannot do. A child of the host would cost it a copy of its
+// page tables each time, so that a shell of a megabyte starts the program that does it, and stays as long as there is
+// work.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -31,7 +32,10 @@ export class HolePuncher {
     this.#directory = directory;
   }
 
-  /** Frees the blocks of so many bytes at the beginning of a file, which keeps its size. Throws what was said against it. */
+  /**
+   * Frees the blocks of so many bytes at the beginning of a file, which keeps its size. Throws what was said against
+   * it.
+   */
   punch(name: string, bytes: number): Promise<void> {
     clearTimeout(this.#idle);
     return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// Finds the lines of output by line-scan.wat, which needs less than half of the time of JavaScript, and no time to warm up.
-// It tells of a line rather too often than too seldom that it holds more than printable ASCII without a secret.
+// Finds the lines of output by line-scan.wat, which needs less than half of the time of JavaScript, and no time to warm
+// up. It tells of a line rather too often than too seldom that it holds more than printable ASCII without a secret.
 import { SECRET_WORDS } from '#kit/redact';
 import { CODE } from './line-scan-code.ts';
 
@@ -123,8 +123,8 @@ export class LineScan {
   }
 
   /**
-   * How many lines of a log can be written at once, of which each begins with one of these by its level, or is left out.
-   * They are written so until the next call; 0 when one of them is too long.
+   * How many lines of a log can be written at once, of which each begins with one of these by its level, or is left
+   * out. They are written so until the next call; 0 when one of them is too long.
    */
   begin(starts: readonly (Uint8Array | undefined)[]): number {
     const longest = Math.max(...starts.map(start => start?.length ?? 0));
@@ -139,8 +139,8 @@ export class LineScan {
   }
 
   /**
-   * Writes lines that lie within `MAX_SCANNED_BYTES` one after the other as they stand in a log. Gives the end of what was
-   * written.
+   * Writes lines that lie within `MAX_SCANNED_BYTES` one after the other as they stand in a log. Gives the end of what
+   * was written.
    */
   write(bytes: Uint8Array, numbers: Int32Array, target: Uint8Array, at: number): number {
     const from = numbers[1] ?? 0;

@@ -97,8 +97,8 @@ function maxBytes(lines: OutputLines, starts: readonly (Start | undefined)[]): n
 
 /**
  * Gives the end of the copy, behind which up to seven bytes change. For pieces as short as lines this is faster than a
- * call of `Buffer.copy`. Eight bytes pass as one number unchanged: the only numbers that might change have a byte 0xff, or
- * 0x7f behind one from 0xf0, which UTF-8 never has.
+ * call of `Buffer.copy`. Eight bytes pass as one number unchanged: the only numbers that might change have a byte 0xff,
+ * or 0x7f behind one from 0xf0, which UTF-8 never has.
  */
 function copy(source: DataView, from: number, to: number, target: DataView, at: number): number {
   const end = at + to - from;

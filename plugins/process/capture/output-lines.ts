@@ -1,5 +1,5 @@
-// Converts captured bytes to lines: removes terminal codes and NULs, finds each line's level, and masks secrets. Most lines
-// hold nothing of that kind: those stay bytes where they are, and only the others become text.
+// Converts captured bytes to lines: removes terminal codes and NULs, finds each line's level, and masks secrets. Most
+// lines hold nothing of that kind: those stay bytes where they are, and only the others become text.
 import type { LogLevel } from '#core';
 import { LEVEL_CHARACTERS, levelInJson } from '#kit/json-level';
 import { KeyBlock } from '#kit/key-block';
@@ -55,8 +55,8 @@ let madeScan: LineScan | null | undefined;
 const LEVEL_BITS = (1 << HOLDS_SHIFT) - 1;
 
 /**
- * The lines of a piece of output, without empty ones. It holds on to the bytes that were read. A line is either a part of
- * them, or a text that was made of them.
+ * The lines of a piece of output, without empty ones. It holds on to the bytes that were read. A line is either a part
+ * of them, or a text that was made of them.
  */
 export class OutputLines {
   readonly bytes: Buffer;
@@ -174,10 +174,10 @@ export class OutputLines {
 }
 
 /**
- * Length of the part of `bytes` that consists of complete lines. A rest without a newline is left for later, however long
- * it stands still: programs that write into a file do so in blocks that end anywhere, and neither the level of a line nor a
- * secret in it is known by its parts. It is included when `final`; one that is longer than the cap is cut behind its last
- * separator, else at a multiple of the cap.
+ * Length of the part of `bytes` that consists of complete lines. A rest without a newline is left for later, however
+ * long it stands still: programs that write into a file do so in blocks that end anywhere, and neither the level of a
+ * line nor a secret in it is known by its parts. It is included when `final`; one that is longer than the cap is cut
+ * behind its last separator, else at a multiple of the cap.
  */
 export function completeBytes(bytes: Buffer, final: boolean): number {
   if (final) return bytes.length;

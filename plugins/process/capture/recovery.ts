@@ -1,5 +1,5 @@
-// Where a spool and its log are continued after a kill: what the record of the position does not hold is taken back, and
-// where the record is damaged, the line that stands last in the log tells how far the spool was read.
+// Where a spool and its log are continued after a kill: what the record of the position does not hold is taken back,
+// and where the record is damaged, the line that stands last in the log tells how far the spool was read.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';

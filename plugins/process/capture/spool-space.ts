@@ -1,10 +1,13 @@
-// Whether what running services write can be kept: on a disk that is full, can only be read, or fails, it is lost, and they
-// may not say so.
+// Whether what running services write can be kept: on a disk that is full, can only be read, or fails, it is lost, and
+// they may not say so.
 import { statfs, utimes } from 'node:fs/promises';
 
 /** The kernel gives out whole blocks, and a write of several needs them at once. */
 const MIN_FREE_BLOCKS = 16;
-/** Only a change shows that there can be any: not every kernel tells of a disk that it has made read-only after an error. */
+/**
+ * Only a change shows that there can be any: not every kernel tells of a disk that it has made read-only after an
+ * error.
+ */
 const TOUCH_MS = 15_000;
 
 /** To follow "the disk is". */

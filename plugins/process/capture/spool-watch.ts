@@ -1,5 +1,5 @@
-// Tells that spools were written to: the kernel says so as long as that is seldom. What says so for every write would cost
-// more than the reading, so while many are written it is looked from time to time.
+// Tells that spools were written to: the kernel says so as long as that is seldom. What says so for every write would
+// cost more than the reading, so while many are written it is looked from time to time.
 import { type FSWatcher, watch } from 'node:fs';
 
 /** Where the file system does not tell of writes. */

@@ -26,8 +26,8 @@ export class TargetLogs {
   }
 
   /**
-   * Changes to the files of another target in one step, because lines that are read while their log is being closed would
-   * be lost. Resolves when those that it does not share are closed.
+   * Changes to the files of another target in one step, because lines that are read while their log is being closed
+   * would be lost. Resolves when those that it does not share are closed.
    */
   async follow(target: CaptureTarget): Promise<void> {
     const before = this.#target;
@@ -46,8 +46,8 @@ export class TargetLogs {
   }
 
   /**
-   * Writes the access lines, unless an earlier attempt has written them, and returns the others. When the host is killed
-   * in between, an access line may be written twice, but never lost.
+   * Writes the access lines, unless an earlier attempt has written them, and returns the others. When the host is
+   * killed in between, an access line may be written twice, but never lost.
    */
   async withoutAccess(lines: OutputLines, { isWritten }: { readonly isWritten: boolean }): Promise<OutputLines> {
     const log = this.#accessLog;

@@ -13,8 +13,8 @@ const LIMIT_MS = 10_000;
 
 /**
  * Copies as the user of the services, so that nothing is read or written that they could not read or write themselves,
- * wherever links lead. `user` is null where the host cannot act as another. Throws a Problem 500 when the copy fails, and
- * 503 for a mount that does not answer.
+ * wherever links lead. `user` is null where the host cannot act as another. Throws a Problem 500 when the copy fails,
+ * and 503 for a mount that does not answer.
  */
 export async function copyEnvironmentFile(
   { processName, block, signal }: LaunchPlan,

@@ -1,5 +1,5 @@
-// Reads which interpreters the kernel runs in the place of a script: the one that its first line names, what env(1) runs in
-// its turn, and where that is a script itself, the next.
+// Reads which interpreters the kernel runs in the place of a script: the one that its first line names, what env(1)
+// runs in its turn, and where that is a script itself, the next.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { GuardedDirectory } from '#kit/guarded-directory';

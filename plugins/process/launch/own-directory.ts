@@ -1,5 +1,6 @@
-// The working directory of a service whose block names none: never that of the host, which may hold anything, and never that
-// of another service. Of several names with one slug, whoever had its directory first keeps it, as is recorded beside it.
+// The working directory of a service whose block names none: never that of the host, which may hold anything, and never
+// that of another service. Of several names with one slug, whoever had its directory first keeps it, as is recorded
+// beside it.
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
@@ -76,7 +77,10 @@ function namesBySlug(blocks: readonly NamedBlock[]): ReadonlyMap<string, readonl
   return names;
 }
 
-/** The name that is its own slug, else the first in alphabetical order: the same whatever their order in the configuration. */
+/**
+ * The name that is its own slug, else the first in alphabetical order: the same whatever their order in the
+ * configuration.
+ */
 function firstOf(names: readonly string[], slug: string): string | undefined {
   return names.includes(slug) ? slug : [...names].sort()[0];
 }

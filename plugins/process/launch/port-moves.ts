@@ -13,8 +13,9 @@ interface Move {
 }
 
 /**
- * Saves the ports that moved, those of the environment in memory alone, and tells of each. A wait of another service for a port of this machine goes
- * along, unless it names another service than the one that moved, or another one has that port.
+ * Saves the ports that moved, those of the environment in memory alone, and tells of each. A wait of another service
+ * for a port of this machine goes along, unless it names another service than the one that moved, or another one has
+ * that port.
  */
 export async function savePortMoves(
   host: Pick<Host, 'log' | 'name' | 'use'>,
@@ -40,7 +41,8 @@ export async function savePortMoves(
     merge(updates, path, waits);
   }
   const store = host.use('config.store');
-  // What a variable says stays above the file: only memory can stand in its place, and what memory has then is not saved.
+  // What a variable says stays above the file: only memory can stand in its place, and what memory has then is not
+  // saved.
   if (store.overridingVariables().length > 0) await store.update({ updates, persist: false, actor: host.name });
   await store.update({ updates, persist: true, actor: host.name });
 }

@@ -87,8 +87,8 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
 }
 
 /**
- * One entry has one run: what was renamed would share its files and its port with what it was. Throws a Problem 409 when
- * that could not be ended.
+ * One entry has one run: what was renamed would share its files and its port with what it was. Throws a Problem 409
+ * when that could not be ended.
  */
 async function untilSucceeding({ block, signal, predecessor, onWaiting }: Preparation): Promise<void> {
   let asked: Predecessor | undefined;

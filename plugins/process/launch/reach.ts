@@ -30,9 +30,9 @@ interface Opened {
 const lastOpened = new Map<string, Opened>();
 
 /**
- * False when only `ownDirectory`, the directory that the host has chosen for the service, is closed. Throws a Problem 400
- * that names the first part of anything else that is closed. When this cannot be determined, the launch itself will fail
- * if it must; for want of descriptors that error is thrown.
+ * False when only `ownDirectory`, the directory that the host has chosen for the service, is closed. Throws a Problem
+ * 400 that names the first part of anything else that is closed. When this cannot be determined, the launch itself will
+ * fail if it must; for want of descriptors that error is thrown.
  */
 export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory?: string): Promise<boolean> {
   const { processName, user } = plan;

@@ -19,8 +19,8 @@ export class RunUsers {
   }
 
   /**
-   * null when the process keeps the host's own user. Throws a Problem when the block names a user that does not exist, is
-   * root, or cannot be taken on.
+   * null when the process keeps the host's own user. Throws a Problem when the block names a user that does not exist,
+   * is root, or cannot be taken on.
    */
   of(named: NamedBlock, asController = false): RunUser | null {
     const name = this.nameIn(named.configKey, named.block);

@@ -1,10 +1,12 @@
-// The user namespace in which the host runs: a rootless container has some users of the machine only, and the kernel runs
-// nothing as another.
+// The user namespace in which the host runs: a rootless container has some users of the machine only, and the kernel
+// runs nothing as another.
 import { Problem } from '#core';
 import { kernelText } from '#kit/kernel-text';
 import type { LaunchPlan } from '../contract.ts';
 
-/** Throws a Problem 400 that says what to do when the process is to run as a user or a group that does not exist here. */
+/**
+ * Throws a Problem 400 that says what to do when the process is to run as a user or a group that does not exist here.
+ */
 export function checkUserExists(processName: string, user: LaunchPlan['user']): void {
   if (user === null) return;
   const missing = [

@@ -51,8 +51,8 @@ export function checkWaits(processName: string, block: Readonly<Record<string, u
 }
 
 /**
- * Rejects with the Problems of `checkWaits`, with a Problem 500 when something does not become available in time, and with
- * the signal's reason when cancelled.
+ * Rejects with the Problems of `checkWaits`, with a Problem 500 when something does not become available in time, and
+ * with the signal's reason when cancelled.
  */
 export async function waitForDependencies(plan: LaunchPlan, context: WaitContext): Promise<void> {
   checkWaits(plan.processName, plan.block);

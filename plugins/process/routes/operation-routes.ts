@@ -35,8 +35,8 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
   const stopPolicies = host.contributions('process.stop-policy');
 
   /**
-   * Whether the process is stopped after the answer: what handed the request on would otherwise end before it could hand
-   * on the answer, also while its start is still observed.
+   * Whether the process is stopped after the answer: what handed the request on would otherwise end before it could
+   * hand on the answer, also while its start is still observed.
    */
   const answersFirst = ({ processName, configKey }: NamedBlock): boolean => {
     const policy = [...stopPolicies.values()].find(candidate => candidate.configKey === configKey);
@@ -45,8 +45,8 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
   };
 
   /**
-   * Does what takes the process down and answers what it gives; `underWay` is the answer where that goes first. What the
-   * work throws is logged then, because nobody is left to be told.
+   * Does what takes the process down and answers what it gives; `underWay` is the answer where that goes first. What
+   * the work throws is logged then, because nobody is left to be told.
    */
   const takeDown = async (
     block: NamedBlock,

@@ -9,8 +9,8 @@ import { readMounts } from '#kit/mountinfo';
 
 const PREFIX = 'stackwarden-';
 /**
- * In a cgroup of this name, as by DelegateSubgroup of a systemd unit, the host leaves the one above to its runs: the kernel
- * lets nothing that has processes of its own limit what is below it.
+ * In a cgroup of this name, as by DelegateSubgroup of a systemd unit, the host leaves the one above to its runs: the
+ * kernel lets nothing that has processes of its own limit what is below it.
  */
 const HOST_CGROUP = 'stackwarden-host';
 const ENTER_ATTEMPTS = 3;

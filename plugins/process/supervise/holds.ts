@@ -1,5 +1,5 @@
-// Holds: while one is active only its holder can start or stop the process. It ends with its work, its signal, its deadline
-// or the plugin that took it.
+// Holds: while one is active only its holder can start or stop the process. It ends with its work, its signal, its
+// deadline or the plugin that took it.
 import { Problem } from '#core';
 import { orAborted } from '#kit/abort';
 import { MAX_TIMER_MS } from '#kit/deadline';

@@ -1,6 +1,6 @@
-// What the kernel reports about one process. A zombie counts as dead once all its threads have ended, and a pid alone never
-// identifies a process. What cannot be told for want of descriptors is an error, because it is not the same as a process
-// that is gone.
+// What the kernel reports about one process. A zombie counts as dead once all its threads have ended, and a pid alone
+// never identifies a process. What cannot be told for want of descriptors is an error, because it is not the same as a
+// process that is gone.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { lacksDescriptors, withReserve } from '#kit/descriptors';
 import { kernelRecord, kernelText } from '#kit/kernel-text';

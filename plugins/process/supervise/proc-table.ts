@@ -56,8 +56,8 @@ export class ProcessTable {
   }
 
   /**
-   * Those that have the run's id in their environment, which descendants keep when they leave the group. No descendant is
-   * older than the run's leader, which started at `since`.
+   * Those that have the run's id in their environment, which descendants keep when they leave the group. No descendant
+   * is older than the run's leader, which started at `since`.
    */
   ofRun(runId: string, since: number): readonly ProcessStat[] {
     if (this.#runs === undefined || this.#runs.since > since) this.#runs = { since, byId: this.#runsSince(since) };
@@ -90,8 +90,8 @@ export class ProcessTable {
   }
 
   /**
-   * The pids of those that have the file as their standard output or error, and are no older than the run's leader, which
-   * started at `since`; read in several turns of the event loop.
+   * The pids of those that have the file as their standard output or error, and are no older than the run's leader,
+   * which started at `since`; read in several turns of the event loop.
    */
   async writersOf(file: string, since: number): Promise<ReadonlySet<number>> {
     if (this.#writers === undefined || this.#writers.since > since) {
@@ -221,8 +221,8 @@ export function withDescendants(members: readonly ProcessStat[], table: ProcessT
 }
 
 /**
- * The pids of a process and its descendants, from the lists of children that the kernel keeps; where it keeps none, from a
- * look at all processes.
+ * The pids of a process and its descendants, from the lists of children that the kernel keeps; where it keeps none,
+ * from a look at all processes.
  */
 export function descendantsOf(pid: number): number[] {
   const found = new Set([pid]);

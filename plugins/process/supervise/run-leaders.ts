@@ -4,8 +4,8 @@ import { inTurns, livingProcesses, lookSince } from './proc-table.ts';
 import { type Marks, marksAt, runOf } from './run-marks.ts';
 
 /**
- * The launched process of a run: the oldest that lives of it, if it leads a group. Where another is older, the launched one
- * has ended, and a leader is a descendant.
+ * The launched process of a run: the oldest that lives of it, if it leads a group. Where another is older, the launched
+ * one has ended, and a leader is a descendant.
  */
 export function leaderOf(runId: string): ProcessStat | undefined {
   const members = livingProcesses().filter(stat => runOf(stat) === runId);

@@ -1,5 +1,5 @@
-// The marks by which a process is known to be of a run: variables in its environment, which all descendants of a launched
-// process inherit.
+// The marks by which a process is known to be of a run: variables in its environment, which all descendants of a
+// launched process inherit.
 import { type ProcessStat, readProc } from './proc-stat.ts';
 
 /** What all descendants of a launched process inherit in their environment. */

@@ -68,7 +68,8 @@ export async function launchRun(
     cgroup,
     config_key: configKey,
   };
-  // Side by side, because whoever waits for a replacement waits for all of it. Failures are told where they are awaited.
+  // Side by side, because whoever waits for a replacement waits for all of it. Failures are told where they are
+  // awaited.
   const capturing = openCapture(capture, target, spoolFile);
   const opening = capturing.then(() => openOutput(plan, spoolFile));
   opening.catch(() => undefined);

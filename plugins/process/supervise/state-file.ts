@@ -1,6 +1,6 @@
 // What the next host needs to continue: before a launch that it begins, in the same turn of the event loop after every
-// exit and change by a user, and a moment after a launch. Changes of one turn share one write, and those that could not be
-// written are written as soon as that is possible.
+// exit and change by a user, and a moment after a launch. Changes of one turn share one write, and those that could not
+// be written are written as soon as that is possible.
 import {
   closeSync,
   constants,
@@ -173,13 +173,19 @@ export class StateFile {
     this.#save();
   }
 
-  /** The record of a launch that has begun, with what is known of it now. Without it the next host finds the run by its marks. */
+  /**
+   * The record of a launch that has begun, with what is known of it now. Without it the next host finds the run by its
+   * marks.
+   */
   launched(processName: string, record: ProcessRecord): void {
     this.#known().records.set(processName, record);
     this.#saveLater();
   }
 
-  /** Of a run that has ended. With its record, the next host finds that it has ended, and clears away what is left of it. */
+  /**
+   * Of a run that has ended. With its record, the next host finds that it has ended, and clears away what is left of
+   * it.
+   */
   ended(processName: string, runId: string): void {
     if (this.#remove(processName, runId)) this.#saveLater();
   }
@@ -356,8 +362,8 @@ export class StateFile {
 }
 
 /**
- * The record with its spool in the host's own directory, whatever path led there when it was written. Throws an Error for
- * one that no host has written: processes are ended, and a file is removed, by what it says.
+ * The record with its spool in the host's own directory, whatever path led there when it was written. Throws an Error
+ * for one that no host has written: processes are ended, and a file is removed, by what it says.
  */
 function ownRecord(name: string, record: ProcessRecord, directory: string): ProcessRecord {
   const { pid, pgid, run_id: runId, spool, cgroup } = record;

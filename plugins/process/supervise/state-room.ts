@@ -48,8 +48,8 @@ export class StateRoom {
   }
 
   /**
-   * Puts the text into the place of the file by what was kept. False when the error is none of a full disk, or that is not
-   * enough.
+   * Puts the text into the place of the file by what was kept. False when the error is none of a full disk, or that is
+   * not enough.
    */
   take(text: string, error: unknown): boolean {
     if (!FULL.includes((error as NodeJS.ErrnoException).code ?? '')) return false;

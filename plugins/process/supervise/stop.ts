@@ -28,9 +28,9 @@ const POLL_MS = 250;
 const AFTER_KILL_MS = 5_000;
 
 /**
- * The living processes of a launch, never including the host: its leader, its group, its cgroup, what has its run's id, what was
- * found before, and all descendants of these. They are remembered, because a child whose parent has ended may have left
- * every other mark behind.
+ * The living processes of a launch, never including the host: its leader, its group, its cgroup, what has its run's id,
+ * what was found before, and all descendants of these. They are remembered, because a child whose parent has ended may
+ * have left every other mark behind.
  */
 export function survivors(target: StopTarget, maxAgeMs = 0): ProcessStat[] {
   return survivorsIn(lookAround(maxAgeMs), target);

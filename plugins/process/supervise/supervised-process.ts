@@ -59,8 +59,8 @@ export class SupervisedProcess {
   #lastExit: ExitRecord | null = null;
   readonly #firstLook = new FirstLook();
   /**
-   * Number of requested stops; a start that was requested before the latest of them is cancelled. Those of restarts do not
-   * count: whoever wants it to run has what they want afterwards.
+   * Number of requested stops; a start that was requested before the latest of them is cancelled. Those of restarts do
+   * not count: whoever wants it to run has what they want afterwards.
    */
   #stops = 0;
   readonly #ending: Ending;
@@ -271,7 +271,10 @@ export class SupervisedProcess {
     this.#with.wanted.markReady(this.#block.processName);
   }
 
-  /** Resolves when it was found out whether an earlier host's process runs. Throws a Problem 503 where that takes too long. */
+  /**
+   * Resolves when it was found out whether an earlier host's process runs. Throws a Problem 503 where that takes too
+   * long.
+   */
   async #known(): Promise<void> {
     if (this.#status !== 'unknown') return;
     await this.#firstLook.over(this.#block.processName, LEFT_BEHIND_LIMIT_MS);

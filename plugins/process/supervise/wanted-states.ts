@@ -67,7 +67,9 @@ export class WantedStates {
     this.#wishes.delete(processName);
   }
 
-  /** After a refused start: a process that was not enabled before is not enabled by it. False when it stays as it is. */
+  /**
+   * After a refused start: a process that was not enabled before is not enabled by it. False when it stays as it is.
+   */
   withdraw(processName: string, refused: WantedRecord): boolean {
     const known = this.#wishes.get(processName);
     if (known?.wish !== refused) return false;

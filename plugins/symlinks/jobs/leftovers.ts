@@ -1,5 +1,5 @@
-// What jobs that write leave when they are cut off: a child that has not ended yet, a journal without its end, and links
-// that were about to replace others.
+// What jobs that write leave when they are cut off: a child that has not ended yet, a journal without its end, and
+// links that were about to replace others.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// What an operation is: the name that clients know, and the task that does its work. To add one, write a task (tasks.ts),
-// an operation for it, and hand that to `SymlinkJobs` in index.ts; routes then run it by its name.
+// What an operation is: the name that clients know, and the task that does its work. To add one, write a task
+// (tasks.ts), an operation for it, and hand that to `SymlinkJobs` in index.ts; routes then run it by its name.
 import type { TaskName, TaskProgress } from '../tasks/task.ts';
 
 export type OperationName = 'symlink_repair' | 'symlink_manifest_backup' | 'symlink_manifest_restore';

@@ -1,5 +1,5 @@
-// The jobs of all operations: one that writes at a time, two that read beside it, the others in order. Calls that wait for
-// their result take the same place, and are recorded like the rest, so that one which is cut off can be completed.
+// The jobs of all operations: one that writes at a time, two that read beside it, the others in order. Calls that wait
+// for their result take the same place, and are recorded like the rest, so that one which is cut off can be completed.
 import { randomUUID } from 'node:crypto';
 import { type Host, type JobRun, type Jobs, Problem } from '#core';
 import { newId } from '#kit/new-id';

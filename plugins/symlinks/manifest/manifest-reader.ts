@@ -83,7 +83,9 @@ export class Manifest {
     return this.#lists.get(this.#isUndone ? 'changes' : 'entries')?.count ?? 0;
   }
 
-  /** What is to be restored, in this order: the changes of a repair, newest first, or the entries. null is no element. */
+  /**
+   * What is to be restored, in this order: the changes of a repair, newest first, or the entries. null is no element.
+   */
   items(): Generator<ManifestItem | null> {
     return this.#isUndone ? this.#changesNewestFirst() : this.#entries();
   }

@@ -1,5 +1,5 @@
-// A directory in which links are made, held by its descriptor, so that nobody can exchange a part of its path meanwhile.
-// Everything is synchronous, for threads of the child.
+// A directory in which links are made, held by its descriptor, so that nobody can exchange a part of its path
+// meanwhile. Everything is synchronous, for threads of the child.
 import {
   chmodSync,
   chownSync,

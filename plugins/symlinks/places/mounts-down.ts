@@ -1,4 +1,5 @@
-// The mounts of managed services that are not there at present. What lies below one of them is not missing, it is unknown.
+// The mounts of managed services that are not there at present. What lies below one of them is not missing, it is
+// unknown.
 import type { Host } from '#core';
 import { readMounts } from '#kit/mountinfo';
 import type {} from '../../process/contract.ts';

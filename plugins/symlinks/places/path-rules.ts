@@ -1,5 +1,5 @@
-// What a path of a request or a manifest must be before anything is looked at: absolute, normalised, and no place of the
-// system or of this product. `real-places.ts` repeats the last on the disk.
+// What a path of a request or a manifest must be before anything is looked at: absolute, normalised, and no place of
+// the system or of this product. `real-places.ts` repeats the last on the disk.
 import path from 'node:path';
 import { Problem } from '#core';
 

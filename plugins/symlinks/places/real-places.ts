@@ -1,5 +1,5 @@
-// Looks at paths on the disk, in the child: what they really are, and whether that is a protected place. Every part of a
-// path may be a link that somebody made to lead elsewhere.
+// Looks at paths on the disk, in the child: what they really are, and whether that is a protected place. Every part of
+// a path may be a link that somebody made to lead elsewhere.
 import {
   closeSync,
   constants,
@@ -70,8 +70,8 @@ function entryAt(raw: RawPath): Stats | 'blocked' | undefined {
 }
 
 /**
- * Throws a Problem 400 unless a manifest may be written there: a `.json` in an allowed place, where nothing is yet, or an
- * empty file, or an earlier manifest.
+ * Throws a Problem 400 unless a manifest may be written there: a `.json` in an allowed place, where nothing is yet, or
+ * an empty file, or an earlier manifest.
  */
 export function checkManifestPlace(file: string, what: string, places: Places): void {
   if (!file.endsWith('.json')) throw new Problem(400, `${what} must end in .json.`);

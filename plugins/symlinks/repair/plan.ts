@@ -1,5 +1,5 @@
-// The text of a plan: for each directory a line that says where things really are, then one line of JSON for each change,
-// in the form in which reports and journals have them.
+// The text of a plan: for each directory a line that says where things really are, then one line of JSON for each
+// change, in the form in which reports and journals have them.
 import { type RawPath, rawOf } from '../places/raw-path.ts';
 
 /** Where the changes behind it are made. */

@@ -1,4 +1,5 @@
-// The rules by which targets are rewritten: prefixes of whole parts of paths, of which the first that fits is applied once.
+// The rules by which targets are rewritten: prefixes of whole parts of paths, of which the first that fits is applied
+// once.
 import type { RawPath } from '../places/raw-path.ts';
 
 /** A rule whose prefixes are raw and have no slashes at their ends; `to` is empty for the root. */

@@ -39,7 +39,8 @@ export function pathsOf(item: ManifestItem): readonly RawPath[] {
 
 /**
  * Restores an entry, or undoes a change, from what stands at each of `pathsOf`. A link that still holds what the repair
- * wrote gets back what it was; any other counts as existing. Throws an EntryError where a directory stands in the place.
+ * wrote gets back what it was; any other counts as existing. Throws an EntryError where a directory stands in the
+ * place.
  */
 export function decide(item: ManifestItem, standing: readonly Standing[], overwrite: boolean): Decision {
   const [first = NOTHING, second = NOTHING] = standing;

@@ -1,5 +1,5 @@
-// Restores a manifest, or says what that would do, part by part in the order of the manifest: each part in a thread, one
-// after the other, because what one does may lie in the way of the next.
+// Restores a manifest, or says what that would do, part by part in the order of the manifest: each part in a thread,
+// one after the other, because what one does may lie in the way of the next.
 import { closeSync } from 'node:fs';
 import { Problem } from '#core';
 import { Manifest, type ManifestItem, openManifest } from '../manifest/manifest-reader.ts';

@@ -62,7 +62,9 @@ export class RestoredTree {
     this.#preview = options.preview === null ? null : new PreviewTable(options.preview);
   }
 
-  /** The real path of the directory of a link, whether it exists or not. Throws an EntryError for one that may not be. */
+  /**
+   * The real path of the directory of a link, whether it exists or not. Throws an EntryError for one that may not be.
+   */
   directoryOf(link: RawPath): RawPath {
     return this.#parent(link).real;
   }

@@ -1,5 +1,5 @@
-// Examples of what a restore would do: the first ones in the order of the manifest, and some of each action that occurs,
-// so that a long unchanged beginning hides nothing.
+// Examples of what a restore would do: the first ones in the order of the manifest, and some of each action that
+// occurs, so that a long unchanged beginning hides nothing.
 import type { Action } from './decision.ts';
 
 const EACH = 10;

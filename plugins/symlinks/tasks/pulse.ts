@@ -1,4 +1,5 @@
-// What a thread tells while it is inside of a call that may never return: memory that it shares with whoever watches it.
+// What a thread tells while it is inside of a call that may never return: memory that it shares with whoever watches
+// it.
 const HEADER_INTS = 4;
 const TEXT_BYTES = 4_096;
 const [BEATS, IS_TESTING, LINKS, TEXT_LENGTH] = [0, 1, 2, 3];

@@ -1,5 +1,5 @@
-// The threads of one task. One that asks whether a target exists and gets no answer is left behind: its request goes to a
-// new thread, which does not ask there again.
+// The threads of one task. One that asks whether a target exists and gets no answer is left behind: its request goes to
+// a new thread, which does not ask there again.
 import { availableParallelism } from 'node:os';
 import { Problem } from '#core';
 import { mountOf, readMounts } from '#kit/mountinfo';

@@ -1,5 +1,5 @@
-// The names of one directory, for questions that mostly come in their order. An array of them is made, searched and thrown
-// away at a third of the cost of a map, for which each name would be hashed.
+// The names of one directory, for questions that mostly come in their order. An array of them is made, searched and
+// thrown away at a third of the cost of a map, for which each name would be hashed.
 import type { RawPath } from '../places/raw-path.ts';
 import { type Entry, inOrder } from './listing.ts';
 

@@ -22,7 +22,10 @@ export function listEntries(directory: RawPath): readonly Entry[] {
   }
 }
 
-/** Sorts names by the values of their bytes. Node lists most directories so, and to see that costs half as much as to sort. */
+/**
+ * Sorts names by the values of their bytes. Node lists most directories so, and to see that costs half as much as to
+ * sort.
+ */
 export function inOrder(names: RawPath[]): RawPath[] {
   for (let at = 1; at < names.length; at += 1)
     if ((names[at - 1] as RawPath) > (names[at] as RawPath)) return names.sort();

@@ -1,6 +1,6 @@
-// Tells whether the targets of links exist. A directory that is asked for a second time is read once and for all, unless
-// it is known to be so large that single questions cost less; one that does not answer is never called empty: what is
-// unknown counts as existing.
+// Tells whether the targets of links exist. A directory that is asked for a second time is read once and for all,
+// unless it is known to be so large that single questions cost less; one that does not answer is never called empty:
+// what is unknown counts as existing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
@@ -42,8 +42,8 @@ export class TargetLook {
   #lastNames: ListedNames | undefined;
 
   /**
-   * Nothing below `unreachable` is touched. `tell` is called once for each directory that gives no answer. `large` is what
-   * looks of the same task have found out.
+   * Nothing below `unreachable` is touched. `tell` is called once for each directory that gives no answer. `large` is
+   * what looks of the same task have found out.
    */
   constructor(
     pulse: Pulse,

@@ -1,4 +1,5 @@
-// One thread's part of a walk: reads directories and hands the links of each to a visitor, who says what becomes of them.
+// One thread's part of a walk: reads directories and hands the links of each to a visitor, who says what becomes of
+// them.
 import { readlinkSync } from 'node:fs';
 import { reasonText } from '#kit/error-text';
 import { diskPathsIn, joined, type RawPath, shownPath } from '../places/raw-path.ts';
@@ -34,8 +35,8 @@ interface Visited {
 }
 
 /**
- * Called with the links of a directory, sorted by name, if it has any. What it appends to `lines` in all threads is joined
- * in the order of the walk.
+ * Called with the links of a directory, sorted by name, if it has any. What it appends to `lines` in all threads is
+ * joined in the order of the walk.
  */
 export type Visitor = (
   directory: WalkedDirectory,

@@ -1,4 +1,5 @@
-// Bare node:http in a process of its own, which gives to each request the bytes that a source gave to the first like it.
+// Bare node:http in a process of its own, which gives to each request the bytes that a source gave to the first like
+// it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';

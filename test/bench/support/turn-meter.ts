@@ -1,5 +1,5 @@
-// Measures how long the main thread holds the event loop: the longest time between two looks of a timer, without the time
-// in which other programs had the processor, and the most processor time between two looks.
+// Measures how long the main thread holds the event loop: the longest time between two looks of a timer, without the
+// time in which other programs had the processor, and the most processor time between two looks.
 import { readFileSync } from 'node:fs';
 
 const TICK_MS = 1;

@@ -1,4 +1,5 @@
-// The npm package, packed and unpacked in a folder of its own: a plugin that lives there type-checks, is tested and runs.
+// The npm package, packed and unpacked in a folder of its own: a plugin that lives there type-checks, is tested and
+// runs.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,8 +39,8 @@ async function run(
 const node = (cwd: string, ...args: string[]) => run(cwd, process.execPath, args);
 
 /**
- * Installs as npm would, without a network: the archive is unpacked among links to the packages that it depends on, which
- * are those of the project.
+ * Installs as npm would, without a network: the archive is unpacked among links to the packages that it depends on,
+ * which are those of the project.
  */
 async function install(t: Test): Promise<string> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'stackwarden-scratch-'));

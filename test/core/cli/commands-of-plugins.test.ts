@@ -1,5 +1,5 @@
-// Commands that plugins bring, each against one running host: logs, attach, config, events, reload, top, login, and what a
-// shell completes.
+// Commands that plugins bring, each against one running host: logs, attach, config, events, reload, top, login, and
+// what a shell completes.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// The README's first commands, typed in a fresh clone that nobody but its owner can enter: everything of the example runs.
+// The README's first commands, typed in a fresh clone that nobody but its owner can enter: everything of the example
+// runs.
 import { chown, mkdir, mkdtemp, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';

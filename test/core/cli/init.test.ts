@@ -1,4 +1,5 @@
-// The init of containers: as PID 1 of a PID namespace it reaps orphans, passes signals on, and ends as its command ends.
+// The init of containers: as PID 1 of a PID namespace it reaps orphans, passes signals on, and ends as its command
+// ends.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// `check`, `plugins`, `health` and `graph` look and leave no trace, and a dry run still tells what a start would stumble over.
+// `check`, `plugins`, `health` and `graph` look and leave no trace, and a dry run still tells what a start would
+// stumble over.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';

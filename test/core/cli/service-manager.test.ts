@@ -1,4 +1,5 @@
-// What systemd hears of a host, on a socket of its kind: ready, alive while the event loop goes round, reloading, stopping.
+// What systemd hears of a host, on a socket of its kind: ready, alive while the event loop goes round, reloading,
+// stopping.
 import { execFile, spawn } from 'node:child_process';
 import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

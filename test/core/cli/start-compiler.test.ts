@@ -6,7 +6,9 @@ import { testDir } from '../../support/directory.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-/** Runs a function as often as V8 by itself leaves it alone and oftener, and tells each time whether it was optimized. */
+/**
+ * Runs a function as often as V8 by itself leaves it alone and oftener, and tells each time whether it was optimized.
+ */
 const METER = `
 import { appendFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';

@@ -9,7 +9,10 @@ import { until } from '../../support/until.ts';
 
 const LEFT_MB = 30;
 
-/** Takes memory as a start does, lets go of it when the host is told to, and tells what is used of it. V8 does not ask itself whether to collect. */
+/**
+ * Takes memory as a start does, lets go of it when the host is told to, and tells what is used of it. V8 does not ask
+ * itself whether to collect.
+ */
 const METER = `
 import { writeFileSync } from 'node:fs';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';

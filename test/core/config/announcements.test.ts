@@ -1,4 +1,5 @@
-// Changes of the configuration are told one after the other, outside the queue of updates: whoever hears of one may update.
+// Changes of the configuration are told one after the other, outside the queue of updates: whoever hears of one may
+// update.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import type { TestHost } from '../../support/host.ts';

@@ -1,5 +1,5 @@
-// Code that plugins give to the configuration, in schemas, defaults and templates: where it fails its plugin is named, and
-// the configuration is made without it.
+// Code that plugins give to the configuration, in schemas, defaults and templates: where it fails its plugin is named,
+// and the configuration is made without it.
 import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { kid, start, status } from '../../support/kids.ts';

@@ -1,5 +1,5 @@
-// Numbers that JSON does not have reach clients as null; a save of what a client got leaves them in the file, and none is
-// taken from a body.
+// Numbers that JSON does not have reach clients as null; a save of what a client got leaves them in the file, and none
+// is taken from a body.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

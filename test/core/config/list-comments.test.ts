@@ -1,5 +1,5 @@
-// Where the comments of a list are after a save that removes, adds, moves and changes items at once: each above or beside
-// the item that it stood with.
+// Where the comments of a list are after a save that removes, adds, moves and changes items at once: each above or
+// beside the item that it stood with.
 import fc from 'fast-check';
 import t from 'tap';
 import { editText } from '../../../core/config/edit.ts';

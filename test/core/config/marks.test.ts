@@ -1,4 +1,5 @@
-// What schemas say of their members by marks acts everywhere: a plugin's own keys of blocks, its sections, and templates.
+// What schemas say of their members by marks acts everywhere: a plugin's own keys of blocks, its sections, and
+// templates.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

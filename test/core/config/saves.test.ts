@@ -1,5 +1,5 @@
-// A save costs what it changes: schemas look at the changed block alone, contributions are asked once, and the capture of
-// output hears of the services whose log is another one.
+// A save costs what it changes: schemas look at the changed block alone, contributions are asked once, and the capture
+// of output hears of the services whose log is another one.
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { kid, start } from '../../support/kids.ts';

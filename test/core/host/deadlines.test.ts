@@ -1,4 +1,5 @@
-// Nothing waits without a deadline: what hangs is told by name and left behind, and neither timers nor a stop wait for it.
+// Nothing waits without a deadline: what hangs is told by name and left behind, and neither timers nor a stop wait for
+// it.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// Outgoing requests of a plugin against a server with every fault: slow, endless, cut, redirecting in circles, compressed.
+// Outgoing requests of a plugin against a server with every fault: slow, endless, cut, redirecting in circles,
+// compressed.
 import { getEventListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

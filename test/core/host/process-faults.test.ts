@@ -1,4 +1,5 @@
-// What a plugin does to the process that it shares with all others is undone where that is possible, and told as its own.
+// What a plugin does to the process that it shares with all others is undone where that is possible, and told as its
+// own.
 import t from 'tap';
 import { until } from '../../support/until.ts';
 import { startWithWild } from '../../support/wild-plugin.ts';

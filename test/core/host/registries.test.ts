@@ -1,4 +1,5 @@
-// Hooks, contributions, services and capabilities as plugins use them: order, refusal, and withdrawal with their plugin.
+// Hooks, contributions, services and capabilities as plugins use them: order, refusal, and withdrawal with their
+// plugin.
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

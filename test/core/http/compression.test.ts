@@ -1,4 +1,5 @@
-// Answers that are compressed: for clients that take gzip, above 8 KiB, on routes that say so; the same bytes otherwise.
+// Answers that are compressed: for clients that take gzip, above 8 KiB, on routes that say so; the same bytes
+// otherwise.
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// Moments that are kept as ticks after boot: what they are by the time of day, where a container hides the machine's age.
+// Moments that are kept as ticks after boot: what they are by the time of day, where a container hides the machine's
+// age.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// The words by which lines with secrets are told: they may be many, but most lines of output must hold nothing like them.
+// The words by which lines with secrets are told: they may be many, but most lines of output must hold nothing like
+// them.
 import t from 'tap';
 import { SECRET_WORDS } from '../../../core/kit/redact.ts';
 

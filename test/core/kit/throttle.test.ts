@@ -21,7 +21,9 @@ async function pauses(tookMs: number, bounds: readonly [pauseMs: number, leastMs
   return ranMs.slice(1).map((ms, index) => ms - (ranMs[index] ?? 0));
 }
 
-/** Timers begin with the time at which the loop last looked at the clock, so that they may be early by what a turn took. */
+/**
+ * Timers begin with the time at which the loop last looked at the clock, so that they may be early by what a turn took.
+ */
 const EARLY = 0.5;
 
 t.test('a pause is as long as asked for', async t => {

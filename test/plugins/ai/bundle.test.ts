@@ -1,4 +1,5 @@
-// The pieces of which a bundle is made: its window, whose logs are read, sources that fail or hang, and its limit of size.
+// The pieces of which a bundle is made: its window, whose logs are read, sources that fail or hang, and its limit of
+// size.
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { EvidenceSource, EvidenceTarget } from '../../../plugins/ai/contract.ts';

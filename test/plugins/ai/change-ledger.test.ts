@@ -1,5 +1,6 @@
-// The ledger of changes: every change of the configuration through the host and every start, stop, update and removal of
-// a service is written without secrets, in a file that an earlier program may have made, and a fault of it hinders nobody.
+// The ledger of changes: every change of the configuration through the host and every start, stop, update and removal
+// of a service is written without secrets, in a file that an earlier program may have made, and a fault of it hinders
+// nobody.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';

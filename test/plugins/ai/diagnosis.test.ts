@@ -1,4 +1,5 @@
-// Diagnoses over the routes: what is asked, what leaves the host, what is answered, and what is kept for further questions.
+// Diagnoses over the routes: what is asked, what leaves the host, what is answered, and what is kept for further
+// questions.
 import t from 'tap';
 import { openReceiver, type Reply } from '../../contracts/receiver.ts';
 import { startHost } from '../../support/host.ts';

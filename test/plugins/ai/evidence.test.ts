@@ -1,5 +1,5 @@
-// Diagnoses of real services over the routes: what their logs, states, changes and numbers say is in the bundle, the cause
-// is named first, and no secret that is planted in any of them leaves the host.
+// Diagnoses of real services over the routes: what their logs, states, changes and numbers say is in the bundle, the
+// cause is named first, and no secret that is planted in any of them leaves the host.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

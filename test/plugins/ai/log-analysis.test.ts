@@ -1,5 +1,5 @@
-// The analysis of logs: one pass over the files of a log, which says of two spans of time what their lines tell, within its
-// budget, without secrets.
+// The analysis of logs: one pass over the files of a log, which says of two spans of time what their lines tell, within
+// its budget, without secrets.
 import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';

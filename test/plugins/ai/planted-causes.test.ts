@@ -1,5 +1,5 @@
-// Stacks with a planted cause: the logs of real programs are read as those of a stack of which one service is in trouble.
-// What rules find names the cause among its first three findings, and nothing in stacks that are well.
+// Stacks with a planted cause: the logs of real programs are read as those of a stack of which one service is in
+// trouble. What rules find names the cause among its first three findings, and nothing in stacks that are well.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Stacks whose one service is brought into trouble, and what the trouble is. The logs are what real programs print: most
-// run into the fault themselves; where that takes another machine, they print what such a service prints.
+// Stacks whose one service is brought into trouble, and what the trouble is. The logs are what real programs print:
+// most run into the fault themselves; where that takes another machine, they print what such a service prints.
 
 export interface PlantedStack {
   readonly trouble: string;

@@ -1,5 +1,5 @@
-// Redaction of what the assistant reads: secrets of many kinds in every form in which programs write them are masked, in
-// texts and in data, what only looks like one stays readable, and nothing is masked twice.
+// Redaction of what the assistant reads: secrets of many kinds in every form in which programs write them are masked,
+// in texts and in data, what only looks like one stays readable, and nothing is masked twice.
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,4 +1,5 @@
-// Settings and profiles of the assistant: what is saved, what stays, where keys may go, and a provider of a third party.
+// Settings and profiles of the assistant: what is saved, what stays, where keys may go, and a provider of a third
+// party.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

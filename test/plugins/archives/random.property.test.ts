@@ -1,5 +1,5 @@
-// Random archives: of names and links that lead up, down and through each other, of which whatever is unpacked stays in its
-// folder; and damaged at random, which are refused or unpacked, and never anything else.
+// Random archives: of names and links that lead up, down and through each other, of which whatever is unpacked stays in
+// its folder; and damaged at random, which are refused or unpacked, and never anything else.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
-// Archives of every kind, unpacked by a build: with the rights of whoever gets the files, only what is wanted, the layers
-// of images one over the other, never onto a disk without room, and ended when they are cancelled.
+// Archives of every kind, unpacked by a build: with the rights of whoever gets the files, only what is wanted, the
+// layers of images one over the other, never onto a disk without room, and ended when they are cancelled.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,7 +14,10 @@ import { until } from '../../support/until.ts';
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const LONG = 'a-directory-with-a-long-name/'.repeat(6);
 
-/** Everything in a directory by its path: the text of files with `*` when anybody may run them, `->` and the target of links. */
+/**
+ * Everything in a directory by its path: the text of files with `*` when anybody may run them, `->` and the target of
+ * links.
+ */
 async function shown(directory: string): Promise<Record<string, string>> {
   const names = (await readdir(directory, { recursive: true })).sort();
   const entries = names.map(async name => {

@@ -1,4 +1,5 @@
-// Services that end or do not start: how often and when they are tried again, and what a user or the configuration stops.
+// Services that end or do not start: how often and when they are tried again, and what a user or the configuration
+// stops.
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

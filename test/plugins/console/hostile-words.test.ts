@@ -1,5 +1,5 @@
-// What services, files and callers can put into names, lines, reasons and refusals is shown as words: a browser that goes
-// through every view runs none of it.
+// What services, files and callers can put into names, lines, reasons and refusals is shown as words: a browser that
+// goes through every view runs none of it.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';

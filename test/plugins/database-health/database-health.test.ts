@@ -1,4 +1,5 @@
-// The health of databases on a running host: modes, logs that grow and rotate, what is kept, and kinds of third parties.
+// The health of databases on a running host: modes, logs that grow and rotate, what is kept, and kinds of third
+// parties.
 import { execFileSync } from 'node:child_process';
 import { appendFile, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import t from 'tap';

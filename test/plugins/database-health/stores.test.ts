@@ -1,5 +1,5 @@
-// What templates say of databases, on real files: directories, whole trees, variables that lead elsewhere, and files that
-// are never opened.
+// What templates say of databases, on real files: directories, whole trees, variables that lead elsewhere, and files
+// that are never opened.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// The repair of a Plex database by the real way of the tool: a program of its own, beside a server that tells who watches.
+// The repair of a Plex database by the real way of the tool: a program of its own, beside a server that tells who
+// watches.
 import { existsSync, statSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// Web interfaces behind the gateway: whatever a service or a client says, nothing waits for good or is taken for another.
+// Web interfaces behind the gateway: whatever a service or a client says, nothing waits for good or is taken for
+// another.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';

@@ -1,4 +1,5 @@
-// Whether a running process is well: its ports, its own health address, and what the words there mean, over real sockets.
+// Whether a running process is well: its ports, its own health address, and what the words there mean, over real
+// sockets.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Releases of repositories: assets by pattern and architecture, sources of tags, branches and commits, sums, and what is
-// hostile, missing or made for another machine.
+// Releases of repositories: assets by pattern and architecture, sources of tags, branches and commits, sums, and what
+// is hostile, missing or made for another machine.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';

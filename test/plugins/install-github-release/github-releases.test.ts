@@ -1,5 +1,5 @@
-// What a table of cases cannot show of releases at GitHub: whom the token is told, downloads that are cut off, limits that
-// are waited for and remembered, addresses in this machine, the facts of the templates, and the configuration.
+// What a table of cases cannot show of releases at GitHub: whom the token is told, downloads that are cut off, limits
+// that are waited for and remembered, addresses in this machine, the facts of the templates, and the configuration.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';

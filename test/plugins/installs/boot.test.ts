@@ -1,5 +1,5 @@
-// Boots and onboarding with programs that are missing: what is installed starts at once, what another system fails to give
-// is told and tried again, and nothing that cannot be fetched is enabled.
+// Boots and onboarding with programs that are missing: what is installed starts at once, what another system fails to
+// give is told and tried again, and nothing that cannot be fetched is enabled.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

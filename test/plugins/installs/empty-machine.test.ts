@@ -1,5 +1,5 @@
-// An empty machine: a browser goes through onboarding, and what it has chosen is fetched from those who publish it, built,
-// started and healthy. One service for each source, and for each runtime.
+// An empty machine: a browser goes through onboarding, and what it has chosen is fetched from those who publish it,
+// built, started and healthy. One service for each source, and for each runtime.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -61,7 +61,9 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     wheel.writestr(info + 'RECORD', ''.join(name + ',,\\n' for name in wheel.namelist()) + info + 'RECORD,,\\n')
 `;
 
-/** What stands in for pip, which takes seconds to be put into an environment: wheels of the release are unpacked there. */
+/**
+ * What stands in for pip, which takes seconds to be put into an environment: wheels of the release are unpacked there.
+ */
 const PIP = `
 import sys, sysconfig, zipfile
 for line in open(sys.argv[sys.argv.index('-r') + 1]):
@@ -324,7 +326,9 @@ t.test('onboarding on an empty machine ends with running services', { skip: !isH
 const JELLYFIN = 'usr/lib/jellyfin/bin/jellyfin';
 const WANTED = '/etc/systemd/system/multi-user.target.wants/jellyfin.service';
 const jellyfinVersion = '10.10.3+deb12';
-/** As they are published: one that needs the others, the server with its unit, the pages, and what the machine lacks. */
+/**
+ * As they are published: one that needs the others, the server with its unit, the pages, and what the machine lacks.
+ */
 const jellyfinPackages: readonly PackageSpec[] = [
   {
     name: 'jellyfin',

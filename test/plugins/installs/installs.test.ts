@@ -1,5 +1,5 @@
-// Programs that are missing when their services start: installed beside what runs, put in place at once, kept, taken back,
-// and left alone where the machine has its own.
+// Programs that are missing when their services start: installed beside what runs, put in place at once, kept, taken
+// back, and left alone where the machine has its own.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// What services take of the machine: priority, open files, memory and processors, told by what; and restarts for memory.
+// What services take of the machine: priority, open files, memory and processors, told by what; and restarts for
+// memory.
 import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
@@ -129,7 +130,8 @@ t.test('runs lie beside the cgroup of their host, where that has one for itself'
   await until(remove, { what: 'its end' });
 });
 
-// A directory stands for the controllers, which machines keep to themselves: what is written where, and what is then told.
+// A directory stands for the controllers, which machines keep to themselves: what is written where, and what is then
+// told.
 t.test('limits are written into the cgroup of the run, and asked for above it', { skip }, async t => {
   const run = path.join(mount?.directory ?? '', `stackwarden-${process.pid}`);
   await mkdir(run);

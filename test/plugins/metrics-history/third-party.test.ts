@@ -1,5 +1,5 @@
-// Another store of the history from a third party's folder: told of new samples, asked for its status, read when it holds
-// all; and what the managed server tells plugins that would keep data in it.
+// Another store of the history from a third party's folder: told of new samples, asked for its status, read when it
+// holds all; and what the managed server tells plugins that would keep data in it.
 import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';

@@ -1,4 +1,5 @@
-// A history whose samples cannot be counted in time, as that of years, is used all the same, with the totals that are kept.
+// A history whose samples cannot be counted in time, as that of years, is used all the same, with the totals that are
+// kept.
 import pg from 'pg';
 import t from 'tap';
 import { activated, choose, isActive, query, storage } from '../../support/metrics-postgres.ts';

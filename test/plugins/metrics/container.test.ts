@@ -1,5 +1,5 @@
-// In a container, CPU, memory and disks are those of its cgroup; what its files do not tell is not known, or that of the
-// machine. The files are made by the test, on a host that sees them in the place of its own.
+// In a container, CPU, memory and disks are those of its cgroup; what its files do not tell is not known, or that of
+// the machine. The files are made by the test, on a host that sees them in the place of its own.
 import { rm, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import path from 'node:path';

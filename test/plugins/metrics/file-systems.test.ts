@@ -1,5 +1,5 @@
-// How full a file system is counts for some seconds, because a look at it starts a program; and a dead mount costs neither
-// the others their numbers nor the machine more than one process for each path.
+// How full a file system is counts for some seconds, because a look at it starts a program; and a dead mount costs
+// neither the others their numbers nor the machine more than one process for each path.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
-// A host that is killed in the middle of a delivery: the attempt is counted once, and the message arrives. The next one is
-// told of a certificate authority, and trusts the receivers that this has signed.
+// A host that is killed in the middle of a delivery: the attempt is counted once, and the message arrives. The next one
+// is told of a certificate authority, and trusts the receivers that this has signed.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

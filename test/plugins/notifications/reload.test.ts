@@ -1,5 +1,5 @@
-// The plugin is withdrawn and set up again while deliveries are in the air: nothing is lost, and what was reached is not
-// told twice. The same for a plugin that a destination needs.
+// The plugin is withdrawn and set up again while deliveries are in the air: nothing is lost, and what was reached is
+// not told twice. The same for a plugin that a destination needs.
 import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,5 @@
-// Every destination fails in every way, and no part of its URL or headers is told: not in an answer, the history, a log.
+// Every destination fails in every way, and no part of its URL or headers is told: not in an answer, the history, a
+// log.
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import net, { type AddressInfo, type Socket } from 'node:net';

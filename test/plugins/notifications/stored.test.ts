@@ -1,5 +1,5 @@
-// The file of the queue: that of an earlier program is used as it is found, what is too old or too much goes, a stop gives
-// back what it does not finish, and a file that holds somebody else's code is refused.
+// The file of the queue: that of an earlier program is used as it is found, what is too old or too much goes, a stop
+// gives back what it does not finish, and a file that holds somebody else's code is refused.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,4 +1,5 @@
-// `on_exit`: the end of one service stops all others, in order, and Stackwarden with `shutdown`; a restart comes before.
+// `on_exit`: the end of one service stops all others, in order, and Stackwarden with `shutdown`; a restart comes
+// before.
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

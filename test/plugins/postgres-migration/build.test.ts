@@ -1,4 +1,5 @@
-// From a build, away from the sources: the programs that look at SQLite, make the tables and transfer the rows are in it.
+// From a build, away from the sources: the programs that look at SQLite, make the tables and transfer the rows are in
+// it.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// Moves that fail, also because a program is killed: the service is on SQLite as before, and its files are the same byte
-// for byte.
+// Moves that fail, also because a program is killed: the service is on SQLite as before, and its files are the same
+// byte for byte.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// A cutover whose disk is full once the service is stopped: what it has made there makes room again, and the service is on
-// SQLite as before.
+// A cutover whose disk is full once the service is stopped: what it has made there makes room again, and the service is
+// on SQLite as before.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// The host is killed around every step of a migration: its next start leaves a service on whole data, and nothing behind.
-// The long proof repeats each kind as often as STACKWARDEN_TEST_ROUNDS says.
+// The host is killed around every step of a migration: its next start leaves a service on whole data, and nothing
+// behind. The long proof repeats each kind as often as STACKWARDEN_TEST_ROUNDS says.
 import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,5 +1,5 @@
-// A rehearsal as the panel of the frontend asks for it: the checks before, what it tells, what nobody may do meanwhile, and
-// that the service goes on without noticing.
+// A rehearsal as the panel of the frontend asks for it: the checks before, what it tells, what nobody may do meanwhile,
+// and that the service goes on without noticing.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

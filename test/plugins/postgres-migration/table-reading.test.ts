@@ -1,5 +1,5 @@
-// Rows that are taken from the pages of a file become in binary form the very lines that they become one by one, whatever
-// stands among them; and most are taken.
+// Rows that are taken from the pages of a file become in binary form the very lines that they become one by one,
+// whatever stands among them; and most are taken.
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';

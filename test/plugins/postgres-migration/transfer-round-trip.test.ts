@@ -10,7 +10,9 @@ const server = await startPostgres(t);
 
 interface Generated {
   readonly type: string;
-  /** What SQLite gets, and what a query of PostgreSQL must give for it, as its own expression of the column gives it. */
+  /**
+   * What SQLite gets, and what a query of PostgreSQL must give for it, as its own expression of the column gives it.
+   */
   readonly value: fc.Arbitrary<readonly [stored: unknown, expected: unknown]>;
   /** In SQL. Default: the column. */
   readonly read?: (column: string) => string;

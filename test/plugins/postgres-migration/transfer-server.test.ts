@@ -1,5 +1,5 @@
-// A server that hangs, breaks off, speaks another protocol, answers for ever or says what nobody may hear: each ends the
-// transfer with a sentence, and nothing of what it says is repeated.
+// A server that hangs, breaks off, speaks another protocol, answers for ever or says what nobody may hear: each ends
+// the transfer with a sentence, and nothing of what it says is repeated.
 import t from 'tap';
 import { serverFault } from '../../../plugins/postgres-migration/transfer/server-fault.ts';
 import { Target } from '../../../plugins/postgres-migration/transfer/target.ts';

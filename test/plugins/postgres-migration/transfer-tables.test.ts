@@ -1,5 +1,5 @@
-// How tables, keys and sequences of both sides come together: what is copied, what is left, and what is refused with the
-// place where it stands and never with a value.
+// How tables, keys and sequences of both sides come together: what is copied, what is left, and what is refused with
+// the place where it stands and never with a value.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type Database from 'better-sqlite3';

@@ -1,4 +1,5 @@
-// A boot in layers: each service after what it needs is ready, independent ones side by side, a failure told, a stop in reverse.
+// A boot in layers: each service after what it needs is ready, independent ones side by side, a failure told, a stop in
+// reverse.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { recordEvents } from '../../support/events.ts';

@@ -1,5 +1,5 @@
-// `enabled` in the configuration file while the host runs: what it enables is started, what it disables is stopped, and a
-// start or stop by hand stays until the key itself changes. `autostart: false` leaves a start to a user.
+// `enabled` in the configuration file while the host runs: what it enables is started, what it disables is stopped, and
+// a start or stop by hand stays until the key itself changes. `autostart: false` leaves a start to a user.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// Members that third parties add to what clients see of a process: shown, described, kept, and left out when they do not fit.
+// Members that third parties add to what clients see of a process: shown, described, kept, and left out when they do
+// not fit.
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';

@@ -1,4 +1,5 @@
-// The output of a run that ends while its supervision is handed over: what was not read by then is kept for the next one.
+// The output of a run that ends while its supervision is handed over: what was not read by then is kept for the next
+// one.
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// What was read of a spool is given back to the disk: the file keeps its size and what follows, and what cannot be given
-// back is told with a reason. One child does it for all, and another one takes its place when it has ended.
+// What was read of a spool is given back to the disk: the file keeps its size and what follows, and what cannot be
+// given back is told with a reason. One child does it for all, and another one takes its place when it has ended.
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

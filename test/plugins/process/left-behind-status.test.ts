@@ -1,4 +1,5 @@
-// A service whose leader has ended by itself is stopping until what that left behind has ended, wherever its status is told.
+// A service whose leader has ended by itself is stopping until what that left behind has ended, wherever its status is
+// told.
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';

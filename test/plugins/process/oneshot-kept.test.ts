@@ -1,5 +1,5 @@
-// What a one-shot service has done outlives the host: only an orderly stop of everything, another block or a start by hand
-// has it run once more.
+// What a one-shot service has done outlives the host: only an orderly stop of everything, another block or a start by
+// hand has it run once more.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

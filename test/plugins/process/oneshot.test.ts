@@ -1,4 +1,5 @@
-// One-shot services: exit code 0 is success, whenever it comes, and what needs them starts then; any other is a failure.
+// One-shot services: exit code 0 is success, whenever it comes, and what needs them starts then; any other is a
+// failure.
 import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';

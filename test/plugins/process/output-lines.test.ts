@@ -1,5 +1,5 @@
-// Lines that stay bytes are those that would be the same as text: nothing secret, no code and no level is missed, and the
-// block of a log holds the same.
+// Lines that stay bytes are those that would be the same as text: nothing secret, no code and no level is missed, and
+// the block of a log holds the same.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';

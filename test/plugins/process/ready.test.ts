@@ -1,5 +1,5 @@
-// A start ends when the service's own probe says that it is healthy, and what has ended is replaced at once where nobody
-// asks for a delay. Neither waits for a clock, which stands nearly still here.
+// A start ends when the service's own probe says that it is healthy, and what has ended is replaced at once where
+// nobody asks for a delay. Neither waits for a clock, which stands nearly still here.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { pluginsDir, startHost } from '../../support/host.ts';

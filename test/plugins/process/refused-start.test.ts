@@ -1,4 +1,5 @@
-// A start that is refused before anything was launched leaves nothing behind: no enabled process, no port, no directory.
+// A start that is refused before anything was launched leaves nothing behind: no enabled process, no port, no
+// directory.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

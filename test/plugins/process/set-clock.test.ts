@@ -1,5 +1,5 @@
-// A time of day that is set while services run, as a machine without a clock of its own does after its start: since when they
-// run is told by the new one, of adopted services too.
+// A time of day that is set while services run, as a machine without a clock of its own does after its start: since
+// when they run is told by the new one, of adopted services too.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,5 +1,5 @@
-// A host that stood still in its shutdown for longer than that may take, as one that is stopped by SIGSTOP or in a virtual
-// machine that is paused, still sees to the end of its services before it says that they live on.
+// A host that stood still in its shutdown for longer than that may take, as one that is stopped by SIGSTOP or in a
+// virtual machine that is paused, still sees to the end of its services before it says that they live on.
 import t from 'tap';
 import { shutDown } from '../../../plugins/process/boot/shutdown.ts';
 

@@ -14,7 +14,9 @@ const sleeper = (processName: string, enabled: boolean) => ({
   suppress_logging: true,
 });
 
-/** A host that left its service running, and the next, of which a plugin asks something before it has looked at that. */
+/**
+ * A host that left its service running, and the next, of which a plugin asks something before it has looked at that.
+ */
 async function followed(t: Test, ask: string) {
   const configDir = testDir(t, {});
   const early = testDir(t, {

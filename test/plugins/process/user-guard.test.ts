@@ -1,5 +1,5 @@
-// Which keys of a service with a user of its own nobody changes while authentication is off: those that schemas mark, and
-// those that none describes.
+// Which keys of a service with a user of its own nobody changes while authentication is off: those that schemas mark,
+// and those that none describes.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// A host that is root in a user namespace without the user of its services, as in a rootless container: a start says so, and
-// what to do.
+// A host that is root in a user namespace without the user of its services, as in a rootless container: a start says
+// so, and what to do.
 import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import t from 'tap';

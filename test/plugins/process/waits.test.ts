@@ -1,4 +1,5 @@
-// What a start waits for, when it comes: directories, mounts, ports and addresses, in that order, each with its own limit.
+// What a start waits for, when it comes: directories, mounts, ports and addresses, in that order, each with its own
+// limit.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';

@@ -1,5 +1,5 @@
-// The exporter: what a real host tells, in both formats, by the judgement of Prometheus' own tool, with hostile names and
-// with plugins of third parties that fail.
+// The exporter: what a real host tells, in both formats, by the judgement of Prometheus' own tool, with hostile names
+// and with plugins of third parties that fail.
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

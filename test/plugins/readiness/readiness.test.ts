@@ -1,4 +1,5 @@
-// Readiness and liveness that blocks state: by HTTP, a port, a command and a line of output; and what follows from them.
+// Readiness and liveness that blocks state: by HTTP, a port, a command and a line of output; and what follows from
+// them.
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';

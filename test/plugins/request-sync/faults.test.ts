@@ -1,4 +1,5 @@
-// What each fault of a request manager leads to, with managers and a network in process, so that time is the test's own.
+// What each fault of a request manager leads to, with managers and a network in process, so that time is the test's
+// own.
 import t from 'tap';
 import { WorkQueue } from '../../../core/kit/work-queue.ts';
 import { Cycles } from '../../../plugins/request-sync/cycles.ts';

@@ -1,5 +1,5 @@
-// While request managers hang, every route answers from what is known, the configuration can be changed, and the host can
-// stop. The key goes nowhere but to its own origin.
+// While request managers hang, every route answers from what is known, the configuration can be changed, and the host
+// can stop. The key goes nowhere but to its own origin.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

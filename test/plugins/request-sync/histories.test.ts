@@ -1,6 +1,6 @@
-// Random histories of a primary and two subordinates, in process: people's deeds, faults, outages, lost data, wrong clocks,
-// a full disk and kills in the middle of a cycle. Whatever happens, no law is broken, and in the end every subordinate
-// shows what the decision table says.
+// Random histories of a primary and two subordinates, in process: people's deeds, faults, outages, lost data, wrong
+// clocks, a full disk and kills in the middle of a cycle. Whatever happens, no law is broken, and in the end every
+// subordinate shows what the decision table says.
 import fc from 'fast-check';
 import t from 'tap';
 import { WorkQueue } from '../../../core/kit/work-queue.ts';
@@ -276,8 +276,8 @@ function withoutRare(mediaType: string, tmdbId: number) {
 }
 
 /**
- * Faults and breaches of laws; none when, in the end, all is as it should be, and each of the later deeds is replicated by
- * the cycle after it.
+ * Faults and breaches of laws; none when, in the end, all is as it should be, and each of the later deeds is replicated
+ * by the cycle after it.
  */
 async function tell(
   setting: Setting,

@@ -1,4 +1,5 @@
-// Instances on this machine: their roles, the keys in their own files, which may be anything, and changes while it runs.
+// Instances on this machine: their roles, the keys in their own files, which may be anything, and changes while it
+// runs.
 import { execFileSync } from 'node:child_process';
 import { chown, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';

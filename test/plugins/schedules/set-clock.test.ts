@@ -1,4 +1,5 @@
-// A clock that is set ahead over the times of a schedule, as on a machine that learns the time of day late, is no such time.
+// A clock that is set ahead over the times of a schedule, as on a machine that learns the time of day late, is no such
+// time.
 import t from 'tap';
 import { scheduled } from '../../support/scheduled.ts';
 

@@ -1,4 +1,5 @@
-// Authelia: its file follows its block and keeps what others wrote, its secrets are made once, and it checks them itself.
+// Authelia: its file follows its block and keeps what others wrote, its secrets are made once, and it checks them
+// itself.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';

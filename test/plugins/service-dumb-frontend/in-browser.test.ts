@@ -31,8 +31,8 @@ async function openPage(t: Test): Promise<Page> {
 }
 
 /**
- * A host that runs the frontend, and an application with a web interface and without a word about its log. A start of the
- * frontend waits for the directory `awaited`.
+ * A host that runs the frontend, and an application with a web interface and without a word about its log. A start of
+ * the frontend waits for the directory `awaited`.
  */
 async function openManaged(t: Test) {
   const directory = testDir(t, {});

@@ -1,4 +1,5 @@
-// What a diagnosis of InfiniDysk tells from its databases and its log: settings and numbers, and nothing of its providers.
+// What a diagnosis of InfiniDysk tells from its databases and its log: settings and numbers, and nothing of its
+// providers.
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,4 +1,5 @@
-// The managed server as others ask for it: also one that has ended just now is started, and why it does not run is told.
+// The managed server as others ask for it: also one that has ended just now is started, and why it does not run is
+// told.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import { Problem } from '../../../core/contract/problem.ts';

@@ -1,4 +1,5 @@
-// A server that runs already when the host starts: it is adopted, or the start is refused when nobody can tell which it is.
+// A server that runs already when the host starts: it is adopted, or the start is refused when nobody can tell which it
+// is.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Every fact of the catalogue of services is built: in the template, in a folder of its vendor, or it stands below with the
-// reason why not. What installs a service is not compared; launches.test.ts shows how it is launched.
+// Every fact of the catalogue of services is built: in the template, in a folder of its vendor, or it stands below with
+// the reason why not. What installs a service is not compared; launches.test.ts shows how it is launched.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
-// Every known service is launched for real, with its paths moved into a directory of the test and a program that notes what
-// it was started with in place of its own: the command, the variables, the directory and what happens before are those that
-// the catalogue names.
+// Every known service is launched for real, with its paths moved into a directory of the test and a program that notes
+// what it was started with in place of its own: the command, the variables, the directory and what happens before are
+// those that the catalogue names.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
@@ -97,7 +97,10 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   '/pgadmin/venv/bin:${PATH}': '{dir}/pgadmin/venv/bin:{PATH}',
 };
 
-/** What a step must have done when its service was launched; the title of the test that drives it; or null with a reason. */
+/**
+ * What a step must have done when its service was launched; the title of the test that drives it; or null with a
+ * reason.
+ */
 type Evidence = ((t: Test, stack: Stack) => unknown) | { readonly test: string; readonly title: string } | null;
 
 const DRIVEN_ALONE = {

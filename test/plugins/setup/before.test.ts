@@ -1,4 +1,5 @@
-// What a template lets happen just before a launch: links among the files of the service, and programs that can refuse it.
+// What a template lets happen just before a launch: links among the files of the service, and programs that can refuse
+// it.
 import { existsSync } from 'node:fs';
 import { chmod, lstat, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// What is prepared before a known service is launched: command, variables, secrets, directories, files, or one clear line.
+// What is prepared before a known service is launched: command, variables, secrets, directories, files, or one clear
+// line.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Repairs and restores by root while somebody else exchanges a directory of the library for a link that leads elsewhere:
-// nothing outside of it is changed.
+// Repairs and restores by root while somebody else exchanges a directory of the library for a link that leads
+// elsewhere: nothing outside of it is changed.
 import { chmodSync, chownSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';

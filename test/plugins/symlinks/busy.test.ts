@@ -1,5 +1,5 @@
-// A host that has much to do with links: what it refuses, what goes on beside a file system that is slow, and what ends with
-// whoever asked for it.
+// A host that has much to do with links: what it refuses, what goes on beside a file system that is slow, and what ends
+// with whoever asked for it.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// What others change between the plan of a repair and its work: their links stay, and of a file system that was exchanged
-// nothing is touched.
+// What others change between the plan of a repair and its work: their links stay, and of a file system that was
+// exchanged nothing is touched.
 import { spawnSync } from 'node:child_process';
 import { linkSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,10 @@ import { repairInput } from '../../support/symlink-task.ts';
 
 const ID = 'e'.repeat(32);
 
-/** Runs a repair of `dir`, in which `meanwhile` happens once everything is planned and nothing is done, and `done` before its end. */
+/**
+ * Runs a repair of `dir`, in which `meanwhile` happens once everything is planned and nothing is done, and `done`
+ * before its end.
+ */
 async function repaired(t: Test, dir: string, input: object, meanwhile: () => void, done = () => {}) {
   const configDir = linkDir(t);
   const { backupPath } = { backupPath: path.join(configDir, 'undo.json'), ...input };

@@ -1,5 +1,5 @@
-// A disk that becomes full while links are repaired or written down: what was done is told and can be undone, and nothing
-// half-written is left.
+// A disk that becomes full while links are repaired or written down: what was done is told and can be undone, and
+// nothing half-written is left.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// A backup and a restore whose child is killed at any moment: the manifest is the old or the new one, every link is what it
-// was or what the manifest says, none is missing, and the same request afterwards ends the work.
+// A backup and a restore whose child is killed at any moment: the manifest is the old or the new one, every link is
+// what it was or what the manifest says, none is missing, and the same request afterwards ends the work.
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

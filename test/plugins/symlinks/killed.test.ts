@@ -1,5 +1,5 @@
-// A repair whose child is killed at any moment: every link is the old or the new one, none is missing, nothing else is left,
-// and the journal undoes what was done.
+// A repair whose child is killed at any moment: every link is the old or the new one, none is missing, nothing else is
+// left, and the journal undoes what was done.
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,6 @@
 // Laws of repairs over generated trees: a dry run changes nothing and says exactly what the run then does, a second run
-// finds nothing more to do, and the undo manifest brings every link back. Where a target leads is what Node makes of it.
+// finds nothing more to do, and the undo manifest brings every link back. Where a target leads is what Node makes of
+// it.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';

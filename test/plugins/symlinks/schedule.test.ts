@@ -1,5 +1,5 @@
-// Scheduled snapshots by a real host: made once for what was missed, repeated after failures, and older ones removed only
-// where the new one can be trusted.
+// Scheduled snapshots by a real host: made once for what was missed, repeated after failures, and older ones removed
+// only where the new one can be trusted.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// Threads of a child are kept from one task to the next, and what one task was told and has counted is not the next one's.
+// Threads of a child are kept from one task to the next, and what one task was told and has counted is not the next
+// one's.
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';

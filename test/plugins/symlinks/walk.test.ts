@@ -1,5 +1,5 @@
-// A walk hands over directories in their order, whatever the threads answer first, and keeps nothing of what it has handed
-// over.
+// A walk hands over directories in their order, whatever the threads answer first, and keeps nothing of what it has
+// handed over.
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { ShardPool } from '../../../plugins/symlinks/tasks/shard-pool.ts';

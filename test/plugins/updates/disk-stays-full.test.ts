@@ -1,5 +1,5 @@
-// An update whose disk is full from the stop of its service on, so that the service cannot be started again either: that
-// is told, and it runs as soon as there is room.
+// An update whose disk is full from the stop of its service on, so that the service cannot be started again either:
+// that is told, and it runs as soon as there is room.
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';

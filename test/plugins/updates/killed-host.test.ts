@@ -1,5 +1,5 @@
-// The host is killed or stopped at any moment of an update: afterwards the old or the new release is in place and runs, and what is
-// excluded is as it was. The long proof repeats it as often as STACKWARDEN_TEST_ROUNDS says.
+// The host is killed or stopped at any moment of an update: afterwards the old or the new release is in place and runs,
+// and what is excluded is as it was. The long proof repeats it as often as STACKWARDEN_TEST_ROUNDS says.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,5 @@
-// Versions of programs, found as the templates say: in files, assemblies, commands and answers, never on the way of a request.
+// Versions of programs, found as the templates say: in files, assemblies, commands and answers, never on the way of a
+// request.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// Choosing and starting services: what is offered, what a request makes of the configuration, and how failures are told.
+// Choosing and starting services: what is offered, what a request makes of the configuration, and how failures are
+// told.
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
