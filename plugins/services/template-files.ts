@@ -50,7 +50,7 @@ export async function readTemplates(
   return new Map([...templates].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The product's own as well. */
+/** They are a part of the product as its templates are, and are read and trusted in the same way. */
 export function readSharedOptions(file: string): Readonly<Record<string, OptionFact>> {
   return JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, OptionFact>>;
 }
