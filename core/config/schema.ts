@@ -1,4 +1,5 @@
 // The schema of the whole configuration: the host's own part, and the sections that plugins add at run time.
+import type { z } from 'zod';
 import type {
   BlockKeys,
   BlockMarks,
@@ -19,7 +20,7 @@ import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
 import { type KeptBlock, KeptBlocks } from './kept-blocks.ts';
 import { type ConfigEdit, type ConfigPath, merge, placeOf, withEdit, withEdits } from './layers.ts';
-import { Place, readWhole, SchemaTree } from './marks.ts';
+import { describe, Place, readWhole, SchemaTree, shapeOf } from './marks.ts';
 import { given, issuesOf, jsonSchemaOf, type OwnedSchema, type SchemaIssue } from './owned-schema.ts';
 
 export type Section = Pick<ConfigSection, 'path'> & OwnedSchema;
@@ -64,14 +65,13 @@ export class ConfigSchema {
   /** Throws when another section describes the same member of the same object. */
   addSection(section: ConfigSection, owner: Owner): () => void {
     const others = [...this.#sections].filter(({ path }) => placeOf(path) === placeOf(section.path));
-    const owners = new Map(others.flatMap(other => memberKeys(other).map(key => [key, other.owner.plugin])));
-    const own = { schema: section.schema, owner };
-    for (const key of owners.size === 0 ? [] : memberKeys(own)) {
+    const owners = new Map(others.flatMap(other => memberKeys(other.schema).map(key => [key, other.owner.plugin])));
+    readWhole(section.schema);
+    for (const key of owners.size === 0 ? [] : memberKeys(section.schema)) {
       const other = owners.get(key);
       if (other !== undefined)
         throw new NameTaken(`${[...section.path, key].join('.')} of ${owner.plugin}`, 'owned', other);
     }
-    readWhole(section.schema);
     const { data: defaults } = section.schema.safeParse({});
     const withdraw = this.#added(this.#sections, { ...section, owner, defaults });
     return () => {
@@ -240,8 +240,8 @@ export class ConfigSchema {
     const keys = new Set(Object.keys(HOST_DEFAULTS).filter(key => isObject(valueAt(HOST_DEFAULTS, [key]))));
     for (const section of this.#sections) {
       const [key, ...below] = section.path;
-      if (key === undefined) for (const member of objectKeys(jsonSchemaOf(section))) keys.add(member);
-      else if (below.length > 0 || memberKeys(section).length > 0) keys.add(key);
+      if (key === undefined) for (const member of objectKeys(section.schema)) keys.add(member);
+      else if (below.length > 0 || memberKeys(section.schema).length > 0) keys.add(key);
     }
     return keys;
   }
@@ -250,7 +250,7 @@ export class ConfigSchema {
   rootKeys(): ReadonlySet<string> {
     const ofSections = [...this.#sections].flatMap(section => {
       const [key] = section.path;
-      return key === undefined ? memberKeys(section) : [key];
+      return key === undefined ? memberKeys(section.schema) : [key];
     });
     return new Set([...Object.keys(hostSchema.shape), ...ofSections]);
   }
@@ -369,12 +369,13 @@ function pathsOf({ path }: Pick<BlockTemplate, 'path'>, file: Readonly<ConfigObj
 }
 
 /** The members that are objects themselves. */
-function objectKeys(schema: ConfigObject): string[] {
-  return Object.keys(propertiesOf(schema)).filter(
-    key => Object.keys(propertiesOf(subschemaAt(schema, [key]) ?? {})).length > 0,
-  );
+/** The names of the members that a schema describes, read from it, because making its JSON Schema takes far longer. */
+function memberKeys(schema: z.core.$ZodType): string[] {
+  return describe(schema).layers.flatMap(layer => Object.keys(shapeOf(layer)));
 }
 
-function memberKeys(schema: OwnedSchema): string[] {
-  return Object.keys(propertiesOf(jsonSchemaOf(schema)));
+/** Of members that are objects themselves. */
+function objectKeys(schema: z.core.$ZodType): string[] {
+  const members = describe(schema).layers.flatMap(layer => Object.entries(shapeOf(layer)));
+  return members.flatMap(([key, member]) => (memberKeys(member).length > 0 ? [key] : []));
 }

@@ -14,6 +14,9 @@ const LOWER_CASE = 0x20;
 const FREQUENCIES = new Map([...' etaoinsrhldcumfpgwybvkxjqz'].map((letter, rank, all) => [letter, all.length - rank]));
 const THREE_LETTERS = 0x7fff;
 const SCRATCH_BYTES = 64 * 1024;
+/** Texts are looked at one after the other, so that one place does for all. */
+const SCRATCH = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+const SCRATCH_VIEW = new DataView(SCRATCH.buffer, SCRATCH.byteOffset, SCRATCH_BYTES);
 
 interface Word {
   /** In lower case. */
@@ -31,8 +34,6 @@ export class WordGroups {
   /** By the lower five bits of three bytes: a place in `#words`, or 0. */
   readonly #places = new Uint8Array(THREE_LETTERS + 1);
   readonly #words: (readonly Word[])[] = [[]];
-  readonly #scratch = Buffer.alloc(SCRATCH_BYTES);
-  readonly #scratchView = new DataView(this.#scratch.buffer, this.#scratch.byteOffset, SCRATCH_BYTES);
 
   /** Words are ASCII in lower case, and have one or at least three characters. */
   constructor(groups: readonly (readonly string[])[]) {
@@ -74,7 +75,7 @@ export class WordGroups {
       const bytes = Buffer.from(text, 'latin1');
       return this.find(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0, bytes.length);
     }
-    return this.find(this.#scratchView, 0, this.#scratch.write(text, 'latin1'));
+    return this.find(SCRATCH_VIEW, 0, SCRATCH.write(text, 'latin1'));
   }
 
   /**

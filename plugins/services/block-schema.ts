@@ -31,7 +31,8 @@ function schemaOf(fact: OptionFact): z.ZodType {
   const [first = z.unknown(), ...others] = types.map(type => schemaOfType(type, fact));
   const schema = others.length === 0 ? first : z.union([first, ...others]);
   const { help, secret, live } = fact;
-  return schema.meta({
+  // A copy with these, as `meta` makes one, would be one more for each option at each start.
+  return schema.register(z.globalRegistry, {
     ...(help === undefined ? {} : { description: help }),
     ...(secret === undefined ? {} : { secret }),
     // What acts at once is read by the host, so the service itself does the same without it.
