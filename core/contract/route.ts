@@ -97,7 +97,10 @@ export interface Route<
   readonly changesNothing?: boolean;
   /** How long the handler may take before the caller gets a 503. Default 15 min. */
   readonly deadlineMs?: number;
-  /** Schema of the 200 answer: the type of what the handler returns, documentation, and checked in tests. */
+  /**
+   * Schema of the 200 answer: the type of what the handler returns, documentation, and checked in tests. Within
+   * `z.lazy` it is built when somebody asks for the description, and not at each start.
+   */
   readonly response?: Response;
   /** Answers a request. While the host is stopping, those that may change something are answered 503 instead. */
   handle(

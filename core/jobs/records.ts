@@ -12,22 +12,26 @@ const RESULT_NAME = /^([0-9a-f]{32})\.result\.json$/;
 
 const time = z.number().nonnegative();
 
-const recordSchema = z.object({
-  version: z.literal(1),
-  id: z.string().regex(/^[0-9a-f]{32}$/),
-  kind: z.string(),
-  key: z.string(),
-  state: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled', 'interrupted']),
-  input: z.unknown(),
-  progress: z.object({ percent: z.number().nullable(), text: z.string().nullable(), details: z.unknown() }).nullable(),
-  checkpoint: z.unknown(),
-  error: z.object({ message: z.string(), code: z.string() }).nullable(),
-  interruptions: z.number().int().nonnegative(),
-  queuedAt: time,
-  startedAt: time.nullable(),
-  endedAt: time.nullable(),
-  updatedAt: time,
-});
+const recordSchema = z.lazy(() =>
+  z.object({
+    version: z.literal(1),
+    id: z.string().regex(/^[0-9a-f]{32}$/),
+    kind: z.string(),
+    key: z.string(),
+    state: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled', 'interrupted']),
+    input: z.unknown(),
+    progress: z
+      .object({ percent: z.number().nullable(), text: z.string().nullable(), details: z.unknown() })
+      .nullable(),
+    checkpoint: z.unknown(),
+    error: z.object({ message: z.string(), code: z.string() }).nullable(),
+    interruptions: z.number().int().nonnegative(),
+    queuedAt: time,
+    startedAt: time.nullable(),
+    endedAt: time.nullable(),
+    updatedAt: time,
+  }),
+);
 
 export interface FoundRecords {
   readonly jobs: readonly Job[];

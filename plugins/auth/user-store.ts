@@ -14,24 +14,28 @@ const RECHECK_INTERVAL_MS = 1_000;
 const SECRET_BYTES = 32;
 const MIN_SECRET_LENGTH = 32;
 
-const userSchema = z.looseObject({
-  username: z.string(),
-  password: z.string(),
-  disabled: z.boolean().default(false),
-  token_version: z.number().int().default(0),
-  created_at: z.string().optional(),
-  password_changed_at: z.string().optional(),
-});
+const userSchema = z.lazy(() =>
+  z.looseObject({
+    username: z.string(),
+    password: z.string(),
+    disabled: z.boolean().default(false),
+    token_version: z.number().int().default(0),
+    created_at: z.string().optional(),
+    password_changed_at: z.string().optional(),
+  }),
+);
 
 /** The switch and the users have no defaults: a file without them says nothing about who may come in. */
-const fileSchema = z.looseObject({
-  enabled: z.boolean(),
-  users: z.array(userSchema),
-  jwt_secret: z.string().default(''),
-  setup_skipped: z.boolean().default(false),
-  mode: z.string().default('local'),
-  oidc: z.record(z.string(), z.unknown()).default({}),
-});
+const fileSchema = z.lazy(() =>
+  z.looseObject({
+    enabled: z.boolean(),
+    users: z.array(userSchema),
+    jwt_secret: z.string().default(''),
+    setup_skipped: z.boolean().default(false),
+    mode: z.string().default('local'),
+    oidc: z.record(z.string(), z.unknown()).default({}),
+  }),
+);
 
 export type StoredUser = z.output<typeof userSchema>;
 export type UserFile = z.output<typeof fileSchema>;

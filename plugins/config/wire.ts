@@ -10,27 +10,35 @@ export const configAnswer = z.looseObject({}).describe('the configuration, or th
 /** Accepts any members, because a JSON Schema has many forms. */
 export const schemaAnswer = z.looseObject({}).describe('a JSON Schema of draft 7');
 
-export const updateBody = z.object({
-  process_name: z.string().nullable().optional().describe('absent: the update is merged into the whole configuration'),
-  updates: z.record(z.string(), z.unknown()),
-  persist: z
-    .boolean()
-    .nullable()
-    .optional()
-    .describe('default: true for the whole configuration, false for one service'),
-});
+export const updateBody = z.lazy(() =>
+  z.object({
+    process_name: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('absent: the update is merged into the whole configuration'),
+    updates: z.record(z.string(), z.unknown()),
+    persist: z
+      .boolean()
+      .nullable()
+      .optional()
+      .describe('default: true for the whole configuration, false for one service'),
+  }),
+);
 
-export const updateAnswer = z.object({
-  status: z.literal('updated'),
-  process_name: z.string().optional(),
-  keys: z.array(z.string()).optional().describe('root keys that the update named'),
-  persisted: z.boolean(),
-  changed: z.array(z.string()).describe('dotted paths whose effective value changed'),
-  overridden: z.array(z.string()).describe('paths that the environment overrides'),
-  restart_required: z.array(z.string()).describe('paths that act only after a restart'),
-  warnings: z.array(z.string()),
-  revision: z.string(),
-});
+export const updateAnswer = z.lazy(() =>
+  z.object({
+    status: z.literal('updated'),
+    process_name: z.string().optional(),
+    keys: z.array(z.string()).optional().describe('root keys that the update named'),
+    persisted: z.boolean(),
+    changed: z.array(z.string()).describe('dotted paths whose effective value changed'),
+    overridden: z.array(z.string()).describe('paths that the environment overrides'),
+    restart_required: z.array(z.string()).describe('paths that act only after a restart'),
+    warnings: z.array(z.string()),
+    revision: z.string(),
+  }),
+);
 
 export const blockSchemaBody = z.object({ process_name: z.string() });
 

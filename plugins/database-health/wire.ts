@@ -45,41 +45,45 @@ const int = z.int();
 const seconds = z.number().nullable();
 const signalsSchema = z.object({ locked: int, busy: int, timeout: int, io_error: int, deadlock: int });
 
-const serviceSchema = z.object({
-  id: z.string(),
-  config_key: z.string(),
-  instance_name: z.string().nullable(),
-  process_name: z.string(),
-  provider: z.string(),
-  monitoring_enabled: z.boolean(),
-  mode: z.enum(['standard', 'enhanced']),
-  ignore_network_storage: z.boolean(),
-  pressure: z.enum(PRESSURES),
-  score: z.int().min(0).max(100),
-  reasons: z.array(z.string()),
-  recommendation: z.string(),
-  collected_at: seconds,
-  databases: z.array(z.looseObject({ role: z.string(), exists: z.boolean().nullable() })),
-  log_signals: signalsSchema,
-  log_source: z.object({
-    available: z.boolean(),
-    path: z.string().nullable(),
-    last_event_at: seconds,
-    last_seen: z.partialRecord(z.enum(SIGNALS), z.number()),
-    scanned_through: z.int().nullable(),
-    error: z.string().optional(),
+const serviceSchema = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    config_key: z.string(),
+    instance_name: z.string().nullable(),
+    process_name: z.string(),
+    provider: z.string(),
+    monitoring_enabled: z.boolean(),
+    mode: z.enum(['standard', 'enhanced']),
+    ignore_network_storage: z.boolean(),
+    pressure: z.enum(PRESSURES),
+    score: z.int().min(0).max(100),
+    reasons: z.array(z.string()),
+    recommendation: z.string(),
+    collected_at: seconds,
+    databases: z.array(z.looseObject({ role: z.string(), exists: z.boolean().nullable() })),
+    log_signals: signalsSchema,
+    log_source: z.object({
+      available: z.boolean(),
+      path: z.string().nullable(),
+      last_event_at: seconds,
+      last_seen: z.partialRecord(z.enum(SIGNALS), z.number()),
+      scanned_through: z.int().nullable(),
+      error: z.string().optional(),
+    }),
+    probe_notice: z.string().optional(),
   }),
-  probe_notice: z.string().optional(),
-});
+);
 
-export const healthSchema = z.object({
-  enabled: z.boolean(),
-  interval_sec: z.int(),
-  supported_count: z.int(),
-  monitored_count: z.int(),
-  pressure_counts: z.record(z.string(), z.int()),
-  services: z.array(serviceSchema),
-});
+export const healthSchema = z.lazy(() =>
+  z.object({
+    enabled: z.boolean(),
+    interval_sec: z.int(),
+    supported_count: z.int(),
+    monitored_count: z.int(),
+    pressure_counts: z.record(z.string(), z.int()),
+    services: z.array(serviceSchema),
+  }),
+);
 
 export const healthQuery = z.object({
   process_name: z.string().optional(),

@@ -15,19 +15,21 @@ const FAILURES_BEFORE_PAUSE = 3;
 const PAUSE_MS = 300_000;
 const PAUSED = 'it failed again and again and is paused';
 
-const findingsSchema = z.object({
-  relations: z.array(z.object({ dependency: z.string(), dependent: z.string() })).default([]),
-  needs: z
-    .array(
-      z.object({
-        dependent: z.string(),
-        key: z.string(),
-        members: z.array(z.string()),
-        onlyAnnotates: z.boolean().default(false),
-      }),
-    )
-    .default([]),
-});
+const findingsSchema = z.lazy(() =>
+  z.object({
+    relations: z.array(z.object({ dependency: z.string(), dependent: z.string() })).default([]),
+    needs: z
+      .array(
+        z.object({
+          dependent: z.string(),
+          key: z.string(),
+          members: z.array(z.string()),
+          onlyAnnotates: z.boolean().default(false),
+        }),
+      )
+      .default([]),
+  }),
+);
 
 const signalPoint: PointOptions = {
   schema: z.looseObject({

@@ -5,17 +5,19 @@ import type { Evaluation } from './evaluation.ts';
 
 const MAX_DETAILS = 200;
 
-export const answerSchema = z.object({
-  status: z.enum(['healthy', 'unhealthy']),
-  details: z
-    .string()
-    .max(MAX_DETAILS)
-    .optional()
-    .describe(
-      'when unhealthy, when the configuration has what is not used, or a part of the host does not do all of its work; without credentials nothing but a count of failures',
-    ),
-  phase: z.string(),
-});
+export const answerSchema = z.lazy(() =>
+  z.object({
+    status: z.enum(['healthy', 'unhealthy']),
+    details: z
+      .string()
+      .max(MAX_DETAILS)
+      .optional()
+      .describe(
+        'when unhealthy, when the configuration has what is not used, or a part of the host does not do all of its work; without credentials nothing but a count of failures',
+      ),
+    phase: z.string(),
+  }),
+);
 
 /** Callers that have not authenticated receive only the number of failures. */
 export function toWire(evaluation: Evaluation, trusted: boolean): z.input<typeof answerSchema> {

@@ -4,15 +4,17 @@ import { z } from 'zod';
 const packageName = z.string().regex(/^[a-z0-9][a-z0-9+.-]+$/);
 
 /** `{os_id}` and `{codename}` stand for the system of the machine. */
-export const aptFacts = z.strictObject({
-  repository: z.string().describe('address of the repository, without a slash at its end'),
-  suite: z.string(),
-  component: z.string(),
-  key: z.string().describe('address of the key, in ASCII, by which its lists are signed'),
-  fingerprint: z
-    .string()
-    .regex(/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/)
-    .optional()
-    .describe('of the primary key that signs; without it the key of the first time is held to'),
-  packages: z.array(packageName).min(1).describe('all of one version; the first one tells it'),
-});
+export const aptFacts = z.lazy(() =>
+  z.strictObject({
+    repository: z.string().describe('address of the repository, without a slash at its end'),
+    suite: z.string(),
+    component: z.string(),
+    key: z.string().describe('address of the key, in ASCII, by which its lists are signed'),
+    fingerprint: z
+      .string()
+      .regex(/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/)
+      .optional()
+      .describe('of the primary key that signs; without it the key of the first time is held to'),
+    packages: z.array(packageName).min(1).describe('all of one version; the first one tells it'),
+  }),
+);

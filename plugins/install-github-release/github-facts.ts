@@ -7,30 +7,32 @@ const API = 'https://api.github.com';
 const NAME = /^\w[\w.-]{0,99}$/;
 
 /** Names of files hold `{tag}`, `{version}`, which is without the `v`, the names of `words`, and `*`. */
-export const githubFacts = z.strictObject({
-  owner: z.string().describe('replaced by `repo_owner` of the block'),
-  repository: z.string().describe('replaced by `repo_name` of the block'),
-  privateRepository: z.string().optional().describe('where nightly releases are, which needs a token'),
-  assets: z
-    .array(z.string())
-    .min(1)
-    .optional()
-    .describe('the file of a release, the first of these that it has; without it the sources are taken'),
-  words: z
-    .record(z.string(), z.partialRecord(z.enum(['amd64', 'arm64', 'arm']), z.string()))
-    .default({})
-    .describe('what the publisher calls an architecture, by the names in `assets`'),
-  checksums: z.string().optional().describe('file of the release with lines of a sum and the name of a file'),
-  topFolder: z.literal(true).optional().describe('whether all of the archive lies in one folder, which is left off'),
-  paths: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe('which paths of the archive are wanted, or what a file that is no archive becomes; default: all'),
-  api: z
-    .url({ protocol: /^https?$/ })
-    .default(API)
-    .describe('address of the API'),
-});
+export const githubFacts = z.lazy(() =>
+  z.strictObject({
+    owner: z.string().describe('replaced by `repo_owner` of the block'),
+    repository: z.string().describe('replaced by `repo_name` of the block'),
+    privateRepository: z.string().optional().describe('where nightly releases are, which needs a token'),
+    assets: z
+      .array(z.string())
+      .min(1)
+      .optional()
+      .describe('the file of a release, the first of these that it has; without it the sources are taken'),
+    words: z
+      .record(z.string(), z.partialRecord(z.enum(['amd64', 'arm64', 'arm']), z.string()))
+      .default({})
+      .describe('what the publisher calls an architecture, by the names in `assets`'),
+    checksums: z.string().optional().describe('file of the release with lines of a sum and the name of a file'),
+    topFolder: z.literal(true).optional().describe('whether all of the archive lies in one folder, which is left off'),
+    paths: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('which paths of the archive are wanted, or what a file that is no archive becomes; default: all'),
+    api: z
+      .url({ protocol: /^https?$/ })
+      .default(API)
+      .describe('address of the API'),
+  }),
+);
 
 export type GithubFacts = z.output<typeof githubFacts>;
 

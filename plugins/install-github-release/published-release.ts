@@ -29,28 +29,30 @@ const COMMIT = /^[0-9a-f]{7,40}$/i;
 const SHORT_COMMIT = 12;
 const LISTED = 100;
 
-const release = z.object({
-  tag_name: z.string().regex(REFERENCE),
-  html_url: z
-    .url({ protocol: /^https?$/ })
-    .max(2_000)
-    .nullable()
-    .catch(null),
-  draft: z.boolean().default(false),
-  prerelease: z.boolean().default(false),
-  published_at: z.iso.datetime({ offset: true }).nullish(),
-  assets: z
-    .array(
-      z.object({
-        id: z.int().min(0),
-        name: z.string().max(255),
-        browser_download_url: z.string().max(4_096),
-        digest: z.string().max(200).nullish(),
-      }),
-    )
-    .max(1_000)
-    .default([]),
-});
+const release = z.lazy(() =>
+  z.object({
+    tag_name: z.string().regex(REFERENCE),
+    html_url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_000)
+      .nullable()
+      .catch(null),
+    draft: z.boolean().default(false),
+    prerelease: z.boolean().default(false),
+    published_at: z.iso.datetime({ offset: true }).nullish(),
+    assets: z
+      .array(
+        z.object({
+          id: z.int().min(0),
+          name: z.string().max(255),
+          browser_download_url: z.string().max(4_096),
+          digest: z.string().max(200).nullish(),
+        }),
+      )
+      .max(1_000)
+      .default([]),
+  }),
+);
 const releases = z.array(release).max(LISTED);
 const commit = z.object({ sha: z.string().regex(/^[0-9a-f]{40}$/) });
 const branch = z.object({ commit });

@@ -17,15 +17,19 @@ const MAX_IMAGES = 500;
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const size = z.int().min(0);
 const descriptor = z.object({ mediaType: z.string().max(200), digest, size });
-const platform = z.object({ os: z.string(), architecture: z.string(), variant: z.string().optional() });
-const index = z.object({
-  manifests: z.array(z.object({ digest, platform: platform.optional() })).max(MAX_IMAGES),
-});
-const manifest = z.object({ config: descriptor, layers: z.array(descriptor).min(1).max(MAX_LAYERS) });
-const config = z.object({
-  architecture: z.string(),
-  config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
-});
+const platform = z.lazy(() => z.object({ os: z.string(), architecture: z.string(), variant: z.string().optional() }));
+const index = z.lazy(() =>
+  z.object({
+    manifests: z.array(z.object({ digest, platform: platform.optional() })).max(MAX_IMAGES),
+  }),
+);
+const manifest = z.lazy(() => z.object({ config: descriptor, layers: z.array(descriptor).min(1).max(MAX_LAYERS) }));
+const config = z.lazy(() =>
+  z.object({
+    architecture: z.string(),
+    config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
+  }),
+);
 
 export type ImageDescriptor = z.output<typeof descriptor>;
 export type ImageManifest = z.output<typeof manifest>;

@@ -1,14 +1,16 @@
 // What a template says of a program that the machine itself has to have.
 import { z } from 'zod';
 
-export const systemFacts = z.strictObject({
-  program: z.string().min(1).describe('name, or absolute path'),
-  places: z
-    .array(z.string().startsWith('/'))
-    .optional()
-    .describe('directories besides those of PATH; a part of them may be `*`'),
-  package: z.string().optional().describe('what Debian calls the package that has it'),
-  commands: z.array(z.string()).min(1).optional().describe('how it is made where no package has it'),
-});
+export const systemFacts = z.lazy(() =>
+  z.strictObject({
+    program: z.string().min(1).describe('name, or absolute path'),
+    places: z
+      .array(z.string().startsWith('/'))
+      .optional()
+      .describe('directories besides those of PATH; a part of them may be `*`'),
+    package: z.string().optional().describe('what Debian calls the package that has it'),
+    commands: z.array(z.string()).min(1).optional().describe('how it is made where no package has it'),
+  }),
+);
 
 export type SystemFacts = z.output<typeof systemFacts>;

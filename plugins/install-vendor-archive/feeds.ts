@@ -28,9 +28,11 @@ const ALGORITHMS = new Map<number, 'sha256' | 'sha512'>([
   [64, 'sha256'],
   [128, 'sha512'],
 ]);
-const releases = z
-  .array(z.object({ version: z.string().regex(VERSION), url: z.string(), hash: z.string().nullish() }))
-  .max(MAX_LISTED);
+const releases = z.lazy(() =>
+  z
+    .array(z.object({ version: z.string().regex(VERSION), url: z.string(), hash: z.string().nullish() }))
+    .max(MAX_LISTED),
+);
 
 /** The newest release by the XML of its vendor, who is asked with these headers. */
 export async function xmlRelease(

@@ -16,35 +16,41 @@ const SUFFIX = '.json';
 const part = z.string().regex(/^[a-z]+-[0-9a-f]{8}$/);
 /** A path below the folder, or below a part. */
 const place = z.string().regex(/^(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^\0]+$/);
-const release = z.object({ version: z.string().nullable(), installedAt: z.number().nullable() });
-const previous = release.extend({
-  kept: z
-    .object({
-      part: part.describe('where it lies'),
-      outs: z.array(place).describe('what lies there'),
-      ins: z.array(place).describe('what came in their place'),
-    })
-    .nullable()
-    .describe('null for one that went into the machine itself'),
-});
+const release = z.lazy(() => z.object({ version: z.string().nullable(), installedAt: z.number().nullable() }));
+const previous = z.lazy(() =>
+  release.unwrap().extend({
+    kept: z
+      .object({
+        part: part.describe('where it lies'),
+        outs: z.array(place).describe('what lies there'),
+        ins: z.array(place).describe('what came in their place'),
+      })
+      .nullable()
+      .describe('null for one that went into the machine itself'),
+  }),
+);
 
-const swap = z.object({
-  incoming: place.describe('below the work directory'),
-  outgoing: part,
-  outs: z.array(place),
-  ins: z.array(place),
-  installed: release,
-  previous: previous.nullable(),
-});
+const swap = z.lazy(() =>
+  z.object({
+    incoming: place.describe('below the work directory'),
+    outgoing: part,
+    outs: z.array(place),
+    ins: z.array(place),
+    installed: release,
+    previous: previous.nullable(),
+  }),
+);
 
-const folderRecord = z.object({
-  /** Absolute path, or what stands for the program of a service in the machine itself. */
-  directory: z.string(),
-  user: z.object({ uid: z.number(), gid: z.number() }).nullable().describe('to whom what is made there belongs'),
-  installed: release.nullable(),
-  previous: previous.nullable(),
-  swap: swap.nullable().describe('one that has begun and is not complete'),
-});
+const folderRecord = z.lazy(() =>
+  z.object({
+    /** Absolute path, or what stands for the program of a service in the machine itself. */
+    directory: z.string(),
+    user: z.object({ uid: z.number(), gid: z.number() }).nullable().describe('to whom what is made there belongs'),
+    installed: release.nullable(),
+    previous: previous.nullable(),
+    swap: swap.nullable().describe('one that has begun and is not complete'),
+  }),
+);
 
 export type Release = z.output<typeof release>;
 export type Swap = z.output<typeof swap>;

@@ -2,12 +2,14 @@
 import { z } from 'zod';
 import type { InstalledRelease } from './contract.ts';
 
-export const installInfo = z.object({
-  version: z.string().nullable().describe('null for what was there before the first installation'),
-  installed_at: z.number().nullable().describe('Unix seconds'),
-  previous_version: z.string().nullable().describe('what the present one took the place of'),
-  shared_with: z.array(z.string()).describe('other processes that run from the same folder'),
-});
+export const installInfo = z.lazy(() =>
+  z.object({
+    version: z.string().nullable().describe('null for what was there before the first installation'),
+    installed_at: z.number().nullable().describe('Unix seconds'),
+    previous_version: z.string().nullable().describe('what the present one took the place of'),
+    shared_with: z.array(z.string()).describe('other processes that run from the same folder'),
+  }),
+);
 
 export function installInfoOf({
   version,

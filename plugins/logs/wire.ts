@@ -17,19 +17,21 @@ export const pageQuery = z.object({
     .describe('also what the file of file_id still had, where the log was rotated since'),
 });
 
-export const pageAnswer = z.object({
-  process_name: z.string(),
-  size: z.number(),
-  cursor: z.number().describe('offset for the next request'),
-  chunk: z.string().describe('complete lines'),
-  reset: z.boolean().describe('true: replace what is shown'),
-  file_id: z.string().nullable(),
-  rest: z
-    .string()
-    .optional()
-    .describe('what came before chunk, in the file that was rotated; only where it was asked for'),
-  log: z.string().optional().describe('copy of chunk for older clients, only without a cursor'),
-});
+export const pageAnswer = z.lazy(() =>
+  z.object({
+    process_name: z.string(),
+    size: z.number(),
+    cursor: z.number().describe('offset for the next request'),
+    chunk: z.string().describe('complete lines'),
+    reset: z.boolean().describe('true: replace what is shown'),
+    file_id: z.string().nullable(),
+    rest: z
+      .string()
+      .optional()
+      .describe('what came before chunk, in the file that was rotated; only where it was asked for'),
+    log: z.string().optional().describe('copy of chunk for older clients, only without a cursor'),
+  }),
+);
 
 type PageAnswer = Readonly<z.input<typeof pageAnswer>>;
 
@@ -52,15 +54,17 @@ const level = z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']);
 
 export const levelsBody = z.strictObject({ debug_enabled: z.boolean() });
 
-export const levelsAnswer = z.object({
-  configured_level: level,
-  configured_uvicorn_level: level.describe('of the API'),
-  effective_level: level,
-  debug_enabled: z.boolean(),
-  override_active: z.boolean(),
-  temporary: z.boolean(),
-  resets_on_restart: z.boolean(),
-});
+export const levelsAnswer = z.lazy(() =>
+  z.object({
+    configured_level: level,
+    configured_uvicorn_level: level.describe('of the API'),
+    effective_level: level,
+    debug_enabled: z.boolean(),
+    override_active: z.boolean(),
+    temporary: z.boolean(),
+    resets_on_restart: z.boolean(),
+  }),
+);
 
 export function levelsToWire(hub: LogHub): z.input<typeof levelsAnswer> {
   const overridden = hub.debugOverridden();

@@ -39,64 +39,70 @@ function ofCurves<Schema extends z.ZodType>(schema: Schema) {
   return Object.fromEntries(CURVES.map(curve => [curve, schema])) as Record<Curve, Schema>;
 }
 
-export const chartSchema = z.object({
-  items: z.array(keptSchema),
-  timestamps: numbers,
-  series: z.object({
-    ...ofCurves(numbers),
-    filesystems: z.record(z.string(), z.object({ disk: numbers, inode: numbers })),
-    network_interfaces: z.record(z.string(), z.object({ sent_rate: numbers, recv_rate: numbers })),
+export const chartSchema = z.lazy(() =>
+  z.object({
+    items: z.array(keptSchema),
+    timestamps: numbers,
+    series: z.object({
+      ...ofCurves(numbers),
+      filesystems: z.record(z.string(), z.object({ disk: numbers, inode: numbers })),
+      network_interfaces: z.record(z.string(), z.object({ sent_rate: numbers, recv_rate: numbers })),
+    }),
+    stats: z
+      .object({
+        ...ofCurves(range.nullable()),
+        filesystems: z.record(z.string(), z.object({ disk: range, inode: range }).partial()),
+        network_interfaces: z.record(z.string(), z.object({ sent_rate: range, recv_rate: range }).partial()),
+      })
+      .nullable(),
+    truncated: z.boolean(),
+    bucket_seconds: number,
   }),
-  stats: z
-    .object({
-      ...ofCurves(range.nullable()),
-      filesystems: z.record(z.string(), z.object({ disk: range, inode: range }).partial()),
-      network_interfaces: z.record(z.string(), z.object({ sent_rate: range, recv_rate: range }).partial()),
-    })
-    .nullable(),
-  truncated: z.boolean(),
-  bucket_seconds: number,
-});
+);
 
 export const storageQuery = z.object({
   probe_postgresql: queryBoolean().default(false).describe('Whether a store that failed is tried again now'),
 });
 
-export const storageSchema = z.object({
-  configured_provider: z.enum(['sqlite', 'postgresql']),
-  active_provider: z.enum(['sqlite', 'postgresql']),
-  fallback_active: z.boolean(),
-  last_error: z.string().nullable(),
-  last_postgresql_success: number,
-  sqlite: z.object({
-    path: z.string(),
-    samples: z.int(),
-    raw_bytes: z.int(),
-    compressed_bytes: z.int(),
-    file_bytes: z.int(),
-    compression_ratio: number,
-    oldest_timestamp: number,
-    newest_timestamp: number,
-    thinned_samples: z.int(),
-    error: z.string().nullable(),
-  }),
-  postgresql: storeTotals.schema.nullable(),
-  legacy_jsonl: z.object({
-    files: z.int(),
-    bytes: z.int(),
-    preserved: z.literal(true),
-    migration: z.object({ completed: z.boolean(), files: z.int(), samples: z.int(), skipped: z.int() }),
-  }),
-  sync: z
-    .object({
-      state: z.enum(['idle', 'reconciling', 'backoff']),
-      pending_samples: z.int(),
-      next_attempt_at: number,
-    })
-    .nullable(),
-});
+export const importSchema = z.lazy(() =>
+  z.object({ completed: z.boolean(), files: z.int(), samples: z.int(), skipped: z.int() }),
+);
 
-export const importSchema = storageSchema.shape.legacy_jsonl.shape.migration;
+export const storageSchema = z.lazy(() =>
+  z.object({
+    configured_provider: z.enum(['sqlite', 'postgresql']),
+    active_provider: z.enum(['sqlite', 'postgresql']),
+    fallback_active: z.boolean(),
+    last_error: z.string().nullable(),
+    last_postgresql_success: number,
+    sqlite: z.object({
+      path: z.string(),
+      samples: z.int(),
+      raw_bytes: z.int(),
+      compressed_bytes: z.int(),
+      file_bytes: z.int(),
+      compression_ratio: number,
+      oldest_timestamp: number,
+      newest_timestamp: number,
+      thinned_samples: z.int(),
+      error: z.string().nullable(),
+    }),
+    postgresql: storeTotals.schema.nullable(),
+    legacy_jsonl: z.object({
+      files: z.int(),
+      bytes: z.int(),
+      preserved: z.literal(true),
+      migration: importSchema,
+    }),
+    sync: z
+      .object({
+        state: z.enum(['idle', 'reconciling', 'backoff']),
+        pending_samples: z.int(),
+        next_attempt_at: number,
+      })
+      .nullable(),
+  }),
+);
 
 type Window = z.output<typeof samplesQuery>;
 

@@ -18,20 +18,22 @@ import type {
 const number = z.number().nullable();
 const spaceSchema = z.object({ total: number, used: number, free: number, percent: number });
 const totalSchema = z.object({ total: number, used: number, percent: number });
-const diskSchema = z
-  .object({ read_bytes: z.int(), write_bytes: z.int(), read_count: z.int(), write_count: z.int() })
-  .nullable();
+const diskSchema = z.lazy(() =>
+  z.object({ read_bytes: z.int(), write_bytes: z.int(), read_count: z.int(), write_count: z.int() }).nullable(),
+);
 /** Of the machine or the container it is told also where the kernel does not tell it. */
 const allDisksSchema = z.object({ read_bytes: number, write_bytes: number, read_count: number, write_count: number });
 
-const fileSystemSchema = spaceSchema.extend({
-  path: z.string(),
-  mount_point: z.string().nullable(),
-  fs_type: z.string().nullable(),
-  available: z.boolean(),
-  stalled: z.literal(true).optional(),
-  inode: spaceSchema.extend({ path: z.string() }),
-});
+const fileSystemSchema = z.lazy(() =>
+  spaceSchema.extend({
+    path: z.string(),
+    mount_point: z.string().nullable(),
+    fs_type: z.string().nullable(),
+    available: z.boolean(),
+    stalled: z.literal(true).optional(),
+    inode: spaceSchema.extend({ path: z.string() }),
+  }),
+);
 
 const countersSchema = {
   sent_bytes: number,
@@ -44,72 +46,84 @@ const countersSchema = {
   drops_out: number,
 };
 
-const interfaceSchema = z.object({
-  name: z.string(),
-  available: z.boolean(),
-  is_up: z.boolean().nullable(),
-  speed_mbps: number,
-  mtu: number,
-  ...countersSchema,
-});
+const interfaceSchema = z.lazy(() =>
+  z.object({
+    name: z.string(),
+    available: z.boolean(),
+    is_up: z.boolean().nullable(),
+    speed_mbps: number,
+    mtu: number,
+    ...countersSchema,
+  }),
+);
 
-const processSchema = z.object({
-  name: z.string(),
-  pid: z.int(),
-  cpu_percent: number,
-  rss: z.int(),
-  vms: z.int(),
-  threads: z.int(),
-  disk_io: diskSchema,
-  ports: z.array(z.int()).optional(),
-});
+const processSchema = z.lazy(() =>
+  z.object({
+    name: z.string(),
+    pid: z.int(),
+    cpu_percent: number,
+    rss: z.int(),
+    vms: z.int(),
+    threads: z.int(),
+    disk_io: diskSchema,
+    ports: z.array(z.int()).optional(),
+  }),
+);
 
 const address = z.tuple([z.string(), z.int()]);
 
-const managedSchema = processSchema.extend({
-  start_time: z.number(),
-  process_count: z.int(),
-  net_connections: z.array(z.object({ status: z.literal('ESTABLISHED'), laddr: address, raddr: address })).optional(),
-  disk_paths: z.object({
-    paths: z.array(z.object({ path: z.string(), exists: z.boolean(), usage: totalSchema.nullable() })),
-    used_total: z.number(),
+const managedSchema = z.lazy(() =>
+  processSchema.unwrap().extend({
+    start_time: z.number(),
+    process_count: z.int(),
+    net_connections: z.array(z.object({ status: z.literal('ESTABLISHED'), laddr: address, raddr: address })).optional(),
+    disk_paths: z.object({
+      paths: z.array(z.object({ path: z.string(), exists: z.boolean(), usage: totalSchema.nullable() })),
+      used_total: z.number(),
+    }),
+    ports_config: z.array(z.int()).optional(),
   }),
-  ports_config: z.array(z.int()).optional(),
-});
+);
 
 /** The answer of `GET /metrics`; plugins add members. */
-export const sampleSchema = z.looseObject({
-  timestamp: z.number(),
-  system: z.looseObject({
-    scope: z.enum(['host', 'cgroup']),
-    cpu_percent: number,
-    cpu_count: z.number(),
-    load_avg: z.tuple([z.number(), z.number(), z.number()]).nullable(),
-    mem: totalSchema,
-    swap: totalSchema,
-    /** The first of `filesystems`. */
-    disk: fileSystemSchema.omit({ inode: true }).partial(),
-    inode: fileSystemSchema.shape.inode.optional(),
-    filesystems: z.array(fileSystemSchema),
-    disk_io: allDisksSchema,
-    net_io: z.object(countersSchema),
-    network_interfaces: z.array(interfaceSchema),
-    boot_time: z.number(),
-    container_start_time: number,
+export const sampleSchema = z.lazy(() =>
+  z.looseObject({
+    timestamp: z.number(),
+    system: z.looseObject({
+      scope: z.enum(['host', 'cgroup']),
+      cpu_percent: number,
+      cpu_count: z.number(),
+      load_avg: z.tuple([z.number(), z.number(), z.number()]).nullable(),
+      mem: totalSchema,
+      swap: totalSchema,
+      /** The first of `filesystems`. */
+      disk: fileSystemSchema.unwrap().omit({ inode: true }).partial(),
+      inode: fileSystemSchema.unwrap().shape.inode.optional(),
+      filesystems: z.array(fileSystemSchema),
+      disk_io: allDisksSchema,
+      net_io: z.object(countersSchema),
+      network_interfaces: z.array(interfaceSchema),
+      boot_time: z.number(),
+      container_start_time: number,
+    }),
+    dumb_managed: z.array(z.looseObject(managedSchema.unwrap().shape)),
+    external: z.array(processSchema.unwrap().extend({ container_id: z.string().nullable() })),
   }),
-  dumb_managed: z.array(z.looseObject(managedSchema.shape)),
-  external: z.array(processSchema.extend({ container_id: z.string().nullable() })),
-});
+);
 
-export const fileSystemsSchema = z.object({
-  configured_paths: z.array(z.string()),
-  candidates: z.array(fileSystemSchema),
-});
+export const fileSystemsSchema = z.lazy(() =>
+  z.object({
+    configured_paths: z.array(z.string()),
+    candidates: z.array(fileSystemSchema),
+  }),
+);
 
-export const interfacesSchema = z.object({
-  configured_interfaces: z.array(z.string()),
-  candidates: z.array(interfaceSchema),
-});
+export const interfacesSchema = z.lazy(() =>
+  z.object({
+    configured_interfaces: z.array(z.string()),
+    candidates: z.array(interfaceSchema),
+  }),
+);
 
 export function sampleToWire(sample: Sample): ResponseBody<typeof sampleSchema> {
   return toWire(sample, sample.collected, managed => ({ ...keptOf(managed), ...liveOf(managed) }));

@@ -16,36 +16,40 @@ type Members = Readonly<Record<string, unknown>>;
 
 export const configBody = z.object({ config: z.unknown().optional() });
 
-export const configAnswer = z.object({
-  enabled: z.boolean(),
-  monitor_interval_sec: z.int(),
-  history_retention_days: z.int(),
-  max_attempts: z.int(),
-  retry_base_sec: z.int(),
-  destinations: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      enabled: z.boolean(),
-      provider: z.enum(PROVIDERS),
-      url_configured: z.boolean(),
-      verify_tls: z.boolean(),
-      headers_configured: z.boolean(),
-      minimum_severity: z.enum(SEVERITIES),
-      event_types: z.array(z.string()),
-      service_names: z.array(z.string()),
-      cooldown_sec: z.number(),
-      send_recovery: z.boolean(),
-    }),
-  ),
-  thresholds: notificationsSection.shape.thresholds,
-});
+export const configAnswer = z.lazy(() =>
+  z.object({
+    enabled: z.boolean(),
+    monitor_interval_sec: z.int(),
+    history_retention_days: z.int(),
+    max_attempts: z.int(),
+    retry_base_sec: z.int(),
+    destinations: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        enabled: z.boolean(),
+        provider: z.enum(PROVIDERS),
+        url_configured: z.boolean(),
+        verify_tls: z.boolean(),
+        headers_configured: z.boolean(),
+        minimum_severity: z.enum(SEVERITIES),
+        event_types: z.array(z.string()),
+        service_names: z.array(z.string()),
+        cooldown_sec: z.number(),
+        send_recovery: z.boolean(),
+      }),
+    ),
+    thresholds: notificationsSection.shape.thresholds,
+  }),
+);
 
 /** What is in force afterwards may be another value than was saved. */
-export const saveAnswer = configAnswer.extend({
-  overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
-  warnings: z.array(z.string()),
-});
+export const saveAnswer = z.lazy(() =>
+  configAnswer.unwrap().extend({
+    overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
+    warnings: z.array(z.string()),
+  }),
+);
 
 /** Names of processes that are enabled, in the order of the configuration. */
 export function enabledNames(store: ConfigStore): string[] {

@@ -20,123 +20,135 @@ export const CHECKPOINTS = [
 ] as const;
 export type Checkpoint = (typeof CHECKPOINTS)[number];
 
-const progress = z.object({
-  at: z.int().describe('Unix seconds'),
-  stage: z.string(),
-  message: z.string(),
-  percent: z.number(),
-  details: z.record(z.string(), z.unknown()).optional(),
-});
+const progress = z.lazy(() =>
+  z.object({
+    at: z.int().describe('Unix seconds'),
+    stage: z.string(),
+    message: z.string(),
+    percent: z.number(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
 
-const imported = z.object({
-  database: z.string(),
-  tables: z.int(),
-  rows: z.int(),
-  sequences_reset: z.int(),
-  sequences_validated: z.int(),
-  foreign_keys_validated: z.int(),
-  primary_key_digests_validated: z.int(),
-  full_row_digests_validated: z.int(),
-  row_counts: z.record(z.string(), z.int()),
-  validated: z.boolean(),
-});
+const imported = z.lazy(() =>
+  z.object({
+    database: z.string(),
+    tables: z.int(),
+    rows: z.int(),
+    sequences_reset: z.int(),
+    sequences_validated: z.int(),
+    foreign_keys_validated: z.int(),
+    primary_key_digests_validated: z.int(),
+    full_row_digests_validated: z.int(),
+    row_counts: z.record(z.string(), z.int()),
+    validated: z.boolean(),
+  }),
+);
 
-const result = z.object({
-  mode: z.string(),
-  validated: z.boolean(),
-  imports: z.record(z.string(), imported),
-  key_row_counts: z.record(z.string(), z.int()),
-  cutover_performed: z.boolean(),
-  sqlite_runtime_restored: z.boolean(),
-  postgres_databases: z.array(z.string()).optional(),
-  sqlite_backups: z.record(z.string(), z.string()).optional(),
-  preserved_databases: z.array(z.string()).describe('earlier target databases that were set aside'),
-  sanitized: z.array(z.object({ table: z.string(), column: z.string(), rule: z.string(), rows: z.int() })),
-  warnings: z.array(z.string()),
-  timings: z.record(z.string(), z.number()).describe('seconds'),
-  recovered_after_restart: z.boolean().optional(),
-});
+const result = z.lazy(() =>
+  z.object({
+    mode: z.string(),
+    validated: z.boolean(),
+    imports: z.record(z.string(), imported),
+    key_row_counts: z.record(z.string(), z.int()),
+    cutover_performed: z.boolean(),
+    sqlite_runtime_restored: z.boolean(),
+    postgres_databases: z.array(z.string()).optional(),
+    sqlite_backups: z.record(z.string(), z.string()).optional(),
+    preserved_databases: z.array(z.string()).describe('earlier target databases that were set aside'),
+    sanitized: z.array(z.object({ table: z.string(), column: z.string(), rule: z.string(), rows: z.int() })),
+    warnings: z.array(z.string()),
+    timings: z.record(z.string(), z.number()).describe('seconds'),
+    recovered_after_restart: z.boolean().optional(),
+  }),
+);
 export type JobResult = z.output<typeof result>;
 
-const failure = z.object({
-  message: z.string(),
-  code: z.string(),
-  stage: z.string(),
-  table: z.string().optional(),
-  column: z.string().optional(),
-});
+const failure = z.lazy(() =>
+  z.object({
+    message: z.string(),
+    code: z.string(),
+    stage: z.string(),
+    table: z.string().optional(),
+    column: z.string().optional(),
+  }),
+);
 export type JobFailure = z.output<typeof failure>;
 
-export const jobSchema = z.object({
-  job_id: z.string().regex(/^[0-9a-f]{32}$/),
-  process_name: z.string(),
-  service_key: z.string(),
-  instance_name: z.string().nullable(),
-  mode: z.enum(['rehearsal', 'cutover']),
-  include_logs: z.boolean(),
-  status: z.enum([...ACTIVE, ...ENDED]),
-  created_at: z.int().describe('Unix seconds'),
-  updated_at: z.int(),
-  started_at: z.int().optional(),
-  finished_at: z.int().optional(),
-  progress: progress.nullable(),
-  events: z.array(progress).describe('oldest first'),
-  result: result.nullable(),
-  error: failure.nullable(),
-  rollback: z.record(z.string(), z.unknown()).nullable(),
-  rollback_available: z.boolean(),
-  rollback_checkpoint: z.enum(CHECKPOINTS).nullable(),
-  backup_dir: z.string().nullable(),
-  app_config_backup: z.string().nullable(),
-  was_running: z.boolean(),
-  preflight: z.record(z.string(), z.unknown()),
-  binding: z.record(z.string(), z.unknown()).describe('what was to be moved where'),
-  rehearsal_job_id: z.string().nullable(),
-});
+export const jobSchema = z.lazy(() =>
+  z.object({
+    job_id: z.string().regex(/^[0-9a-f]{32}$/),
+    process_name: z.string(),
+    service_key: z.string(),
+    instance_name: z.string().nullable(),
+    mode: z.enum(['rehearsal', 'cutover']),
+    include_logs: z.boolean(),
+    status: z.enum([...ACTIVE, ...ENDED]),
+    created_at: z.int().describe('Unix seconds'),
+    updated_at: z.int(),
+    started_at: z.int().optional(),
+    finished_at: z.int().optional(),
+    progress: progress.nullable(),
+    events: z.array(progress).describe('oldest first'),
+    result: result.nullable(),
+    error: failure.nullable(),
+    rollback: z.record(z.string(), z.unknown()).nullable(),
+    rollback_available: z.boolean(),
+    rollback_checkpoint: z.enum(CHECKPOINTS).nullable(),
+    backup_dir: z.string().nullable(),
+    app_config_backup: z.string().nullable(),
+    was_running: z.boolean(),
+    preflight: z.record(z.string(), z.unknown()),
+    binding: z.record(z.string(), z.unknown()).describe('what was to be moved where'),
+    rehearsal_job_id: z.string().nullable(),
+  }),
+);
 export type MigrationJob = z.output<typeof jobSchema>;
 
 const serverDatabase = z.object({ oid: z.int(), name: z.string() });
 
 /** What the work has to find again after a restart of the host. */
-const workSchema = z.object({
-  /** One for each database that is moved. `target` is its final name. */
-  databases: z.array(
-    z.object({
-      label: z.string(),
-      target: z.string(),
-      staging: z.string(),
-      /** null until it was made. A database keeps its number under whatever name. */
-      stagingOid: z.int().nullable(),
-      /** What had the final name before, and where it was put; null where nothing had it. */
-      previous: serverDatabase.extend({ isEmpty: z.boolean() }).nullable(),
-    }),
-  ),
-  /** Whether what the job has made in the server still has to be removed, and what it has renamed to be named back. */
-  isUndoDue: z.boolean(),
-  /** Databases that an ended cutover has set aside, until a later one has succeeded. */
-  preserved: z.array(serverDatabase),
-  helper: z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() }).nullable(),
-  /** Options of the block as the configuration file held them; null for those that it did not hold. */
-  options: z.record(z.string(), z.unknown()),
-  /** Databases that were added to the list of the server. */
-  registered: z.array(z.string()),
-  /** Files of the backup. `source` is where the original is. */
-  backup: z.array(
-    z.object({
-      name: z.string(),
-      source: z.string(),
-      sha256: z.string(),
-      bytes: z.int(),
-      uid: z.int(),
-      gid: z.int(),
-      mode: z.int(),
-    }),
-  ),
-  /** Known once the import was validated. */
-  outcome: result.nullable(),
-  /** Milliseconds since the epoch at which the service was stopped. */
-  stoppedAtMs: z.number().nullable(),
-});
+const workSchema = z.lazy(() =>
+  z.object({
+    /** One for each database that is moved. `target` is its final name. */
+    databases: z.array(
+      z.object({
+        label: z.string(),
+        target: z.string(),
+        staging: z.string(),
+        /** null until it was made. A database keeps its number under whatever name. */
+        stagingOid: z.int().nullable(),
+        /** What had the final name before, and where it was put; null where nothing had it. */
+        previous: serverDatabase.extend({ isEmpty: z.boolean() }).nullable(),
+      }),
+    ),
+    /** Whether what the job has made in the server still has to be removed, and what it has renamed to be named back. */
+    isUndoDue: z.boolean(),
+    /** Databases that an ended cutover has set aside, until a later one has succeeded. */
+    preserved: z.array(serverDatabase),
+    helper: z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() }).nullable(),
+    /** Options of the block as the configuration file held them; null for those that it did not hold. */
+    options: z.record(z.string(), z.unknown()),
+    /** Databases that were added to the list of the server. */
+    registered: z.array(z.string()),
+    /** Files of the backup. `source` is where the original is. */
+    backup: z.array(
+      z.object({
+        name: z.string(),
+        source: z.string(),
+        sha256: z.string(),
+        bytes: z.int(),
+        uid: z.int(),
+        gid: z.int(),
+        mode: z.int(),
+      }),
+    ),
+    /** Known once the import was validated. */
+    outcome: result.nullable(),
+    /** Milliseconds since the epoch at which the service was stopped. */
+    stoppedAtMs: z.number().nullable(),
+  }),
+);
 export type JobWork = z.output<typeof workSchema>;
 
 export const recordSchema = z.object({ job: jobSchema, work: workSchema });

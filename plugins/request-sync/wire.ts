@@ -9,47 +9,55 @@ import { partsOfKey, type State, timestamp } from './state.ts';
 
 const counts = z.object({ synced: z.int(), failed: z.int() });
 
-export const statusAnswer = z.union([
-  z.object({ enabled: z.literal(false), status: z.literal('disabled') }),
-  z.object({ enabled: z.literal(true), status: z.literal('initializing'), message: z.string() }),
-  z.object({
-    enabled: z.literal(true),
-    status: z.literal('active'),
-    last_poll: z.string().nullable(),
-    next_poll: z.string().nullable(),
-    poll_interval_seconds: z.int(),
-    total_requests_tracked: z.int(),
-    total_failed: z.int(),
-    subordinates: z.record(z.string(), counts),
-    last_error: z.string().nullable(),
-    warnings: z.array(z.string()),
-  }),
-]);
-
-export const failedAnswer = z.object({
-  count: z.int(),
-  failed_requests: z.array(
+export const statusAnswer = z.lazy(() =>
+  z.union([
+    z.object({ enabled: z.literal(false), status: z.literal('disabled') }),
+    z.object({ enabled: z.literal(true), status: z.literal('initializing'), message: z.string() }),
     z.object({
-      fingerprint: z.string(),
-      subordinate: z.string(),
-      media_type: z.string(),
-      tmdb_id: z.int().nullable(),
-      error: z.string(),
-      failed_at: z.string(),
-      retry_at: z.string().nullable().describe('null: at the next poll'),
-      attempts: z.int(),
+      enabled: z.literal(true),
+      status: z.literal('active'),
+      last_poll: z.string().nullable(),
+      next_poll: z.string().nullable(),
+      poll_interval_seconds: z.int(),
+      total_requests_tracked: z.int(),
+      total_failed: z.int(),
+      subordinates: z.record(z.string(), counts),
+      last_error: z.string().nullable(),
+      warnings: z.array(z.string()),
     }),
-  ),
-});
+  ]),
+);
 
-export const stateAnswer = z.looseObject({
-  last_poll_ts: z.string().nullable(),
-  requests: z.record(z.string(), z.unknown()),
-  failed: z.record(z.string(), z.unknown()),
-});
+export const failedAnswer = z.lazy(() =>
+  z.object({
+    count: z.int(),
+    failed_requests: z.array(
+      z.object({
+        fingerprint: z.string(),
+        subordinate: z.string(),
+        media_type: z.string(),
+        tmdb_id: z.int().nullable(),
+        error: z.string(),
+        failed_at: z.string(),
+        retry_at: z.string().nullable().describe('null: at the next poll'),
+        attempts: z.int(),
+      }),
+    ),
+  }),
+);
 
-export const testBody = z.object({ url: z.string().max(4_096), api_key: z.string().max(4_096) });
-export const testAnswer = z.object({ ok: z.literal(true), status: z.looseObject({ version: z.string() }) });
+export const stateAnswer = z.lazy(() =>
+  z.looseObject({
+    last_poll_ts: z.string().nullable(),
+    requests: z.record(z.string(), z.unknown()),
+    failed: z.record(z.string(), z.unknown()),
+  }),
+);
+
+export const testBody = z.lazy(() => z.object({ url: z.string().max(4_096), api_key: z.string().max(4_096) }));
+export const testAnswer = z.lazy(() =>
+  z.object({ ok: z.literal(true), status: z.looseObject({ version: z.string() }) }),
+);
 
 export const clearQuery = z.object({ fingerprint: z.string().max(200).optional() });
 export const clearAnswer = z.object({ message: z.string(), cleared: z.int() });

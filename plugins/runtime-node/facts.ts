@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { buildStepFacts } from '#kit/build-steps';
 
-export const nodeFacts = z.strictObject({
-  ...buildStepFacts,
-  buildsOnly: z.literal(true).optional().describe('Node.js builds a part of the program, and does not run it'),
-  node: z.int().min(1).optional().describe('the least major version that runs the program'),
-});
+export const nodeFacts = z.lazy(() =>
+  z.strictObject({
+    ...buildStepFacts,
+    buildsOnly: z.literal(true).optional().describe('Node.js builds a part of the program, and does not run it'),
+    node: z.int().min(1).optional().describe('the least major version that runs the program'),
+  }),
+);
 
 export type NodeFacts = z.output<typeof nodeFacts>;
 

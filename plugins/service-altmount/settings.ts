@@ -7,20 +7,22 @@ import type { ServiceTemplate } from '../services/contract.ts';
 
 const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error', CRITICAL: 'error' } as const;
 
-const factsSchema = z.object({
-  mountTypes: z
-    .record(z.string(), z.string())
-    .default({})
-    .describe("kinds of mounts, with the application's own words for them"),
-  leaving: z
-    .object({
-      switch: z.string().describe('option with which its data are in the managed server'),
-      type: z.string().describe('what its file calls that kind of database'),
-      managed: z.string().describe('host and port of that server'),
-      own: z.record(z.string(), z.unknown()).describe('what its file says of the database of its own'),
-    })
-    .optional(),
-});
+const factsSchema = z.lazy(() =>
+  z.object({
+    mountTypes: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe("kinds of mounts, with the application's own words for them"),
+    leaving: z
+      .object({
+        switch: z.string().describe('option with which its data are in the managed server'),
+        type: z.string().describe('what its file calls that kind of database'),
+        managed: z.string().describe('host and port of that server'),
+        own: z.record(z.string(), z.unknown()).describe('what its file says of the database of its own'),
+      })
+      .optional(),
+  }),
+);
 
 /** A kind of mount that it does not know leaves that in the file. */
 export function settingsFor({ block }: NamedBlock, { facts }: ServiceTemplate): Readonly<Record<string, unknown>> {

@@ -3,19 +3,25 @@ import { z } from 'zod';
 import type { Logger } from '#core';
 import type { ServiceTemplates } from '../services/contract.ts';
 
-const facts = z.strictObject({
-  api: z.string().describe('version of its API'),
-  role: z.enum(['manager', 'indexer']).describe('manager: it manages media; indexer: it manages where they are sought'),
-  media: z.string().default('').describe('what a manager manages, in one word'),
-  rootFolderProfiles: z.boolean().default(false).describe('a root folder names the profiles of what is found in it'),
-  leaving: z
-    .object({
-      switch: z.string().describe('option with which its data are in the managed server'),
-      settings: z.array(z.string()).describe('of its file, which lead there; it goes its own way where they are blank'),
-    })
-    .optional(),
-  categories: z.array(z.int()).default([]).describe('first numbers of the categories that it asks indexers for'),
-});
+const facts = z.lazy(() =>
+  z.strictObject({
+    api: z.string().describe('version of its API'),
+    role: z
+      .enum(['manager', 'indexer'])
+      .describe('manager: it manages media; indexer: it manages where they are sought'),
+    media: z.string().default('').describe('what a manager manages, in one word'),
+    rootFolderProfiles: z.boolean().default(false).describe('a root folder names the profiles of what is found in it'),
+    leaving: z
+      .object({
+        switch: z.string().describe('option with which its data are in the managed server'),
+        settings: z
+          .array(z.string())
+          .describe('of its file, which lead there; it goes its own way where they are blank'),
+      })
+      .optional(),
+    categories: z.array(z.int()).default([]).describe('first numbers of the categories that it asks indexers for'),
+  }),
+);
 
 export type ArrFacts = z.output<typeof facts>;
 

@@ -12,17 +12,25 @@ interface Instance {
 }
 
 /** The facts about InfiniDysk in its template. */
-export const factsSchema = z.object({
-  categories: z.array(z.string()).default([]).describe('its own'),
-  optionSince: z
-    .object({ option: z.string(), release: z.string() })
-    .optional()
-    .describe('an option that earlier releases pass over'),
-  mountSettings: z
-    .object({ directory: z.string(), address: z.string(), enabled: z.string(), user: z.string(), password: z.string() })
-    .optional()
-    .describe('names of the settings about its mount'),
-});
+export const factsSchema = z.lazy(() =>
+  z.object({
+    categories: z.array(z.string()).default([]).describe('its own'),
+    optionSince: z
+      .object({ option: z.string(), release: z.string() })
+      .optional()
+      .describe('an option that earlier releases pass over'),
+    mountSettings: z
+      .object({
+        directory: z.string(),
+        address: z.string(),
+        enabled: z.string(),
+        user: z.string(),
+        password: z.string(),
+      })
+      .optional()
+      .describe('names of the settings about its mount'),
+  }),
+);
 
 type MountSettings = NonNullable<z.output<typeof factsSchema>['mountSettings']>;
 

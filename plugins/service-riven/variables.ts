@@ -4,13 +4,15 @@ import type { NamedBlock } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
-const factsSchema = z.object({
-  mountVariables: z.array(z.string()).default([]).describe('each holds the place where its files are mounted'),
-  ownMount: z
-    .object({ path: z.string(), variables: z.array(z.string()) })
-    .optional()
-    .describe('of releases that mount their files themselves, which need no component for it'),
-});
+const factsSchema = z.lazy(() =>
+  z.object({
+    mountVariables: z.array(z.string()).default([]).describe('each holds the place where its files are mounted'),
+    ownMount: z
+      .object({ path: z.string(), variables: z.array(z.string()) })
+      .optional()
+      .describe('of releases that mount their files themselves, which need no component for it'),
+  }),
+);
 
 export interface Backend {
   readonly plan: LaunchPlan;

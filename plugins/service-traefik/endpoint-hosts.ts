@@ -5,12 +5,14 @@ import type { ServiceTemplate } from '../services/contract.ts';
 
 const LOCAL = '127.0.0.1';
 
-const factsSchema = z.object({
-  endpointHosts: z
-    .object({ variable: z.string(), of: z.array(z.object({ key: z.string(), option: z.string() })) })
-    .optional()
-    .describe('the variable with the hosts, and the options of other services that name one'),
-});
+const factsSchema = z.lazy(() =>
+  z.object({
+    endpointHosts: z
+      .object({ variable: z.string(), of: z.array(z.object({ key: z.string(), option: z.string() })) })
+      .optional()
+      .describe('the variable with the hosts, and the options of other services that name one'),
+  }),
+);
 
 /** The variable as it should be; undefined when it is so. */
 export function endpointHosts(

@@ -27,27 +27,31 @@ const MS_PER_S = 1_000;
 /** What this host says of a process that somebody else holds. */
 const HELD = 'process.held';
 
-export const orderSchema = z.object({
-  process_name: z.string(),
-  selector: z.custom<InstallSelector>(value => typeof value === 'object' && value !== null && 'kind' in value),
-  /** Whether a release that is not newer than the present one is installed too. */
-  is_wanted_anyway: z.boolean(),
-});
+export const orderSchema = z.lazy(() =>
+  z.object({
+    process_name: z.string(),
+    selector: z.custom<InstallSelector>(value => typeof value === 'object' && value !== null && 'kind' in value),
+    /** Whether a release that is not newer than the present one is installed too. */
+    is_wanted_anyway: z.boolean(),
+  }),
+);
 
 export type InstallOrder = z.output<typeof orderSchema>;
 
 /** What is saved before the steps that the next host has to know of. */
-const checkpointSchema = z.union([
-  z.object({ stage: z.literal('preparing') }),
-  z.object({
-    stage: z.literal('placing'),
-    from: z.string().nullable(),
-    to: z.string(),
-    /** Processes that run from the folder and have to run afterwards. */
-    running: z.array(z.string()),
-    notes: z.object({ release_url: z.string().optional(), notes_label: z.string().optional() }),
-  }),
-]);
+const checkpointSchema = z.lazy(() =>
+  z.union([
+    z.object({ stage: z.literal('preparing') }),
+    z.object({
+      stage: z.literal('placing'),
+      from: z.string().nullable(),
+      to: z.string(),
+      /** Processes that run from the folder and have to run afterwards. */
+      running: z.array(z.string()),
+      notes: z.object({ release_url: z.string().optional(), notes_label: z.string().optional() }),
+    }),
+  ]),
+);
 
 type Placing = Extract<z.output<typeof checkpointSchema>, { stage: 'placing' }>;
 

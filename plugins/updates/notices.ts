@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { isProject, type UpdateRecords } from './update-records.ts';
-import { noticeSchema, type UpdateNotice, webAddress } from './update-result.ts';
+import { availableSchema, noticeSchema, type UpdateNotice, webAddress } from './update-result.ts';
 
 const SHOWN = 10;
 
@@ -35,9 +35,7 @@ export function noticesOf(host: Host, records: UpdateRecords, given: string): z.
   const available = [...records.results()].flatMap(([processName, result]): UpdateNotice[] => {
     if (result.status !== 'update_available' || !blocks.has(processName)) return [];
     const id = `available:${processName}:${result.available_version}`;
-    return [
-      { ...noticeSchema.omit({ id: true }).parse({ ...result, type: 'available', process_name: processName }), id },
-    ];
+    return [{ ...availableSchema.parse({ ...result, type: 'available', process_name: processName }), id }];
   });
   return {
     scope,

@@ -31,15 +31,17 @@ const timing = {
   timing_completed_at: text.optional().describe('ISO 8601'),
 };
 
-export const resultSchema = z.object({
-  status: z.enum(['update_available', 'no_update', 'updated', 'blocked', 'deferred', 'error']),
-  ...outcome,
-  ...timing,
-  /** What people were told of a failure last, and when. */
-  told_failure: z.object({ reason: text, at: unixSeconds }).optional(),
-  /** The release on which the service did not come up, which no schedule installs again. */
-  failed_version: text.optional(),
-});
+export const resultSchema = z.lazy(() =>
+  z.object({
+    status: z.enum(['update_available', 'no_update', 'updated', 'blocked', 'deferred', 'error']),
+    ...outcome,
+    ...timing,
+    /** What people were told of a failure last, and when. */
+    told_failure: z.object({ reason: text, at: unixSeconds }).optional(),
+    /** The release on which the service did not come up, which no schedule installs again. */
+    failed_version: text.optional(),
+  }),
+);
 
 export type UpdateResult = z.output<typeof resultSchema>;
 
@@ -63,41 +65,48 @@ export function notesOf({ notesUrl, releasesBehind }: AvailableRelease): Partial
   };
 }
 
-export const statusSchema = z.object({
-  process_name: text,
-  status: z.enum([
-    'update_available',
-    'no_update',
-    'updated',
-    'blocked',
-    'unsupported',
-    'error',
-    'installing',
-    'deferred',
-    'scheduled',
-  ]),
-  ...outcome,
-  ...timing,
-  next_check_at: unixSeconds.optional(),
-  auto_update_enabled: z.boolean(),
-  auto_update_mode: z.enum(['install', 'check_only']),
-  auto_update_interval: z.number().describe('hours'),
-  auto_update_start_time: text.describe('HH:MM'),
-  configured_target_kind: z.enum(['release', 'branch', 'commit']).optional(),
-  configured_target_installed: z.boolean().optional(),
-});
+export const statusSchema = z.lazy(() =>
+  z.object({
+    process_name: text,
+    status: z.enum([
+      'update_available',
+      'no_update',
+      'updated',
+      'blocked',
+      'unsupported',
+      'error',
+      'installing',
+      'deferred',
+      'scheduled',
+    ]),
+    ...outcome,
+    ...timing,
+    next_check_at: unixSeconds.optional(),
+    auto_update_enabled: z.boolean(),
+    auto_update_mode: z.enum(['install', 'check_only']),
+    auto_update_interval: z.number().describe('hours'),
+    auto_update_start_time: text.describe('HH:MM'),
+    configured_target_kind: z.enum(['release', 'branch', 'commit']).optional(),
+    configured_target_installed: z.boolean().optional(),
+  }),
+);
 
 export type UpdateStatus = z.output<typeof statusSchema>;
 
-export const noticeSchema = z.object({
-  id: text.describe('stays the same for the same news'),
-  type: z.enum(['available', 'info', 'applied']),
-  process_name: text,
-  display_name: text.optional(),
-  status: text,
-  ...outcome,
-  repo_url: webAddress.optional(),
-});
+export const noticeSchema = z.lazy(() =>
+  z.object({
+    id: text.describe('stays the same for the same news'),
+    type: z.enum(['available', 'info', 'applied']),
+    process_name: text,
+    display_name: text.optional(),
+    status: text,
+    ...outcome,
+    repo_url: webAddress.optional(),
+  }),
+);
+
+/** Of a release that is published, whose id says which. */
+export const availableSchema = z.lazy(() => noticeSchema.unwrap().omit({ id: true }));
 
 export type UpdateNotice = z.output<typeof noticeSchema>;
 

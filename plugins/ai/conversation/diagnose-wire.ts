@@ -45,13 +45,15 @@ export const followUpBody = bodyOf({ session_id: z.string(), question: z.string(
 
 const answered = { analysis: z.string(), usage: usageAnswer, provider: z.string(), model: z.string() };
 
-export const diagnosisAnswer = z.object({
-  enabled: z.boolean(),
-  ...answered,
-  bundle: z.record(z.string(), z.unknown()),
-  dry_run: z.boolean(),
-  session_id: z.string(),
-});
+export const diagnosisAnswer = z.lazy(() =>
+  z.object({
+    enabled: z.boolean(),
+    ...answered,
+    bundle: z.record(z.string(), z.unknown()),
+    dry_run: z.boolean(),
+    session_id: z.string(),
+  }),
+);
 export const followUpAnswer = z.object({ ...answered, session_id: z.string() });
 
 type SharedBody = z.output<typeof stackBody>;

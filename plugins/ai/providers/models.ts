@@ -22,9 +22,11 @@ export type ModelCompatibility = ModelFit & { readonly model: string };
 const MAX_CHAIN = 20;
 const OVERRIDE_FILE = path.join('ai-diagnostics', 'models.json');
 const MAX_OVERRIDE_BYTES = 1024 * 1024;
-const overrideSchema = z.record(
-  z.string(),
-  z.array(z.object({ model: z.string().min(1), shutdown_date: z.iso.date(), replacement: z.string() })),
+const overrideSchema = z.lazy(() =>
+  z.record(
+    z.string(),
+    z.array(z.object({ model: z.string().min(1), shutdown_date: z.iso.date(), replacement: z.string() })),
+  ),
 );
 
 type Overrides = Readonly<Record<string, readonly ModelEnd[]>>;

@@ -64,7 +64,7 @@ export type SettingsChange = z.output<typeof settingsBody>;
 export type ProfileChange = z.output<typeof profileBody>;
 export type ProviderChange = z.output<z.ZodObject<typeof givenFields>>;
 
-const facts = z.record(z.string(), z.unknown()).nullable();
+const facts = z.lazy(() => z.record(z.string(), z.unknown()).nullable());
 
 const publicRecord = {
   provider: z.string(),
@@ -79,24 +79,31 @@ const publicRecord = {
   model_compatibility: facts,
 };
 
-export const settingsAnswer = z.object({
-  enabled: z.boolean(),
-  ...publicRecord,
-  ...(Object.fromEntries(SWITCHES.map(name => [name, z.boolean()])) as Record<(typeof SWITCHES)[number], z.ZodBoolean>),
-  max_log_chars: z.int(),
-  max_docs_chars: z.int(),
-  diagnostic_window_hours: z.number(),
-  comparison_mode: z.string(),
-  max_log_scan_mb: z.int(),
-  active_profile_id: z.string(),
-  profiles: z.array(z.object({ id: z.string(), name: z.string(), ...publicRecord })),
-});
+export const settingsAnswer = z.lazy(() =>
+  z.object({
+    enabled: z.boolean(),
+    ...publicRecord,
+    ...(Object.fromEntries(SWITCHES.map(name => [name, z.boolean()])) as Record<
+      (typeof SWITCHES)[number],
+      z.ZodBoolean
+    >),
+    max_log_chars: z.int(),
+    max_docs_chars: z.int(),
+    diagnostic_window_hours: z.number(),
+    comparison_mode: z.string(),
+    max_log_scan_mb: z.int(),
+    active_profile_id: z.string(),
+    profiles: z.array(z.object({ id: z.string(), name: z.string(), ...publicRecord })),
+  }),
+);
 
 /** What is in force afterwards may be another value than was saved. */
-export const savedAnswer = settingsAnswer.extend({
-  overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
-  warnings: z.array(z.string()),
-});
+export const savedAnswer = z.lazy(() =>
+  settingsAnswer.unwrap().extend({
+    overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
+    warnings: z.array(z.string()),
+  }),
+);
 
 export interface WireParts {
   readonly providers: Providers;

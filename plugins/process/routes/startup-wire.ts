@@ -5,25 +5,27 @@ import type {} from '../../installs/contract.ts';
 import type { ProcessSupervisor } from '../contract.ts';
 import { installToWire } from './status-wire.ts';
 
-export const startupSchema = z.object({
-  phase: z.string(),
-  terminal: z.boolean(),
-  started_at: z.number(),
-  completed_at: z.number().nullable(),
-  expected_services: z.array(z.string()),
-  services: z.record(z.string(), z.record(z.string(), z.unknown())),
-  failures: z.record(z.string(), z.string()),
-  critical_chain: z
-    .array(
-      z.object({
-        process_name: z.string(),
-        waited_for: z.string().nullable(),
-        waited_seconds: z.number(),
-        start_seconds: z.number(),
-      }),
-    )
-    .describe('who waited for whom, up to the service that was up last'),
-});
+export const startupSchema = z.lazy(() =>
+  z.object({
+    phase: z.string(),
+    terminal: z.boolean(),
+    started_at: z.number(),
+    completed_at: z.number().nullable(),
+    expected_services: z.array(z.string()),
+    services: z.record(z.string(), z.record(z.string(), z.unknown())),
+    failures: z.record(z.string(), z.string()),
+    critical_chain: z
+      .array(
+        z.object({
+          process_name: z.string(),
+          waited_for: z.string().nullable(),
+          waited_seconds: z.number(),
+          start_seconds: z.number(),
+        }),
+      )
+      .describe('who waited for whom, up to the service that was up last'),
+  }),
+);
 
 export function startupToWire(host: Host, supervisor: ProcessSupervisor): z.output<typeof startupSchema> {
   const report = supervisor.startup();

@@ -4,34 +4,38 @@ import type { RestartReport } from '../../auto-restart/contract.ts';
 import type { InstallProgress } from '../../installs/contract.ts';
 import type { HealthReport, ProcessSnapshot } from '../contract.ts';
 
-export const holdSchema = z.object({ reason: z.string(), since: z.number().describe('Unix seconds') });
+export const holdSchema = z.lazy(() => z.object({ reason: z.string(), since: z.number().describe('Unix seconds') }));
 
-const installSchema = z.object({
-  phase: z.enum(['queued', 'fetching', 'building', 'swapping', 'waiting']),
-  text: z.string(),
-  percent: z.number().nullable().describe('of this phase'),
-});
+const installSchema = z.lazy(() =>
+  z.object({
+    phase: z.enum(['queued', 'fetching', 'building', 'swapping', 'waiting']),
+    text: z.string(),
+    percent: z.number().nullable().describe('of this phase'),
+  }),
+);
 
-const restartSchema = z.object({
-  restart_attempts: z.number(),
-  restart_successes: z.number(),
-  restart_failures: z.number(),
-  recent_restart_attempts: z.number().describe('attempts still inside the window'),
-  pending: z.boolean(),
-  next_restart_time: z.number().nullable(),
-  disabled: z.boolean().describe('true after a manual stop'),
-  last_restart_time: z.number().nullable(),
-  last_failure_reason: z.string().nullable(),
-  last_exit_reason: z.string().nullable(),
-  last_exit_time: z.number().nullable(),
-  unhealthy_count: z.number(),
-  unhealthy_threshold: z.number(),
-  readiness_state: z.enum(['pending', 'starting', 'ready', 'unhealthy']),
-  ready_at: z.number().nullable(),
-  awaiting_recovery: z.boolean(),
-  exit_code: z.number().nullable(),
-  exit_signal: z.string().nullable(),
-});
+const restartSchema = z.lazy(() =>
+  z.object({
+    restart_attempts: z.number(),
+    restart_successes: z.number(),
+    restart_failures: z.number(),
+    recent_restart_attempts: z.number().describe('attempts still inside the window'),
+    pending: z.boolean(),
+    next_restart_time: z.number().nullable(),
+    disabled: z.boolean().describe('true after a manual stop'),
+    last_restart_time: z.number().nullable(),
+    last_failure_reason: z.string().nullable(),
+    last_exit_reason: z.string().nullable(),
+    last_exit_time: z.number().nullable(),
+    unhealthy_count: z.number(),
+    unhealthy_threshold: z.number(),
+    readiness_state: z.enum(['pending', 'starting', 'ready', 'unhealthy']),
+    ready_at: z.number().nullable(),
+    awaiting_recovery: z.boolean(),
+    exit_code: z.number().nullable(),
+    exit_signal: z.string().nullable(),
+  }),
+);
 
 const healthMembers = {
   healthy: z.boolean().nullable(),
@@ -41,28 +45,32 @@ const healthMembers = {
   restart: restartSchema,
 };
 
-export const statusSchema = z.object({
-  process_name: z.string(),
-  status: z.string(),
-  held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
-  install: installSchema.nullable().describe('how far the installation of its program is'),
-  ...z.object(healthMembers).partial().shape,
-});
+export const statusSchema = z.lazy(() =>
+  z.object({
+    process_name: z.string(),
+    status: z.string(),
+    held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
+    install: installSchema.nullable().describe('how far the installation of its program is'),
+    ...z.object(healthMembers).partial().shape,
+  }),
+);
 
-export const statusListSchema = z.object({
-  processes: z.array(
-    z.object({
-      process_name: z.string(),
-      enabled: z.boolean().describe('enabled by the configuration, or started by hand since'),
-      status: z.string(),
-      held: holdSchema.nullable(),
-      pid: z.number().nullable(),
-      started_at: z.number().nullable().describe('Unix seconds of the launch'),
-      waiting_for: z.array(z.string()).describe('what a start waits for'),
-      ...healthMembers,
-    }),
-  ),
-});
+export const statusListSchema = z.lazy(() =>
+  z.object({
+    processes: z.array(
+      z.object({
+        process_name: z.string(),
+        enabled: z.boolean().describe('enabled by the configuration, or started by hand since'),
+        status: z.string(),
+        held: holdSchema.nullable(),
+        pid: z.number().nullable(),
+        started_at: z.number().nullable().describe('Unix seconds of the launch'),
+        waiting_for: z.array(z.string()).describe('what a start waits for'),
+        ...healthMembers,
+      }),
+    ),
+  }),
+);
 
 export type HealthMembers = z.input<z.ZodObject<typeof healthMembers>>;
 

@@ -7,13 +7,15 @@ import { checkedPath, type Places } from '../places/path-rules.ts';
 const MAX_ROOTS = 200;
 const count = z.int().nonnegative();
 
-export const backupBody = z.object({
-  process_name: z.string().nullish(),
-  backup_path: z.string(),
-  roots: z.array(z.string()).max(MAX_ROOTS).nullish(),
-  include_broken: z.boolean().nullish(),
-  allow_empty: z.boolean().nullish(),
-});
+export const backupBody = z.lazy(() =>
+  z.object({
+    process_name: z.string().nullish(),
+    backup_path: z.string(),
+    roots: z.array(z.string()).max(MAX_ROOTS).nullish(),
+    include_broken: z.boolean().nullish(),
+    allow_empty: z.boolean().nullish(),
+  }),
+);
 
 /** The options of a backup, as its job shows them. A type, so that it is also a record. */
 export type BackupOptions = {
@@ -25,16 +27,18 @@ export type BackupOptions = {
   readonly allow_empty: boolean;
 };
 
-export const backupAnswer = z.object({
-  backup_manifest: z.string(),
-  roots: z.array(z.string()),
-  missing_roots: z.array(z.string()),
-  scanned_symlinks: count,
-  recorded_entries: count,
-  skipped_broken: count,
-  errors: z.array(z.object({ link_path: z.string(), error: z.string() })),
-  errors_total: count,
-});
+export const backupAnswer = z.lazy(() =>
+  z.object({
+    backup_manifest: z.string(),
+    roots: z.array(z.string()),
+    missing_roots: z.array(z.string()),
+    scanned_symlinks: count,
+    recorded_entries: count,
+    skipped_broken: count,
+    errors: z.array(z.object({ link_path: z.string(), error: z.string() })),
+    errors_total: count,
+  }),
+);
 
 export type BackupResult = z.output<typeof backupAnswer>;
 

@@ -8,22 +8,26 @@ const STATUSES = { queued: 'queued', running: 'running', succeeded: 'completed' 
 
 const unixSeconds = z.int();
 
-export const startedJob = z.object({ status: z.literal('queued'), job_id: z.string(), operation: z.string() });
+export const startedJob = z.lazy(() =>
+  z.object({ status: z.literal('queued'), job_id: z.string(), operation: z.string() }),
+);
 
-export const jobSchema = z.looseObject({
-  job_id: z.string(),
-  process_name: z.string(),
-  operation: z.string(),
-  status: z.enum(['queued', 'running', 'completed', 'error']),
-  created_at: unixSeconds,
-  updated_at: unixSeconds,
-  started_at: unixSeconds.optional(),
-  finished_at: unixSeconds.optional(),
-  metadata: z.record(z.string(), z.unknown()),
-  progress: z.record(z.string(), z.unknown()).nullable(),
-  result: z.record(z.string(), z.unknown()).nullable(),
-  error: z.object({ message: z.string(), code: z.string() }).nullable(),
-});
+export const jobSchema = z.lazy(() =>
+  z.looseObject({
+    job_id: z.string(),
+    process_name: z.string(),
+    operation: z.string(),
+    status: z.enum(['queued', 'running', 'completed', 'error']),
+    created_at: unixSeconds,
+    updated_at: unixSeconds,
+    started_at: unixSeconds.optional(),
+    finished_at: unixSeconds.optional(),
+    metadata: z.record(z.string(), z.unknown()),
+    progress: z.record(z.string(), z.unknown()).nullable(),
+    result: z.record(z.string(), z.unknown()).nullable(),
+    error: z.object({ message: z.string(), code: z.string() }).nullable(),
+  }),
+);
 
 /** Queues an order that could begin. Rejects with a Problem for one that could not. */
 export async function queueJob(

@@ -15,24 +15,26 @@ const MAX_BYTES = 60_000;
 
 const flag = z.boolean().nullish();
 
-export const repairBody = z.object({
-  process_name: z.string().nullish(),
-  dry_run: flag,
-  include_broken: flag,
-  presets: z.array(z.string()).nullish(),
-  roots: z.array(z.string()).max(MAX_ROOTS).nullish(),
-  rewrite_rules: z
-    .array(z.object({ from_prefix: z.string(), to_prefix: z.string() }))
-    .max(MAX_RULES)
-    .nullish(),
-  root_migrations: z
-    .array(z.object({ from_root: z.string(), to_root: z.string() }))
-    .max(MAX_MIGRATIONS)
-    .nullish(),
-  overwrite_existing: flag,
-  copy_instead_of_move: flag,
-  backup_path: z.string().nullish(),
-});
+export const repairBody = z.lazy(() =>
+  z.object({
+    process_name: z.string().nullish(),
+    dry_run: flag,
+    include_broken: flag,
+    presets: z.array(z.string()).nullish(),
+    roots: z.array(z.string()).max(MAX_ROOTS).nullish(),
+    rewrite_rules: z
+      .array(z.object({ from_prefix: z.string(), to_prefix: z.string() }))
+      .max(MAX_RULES)
+      .nullish(),
+    root_migrations: z
+      .array(z.object({ from_root: z.string(), to_root: z.string() }))
+      .max(MAX_MIGRATIONS)
+      .nullish(),
+    overwrite_existing: flag,
+    copy_instead_of_move: flag,
+    backup_path: z.string().nullish(),
+  }),
+);
 
 /** The options of a repair, as its job shows them. A type, so that it is also a record. */
 export type RepairOptions = {

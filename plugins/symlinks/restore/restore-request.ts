@@ -7,15 +7,17 @@ import type { Places } from '../places/path-rules.ts';
 const DEFAULT_SAMPLES = 50;
 const MAX_SAMPLES = 200;
 const count = z.int().nonnegative();
-const errors = z.array(z.object({ link_path: z.string(), error: z.string() }));
+const errors = z.lazy(() => z.array(z.object({ link_path: z.string(), error: z.string() })));
 
-export const restoreBody = z.object({
-  process_name: z.string().nullish(),
-  manifest_path: z.string(),
-  dry_run: z.boolean().nullish(),
-  overwrite_existing: z.boolean().nullish(),
-  restore_broken: z.boolean().nullish(),
-});
+export const restoreBody = z.lazy(() =>
+  z.object({
+    process_name: z.string().nullish(),
+    manifest_path: z.string(),
+    dry_run: z.boolean().nullish(),
+    overwrite_existing: z.boolean().nullish(),
+    restore_broken: z.boolean().nullish(),
+  }),
+);
 
 export const compareQuery = z.object({
   manifest_path: z.string(),
@@ -33,48 +35,52 @@ export type RestoreOptions = {
   readonly restore_broken: boolean;
 };
 
-export const restoreAnswer = z.object({
-  manifest_path: z.string(),
-  manifest_created_at: z.string().nullable(),
-  manifest_type: z.enum(['symlink_snapshot', 'symlink_repair']),
-  dry_run: z.boolean(),
-  overwrite_existing: z.boolean(),
-  restore_broken: z.boolean(),
-  total_entries: count,
-  restored: count,
-  skipped_existing: count,
-  skipped_unchanged: count,
-  skipped_invalid_entries: count,
-  skipped_nonexistent_target: count,
-  replaced_files: count,
-  errors,
-  errors_total: count,
-});
+export const restoreAnswer = z.lazy(() =>
+  z.object({
+    manifest_path: z.string(),
+    manifest_created_at: z.string().nullable(),
+    manifest_type: z.enum(['symlink_snapshot', 'symlink_repair']),
+    dry_run: z.boolean(),
+    overwrite_existing: z.boolean(),
+    restore_broken: z.boolean(),
+    total_entries: count,
+    restored: count,
+    skipped_existing: count,
+    skipped_unchanged: count,
+    skipped_invalid_entries: count,
+    skipped_nonexistent_target: count,
+    replaced_files: count,
+    errors,
+    errors_total: count,
+  }),
+);
 
-export const compareAnswer = z.object({
-  manifest_path: z.string(),
-  manifest_created_at: z.string().nullable(),
-  overwrite_existing: z.boolean(),
-  restore_broken: z.boolean(),
-  sample_limit: count,
-  total_entries: count,
-  projected_restored: count,
-  projected_skipped_existing: count,
-  projected_skipped_unchanged: count,
-  projected_skipped_invalid_entries: count,
-  projected_skipped_nonexistent_target: count,
-  projected_errors: count,
-  sample_changes: z.array(
-    z.object({
-      action: z.enum(['create', 'overwrite', 'skip_unchanged', 'skip_existing', 'skip_missing_target']),
-      link_path: z.string(),
-      target: z.string().nullable(),
-      current_target: z.string().nullable().optional(),
-      raw_base64: z.record(z.string(), z.string()).optional(),
-    }),
-  ),
-  errors,
-});
+export const compareAnswer = z.lazy(() =>
+  z.object({
+    manifest_path: z.string(),
+    manifest_created_at: z.string().nullable(),
+    overwrite_existing: z.boolean(),
+    restore_broken: z.boolean(),
+    sample_limit: count,
+    total_entries: count,
+    projected_restored: count,
+    projected_skipped_existing: count,
+    projected_skipped_unchanged: count,
+    projected_skipped_invalid_entries: count,
+    projected_skipped_nonexistent_target: count,
+    projected_errors: count,
+    sample_changes: z.array(
+      z.object({
+        action: z.enum(['create', 'overwrite', 'skip_unchanged', 'skip_existing', 'skip_missing_target']),
+        link_path: z.string(),
+        target: z.string().nullable(),
+        current_target: z.string().nullable().optional(),
+        raw_base64: z.record(z.string(), z.string()).optional(),
+      }),
+    ),
+    errors,
+  }),
+);
 
 export type RestoreResult = z.output<typeof restoreAnswer>;
 export type CompareResult = z.output<typeof compareAnswer>;

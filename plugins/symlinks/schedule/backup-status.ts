@@ -9,28 +9,30 @@ import type { BackupSchedule } from './schedule.ts';
 const MS_PER_S = 1_000;
 const unixSeconds = z.int();
 
-export const backupStatusSchema = z.object({
-  process_name: z.string(),
-  checked_at: unixSeconds,
-  status: z.enum(['scheduled', 'running', 'completed', 'error', 'disabled', 'unsupported']),
-  message: z.string(),
-  symlink_backup_enabled: z.boolean(),
-  symlink_backup_interval: z.number(),
-  symlink_backup_start_time: z.string(),
-  symlink_backup_path: z.string(),
-  symlink_backup_include_broken: z.boolean(),
-  symlink_backup_roots: z.array(z.string()),
-  symlink_backup_retention_count: z.int(),
-  next_backup_at: unixSeconds.nullable(),
-  last_backup_at: unixSeconds.nullable(),
-  last_backup_manifest: z.string().nullable(),
-  scanned_symlinks: z.int().nullable(),
-  recorded_entries: z.int().nullable(),
-  pruned_backups: z.array(z.string()),
-  retention_errors: z.array(z.string()),
-  errors: z.int(),
-  warning: z.string().nullable(),
-});
+export const backupStatusSchema = z.lazy(() =>
+  z.object({
+    process_name: z.string(),
+    checked_at: unixSeconds,
+    status: z.enum(['scheduled', 'running', 'completed', 'error', 'disabled', 'unsupported']),
+    message: z.string(),
+    symlink_backup_enabled: z.boolean(),
+    symlink_backup_interval: z.number(),
+    symlink_backup_start_time: z.string(),
+    symlink_backup_path: z.string(),
+    symlink_backup_include_broken: z.boolean(),
+    symlink_backup_roots: z.array(z.string()),
+    symlink_backup_retention_count: z.int(),
+    next_backup_at: unixSeconds.nullable(),
+    last_backup_at: unixSeconds.nullable(),
+    last_backup_manifest: z.string().nullable(),
+    scanned_symlinks: z.int().nullable(),
+    recorded_entries: z.int().nullable(),
+    pruned_backups: z.array(z.string()),
+    retention_errors: z.array(z.string()),
+    errors: z.int(),
+    warning: z.string().nullable(),
+  }),
+);
 
 export type BackupStatus = z.output<typeof backupStatusSchema>;
 

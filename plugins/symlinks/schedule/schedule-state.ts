@@ -13,26 +13,28 @@ const MAX_BYTES = 1 << 20;
 
 const unixSeconds = z.int();
 
-const recordSchema = z.object({
-  /** When the last run was due, which may be earlier than it began. */
-  last_due: unixSeconds,
-  /** When the last run ended. */
-  last_run: unixSeconds,
-  last_status: z.enum(['completed', 'error']),
-  message: z.string(),
-  /** When a run ended well for the last time; null when none has. */
-  last_backup_at: unixSeconds.nullable(),
-  last_manifest: z.string().nullable(),
-  scanned_symlinks: z.int().nullable(),
-  recorded_entries: z.int().nullable(),
-  pruned_backups: z.array(z.string()),
-  retention_errors: z.array(z.string()),
-  errors: z.int(),
-  warning: z.string().nullable(),
-  /** How often the last run was repeated after a failure, and when it will be again; null when it will not. */
-  retries: z.int(),
-  retry_at: unixSeconds.nullable(),
-});
+const recordSchema = z.lazy(() =>
+  z.object({
+    /** When the last run was due, which may be earlier than it began. */
+    last_due: unixSeconds,
+    /** When the last run ended. */
+    last_run: unixSeconds,
+    last_status: z.enum(['completed', 'error']),
+    message: z.string(),
+    /** When a run ended well for the last time; null when none has. */
+    last_backup_at: unixSeconds.nullable(),
+    last_manifest: z.string().nullable(),
+    scanned_symlinks: z.int().nullable(),
+    recorded_entries: z.int().nullable(),
+    pruned_backups: z.array(z.string()),
+    retention_errors: z.array(z.string()),
+    errors: z.int(),
+    warning: z.string().nullable(),
+    /** How often the last run was repeated after a failure, and when it will be again; null when it will not. */
+    retries: z.int(),
+    retry_at: unixSeconds.nullable(),
+  }),
+);
 
 export type ScheduleRecord = z.output<typeof recordSchema>;
 
