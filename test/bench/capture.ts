@@ -7,14 +7,19 @@ import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../../core/kit/redact.ts';
 import { until } from '../support/until.ts';
 import { type BuiltHost, cpuMs, makePlace, type Place, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
-/** 200 MB of ordinary ones: what a host does besides, above all right after its start, is little beside so much. */
+/** 200 MB of ordinary ones: what a host does besides is little beside so much. */
 const LINES = 2_200_000;
+/** Written before, because the first output of all starts a thread. */
+const FIRST_LINES = 100_000;
+/** What a host does right after its start would count as work on the output. */
+const SETTLE_MS = 5_000;
 const SECRET_LINES = 500_000;
 const RUNS = 3;
 const LINE = '2026-01-02 03:04:05 INFO [import] something happened with an item of the library of films';
@@ -96,9 +101,22 @@ async function hostRun(work: Work): Promise<Run> {
       log_file: path.join(logDir, `writer-${index}.log`),
     },
   ]);
-  const place: Place = await makePlace({ ...Object.fromEntries(blocks), dumb: { log_dir: logDir, log_size: '10G' } });
+  const first = { ...work, writers: 1, lines: FIRST_LINES };
+  const place: Place = await makePlace({
+    ...Object.fromEntries(blocks),
+    first: {
+      enabled: false,
+      process_name: 'First',
+      command: ['sh', '-c', script(first)],
+      suppress_logging: true,
+      log_file: path.join(logDir, 'first.log'),
+    },
+    dumb: { log_dir: logDir, log_size: '10G' },
+  });
   const host: BuiltHost = await startBuilt(place);
   try {
+    await host.post('/process/start-service', { process_name: 'First' });
+    await delay(SETTLE_MS);
     const start = (_: unknown, index: number) =>
       host.post('/process/start-service', { process_name: `Writer ${index}` });
     const expected = work.lines * (work.logged.length + 1 + PREFIX.length);
