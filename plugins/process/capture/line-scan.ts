@@ -19,7 +19,8 @@ const STEM_LETTERS = 3;
 const STEM_TABLE_BYTES = 32;
 const MAX_STEMS = 8;
 const INPUT_AT = 0x18400;
-const PADDING = Buffer.from('    ');
+/** As many bytes as are looked at together. */
+const PADDING = Buffer.alloc(16, ' ');
 /** The longest piece that is looked at. */
 export const MAX_SCANNED_BYTES = 128 * 1024;
 const TABLE_AT = INPUT_AT + MAX_SCANNED_BYTES + 1024;
@@ -28,7 +29,7 @@ const START_TEXTS_AT = TABLE_AT + TABLE_BYTES;
 /** The longest of what a line of a log begins with. */
 const MAX_START_BYTES = 1024;
 /** For each level, with what copies write beyond. */
-const START_TEXT_BYTES = MAX_START_BYTES + 8;
+const START_TEXT_BYTES = MAX_START_BYTES + 16;
 const MAX_LEVELS = 5;
 const OUTPUT_AT = START_TEXTS_AT + MAX_LEVELS * START_TEXT_BYTES;
 const MAX_OUTPUT_BYTES = 512 * 1024;

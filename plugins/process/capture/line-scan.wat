@@ -138,6 +138,7 @@
     (local $start i32)
     (local $holds i32)
     (local $four i32)
+    (local $limit i32)
     (local $pair i32)
     (local $low i32)
     (local $high i32)
@@ -147,56 +148,79 @@
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $to)))
-        (local.set $four (i32.load (local.get $at)))
-        (if (i32.or
-              (i32.load8_u (i32.and (local.get $four) (i32.const 0xffff)))
-              (i32.load8_u (i32.shr_u (local.get $four) (i32.const 16))))
+        ;; Most sixteen bytes hold nothing, which is told by one look at their pairs.
+        (if (i32.eqz
+              (i32.or
+                (i32.or
+                  (i32.or
+                    (i32.load8_u (i32.load16_u (local.get $at)))
+                    (i32.load8_u (i32.load16_u offset=2 (local.get $at))))
+                  (i32.or
+                    (i32.load8_u (i32.load16_u offset=4 (local.get $at)))
+                    (i32.load8_u (i32.load16_u offset=6 (local.get $at)))))
+                (i32.or
+                  (i32.or
+                    (i32.load8_u (i32.load16_u offset=8 (local.get $at)))
+                    (i32.load8_u (i32.load16_u offset=10 (local.get $at))))
+                  (i32.or
+                    (i32.load8_u (i32.load16_u offset=12 (local.get $at)))
+                    (i32.load8_u (i32.load16_u offset=14 (local.get $at)))))))
           (then
-            (local.set $pair (local.get $at))
-            (loop $pairs
-              (local.set $low (i32.load8_u (local.get $pair)))
-              (local.set $high (i32.load8_u (i32.add (local.get $pair) (i32.const 1))))
-              (if (i32.or (i32.eq (local.get $low) (i32.const 10)) (i32.eq (local.get $high) (i32.const 10)))
-                (then
-                  ;; No word lies over the end of a line.
-                  (if (i32.eq (local.get $low) (i32.const 10))
-                    (then
-                      (call $line (local.get $start) (local.get $pair) (local.get $holds) (local.get $shift))
-                      (local.set $start (i32.add (local.get $pair) (i32.const 1)))
-                      (local.set $holds (i32.const 0)))
-                    (else (local.set $holds (i32.or (local.get $holds) (call $single (local.get $low))))))
-                  (if (i32.eq (local.get $high) (i32.const 10))
-                    (then
-                      (call $line (local.get $start)
-                        (i32.add (local.get $pair) (i32.const 1)) (local.get $holds) (local.get $shift))
-                      (local.set $start (i32.add (local.get $pair) (i32.const 2)))
-                      (local.set $holds (i32.const 0)))
-                    (else (local.set $holds (i32.or (local.get $holds) (call $single (local.get $high)))))))
-                (else
-                  (if (i32.load8_u (i32.or (local.get $low) (i32.shl (local.get $high) (i32.const 8))))
-                    (then
-                      (local.set $holds
-                        (i32.or
-                          (i32.or (local.get $holds) (call $letters (local.get $pair)))
+            (local.set $at (i32.add (local.get $at) (i32.const 16)))
+            (br $next)))
+        (local.set $limit (i32.add (local.get $at) (i32.const 16)))
+        (loop $fours
+          (local.set $four (i32.load (local.get $at)))
+          (if (i32.or
+                (i32.load8_u (i32.and (local.get $four) (i32.const 0xffff)))
+                (i32.load8_u (i32.shr_u (local.get $four) (i32.const 16))))
+            (then
+              (local.set $pair (local.get $at))
+              (loop $pairs
+                (local.set $low (i32.load8_u (local.get $pair)))
+                (local.set $high (i32.load8_u (i32.add (local.get $pair) (i32.const 1))))
+                (if (i32.or (i32.eq (local.get $low) (i32.const 10)) (i32.eq (local.get $high) (i32.const 10)))
+                  (then
+                    ;; No word lies over the end of a line.
+                    (if (i32.eq (local.get $low) (i32.const 10))
+                      (then
+                        (call $line (local.get $start) (local.get $pair) (local.get $holds) (local.get $shift))
+                        (local.set $start (i32.add (local.get $pair) (i32.const 1)))
+                        (local.set $holds (i32.const 0)))
+                      (else (local.set $holds (i32.or (local.get $holds) (call $single (local.get $low))))))
+                    (if (i32.eq (local.get $high) (i32.const 10))
+                      (then
+                        (call $line (local.get $start)
+                          (i32.add (local.get $pair) (i32.const 1)) (local.get $holds) (local.get $shift))
+                        (local.set $start (i32.add (local.get $pair) (i32.const 2)))
+                        (local.set $holds (i32.const 0)))
+                      (else (local.set $holds (i32.or (local.get $holds) (call $single (local.get $high)))))))
+                  (else
+                    (if (i32.load8_u (i32.or (local.get $low) (i32.shl (local.get $high) (i32.const 8))))
+                      (then
+                        (local.set $holds
                           (i32.or
-                            (call $letters (i32.sub (local.get $pair) (i32.const 1)))
-                            (i32.or (call $single (local.get $low)) (call $single (local.get $high))))))))))
-              (local.set $pair (i32.add (local.get $pair) (i32.const 2)))
-              (br_if $pairs (i32.lt_u (local.get $pair) (i32.add (local.get $at) (i32.const 4)))))))
-        (local.set $at (i32.add (local.get $at) (i32.const 4)))
+                            (i32.or (local.get $holds) (call $letters (local.get $pair)))
+                            (i32.or
+                              (call $letters (i32.sub (local.get $pair) (i32.const 1)))
+                              (i32.or (call $single (local.get $low)) (call $single (local.get $high))))))))))
+                (local.set $pair (i32.add (local.get $pair) (i32.const 2)))
+                (br_if $pairs (i32.lt_u (local.get $pair) (i32.add (local.get $at) (i32.const 4)))))))
+          (local.set $at (i32.add (local.get $at) (i32.const 4)))
+          (br_if $fours (i32.lt_u (local.get $at) (local.get $limit))))
         (br $next)))
     (global.get $any))
 
-  ;; Copies eight bytes at a time, so that up to seven behind the end change. Gives the end of the copy.
+  ;; Copies sixteen bytes at a time, so that up to fifteen behind the end change. Gives the end of the copy.
   (func $copy (param $from i32) (param $to i32) (param $out i32) (result i32)
     (local $end i32)
     (local.set $end (i32.add (local.get $out) (i32.sub (local.get $to) (local.get $from))))
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $from) (local.get $to)))
-        (i64.store (local.get $out) (i64.load (local.get $from)))
-        (local.set $from (i32.add (local.get $from) (i32.const 8)))
-        (local.set $out (i32.add (local.get $out) (i32.const 8)))
+        (v128.store (local.get $out) (v128.load (local.get $from)))
+        (local.set $from (i32.add (local.get $from) (i32.const 16)))
+        (local.set $out (i32.add (local.get $out) (i32.const 16)))
         (br $next)))
     (local.get $end))
 
