@@ -86,9 +86,12 @@ class LogScan {
   #filesRead = 0;
   #isPartial = false;
   #isLate = false;
-  /** The span of the last line with a time, and that line where it is kept. */
+  /** The last line with a time: that, its span, and the line where it is kept. */
+  #atMs = 0;
   #span: WindowNotes | undefined;
   #kept: NotedLine | undefined;
+  /** Whether no line has had a time yet; then that of the file counts. */
+  #isUntimed = true;
   #blockLines = 0;
   #lastLocalMs: number | undefined;
 
@@ -123,7 +126,10 @@ class LogScan {
       this.#line = 0;
       this.#lastLocalMs = undefined;
       // Lines before the first time, as in a log without any, are as old as their file.
-      this.#span ??= this.#spanOf(Math.min(file.modifiedMs, this.#current.toMs - 1));
+      if (this.#isUntimed || this.#span === undefined) {
+        this.#atMs = Math.min(file.modifiedMs, this.#current.toMs - 1);
+        this.#span = this.#spanOf(this.#atMs);
+      }
       await this.#read(file, bytes).catch(() => {
         this.#isPartial = true;
       });
@@ -254,6 +260,8 @@ class LogScan {
     }
     this.#lastLocalMs = time.hasOffset ? undefined : time.atMs;
     this.#kept = undefined;
+    this.#isUntimed = false;
+    this.#atMs = time.atMs;
     this.#span = this.#spanOf(time.atMs);
     if (this.#span === undefined) return;
     const level = levelOf(head, time.end);
@@ -306,8 +314,8 @@ class LogScan {
     if (this.#kept === undefined && (signs & CAUSE) === 0) return;
     const text = chunk.toString('utf8', start, end).replace(/\r$/, '');
     if (this.#kept !== undefined) append(this.#kept, text);
-    const atMs = this.#kept?.atMs ?? this.#span.fromMs;
-    const line = this.#kept ?? { atMs, level: 'info' as const, file: this.#file, line: this.#line, text, from: 0 };
+    const place = { atMs: this.#atMs, file: this.#file, line: this.#line };
+    const line = this.#kept ?? { ...place, level: 'info' as const, text, from: 0 };
     this.#noteCause(this.#span, line, signs, text);
   }
 

@@ -163,6 +163,23 @@ t.test('without a baseline what is new came in the second half', async t => {
   t.notOk('baseline' in analysis);
 });
 
+t.test('lines without a time are as old as the line before them, or as their file', async t => {
+  const fault = 'listen EADDRINUSE: address already in use 0.0.0.0:8989\n';
+  const [present, earlier] = opened(t, { 'app.log': fault, 'app.1.log': fault });
+  if (present === undefined || earlier === undefined) throw new Error('there are no files');
+  const untimed = await scan([
+    { ...present, modifiedMs: NOW - 60_000 },
+    { ...earlier, modifiedMs: NOW - 1.5 * HOUR_MS },
+  ]);
+  const toSeconds = (agoMs: number) => `${isoAt(agoMs).slice(0, 19)}Z`;
+  t.match(untimed.known_causes, [{ id: 'port-taken', count: 1, file: 'app.log', at: toSeconds(60_000) }]);
+  t.match(untimed.baseline.known_causes, [{ count: 1, file: 'app.1.log', at: toSeconds(1.5 * HOUR_MS) }]);
+  const lines = `${isoAt(30 * 60_000)} INFO starting\n${fault}${isoAt(20 * 60_000)} INFO again\n${fault}`;
+  const timed = await scan(opened(t, { 'app.log': lines }));
+  const times = { first_at: toSeconds(30 * 60_000), at: toSeconds(20 * 60_000) };
+  t.match(timed.known_causes, [{ id: 'port-taken', count: 2, ...times }]);
+});
+
 t.test('a budget is spent on the newest lines', async t => {
   const line = (minutes: number) => `${isoAt(minutes * 60_000)} ERROR password: "a b c" of minute ${minutes}\n`;
   const present = Array.from({ length: 50 }, (_, index) => line(50 - index)).join('');
