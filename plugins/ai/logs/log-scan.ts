@@ -44,6 +44,9 @@ const MAX_LINE_BYTES = 64 * 1024;
 /** So much of a line is decoded to find its time and level. */
 const HEAD_BYTES = 512;
 const NEWLINE = 0x0a;
+/** How much larger the text of a packed log usually is, and how much it can be. */
+const USUAL_RATIO = 10;
+const MAX_RATIO = 1_032;
 /** How many lines are read before it is seen whether the time is over. */
 const LINES_BETWEEN_LOOKS = 5_000;
 const MAX_NEW = 10;
@@ -112,12 +115,10 @@ class LogScan {
     let left = this.#request.budgetBytes;
     const chosen: { file: ScannedFile; bytes: number }[] = [];
     for (const file of files) {
-      const isPacked = file.name.endsWith('.gz');
-      const bytes = isPacked ? left : Math.min(left, file.sizeBytes);
       if (left <= 0) break;
+      const bytes = Math.min(left, file.name.endsWith('.gz') ? unpackedBytes(file) : file.sizeBytes);
       chosen.push({ file, bytes });
-      // What a packed file holds is not known before; ten times its size is usual.
-      left -= isPacked ? Math.min(left, file.sizeBytes * 10) : bytes;
+      left -= bytes;
     }
     let offsetSeconds: number | null = null;
     for (const { file, bytes } of chosen.reverse()) {
@@ -214,12 +215,15 @@ class LogScan {
     let rest: Buffer = Buffer.alloc(0);
     let read = 0;
     for await (const part of packed as AsyncIterable<Buffer>) {
-      read += part.length;
-      this.#bytes += part.length;
-      rest = this.#takeLines(Buffer.concat([rest, part]));
-      if (read < bytes && !this.#isLate) continue;
-      this.#isPartial = true;
-      break;
+      if (read === bytes || this.#isLate) {
+        this.#isPartial = true;
+        break;
+      }
+      const used = part.subarray(0, bytes - read);
+      read += used.length;
+      this.#bytes += used.length;
+      rest = this.#takeLines(Buffer.concat([rest, used]));
+      if (used.length < part.length) this.#isPartial = true;
     }
     source.destroy();
     if (rest.length > 0) this.#takeLine(rest, viewOf(rest), 0, rest.length);
@@ -360,6 +364,20 @@ function baselineOf(notes: WindowNotes, secrets: readonly string[]): Record<stri
     known_causes: notes.knownCauses(secrets),
     excerpts: notes.excerpts(secrets),
   };
+}
+
+/**
+ * How much a packed file may hold. It ends with that number, in four bytes; one that was written in parts ends with
+ * that of the last of them.
+ */
+function unpackedBytes({ descriptor, sizeBytes }: ScannedFile): number {
+  const end = Buffer.alloc(4);
+  try {
+    if (sizeBytes >= end.length) readSync(descriptor, end, 0, end.length, sizeBytes - end.length);
+  } catch {
+    // It is told when the file is read.
+  }
+  return Math.min(Math.max(end.readUInt32LE(), sizeBytes * USUAL_RATIO), sizeBytes * MAX_RATIO);
 }
 
 /** A stream of the descriptor would close it, which is its owner's to do. */

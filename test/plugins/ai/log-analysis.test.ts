@@ -191,6 +191,19 @@ t.test('a budget is spent on the newest lines', async t => {
   t.notMatch(JSON.stringify(excerpts), 'a b c');
 });
 
+t.test('the budget is that of the texts, however well they are packed', async t => {
+  const text = Array.from({ length: 5_000 }, (_, index) => `${isoAt(60_000)} ERROR of file ${index % 3}\n`).join('');
+  const names = Array.from({ length: 6 }, (_, index) => `app-2026-01-0${index + 1}.log.gz`);
+  const files = opened(t, Object.fromEntries(names.map(name => [name, gzipSync(text)])));
+  const budgetBytes = Math.round(text.length * 2.5);
+  const { coverage } = await scan(files, { budgetBytes });
+  t.match(coverage, { files_scanned: 3, partial_file_scanned: true, truncated: true, bytes_scanned: budgetBytes });
+  const all = await scan(files, { budgetBytes: text.length * 6 });
+  t.match(all.coverage, { files_scanned: 6, truncated: false, lines_scanned: 30_000, bytes_scanned: text.length * 6 });
+  const cut = opened(t, { 'app.log.gz': Buffer.from('gz'), 'app.1.log.gz': gzipSync(text).subarray(0, -4) });
+  t.match((await scan(cut)).coverage, { files_scanned: 2, truncated: true }, 'what is damaged is read so far');
+});
+
 t.test('what is frequent does not push out what is severe', async t => {
   const lines = Array.from({ length: 500 }, (_, index) => `${isoAt((500 - index) * 5_000)} INFO library item ${index}`);
   lines.splice(10, 0, ...Array.from({ length: 30 }, (_, index) => `${isoAt(490 * 5_000)} ERROR fault ${index}`));
