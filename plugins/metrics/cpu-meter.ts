@@ -19,16 +19,16 @@ export class CpuMeter {
   #seen = new Map<string, Meter>();
 
   /**
-   * 100 when `value` (milliseconds of CPU time since some moment) grew as fast as the clock; null for a key that was
-   * not read 0.5 s or longer ago. A counter that went back counts as unchanged.
+   * 100 when `value` (milliseconds of CPU time since some moment) grew as fast as the clock times `cores`; null for a
+   * key that was not read 0.5 s or longer ago. A counter that went back counts as unchanged.
    */
-  percent(key: string, value: number, nowMs: number): number | null {
+  percent(key: string, value: number, nowMs: number, cores = 1): number | null {
     const known = this.#meters.get(key);
     const meter = known ?? { base: { atMs: nowMs, value }, percent: null };
     this.#seen.set(key, meter);
     const spanMs = nowMs - meter.base.atMs;
     if (spanMs < SHORTEST_SPAN_MS) return meter.percent;
-    meter.percent = Math.round((Math.max(0, value - meter.base.value) / spanMs) * 1_000) / 10;
+    meter.percent = Math.round((Math.max(0, value - meter.base.value) / (spanMs * cores)) * 1_000) / 10;
     meter.base = { atMs: nowMs, value };
     return meter.percent;
   }

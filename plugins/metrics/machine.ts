@@ -38,7 +38,7 @@ export class MachineMeter {
     const stat = procText('/proc/stat') ?? '';
     const cpuCount = coresOf(stat);
     const busy = busyMs(stat);
-    const percent = busy === null ? null : this.#cpu.percent('host', busy / cpuCount, nowMs);
+    const percent = busy === null ? null : this.#cpu.percent('host', busy, nowMs, cpuCount);
     const { memory, swap } = hostMemory();
     return { scope: 'host', cpuPercent: capped(percent), cpuCount, memory, swap, disk: this.#diskCounters(nowMs) };
   }
@@ -54,7 +54,7 @@ export class MachineMeter {
     }
     const usedUs = procNumbers(stat).get('usage_usec') ?? 0;
     const cpuCount = cpuLimit(procText(`${CGROUP}/cpu.max`)) ?? coresOf(procText('/proc/stat') ?? '');
-    const percent = this.#cpu.percent('container', usedUs / US_PER_MS / cpuCount, nowMs);
+    const percent = this.#cpu.percent('container', usedUs / US_PER_MS, nowMs, cpuCount);
     return {
       scope: 'cgroup',
       cpuPercent: capped(percent),

@@ -56,6 +56,11 @@ t.test('a host in a container', { skip: isRoot ? false : 'only root may mount' }
   const percent = (0.6 / 1.5 / (second.timestamp - first.timestamp)) * 100;
   t.ok(Math.abs(second.system.cpu_percent - percent) < 1, `${second.system.cpu_percent} of ${percent}`);
 
+  // A lower limit makes no work of what was done under the last one.
+  await write('cpu.max', '50000 100000\n');
+  const limited = await after(second.timestamp);
+  t.match(limited.system, { cpu_percent: 0, cpu_count: 0.5 });
+
   // Without limits, what may be used is the machine's. The kernel takes back more than it told of a moment ago.
   await Promise.all([
     write('cpu.max', 'max 100000\n'),
@@ -63,7 +68,7 @@ t.test('a host in a container', { skip: isRoot ? false : 'only root may mount' }
     write('memory.current', `${200 * MIB}\n`),
     rm(path.join(group, 'io.stat')),
   ]);
-  const third = await after(second.timestamp);
+  const third = await after(limited.timestamp);
   t.match(third.system, {
     scope: 'cgroup',
     cpu_percent: 0,
