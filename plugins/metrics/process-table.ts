@@ -22,8 +22,9 @@ const OPENING = '('.charCodeAt(0);
 const CLOSING = ')'.charCodeAt(0);
 const ONE = '1'.charCodeAt(0);
 const NINE = '9'.charCodeAt(0);
-/** Of zombies, and of what the kernel is removing. */
-const GONE_STATES = [...'ZXx'].map(state => state.charCodeAt(0));
+/** Of what the kernel is removing. */
+const GONE_STATES = [...'Xx'].map(state => state.charCodeAt(0));
+const ZOMBIE = 'Z'.charCodeAt(0);
 /** The numbers behind the state, up to `rss`. */
 const numbers = new Float64Array(21);
 
@@ -32,6 +33,8 @@ export interface ProcessRow {
   readonly parentPid: number;
   readonly pgid: number;
   readonly name: string;
+  /** Whether it has ended and was not waited for yet; its time moves to its parent only then. */
+  readonly isZombie: boolean;
   /** Clock ticks after boot. */
   readonly startTicks: number;
   /** Identifies the process: its pid and its start. */
@@ -68,7 +71,7 @@ export class ProcessTable {
   #known = new Map<number, Known>();
   #kernelThreads: { readonly atMs: number; readonly pids: Set<number> } = { atMs: 0, pids: new Set() };
 
-  /** Zombies and threads of the kernel are left out. Processes that are watched do not rest. */
+  /** Threads of the kernel are left out. Processes that are watched do not rest. */
   async read(breather: Breather, isWatched: (pid: number) => boolean): Promise<ProcessRows> {
     const rows: ProcessRow[] = [];
     const resting = new Set<ProcessRow>();
@@ -127,7 +130,8 @@ function isQuiet({ readAtMs, changedAtMs }: Known): boolean {
 export function rowOf(pid: number, stat: Buffer): ProcessRow | 'gone' | 'kernel' {
   // The name stands in parentheses and may itself hold parentheses, spaces and line breaks.
   const nameEnd = stat.lastIndexOf(CLOSING);
-  if (GONE_STATES.includes(stat[nameEnd + 2] ?? 0)) return 'gone';
+  const state = stat[nameEnd + 2] ?? 0;
+  if (GONE_STATES.includes(state)) return 'gone';
   readNumbers(stat, nameEnd + 2, numbers);
   const [parentPid = Number.NaN, pgid = Number.NaN] = numbers;
   if (pid === KERNEL_THREADS_PARENT || parentPid === KERNEL_THREADS_PARENT) return 'kernel';
@@ -138,6 +142,7 @@ export function rowOf(pid: number, stat: Buffer): ProcessRow | 'gone' | 'kernel'
     parentPid,
     pgid,
     name: stat.toString('utf8', stat.indexOf(OPENING) + 1, nameEnd),
+    isZombie: state === ZOMBIE,
     ownMs: (number(10) + number(11)) * MS_PER_TICK,
     childrenMs: (number(12) + number(13)) * MS_PER_TICK,
     threads: number(16),

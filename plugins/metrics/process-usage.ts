@@ -60,18 +60,21 @@ export class ProcessMeter {
     if (nowMs - this.#containers.atMs >= CONTAINER_KEPT_MS) this.#containers = { atMs: nowMs, ids: new Map() };
     const trees = treesOf(rows, roots);
     const managed: TreeUsage[] = [];
-    const taken = new Set(own);
+    const managedPids = new Set<number>();
     for (const [pid, { processName }] of roots) {
       const members = trees.get(pid) ?? [];
-      const root = members.find(row => row.pid === pid);
+      const living = members.filter(row => !row.isZombie);
+      const root = living.find(row => row.pid === pid);
       if (root === undefined) continue;
-      for (const row of members) taken.add(row.pid);
-      if (this.#sockets.isDue(members, nowMs, true)) await this.#sockets.look(members, nowMs, breather, true);
-      managed.push(await this.#tree(processName, root, members, nowMs, breather));
+      for (const row of members) managedPids.add(row.pid);
+      if (this.#sockets.isDue(living, nowMs, true)) await this.#sockets.look(living, nowMs, breather, true);
+      managed.push(await this.#tree(processName, root, { members, living }, nowMs, breather));
     }
-    this.#managedPids = new Set(managed.flatMap(({ pids }) => pids));
+    this.#managedPids = managedPids;
+    const isOther = ({ pid, parentPid, isZombie }: ProcessRow): boolean =>
+      !isZombie && !managedPids.has(pid) && !own.has(pid) && !own.has(parentPid);
     const others = rows
-      .filter(row => !taken.has(row.pid) && !own.has(row.parentPid))
+      .filter(isOther)
       .map(row => ({
         row,
         cpuPercent: resting.has(row) ? this.#cpu.last(row.key) : this.#cpu.percent(row.key, row.ownMs, nowMs),
@@ -97,26 +100,26 @@ export class ProcessMeter {
   }
 
   /**
-   * The time of children that were waited for is counted too: what a process used moves to its parent when it ends, so
-   * that the sum goes on growing.
+   * The time of children that were waited for is counted too, and that of those that were not yet: what a process used
+   * moves to its parent with that, so that the sum goes on growing. So does what it has read and written.
    */
   async #tree(
     processName: string,
     root: ProcessRow,
-    members: readonly ProcessRow[],
+    { members, living }: { readonly members: readonly ProcessRow[]; readonly living: readonly ProcessRow[] },
     nowMs: number,
     breather: Breather,
   ): Promise<TreeUsage> {
     const pids: number[] = [];
     let [usedMs, rssBytes, virtualBytes, threads] = [0, 0, 0, 0];
-    for (const row of members) {
+    for (const row of members) usedMs += row.ownMs + row.childrenMs;
+    for (const row of living) {
       pids.push(row.pid);
-      usedMs += row.ownMs + row.childrenMs;
       rssBytes += row.rssBytes;
       virtualBytes += row.virtualBytes;
       threads += row.threads;
     }
-    const { ports, connections } = this.#sockets.useOf(members);
+    const { ports, connections } = this.#sockets.useOf(living);
     return {
       processName,
       pid: root.pid,
@@ -129,7 +132,7 @@ export class ProcessMeter {
       disk: await this.#diskOf(members, nowMs, breather),
       ports,
       connections,
-      processCount: members.length,
+      processCount: living.length,
     };
   }
 

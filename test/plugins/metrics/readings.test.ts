@@ -28,7 +28,9 @@ t.test('a row of a process', async t => {
   for (const name of ['a) S 1 1 1', ') (', 'two words', 'line\nbreak', ''])
     t.match(rowOf(42, stat(name)), { parentPid: 7 }, `a name such as ${JSON.stringify(name)} does not move the fields`);
   t.match(rowOf(42, stat('dämon')), { name: 'dämon' });
-  t.equal(rowOf(42, stat('gone', 'Z')), 'gone', 'a zombie uses nothing');
+  t.match(rowOf(42, stat('server')), { isZombie: false });
+  t.match(rowOf(42, stat('over', 'Z')), { isZombie: true, ownMs: 2_000 }, 'its time is not that of its parent yet');
+  t.equal(rowOf(42, stat('gone', 'X')), 'gone');
   const table = new ProcessTable();
   t.teardown(() => table.close());
   const own = (await table.read(new Breather(), () => true)).rows.find(({ pid }) => pid === process.pid);
