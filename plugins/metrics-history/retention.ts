@@ -36,7 +36,7 @@ export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limi
   if (maxAgeDays !== null && removeBefore(db, now - maxAgeDays * DAY_S)) return true;
   if (maxBytes !== null) {
     const bytes = counter(db, 'compressed_bytes');
-    if (bytes > maxBytes * THINNING_SHARE && thin(db, now - FULL_RATE_S)) return true;
+    if (bytes > maxBytes * THINNING_SHARE && thin(db, minuteOf(now - FULL_RATE_S) * THINNED_S)) return true;
     if (bytes > maxBytes && removeOldest(db)) return true;
   }
   if (keepNextHour(db) || keepNextBlock(db)) return true;
@@ -67,7 +67,10 @@ function removeBefore(db: SqliteDatabase, oldest: number): boolean {
   return rows.length === CHUNK_ROWS || points.changes === CHUNK_ROWS;
 }
 
-/** Whether anything was thinned out or looked at; false when all that is old enough has been. */
+/**
+ * Whether anything was thinned out or looked at; false when all that is old enough has been. `until` ends a minute, or
+ * the two parts of one would each keep a sample.
+ */
 function thin(db: SqliteDatabase, until: number): boolean {
   const from = counter(db, 'thinned_until_ms') / MS_PER_S;
   const rows = prepared(

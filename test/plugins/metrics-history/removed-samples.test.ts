@@ -95,6 +95,22 @@ t.test('names of interfaces go with the last sample that has them', async t => {
   t.same(told(), ['eth0', 'veth0', 'veth1', ...[4, 5, 6, 7, 8].map(index => `veth${190 + index}`)], 'also anew');
 });
 
+t.test('one sample of a minute stays, also where its end becomes old enough later than its beginning', async t => {
+  const db = open();
+  const day = 86_400;
+  write(
+    db,
+    Array.from({ length: 720 }, (_, index) => ({ at: index * 5 })),
+  );
+  for (let now = START + day; now <= START + day + 3_700; now += 305) {
+    const maxBytes = statements.storage(db).storedBytes * 2;
+    while (statements.maintain(db, { now, maxAgeDays: null, maxBytes }));
+  }
+  const counts = db.prepare('SELECT count(*) FROM metrics_snapshots GROUP BY cast(timestamp / 60 AS INTEGER)').pluck();
+  t.ok((counts.all() as number[]).every(count => count === 1));
+  audit(db);
+});
+
 t.test('what comes after a clock was set back is thinned out too', async t => {
   const db = open();
   const day = 86_400;
