@@ -65,8 +65,9 @@ function* evenRows(db: SqliteDatabase, { from, before }: TimeSpan): Generator<Ro
     `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp LIMIT 1`,
   );
   const first = prepared(db, 'SELECT min(timestamp) FROM metrics_snapshots WHERE timestamp >= ?').pluck().get(from);
+  const last = prepared(db, 'SELECT max(timestamp) FROM metrics_snapshots WHERE timestamp < ?').pluck().get(before);
   const start = Math.max(from, Number(first));
-  const step = (before - start) / MAX_SAMPLES;
+  const step = (Math.min(before, Number(last) + 1) - start) / MAX_SAMPLES;
   for (let at = start; at < before; ) {
     const row = next.get(at, before) as Row | undefined;
     if (row === undefined) return;

@@ -80,6 +80,9 @@ t.test('samples that lie evenly in a long one', async t => {
   t.ok(Math.abs((app?.cpuPercent?.p95 ?? 0) - 95) <= 4);
   t.equal(app?.first, START);
   t.ok((app?.last ?? 0) > START + (count - 8) * 5);
+  const whole = { from: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
+  const [all] = statements.processUsage(db, { spans: [whole], names: [] });
+  t.ok(all !== undefined && all.samples >= 1_400 && all.samples <= 1_510, 'also in one without ends');
 });
 
 t.test('what an earlier program wrote may have any form', async t => {
