@@ -101,24 +101,26 @@ function addDelivery(
   if (isKnown) return false;
   if (!event.isForced && isCoolingDown(db, event, target)) return false;
   const isFull = !event.isForced && pending >= MAX_PENDING;
+  // What nobody is told of begins no cooldown.
+  if (!event.isForced && !isFull)
+    writeState(db, cooldownKey(event, target), { active: 0, at: event.createdAt, value: null });
   insert(db, event, target, isFull ? 'failed' : 'queued', { now, error: isFull ? 'Queue is full' : null });
   return !isFull;
 }
 
-/**
- * Notes the event under the key of its cooldown. Within one, a record that it was suppressed counts the repetitions.
- */
+function cooldownKey({ eventType, serviceName, conditionKey }: QueuedEvent, { destinationId }: QueuedTarget): string {
+  return COOLDOWN + JSON.stringify([destinationId, eventType, serviceName, conditionKey]);
+}
+
+/** Within a cooldown, a record that the event was suppressed counts the repetitions. */
 function isCoolingDown(db: SqliteDatabase, event: QueuedEvent, target: QueuedTarget): boolean {
-  const { eventType, serviceName, conditionKey, createdAt } = event;
-  const key = COOLDOWN + JSON.stringify([target.destinationId, eventType, serviceName, conditionKey]);
+  const { createdAt } = event;
+  const key = cooldownKey(event, target);
   const state = prepared(db, 'SELECT last_sent_at, last_value FROM delivery_state WHERE state_key = ?').get(key) as
     | { last_sent_at: number; last_value: string | null }
     | undefined;
   const elapsed = createdAt - (state?.last_sent_at ?? Number.NEGATIVE_INFINITY);
-  if (event.isExempt || target.cooldownSec === 0 || elapsed >= target.cooldownSec || elapsed < 0) {
-    writeState(db, key, { active: 0, at: createdAt, value: null });
-    return false;
-  }
+  if (event.isExempt || target.cooldownSec === 0 || elapsed >= target.cooldownSec || elapsed < 0) return false;
   const counted =
     state?.last_value == null
       ? 0
