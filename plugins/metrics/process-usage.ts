@@ -13,6 +13,8 @@ const MAX_EXTERNAL = 20;
 /** A process is put into its container before it does anything there. */
 const CONTAINER_KEPT_MS = 10_000;
 const CONTAINER_ENGINE = /[/:](?:docker|kubepods|libpod|containerd)/;
+/** As engines name it where systemd makes the groups; the engine itself is a service. */
+const CONTAINER_SCOPE = /\/((?:docker|libpod|cri-containerd|crio)-[^/]{1,128}\.scope)(?:\/|$)/;
 
 /**
  * So long what a process has read and written is not asked again while nothing else that the kernel tells of it
@@ -197,9 +199,11 @@ function sumOf(a: DiskCounters, b: DiskCounters): DiskCounters {
   };
 }
 
-/** The last part of the first cgroup below that of a container engine. */
-function containerIn(cgroups: string): string | null {
+/** The scope of a container, or else the last part of the first cgroup below that of a container engine. */
+export function containerIn(cgroups: string): string | null {
   for (const line of cgroups.split('\n')) {
+    const [, scope] = CONTAINER_SCOPE.exec(line) ?? [];
+    if (scope !== undefined) return scope;
     const engine = line.search(CONTAINER_ENGINE);
     const last = line.lastIndexOf('/');
     if (engine >= 0 && last > engine) return line.slice(last + 1);

@@ -7,6 +7,7 @@ import { CpuMeter } from '../../../plugins/metrics/cpu-meter.ts';
 import { busyMs, cpuLimit, diskCounters } from '../../../plugins/metrics/machine.ts';
 import { countersOf } from '../../../plugins/metrics/network.ts';
 import { type ProcessRow, ProcessTable, rowOf, treesOf } from '../../../plugins/metrics/process-table.ts';
+import { containerIn } from '../../../plugins/metrics/process-usage.ts';
 import { readSettings } from '../../../plugins/metrics/settings.ts';
 import { addressOf } from '../../../plugins/metrics/sockets.ts';
 
@@ -77,6 +78,21 @@ t.test('a law of trees: every process belongs to one root at most, and roots to 
       );
     }),
   );
+});
+
+t.test('the container of a process', async t => {
+  const cgroups: Readonly<Record<string, string | null>> = {
+    '12:cpu:/docker/0123abc': '0123abc',
+    '0::/docker/0123abc': '0123abc',
+    '0::/system.slice/docker-0123abc.scope': 'docker-0123abc.scope',
+    '0::/kubepods.slice/kubepods-pod7.slice/cri-containerd-0123abc.scope': 'cri-containerd-0123abc.scope',
+    '0::/machine.slice/libpod-0123abc.scope/container': 'libpod-0123abc.scope',
+    '0::/system.slice/docker.service': null,
+    '0::/system.slice/containerd.service': null,
+    '0::/user.slice/user-1000.slice/session-1.scope': null,
+    '': null,
+  };
+  for (const [line, id] of Object.entries(cgroups)) t.equal(containerIn(`1:name=systemd:/\n${line}\n`), id, line);
 });
 
 t.test('addresses of sockets', async t => {
