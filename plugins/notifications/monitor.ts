@@ -57,8 +57,11 @@ export class Monitor {
     if (enabled && this.#timer?.intervalSec === intervalSec) return;
     void this.#timer?.end();
     if (!enabled) {
-      // Whoever switches it on again begins anew.
-      if (this.#timer !== undefined) this.#forget();
+      // Whoever switches it on again begins anew, also after a restart.
+      if (this.#timer !== undefined) {
+        this.#forget();
+        void this.#keep();
+      }
       this.#timer = undefined;
       return;
     }

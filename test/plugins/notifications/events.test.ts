@@ -112,10 +112,10 @@ t.test('events', async t => {
     brief: { enabled: false, process_name: 'Brief', command: SLEEP },
   };
   const configDir = path.join(dir, 'config');
-  const start = () =>
+  const start = (enabled = true) =>
     startHost({
       configDir,
-      config,
+      config: { ...config, dumb: { ...config.dumb, notifications: { ...config.dumb.notifications, enabled } } },
       pace: 0.005,
       pluginDirs: [pluginsDir, own],
       plugins: [
@@ -284,5 +284,26 @@ t.test('events', async t => {
     await app.post('/process/start-service', { process_name: 'Broken' });
     await settings({ enabled: true });
     t.notMatch((await app.get('/notifications/history')).text, /another/);
+  });
+
+  await t.test('switched off over a restart, it begins anew', async t => {
+    await settings({ thresholds: { duration_sec: 0 } });
+    receiver.received.length = 0;
+    values.tank = 'empty';
+    await told('The tank of Keeper is empty');
+    await settings({ enabled: false });
+    await app.stop();
+    values.tank = 'full';
+    receiver.received.length = 0;
+    app = await start(false);
+    await settings({ enabled: true });
+    await passes(4);
+    values.tank = 'dry';
+    await told('The tank of Keeper is dry');
+    t.same(
+      titles(receiver).filter(title => title !== 'Startup complete'),
+      ['The tank of Keeper is dry'],
+      'the end of what was told before is not',
+    );
   });
 });
