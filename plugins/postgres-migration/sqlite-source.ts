@@ -49,7 +49,8 @@ const CHECK = `(db, { pragma }) => ({
   foreignKeyViolations: db.pragma('foreign_key_check').length,
 })`;
 const SNAPSHOT = `(db, { into }) => { db.prepare('VACUUM INTO ?').run(into) }`;
-const CLOSE_LOG = `db => { db.pragma('wal_checkpoint(TRUNCATE)') }`;
+/** Tells of a log that others keep open in its answer, and throws nothing. */
+const CLOSE_LOG = `db => db.pragma('wal_checkpoint(TRUNCATE)')[0].busy`;
 
 export class SqliteSources {
   /** Results of checks, by file and version of the file. */
@@ -94,9 +95,14 @@ export class SqliteSources {
     await this.#read(source, SNAPSHOT, { into }, WHOLE_MS, signal);
   }
 
-  /** Brings what the write-ahead log holds into the file of a stopped service, as its own end would have. */
+  /**
+   * Brings what the write-ahead log holds into the file of a stopped service, as its own end would have. Throws an Error
+   * when some of it stays there, because another program reads the database.
+   */
   async closeLog({ file, user }: SourceFile, signal: AbortSignal): Promise<void> {
-    await useDatabaseAs({ file, user, access: 'maintain', work: CLOSE_LOG, input: null, limitMs: WHOLE_MS, signal });
+    const use = { file, user, access: 'maintain', work: CLOSE_LOG, input: null, limitMs: WHOLE_MS, signal } as const;
+    if ((await useDatabaseAs(use)) !== 0)
+      throw new Error(`${file} is read by another program, such as a backup; end that, then try again`);
   }
 
   /** All of a copy that nobody else has open. Throws an Error that says what is wrong with it. */

@@ -2,6 +2,7 @@
 // byte for byte.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import t from 'tap';
 import type { TestHost } from '../../support/host.ts';
 import { pidOf } from '../../support/kids.ts';
@@ -115,6 +116,24 @@ t.test('a value that PostgreSQL cannot hold, of which nobody is told', async t =
   const job = await leftAsItWas(await begin(app, 'cutover'), was);
   t.match(job.error, { stage: 'import', table: 'Series', column: 'Monitored', message: /17/ });
   t.notMatch(JSON.stringify(job), String(VALUE));
+  t.same(await others(), []);
+});
+
+t.test('another program that reads the database, so that its last rows stay in the log', async t => {
+  const db = new Database(path.join(stack.home, 'sonarr.db'));
+  t.teardown(() => db.close());
+  const reader = new Database(db.name, { readonly: true });
+  t.teardown(() => reader.close());
+  db.exec('UPDATE "Series" SET "Monitored" = 1 WHERE "Id" = 17');
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  reader.exec('BEGIN; SELECT count(*) FROM "Series"');
+  db.exec(`UPDATE "Series" SET "Title" = 'The last words' WHERE "Id" = 17`);
+  db.close();
+  const job = await leftAsItWas(await begin(app, 'cutover'), await present());
+  t.match(job.error, {
+    stage: 'backup',
+    message: /sonarr\.db is read by another program, .*; end that, then try again$/,
+  });
   t.same(await others(), []);
 });
 
