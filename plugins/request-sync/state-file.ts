@@ -76,12 +76,13 @@ export class StateFile {
   async #save(isDue: (digest: string) => boolean): Promise<void> {
     await this.#writes.add(async () => {
       if (this.#state === undefined) return;
+      // What changes from here on may not be in the text any more.
+      this.#isDirty = false;
       const { bytes, digest } = await fileOf(this.#state);
       if (!isDue(digest)) {
         this.#isDirty = true;
         return;
       }
-      this.#isDirty = false;
       try {
         await this.#write(bytes);
         this.#isSaved = true;

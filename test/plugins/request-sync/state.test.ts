@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
@@ -144,6 +145,22 @@ t.test('files', async t => {
     await states.saveCycle();
     await states.saveRest();
     t.equal((await saved()).last_poll_ts, state.last_poll_ts);
+  });
+
+  await t.test('what changes while a large state is written is saved at the end', async t => {
+    const { file } = await open('large');
+    const states = new StateFile(file, log);
+    const state = await states.load();
+    for (let id = 1; id <= 50_000; id += 1)
+      state.requests.set(`movie:${id}:False`, { primary_id: id, subordinates: {} });
+    await states.save();
+    const saving = states.save();
+    await turn();
+    state.requests.set('movie:1:False', structuredClone(ENTRY));
+    await states.changed();
+    await saving;
+    await states.saveRest();
+    t.match((await new StateFile(file, log).load()).requests.get('movie:1:False'), ENTRY);
   });
 
   await t.test('truncated and garbled ones are kept, and the version before is used', async t => {
