@@ -103,6 +103,7 @@ export class HttpRequestManager implements RequestManager {
     if (!Number.isSafeInteger(total) || Number(total) < 0 || !Array.isArray(results))
       throw new RemoteError('answer', 'a page of the list is no page');
     return {
+      length: results.length,
       total: Number(total),
       requests: results.flatMap(request => readRequest(request) ?? []),
       ids: results.flatMap(request => (isObject(request) && isPositive(request.id) ? [request.id] : [])),
@@ -123,11 +124,14 @@ export class HttpRequestManager implements RequestManager {
 
   async users(): Promise<readonly RemoteUser[]> {
     const users: RemoteUser[] = [];
-    for (let number = 0; number < MAX_USER_PAGES; number += 1) {
-      const body = await this.#read(`/user?take=${PAGE_LENGTH}&skip=${number * PAGE_LENGTH}`, PAGE_MS);
-      const results = isObject(body) ? listOf(body.results) : [];
-      users.push(...results.flatMap(user => readUser(user) ?? []));
-      if (results.length < PAGE_LENGTH) return users;
+    for (let number = 0, skip = 0; number < MAX_USER_PAGES; number += 1) {
+      const body = await this.#read(`/user?take=${PAGE_LENGTH}&skip=${skip}`, PAGE_MS);
+      const { pageInfo, results } = isObject(body) ? body : {};
+      const shown = listOf(results);
+      users.push(...shown.flatMap(user => readUser(user) ?? []));
+      skip += shown.length;
+      const total = isObject(pageInfo) ? Number(pageInfo.results) : Number.NaN;
+      if (shown.length === 0 || (shown.length < PAGE_LENGTH && !(skip < total))) return users;
     }
     return users;
   }

@@ -1,7 +1,7 @@
 // Reads the primary's list of requests, page by page: all of it, or what changed since it was last read.
 import { RemoteError } from './remote-error.ts';
 import type { RemoteRequest } from './remote-request.ts';
-import { PAGE_LENGTH, type RequestManager } from './request-manager.ts';
+import type { RequestManager } from './request-manager.ts';
 
 /** Changes that were being stored during the last read may have an older time than its newest. */
 const OVERLAP_MS = 120_000;
@@ -46,8 +46,8 @@ async function read(
   let total: number | null = null;
   let entries = 0;
   const reading = (fault?: RemoteError): Reading => ({ requests, ids, total, fault });
-  for (let skip = 0; ; skip += PAGE_LENGTH) {
-    // Who ignores how much is asked for may have shown all of it.
+  for (let skip = 0; ; ) {
+    // Who ignores what is asked for may have shown all of it.
     if (total !== null && (skip >= total || ids.size >= total)) return reading();
     try {
       const page = await manager.page(sort, skip);
@@ -65,6 +65,7 @@ async function read(
       // What follows a deleted request has moved to a page that was read before.
       if (isShorter) throw new RemoteError('answer', 'the list became shorter while it was read');
       if (isEnough(page.requests)) return reading();
+      skip += page.length;
     } catch (error) {
       if (error instanceof RemoteError) return reading(error);
       throw error;

@@ -5,6 +5,8 @@ export interface Page {
   readonly requests: readonly RemoteRequest[];
   /** Of everything on the page, also of what is replicated nowhere. */
   readonly ids: readonly number[];
+  /** How much stands on the page, also what has no id. */
+  readonly length: number;
   /** How many requests the list has in all. */
   readonly total: number;
 }
@@ -26,7 +28,7 @@ export interface RequestManager {
   check(): Promise<void>;
   /** The status that refuses the key; undefined when it is accepted. */
   keyRefusal(): Promise<number | undefined>;
-  /** Up to `PAGE_LENGTH` requests, newest first. */
+  /** Requests, newest first: `PAGE_LENGTH`, or as many as it shows at once. */
   page(sort: 'added' | 'modified', skip: number): Promise<Page>;
   /** null when it is not there; undefined when it is something that is replicated nowhere. */
   request(id: number): Promise<RemoteRequest | null | undefined>;

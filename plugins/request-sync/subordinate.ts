@@ -7,7 +7,7 @@ import type { Group } from './group.ts';
 import { type Holding, isFor, unsure, withCreated, withFound, withoutRequest, withoutSeasons } from './holding.ts';
 import { RemoteError, shortLine } from './remote-error.ts';
 import { type Media, REQUEST_STATUS, type RemoteRequest, type RemoteUser, type Title } from './remote-request.ts';
-import { type NewRequest, PAGE_LENGTH, type RequestManager } from './request-manager.ts';
+import type { NewRequest, RequestManager } from './request-manager.ts';
 import { retryAtMs } from './retry.ts';
 import { type Failure, failureKey, partsOfKey, type State, timestamp } from './state.ts';
 
@@ -261,10 +261,11 @@ export class Subordinate {
     const title = view.title ?? (await this.#look(media, 'create'));
     const inTitle = newestFor(media, title?.requests ?? []);
     if (inTitle !== undefined) return inTitle;
-    for (let number = 0; number < MAX_PAGES; number += 1) {
-      const page = await manager.page('added', number * PAGE_LENGTH);
+    for (let number = 0, skip = 0; number < MAX_PAGES; number += 1) {
+      const page = await manager.page('added', skip);
       const inPage = newestFor(media, page.requests);
-      if (inPage !== undefined || (number + 1) * PAGE_LENGTH >= page.total) return inPage;
+      skip += page.length;
+      if (inPage !== undefined || page.length === 0 || skip >= page.total) return inPage;
     }
     return undefined;
   }

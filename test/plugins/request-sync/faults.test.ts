@@ -160,6 +160,21 @@ t.test('a list that hides requests, or shrinks while it is read', async t => {
   t.equal(follower.requests.length, 119);
 });
 
+t.test('lists that show less at once than they are asked for', async t => {
+  const { primary, follower, cycle, sweep } = stage({ options: { user_mapping: 'email_match' } });
+  for (const manager of [primary, follower]) manager.faultOf = ({ query }) => void query.set('take', '20');
+  const users = Array.from({ length: 50 }, (_, at) => ({ id: at + 2, email: `${at}@example.com`, permissions: 32 }));
+  follower.users.push(...users);
+  ask(primary, 110);
+  const user = { id: 2, email: '49@example.com', permissions: 32 };
+  primary.ask({ mediaType: 'movie', tmdbId: 1_000, user });
+  t.equal((await cycle()).error, null);
+  t.equal(follower.requests.length, 111);
+  t.match(follower.requests.at(-1), { requestedBy: { email: user.email } });
+  t.equal((await sweep()).error, null);
+  t.equal(follower.requests.length, 111);
+});
+
 t.test('the primary has lost its data', async t => {
   const { primary, follower, cycle, sweep } = stage();
   ask(primary, 30);
@@ -435,7 +450,12 @@ t.test('a list that repeats itself, and lists without an end', async t => {
     const page: Manager['page'] = async (_sort, skip) => {
       pages += 1;
       const ids = Array.from({ length: 100 }, (_, index) => skip + index + 1);
-      return { ids, total: total(skip), requests: ids.map(id => ({ id, seasons, updatedAtMs: 0 }) as RemoteRequest) };
+      return {
+        ids,
+        length: 100,
+        total: total(skip),
+        requests: ids.map(id => ({ id, seasons, updatedAtMs: 0 }) as RemoteRequest),
+      };
     };
     const { fault } = await readList({ page } as Manager);
     t.match(fault, { message: /more than 250000 requests and seasons/ });
