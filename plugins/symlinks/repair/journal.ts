@@ -78,11 +78,16 @@ export class Journal {
         { cause: error },
       );
     }
-    fchmodSync(descriptor, MODE);
-    if (owner !== null && process.geteuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid);
     const journal = new Journal(directory, file, descriptor);
-    journal.#write(`${JSON.stringify(header).slice(0, -1)},\n${CHANGES}\n`);
-    return journal;
+    try {
+      fchmodSync(descriptor, MODE);
+      if (owner !== null && process.geteuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid);
+      journal.#write(`${JSON.stringify(header).slice(0, -1)},\n${CHANGES}\n`);
+      return journal;
+    } catch (error) {
+      journal.discard();
+      throw error;
+    }
   }
 
   /** The one that a run has left at this real path; undefined when there is none. */
@@ -124,8 +129,13 @@ export class Journal {
     for (const { change } of this.#lines()) if (change !== undefined) yield change;
   }
 
-  /** Makes a whole document of it and gives it its name. */
+  /** Makes a whole document of it and gives it its name. One that was not begun with is removed. */
   finish(): void {
+    // Nothing is changed before its beginning is written.
+    if (this.#end === 0) {
+      this.discard();
+      return;
+    }
     let last: FoundLine | undefined;
     for (const found of this.#lines()) {
       if (found.change === undefined) this.#blank(found.begin, found.end - 1);

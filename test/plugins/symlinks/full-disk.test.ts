@@ -1,7 +1,7 @@
 // A disk that becomes full while links are repaired or written down: what was done is told and can be undone, and
 // nothing half-written is left.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { startHost } from '../../support/host.ts';
@@ -98,6 +98,29 @@ t.test('a journal whose end has no room is ended by the next start', ROOT_ONLY, 
   });
   t.match(restored, { restored: FOLDERS * LINKS, errors: [] });
   t.equal(found(root), before);
+});
+
+t.test('a journal for whose beginning there is no room stands in the way of no other', ROOT_ONLY, async t => {
+  const dir = linkDir(t, { config: {}, undo: {}, root: { link: { to: '/old/1' } } });
+  const [configDir, undoDir, root] = ['config', 'undo', 'root'].map(name => path.join(dir, name)) as [
+    string,
+    string,
+    string,
+  ];
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${MIB}`, 'none', undoDir]);
+  t.teardown(() => spawnSync('umount', ['-l', undoDir]));
+  t.throws(() => writeFileSync(path.join(undoDir, 'other'), Buffer.alloc(2 * MIB)), { code: 'ENOSPC' });
+  const run = startTaskChild(t, { configDir, id: ID });
+  const undo = path.join(undoDir, 'undo.json');
+  const input = repairInput({ roots: [root], rules: RULES, backupPath: undo });
+  t.match(await run('repair', input), { kind: 'failure', failure: { code: 'disk_full' } });
+  t.same(readdirSync(undoDir), ['other']);
+  rmSync(path.join(undoDir, 'other'));
+  t.comment('as a loss of power may leave it');
+  writeFileSync(`${undo}.partial`, '');
+  t.match(await run('recover', { journal: undo }), { kind: 'result' });
+  t.match(await run('repair', input), { kind: 'result', result: { changed: 1 } });
+  t.same(readdirSync(undoDir), ['undo.json']);
 });
 
 t.test('a list of changes for which there is no room costs the list alone', ROOT_ONLY, async t => {
