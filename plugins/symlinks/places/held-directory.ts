@@ -31,6 +31,9 @@ const [OWN_USER, OWN_GROUP] = [process.geteuid?.(), process.getegid?.()];
 /** Something lies in the directory, or is mounted on it. */
 const IN_USE = new Set(['ENOTEMPTY', 'EEXIST', 'EBUSY']);
 
+/** The file system of a directory is another one now. */
+export class OtherFileSystem extends Error {}
+
 export class HeldDirectory {
   readonly stats: Stats;
   readonly #descriptor: number;
@@ -40,13 +43,19 @@ export class HeldDirectory {
     this.stats = fstatSync(descriptor);
   }
 
-  /** Throws an Error when the path, which is a real one, leads elsewhere now. */
-  static open(real: RawPath): HeldDirectory {
+  /**
+   * Throws an Error when the path, which is a real one, leads elsewhere now; an OtherFileSystem where it must be one of
+   * the file system with the number `device` and is not.
+   */
+  static open(real: RawPath, device?: number): HeldDirectory {
     const descriptor = openSync(diskPath(real), FLAGS);
     try {
       if (readlinkSync(`/proc/self/fd/${descriptor}`, 'latin1') !== real)
         throw new Error('its path leads elsewhere than before');
-      return new HeldDirectory(descriptor);
+      const directory = new HeldDirectory(descriptor);
+      if (device !== undefined && directory.stats.dev !== device)
+        throw new OtherFileSystem('its file system is another one than before');
+      return directory;
     } catch (error) {
       closeSync(descriptor);
       throw error;
@@ -55,15 +64,15 @@ export class HeldDirectory {
 
   /**
    * Opens the directory, or makes it and what is missing above it. `model` gives for a path the real directory whose
-   * owner and mode it gets.
+   * owner and mode it gets; for `device` see `open`.
    */
-  static make(real: RawPath, model: (real: RawPath) => RawPath): HeldDirectory {
+  static make(real: RawPath, model: (real: RawPath) => RawPath, device?: number): HeldDirectory {
     try {
-      return HeldDirectory.open(real);
+      return HeldDirectory.open(real, device);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
-    const parent = HeldDirectory.make(path.posix.dirname(real), model);
+    const parent = HeldDirectory.make(path.posix.dirname(real), model, device);
     try {
       parent.telling(() => parent.#makeDirectory(path.posix.basename(real), model(real)));
     } finally {

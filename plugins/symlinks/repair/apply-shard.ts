@@ -1,6 +1,6 @@
 // Carries out what a plan says, directory by directory: each link only if it still is what the plan has seen.
 import { reasonText } from '#kit/error-text';
-import { HeldDirectory } from '../places/held-directory.ts';
+import { HeldDirectory, OtherFileSystem } from '../places/held-directory.ts';
 import { joined, type RawPath, rawMember } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import type { PlanHead } from './plan.ts';
@@ -15,7 +15,7 @@ export interface ApplyRequest {
   readonly groups: readonly ApplyGroup[];
 }
 
-/** `gone`: the file system of the directory is another one now, so nothing more may be done. */
+/** `gone`: the file system of a directory is another one now, so nothing more may be done. */
 export type Outcome = 'done' | 'changed' | 'existing' | 'gone' | { readonly error: string };
 
 export interface ApplyShardOptions {
@@ -43,10 +43,9 @@ function applyGroup({ head, lines }: ApplyGroup, options: ApplyShardOptions, pul
     return directory;
   };
   try {
-    const source = hold(HeldDirectory.open(head.directory));
-    if (source.stats.dev !== head.device) return lines.map(() => 'gone');
+    const source = hold(HeldDirectory.open(head.directory, head.device));
     const { move } = head;
-    const destination = move && hold(HeldDirectory.make(joined(move.to, move.below), modelIn(move)));
+    const destination = move && hold(HeldDirectory.make(joined(move.to, move.below), modelIn(move), move.toDevice));
     return lines.map(line => {
       pulse.beat();
       try {
@@ -59,7 +58,7 @@ function applyGroup({ head, lines }: ApplyGroup, options: ApplyShardOptions, pul
       }
     });
   } catch (error) {
-    return lines.map(() => ({ error: reasonText(error) }));
+    return lines.map(() => (error instanceof OtherFileSystem ? 'gone' : { error: reasonText(error) }));
   } finally {
     for (const directory of held) directory.close();
   }

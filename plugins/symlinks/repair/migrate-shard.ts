@@ -52,8 +52,9 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
               fail(obstacle);
               continue;
             }
+            const { device, toDevice } = ways;
             if (withHeads)
-              lines.append(headLine({ device: ways.device, directory: directory.real, move: { from, to, below } }));
+              lines.append(headLine({ device, directory: directory.real, move: { from, to, below, toDevice } }));
             const made = ways.newDirectories > 0 && { new_directories: ways.newDirectories };
             more = moreMembers({ operation, ...names, ...made });
           }
@@ -87,6 +88,8 @@ function obstacleOf(look: () => string | undefined): string | undefined {
 interface Ways {
   /** The number of the file system from which links are taken. */
   readonly device: number;
+  /** The same for the one to which they go. */
+  readonly toDevice: number;
   /** How many directories must be made for them: the destination, and those above it that are missing. */
   readonly newDirectories: number;
 }
@@ -104,8 +107,8 @@ function waysOf(
     place = path.posix.dirname(place);
     newDirectories += 1;
   }
-  const there = deviceToWriteOn(place, pulse);
-  if (typeof there === 'object') return there;
+  const toDevice = deviceToWriteOn(place, pulse);
+  if (typeof toDevice === 'object') return toDevice;
   const device = copies ? lstatSync(diskPath(source)).dev : deviceToWriteOn(source, pulse);
-  return typeof device === 'object' ? device : { device, newDirectories };
+  return typeof device === 'object' ? device : { device, toDevice, newDirectories };
 }

@@ -8,8 +8,13 @@ export interface PlanHead {
   readonly device: number;
   /** The real directory of the links. */
   readonly directory: RawPath;
-  /** For moves: the real roots, and the path of the directory below both. */
-  readonly move?: { readonly from: RawPath; readonly to: RawPath; readonly below: RawPath };
+  /** For moves: the real roots, the path of the directory below both, and the file system where it is to be. */
+  readonly move?: {
+    readonly from: RawPath;
+    readonly to: RawPath;
+    readonly below: RawPath;
+    readonly toDevice: number;
+  };
 }
 
 const MARK = '@';

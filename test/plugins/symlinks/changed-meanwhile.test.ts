@@ -1,13 +1,13 @@
 // What others change between the plan of a repair and its work: their links stay, and of a file system that was
 // exchanged nothing is touched.
 import { spawnSync } from 'node:child_process';
-import { linkSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { placesOf } from '../../../plugins/symlinks/places/path-rules.ts';
 import type { RepairInput } from '../../../plugins/symlinks/repair/repair-input.ts';
 import { repair } from '../../../plugins/symlinks/repair/repair-task.ts';
-import { linkDir, linksOf, plant, type Tree } from '../../support/links.ts';
+import { found, linkDir, linksOf, plant, type Tree } from '../../support/links.ts';
 import { DISK_ONLY, makeDisk } from '../../support/power-loss.ts';
 import { ROOT_ONLY } from '../../support/race.ts';
 import { repairInput } from '../../support/symlink-task.ts';
@@ -133,6 +133,22 @@ t.test('R24: of a file system in the place of the root nothing is changed', ROOT
   t.same(Object.fromEntries(linksOf(root)), { one: '/old/1', two: '/old/2', three: '/old/3' });
   spawnSync('umount', [root]);
   t.same(Object.fromEntries(linksOf(root)), { one: '/old/1', two: '/old/2', three: '/old/3' });
+});
+
+t.test('R24: nothing is moved to where the file system of the other root was', ROOT_ONLY, async t => {
+  for (const below of ['', 'show', 'show/season']) {
+    const dir = linkDir(t, { from: { show: { season: LIBRARY } }, to: {} });
+    const [from, to] = ['from', 'to'].map(name => path.join(dir, name)) as [string, string];
+    spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', to]);
+    t.teardown(() => spawnSync('umount', ['-l', to]));
+    mkdirSync(path.join(to, below), { recursive: true });
+    const before = found(from);
+    const away = () => void spawnSync('umount', [to]);
+    const migrations = [{ from_root: from, to_root: to }];
+    await t.rejects(repaired(t, dir, { migrations }, away), { status: 503, code: 'unmounted' }, below);
+    t.same(readdirSync(to), [], below);
+    t.equal(found(from), before, below);
+  }
 });
 
 t.test('R24: a directory whose path leads elsewhere now costs nothing but itself', async t => {
