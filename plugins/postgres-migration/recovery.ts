@@ -16,8 +16,10 @@ import type { Subject } from './subject.ts';
 /** A job that has to be brought to its end, and what of it is done. */
 interface Interrupted {
   readonly record: JobRecord;
-  /** Begins once: by the start of its service, or before. */
-  restored: Promise<void> | undefined;
+  /** Begins once, by the start of its service, or before; again where it failed. See `#restoreNow`. */
+  restored: Promise<boolean> | undefined;
+  /** Whether it could not be brought to its end. */
+  isLeft: boolean;
 }
 
 export class Recovery {
@@ -34,24 +36,22 @@ export class Recovery {
     this.#context = context;
     this.#migrations = migrations;
     this.#leftovers = leftovers;
-    this.#interrupted = interrupted.map(record => ({ record, restored: undefined }));
+    this.#interrupted = interrupted.map(record => ({ record, restored: undefined, isLeft: false }));
   }
 
   /** Resolves when the process can start on whole data. */
   async beforeStart(processName: string): Promise<void> {
-    for (const one of this.#interrupted)
-      if (one.record.job.process_name === processName && isRestorable(one.record)) await this.#restore(one);
+    for (const one of this.#interrupted) {
+      if (one.record.job.process_name !== processName || !isRestorable(one.record)) continue;
+      const isRestored = await this.#restore(one);
+      if (isRestored && one.isLeft) await this.#endRestored(one).catch(error => this.#leave(one, error));
+    }
   }
 
   /** Brings every interrupted job to its end. */
   async run(): Promise<void> {
-    const { host, places } = this.#context;
-    for (const one of this.#interrupted) {
-      const { job } = one.record;
-      await this.#recover(one).catch((error: unknown) =>
-        host.log.error(`the interrupted migration of ${job.process_name} could not be brought to its end`, error),
-      );
-    }
+    const { places } = this.#context;
+    for (const one of this.#interrupted) await this.#recover(one).catch(error => this.#leave(one, error));
     for (const jobId of await places.leftWork()) {
       const record = this.#context.files.get(jobId);
       if (record === undefined || !isActive(record.job)) await places.removeWork(jobId);
@@ -83,8 +83,20 @@ export class Recovery {
       await this.#restore(one);
       if (isOnPostgres) await held.start();
     });
-    await places.removeWork(job.job_id);
-    await this.#end(live);
+    await this.#endRestored(one);
+  }
+
+  #leave(one: Interrupted, error: unknown): void {
+    one.isLeft = true;
+    const { process_name: processName } = one.record.job;
+    this.#context.host.log.error(`the interrupted migration of ${processName} could not be brought to its end`, error);
+  }
+
+  async #endRestored(one: Interrupted): Promise<void> {
+    const { files, host, places } = this.#context;
+    await places.removeWork(one.record.job.job_id);
+    await this.#end(new LiveJob(one.record, files, host));
+    one.isLeft = false;
   }
 
   async #rollBack(record: JobRecord): Promise<void> {
@@ -112,19 +124,23 @@ export class Recovery {
     await finalize(this.#context, { subject, live }, live.timings, { recovered_after_restart: true });
   }
 
-  #restore(one: Interrupted): Promise<void> {
-    one.restored ??= this.#restoreNow(one.record);
+  #restore(one: Interrupted): Promise<boolean> {
+    one.restored ??= this.#restoreNow(one.record).catch((error: unknown) => {
+      one.restored = undefined;
+      throw error;
+    });
     return one.restored;
   }
 
-  /** Nothing is touched where the backup cannot be relied on. */
-  async #restoreNow(record: JobRecord): Promise<void> {
+  /** False where the backup cannot be relied on: nothing is touched then. */
+  async #restoreNow(record: JobRecord): Promise<boolean> {
     const { files, host } = this.#context;
     const { job, work } = record;
-    if ((await faultOfBackup(job.backup_dir ?? '', work.backup)) !== undefined) return;
+    if ((await faultOfBackup(job.backup_dir ?? '', work.backup)) !== undefined) return false;
     const live = new LiveJob(record, files, host);
     const subject = this.#migrations.subject(job.process_name);
     await restoreService(this.#context, { subject, live, signal: host.signal }, { keepsPresent: false });
+    return true;
   }
 
   async #interrupt(
