@@ -1,8 +1,8 @@
 // What a thread tells while it is inside of a call that may never return: memory that it shares with whoever watches
 // it.
-const HEADER_INTS = 4;
+const HEADER_INTS = 5;
 const TEXT_BYTES = 4_096;
-const [BEATS, IS_TESTING, LINKS, TEXT_LENGTH] = [0, 1, 2, 3];
+const [BEATS, IS_TESTING, LINKS, TEXT_LENGTH, IS_LEFT] = [0, 1, 2, 3, 4];
 
 export function pulseMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEADER_INTS * Int32Array.BYTES_PER_ELEMENT + TEXT_BYTES);
@@ -17,9 +17,15 @@ export class Pulse {
     this.#text = Buffer.from(memory, HEADER_INTS * Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** Called before each call of the file system. */
+  /** Called before each call of the file system. Throws in a thread that was left behind. */
   beat(): void {
+    if (Atomics.load(this.#numbers, IS_LEFT) === 1) throw new Error('another thread does this now');
     Atomics.add(this.#numbers, BEATS, 1);
+  }
+
+  /** Another thread does what this one was asked for; it must not do it too when its call returns. */
+  leave(): void {
+    Atomics.store(this.#numbers, IS_LEFT, 1);
   }
 
   /** Counts links that were found. */

@@ -69,6 +69,7 @@ export class ShardThread {
 
   /** For one that may never end. */
   leaveBehind(): void {
+    this.#pulse.leave();
     this.#listener = undefined;
     this.#worker.unref();
   }

@@ -1,12 +1,13 @@
 // File systems that hang, answer slowly, or vanish in the middle of a repair.
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { placesOf } from '../../../plugins/symlinks/places/path-rules.ts';
 import { TaskProcesses } from '../../../plugins/symlinks/tasks/task-process.ts';
 import { mountLinks } from '../../support/link-mount.ts';
-import { found, plant } from '../../support/links.ts';
+import { found, linkDir, linksOf, plant } from '../../support/links.ts';
 import { ROOT_ONLY } from '../../support/race.ts';
-import { repairInput, startTask, taskResult } from '../../support/symlink-task.ts';
+import { repairInput, restoreInput, startTask, taskResult } from '../../support/symlink-task.ts';
 import { until } from '../../support/until.ts';
 
 const ID = 'c'.repeat(32);
@@ -63,6 +64,30 @@ t.test('a root that vanishes in the middle ends the run with what is wrong', ROO
   t.equal(result.changed, 0);
   t.ok((result.errors_total as number) > 0);
   t.equal(found(local), before);
+});
+
+t.test('who was left behind changes nothing when its answer comes at last', ROOT_ONLY, async t => {
+  const [first, second] = [await mountLinks(t), await mountLinks(t)];
+  const dir = linkDir(t, { root: {}, earlier: {}, later: {} });
+  const at = (place: string): string => path.join(dir, place);
+  const part = (...entries: object[]): unknown[] => [...entries, ...Array(512 - entries.length).fill(null)];
+  const to = (name: string, target: string) => ({ link_path: at(`root/${name}`), target });
+  const entries = [
+    ...part(to('hangs', `${first.mount}/hang/x`), to('link', at('earlier'))),
+    ...part(to('link', at('later'))),
+    to('waits', `${second.mount}/hang/x`),
+  ];
+  writeFileSync(at('manifest.json'), JSON.stringify({ manifest_type: 'symlink_snapshot', entries }));
+  const heard = (message: { kind: string; progress?: { processed_entries?: unknown } }): void => {
+    if (message.progress?.processed_entries === 1_024) first.end();
+  };
+  const input = restoreInput({ manifestPath: at('manifest.json'), overwrites: true, restoreBroken: false });
+  const options = { configDir: dir, id: ID, answerMs: 2_000, heard: heard as () => void };
+  const { ended, answered } = startTask('restore', input, options);
+  t.match(await answered, { kind: 'result', result: { restored: 4, errors_total: 2 } });
+  second.end();
+  await ended;
+  t.equal(linksOf(at('root')).get('link'), at('later'));
 });
 
 t.test(
