@@ -81,15 +81,20 @@ export function checkManifestPlace(file: string, what: string, places: Places): 
   if (entry === undefined) return;
   if (entry === 'blocked')
     throw new Problem(400, `A part of the path of ${what} is no directory; choose another place.`);
-  if (!entry.isFile() || (entry.size > 0 && !isManifest(headOf(file))))
+  if (!isReplaceable(entry, file))
     throw new Problem(400, `${what} exists and is no symlink manifest; choose another name.`);
+}
+
+/** Whether what stands in a place may go for a manifest: an empty file, or an earlier manifest. */
+export function isReplaceable(entry: Stats, place: string | Buffer): boolean {
+  return entry.isFile() && (entry.size === 0 || isManifest(headOf(place)));
 }
 
 function isManifest(head: string): boolean {
   return /^\s*\{/.test(head) && (KNOWN_TYPE.test(head) || ENTRIES.test(head));
 }
 
-function headOf(file: string): string {
+function headOf(file: string | Buffer): string {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!fstatSync(descriptor).isFile()) return '';

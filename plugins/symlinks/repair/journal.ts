@@ -18,6 +18,7 @@ import path from 'node:path';
 import { Problem } from '#core';
 import { HeldDirectory } from '../places/held-directory.ts';
 import { jsonLine, type RawPath, rawMember, shownPath } from '../places/raw-path.ts';
+import { isReplaceable } from '../places/real-places.ts';
 import { writeWhole } from '../tasks/whole-write.ts';
 
 const MODE = 0o640;
@@ -129,7 +130,10 @@ export class Journal {
     for (const { change } of this.#lines()) if (change !== undefined) yield change;
   }
 
-  /** Makes a whole document of it and gives it its name. One that was not begun with is removed. */
+  /**
+   * Makes a whole document of it and gives it its name. One that was not begun with is removed. Throws an Error when
+   * something else than a manifest stands in its place now.
+   */
   finish(): void {
     // Nothing is changed before its beginning is written.
     if (this.#end === 0) {
@@ -157,6 +161,9 @@ export class Journal {
     this.#write('\n]}\n');
     fsyncSync(this.#descriptor);
     const directory = this.#directory;
+    const present = directory.entry(this.#name);
+    if (present !== undefined && !isReplaceable(present, directory.at(this.#name)))
+      throw new Error(`${shownPath(this.#name)} is no manifest and is kept`);
     directory.telling(() => renameSync(directory.at(partial(this.#name)), directory.at(this.#name)));
     this.#close();
   }

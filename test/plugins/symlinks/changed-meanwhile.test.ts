@@ -1,7 +1,7 @@
 // What others change between the plan of a repair and its work: their links stay, and of a file system that was
 // exchanged nothing is touched.
 import { spawnSync } from 'node:child_process';
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { placesOf } from '../../../plugins/symlinks/places/path-rules.ts';
@@ -10,7 +10,7 @@ import { repair } from '../../../plugins/symlinks/repair/repair-task.ts';
 import { found, linkDir, linksOf, plant, type Tree } from '../../support/links.ts';
 import { DISK_ONLY, makeDisk } from '../../support/power-loss.ts';
 import { ROOT_ONLY } from '../../support/race.ts';
-import { repairInput } from '../../support/symlink-task.ts';
+import { repairInput, taskResult } from '../../support/symlink-task.ts';
 
 const ID = 'e'.repeat(32);
 
@@ -105,6 +105,19 @@ t.test('a link that is moved over itself, or to another file system, leaves its 
   const second = await repaired(t, dir, moving(to, mounted), () => undefined);
   t.match(second.result, { moved: 1, errors_total: 0 });
   t.same(second.links, { 'mounted/one': '/a' });
+});
+
+t.test('what somebody else puts in the place of the undo manifest stays', async t => {
+  const dir = linkDir(t, { library: LIBRARY, undo: {} });
+  const backupPath = path.join(dir, 'undo/undo.json');
+  const input = { roots: [path.join(dir, 'library')], rules: RULES, backupPath };
+  const meanwhile = () => writeFileSync(backupPath, '{"settings": "of another program"}');
+  const run = repaired(t, path.join(dir, 'library'), input, meanwhile);
+  await t.rejects(run, { status: 503, message: /undo\.json\.partial, whose end cannot be written: .*no manifest/ });
+  t.equal(readFileSync(backupPath, 'utf8'), '{"settings": "of another program"}');
+  rmSync(backupPath);
+  await taskResult('recover', { journal: backupPath }, { configDir: path.join(dir, 'config'), id: ID });
+  t.match(readFileSync(backupPath, 'utf8'), /"old_target":"\/old\/1"/);
 });
 
 t.test('what undoes a change outlives a loss of power from before the change on', DISK_ONLY, async t => {
