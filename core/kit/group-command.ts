@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { reasonText } from './error-text.ts';
 import { endLeftOver, marks } from './left-over.ts';
 import { LOOKED_BEYOND, redactedHead } from './redacted-head.ts';
+import { sendSignal } from './send-signal.ts';
 
 export interface GroupCommand {
   readonly argv: readonly string[];
@@ -49,7 +50,7 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
   let reason: string | undefined;
   const end = (why?: string): void => {
     reason ??= why;
-    if (child.pid !== undefined) killGroup(child.pid);
+    if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
   };
   const cancel = (): void => end('it was cancelled');
   signal.addEventListener('abort', cancel, { once: true });
@@ -117,12 +118,4 @@ async function readLines(output: Readable, take: (lines: readonly string[]) => P
 
 function cutOff(outputs: readonly Readable[]): void {
   for (const output of outputs) output.destroy();
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { endLeftOver, marks } from '#kit/left-over';
 import { publicEnvironment } from '#kit/public-environment';
+import { sendSignal } from '#kit/send-signal';
 
 export type ChildUser = { readonly uid: number; readonly gid: number } | null;
 
@@ -35,7 +36,7 @@ export function readChild(
     };
     const end = (): void => {
       release();
-      if (child.pid !== undefined) killGroup(child.pid);
+      if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
       child.stdout.destroy();
       child.unref();
     };
@@ -57,7 +58,7 @@ export function readChild(
     });
     // What it started ends with it, and with that its output.
     child.on('exit', () => {
-      killGroup(child.pid as number);
+      sendSignal(-(child.pid as number), 'SIGKILL');
       if (work !== undefined) endLeftOver(work).catch(reject);
     });
     child.on('close', () => {
@@ -65,12 +66,4 @@ export function readChild(
       resolve(true);
     });
   });
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { ticksNow } from '#kit/boot-clock';
+import { sendSignal } from '#kit/send-signal';
 import { turnWithTime } from '#kit/turns';
 import { pidsIn } from './cgroup.ts';
 import { bootId, isAlive, type ProcessIdentity, type ProcessStat, readStat } from './proc-stat.ts';
@@ -121,7 +122,7 @@ class StopSignal {
       ({ pid, parentPid, startTime }) =>
         (startTime < this.#ticks || parentPid === process.pid) && this.#sent.get(pid) !== startTime,
     );
-    for (const { pid } of overlooked) send(pid, this.#signal);
+    for (const { pid } of overlooked) sendSignal(pid, this.#signal);
     this.#note(overlooked);
   }
 
@@ -162,16 +163,8 @@ export function killProcesses(target: StopTarget): void {
 function signalAll(target: StopTarget, living: readonly ProcessStat[], signal: NodeJS.Signals): void {
   // The kernel reports -1 as the group of a process that is about to disappear.
   const asGroup = target.pgid !== NO_GROUP && living.some(({ pgid }) => pgid === target.pgid);
-  if (asGroup) send(-target.pgid, signal);
-  for (const { pid, pgid } of living) if (!asGroup || pgid !== target.pgid) send(pid, signal);
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+  if (asGroup) sendSignal(-target.pgid, signal);
+  for (const { pid, pgid } of living) if (!asGroup || pgid !== target.pgid) sendSignal(pid, signal);
 }
 
 /** Whether also nothing of the output's writers lives. */

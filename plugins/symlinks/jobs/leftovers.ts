@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Host } from '#core';
 import { orAborted } from '#kit/abort';
+import { sendSignal } from '#kit/send-signal';
 import type { TaskProcesses } from '../tasks/task-process.ts';
 import type { Recovery } from './operation.ts';
 
@@ -90,7 +91,7 @@ export class Leftovers {
   async #end({ pid, start }: z.output<typeof childSchema>): Promise<void> {
     for (let told = false; (await startOf(pid)) === start && !this.#host.signal.aborted; told = true) {
       if (!told) this.#host.log.warn(`process ${pid} of an earlier symlink operation has not ended; it is killed`);
-      process.kill(pid, 'SIGKILL');
+      sendSignal(pid, 'SIGKILL');
       await delay(LOOK_MS);
     }
   }
