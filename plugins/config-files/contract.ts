@@ -51,6 +51,8 @@ export interface WantedFile {
   readonly values: FileObject | ((present: FileObject) => FileObject);
   /** Values that are set only where the file has none. */
   readonly initial: FileObject;
+  /** Paths of members that the file must not have, computed from the present values; none of them is in `values`. */
+  readonly absent?: (present: FileObject) => readonly (readonly string[])[];
   /** Permission bits of a file that is created; an existing file keeps its own. */
   readonly mode: number;
   /** Owner of a file that is created; null leaves it to the host's user. */

@@ -9,6 +9,7 @@ import { mergedValues } from '#kit/merged-values';
 import { refuseLargeData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
 import { realPlaceOf } from '#kit/system-paths';
+import { valueAt } from '#kit/value-at';
 import type { ConfigFormat, EditedText, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
 import type { FileVersions } from './file-versions.ts';
 import { createFile, type HeldFile, holdFile, MAX_BYTES } from './held-file.ts';
@@ -93,7 +94,8 @@ export class ServiceFiles implements ServiceFileAccess {
       const kept = typeof wanted.values === 'function' ? wanted.values(present) : wanted.values;
       const values = mergedValues(pickMissing(present, wanted.initial), kept) as FileObject;
       const edited = await editVerified(format, text, values, 'merge');
-      if (edited.text !== text) await this.#write(block, place, held, text, edited.text);
+      const left = await textWithout(format, edited.text, wanted.absent?.(present) ?? []);
+      if (left !== text) await this.#write(block, place, held, text, left);
     };
     await this.#runExclusively(place, () => holdFile(place, bringInLine));
   }
@@ -243,6 +245,24 @@ async function editVerified(
   });
   if (deepEqual(found, wanted)) return edited;
   throw new Problem(400, 'The file would not hold these values as they were sent; edit it by hand');
+}
+
+async function textWithout(
+  format: ConfigFormat,
+  text: string,
+  places: readonly (readonly string[])[],
+): Promise<string> {
+  if (places.length === 0) return text;
+  const values = await format.parse(text);
+  let isChanged = false;
+  for (const place of places) {
+    const holder = valueAt(values, place.slice(0, -1));
+    const name = place.at(-1) ?? '';
+    if (!isObject(holder) || !Object.hasOwn(holder, name)) continue;
+    delete holder[name];
+    isChanged = true;
+  }
+  return isChanged ? (await editVerified(format, text, values, 'replace')).text : text;
 }
 
 /** The part of `wanted` for which `found` has no value. */

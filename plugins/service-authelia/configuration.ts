@@ -11,6 +11,10 @@ const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error', 
 /** The address without its port: who listens beyond this machine has chosen that. */
 const LISTENS = /^(?:tcp:\/\/)?([^/]*?)(?::\d+)?\/?$/;
 
+/** What the block says of mail: texts, and one member that is always written. */
+const TEXTS = ['address', 'username', 'sender', 'startup_check_address'];
+const ALWAYS = 'disable_require_tls';
+
 /** `present` is what the file says now. */
 export function configuration({ block }: NamedBlock, present: Values): Values {
   const word = String(block.log_level ?? '');
@@ -21,8 +25,24 @@ export function configuration({ block }: NamedBlock, present: Values): Values {
     authentication_backend: backend(block, present),
     access_control: { default_policy: block.authorization_policy },
     session: { cookies: cookies(block, valueAt(present, ['session', 'cookies'])) },
-    notifier: notifier(block),
+    ...(hasOwnMail(block, present) ? {} : { notifier: notifier(block) }),
   };
+}
+
+/** It refuses a file with two notifiers. */
+export function absentPlaces({ block }: NamedBlock, present: Values): string[][] {
+  return [['notifier', sendsMail(block) || hasOwnMail(block, present) ? 'filesystem' : 'smtp']];
+}
+
+export function sendsMail({ notifier: wanted }: NamedBlock['block']): boolean {
+  return isObject(wanted) && wanted.type === 'smtp';
+}
+
+/** Whether people have set up mail in the file by hand, and not by the block in earlier days. */
+function hasOwnMail(block: NamedBlock['block'], present: Values): boolean {
+  const mail = valueAt(present, ['notifier', 'smtp']);
+  if (sendsMail(block) || !isObject(mail)) return false;
+  return !Object.hasOwn(mail, ALWAYS) || Object.keys(mail).some(name => ![ALWAYS, ...TEXTS].includes(name));
 }
 
 /** Users of its own, unless the file names another place for them. */
@@ -44,12 +64,9 @@ function cookies(block: NamedBlock['block'], present: unknown): Values[] {
   return [own, ...known.filter(cookie => cookie !== before)];
 }
 
-function notifier({ notifier: wanted, config_dir: directory }: NamedBlock['block']): Values {
-  const { type, address, username, sender, startup_check_address, disable_require_tls } = isObject(wanted)
-    ? wanted
-    : ({} as Values);
-  if (type !== 'smtp') return { filesystem: { filename: `${directory}/notification.txt` } };
-  const texts = Object.entries({ address, username, sender, startup_check_address });
-  const set = texts.filter(([, value]) => typeof value === 'string' && value !== '');
-  return { smtp: { ...Object.fromEntries(set), disable_require_tls: disable_require_tls === true } };
+function notifier(block: NamedBlock['block']): Values {
+  if (!sendsMail(block)) return { filesystem: { filename: `${block.config_dir}/notification.txt` } };
+  const wanted = block.notifier as Values;
+  const set = TEXTS.map(name => [name, wanted[name]]).filter(([, value]) => typeof value === 'string' && value !== '');
+  return { smtp: { ...Object.fromEntries(set), [ALWAYS]: wanted[ALWAYS] === true } };
 }

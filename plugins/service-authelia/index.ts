@@ -10,7 +10,7 @@ import type {} from '../config-files/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
-import { configuration } from './configuration.ts';
+import { absentPlaces, configuration, sendsMail } from './configuration.ts';
 
 const KEY = 'authelia';
 const SECRET_BYTES = 48;
@@ -54,13 +54,13 @@ export default definePlugin({
         hasClients = clientsOf(present) > 0;
         return configuration(block, present);
       };
-      await files.ensure(block, file, { seed: undefined, values, initial: {}, mode: 0o600, owner });
+      const absent = (present: Record<string, unknown>) => absentPlaces(block, present);
+      await files.ensure(block, file, { seed: undefined, values, initial: {}, absent, mode: 0o600, owner });
       if (hasClients) {
         await generate(OIDC_SECRET);
         plan.env[OIDC_VARIABLE] ??= path.join(secrets, OIDC_SECRET);
       }
-      if (isObject(block.block.notifier) && block.block.notifier.type === 'smtp')
-        plan.env[SMTP_VARIABLE] ??= path.join(secrets, SMTP_SECRET);
+      if (sendsMail(block.block)) plan.env[SMTP_VARIABLE] ??= path.join(secrets, SMTP_SECRET);
     };
     host.contribute('service.configure', KEY, { configKey: KEY, configure });
   },

@@ -14,9 +14,10 @@ const skip = !['service-authelia', 'service-postgres', 'setup', 'services', 'for
   existsSync(path.join(pluginsDir, name)),
 );
 
-/** Refuses a file that says so, and notes its variables. */
+/** Refuses a file that says so, or has two notifiers, as the real one does; notes its variables. */
 const program = (dir: string) => `#!/bin/sh
 if [ "$1" = config ]; then
+  [ "$(grep -cE '^ +(smtp|filesystem):' "$4")" = 1 ] || { echo 'notifier: ensure only one is configured'; exit 1; }
   grep -q refused "$4" && { echo 'Configuration parsed and loaded with errors:'; echo '  - session: refused'; exit 1; }
   exit 0
 fi
@@ -100,4 +101,49 @@ t.test('its file and its secrets', { skip }, async t => {
   t.match((await restart(app, 'Portal')).body, {
     detail: /Portal cannot start: .* config validate .* failed: .*session: refused$/,
   });
+});
+
+t.test('one notifier at a time: that of the block, or the one that its file has by hand', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const binary = path.join(dir, 'authelia');
+  await writeFile(binary, program(dir), { mode: 0o755 });
+  const file = path.join(dir, 'configuration.yml');
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'service-authelia', 'config-files', 'format-yaml'],
+    config: {
+      authelia: {
+        process_name: 'Portal',
+        port: 9_191,
+        config_dir: dir,
+        config_file: file,
+        log_file: path.join(dir, 'own.log'),
+        wait_for_tcp: [],
+        command: [binary, '--config', file],
+        public_url: 'https://auth.example.org',
+        cookie_domain: 'example.org',
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const notifierWith = async (notifier: object) => {
+    await app.post('/config', { process_name: 'Portal', updates: { notifier } });
+    const answer = await restart(app, 'Portal');
+    t.equal(answer.status, 200, answer.text);
+    return parse(await readFile(file, 'utf8')).notifier;
+  };
+  const ours = { filesystem: { filename: `${dir}/notification.txt` } };
+  t.equal((await start(app, 'Portal')).status, 200);
+  const mail = { address: 'submission://mail.example.org:587', sender: 'portal@example.org' };
+  t.same(await notifierWith({ type: 'smtp', ...mail }), { smtp: { ...mail, disable_require_tls: false } });
+  t.same(await notifierWith({ type: 'filesystem' }), ours, 'what it had written itself goes');
+
+  const byHand = 'notifier:\n  # mine\n  smtp:\n    address: smtp://relay.example.org:25\n    sender: me@example.org\n';
+  await writeFile(file, byHand);
+  t.same(await notifierWith({ type: 'filesystem' }), {
+    smtp: { address: 'smtp://relay.example.org:25', sender: 'me@example.org' },
+  });
+  t.match(await readFile(file, 'utf8'), '# mine');
+  await writeFile(file, `${byHand}  filesystem:\n    filename: ${ours.filesystem.filename}\n`);
+  t.same(Object.keys(await notifierWith({ type: 'filesystem' })), ['smtp'], 'as an earlier release has left it');
 });
