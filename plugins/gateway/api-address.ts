@@ -1,12 +1,12 @@
 // Where the API itself listens: the gateway names the place to people, and cannot have its port.
 import type { ConfigObject, Host } from '#core';
+import { clientHost, urlHost } from '#kit/client-host';
 import { isObject } from '#kit/plain-object';
 
 export function nativeUrl(host: Host): string {
   const store = host.find('config.store');
-  const address = String(store?.get('dumb.api_service.host') ?? '127.0.0.1');
-  const reachable = isEvery(address) ? '127.0.0.1' : address;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${store?.get('dumb.api_service.port') ?? 8000}`;
+  const name = urlHost(clientHost(store?.get('dumb.api_service.host')));
+  return `http://${name}:${store?.get('dumb.api_service.port') ?? 8000}`;
 }
 
 /** Tells of a port that the configuration gives to both, when it is saved and in a check. */

@@ -2,6 +2,7 @@
 // What a process has to be asked for is told without asking it.
 import type { Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
+import { clientHost } from '#kit/client-host';
 import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import type { HealthReport, HealthStatus } from '../process/contract.ts';
@@ -89,7 +90,8 @@ export function report(status: HealthStatus, reason: string | null, details: Rec
 }
 
 function probeHost(host: unknown): string {
-  return typeof host !== 'string' || ['', '0.0.0.0', '::', 'localhost'].includes(host) ? '127.0.0.1' : host;
+  const reached = clientHost(host);
+  return reached === 'localhost' ? '127.0.0.1' : reached;
 }
 
 function portsFromEnvironment(block: NamedBlock['block']): number[] {

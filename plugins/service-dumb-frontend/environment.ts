@@ -1,9 +1,8 @@
 // Environment variables that tell the web frontend where this service and the web interfaces of others are.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
+import { clientHost, urlHost } from '#kit/client-host';
 import type { LaunchPlan } from '../process/contract.ts';
-
-const WILDCARDS = new Set(['0.0.0.0', '::', '[::]', '']);
 
 /** The frontend's facts in its template. */
 export const frontendFacts = z.object({
@@ -21,7 +20,8 @@ export function addEnvironment(
   config: ConfigStore,
   uiAddress: string | undefined,
 ): void {
-  const api = addressOf(config.get('dumb.api_service.host'), config.get('dumb.api_service.port') ?? 8_000);
+  const host = urlHost(clientHost(config.get('dumb.api_service.host')));
+  const api = `http://${host}:${config.get('dumb.api_service.port') ?? 8_000}`;
   const given: Record<string, string> = {
     ...variables,
     HOST: String(plan.block.host ?? '0.0.0.0'),
@@ -31,9 +31,4 @@ export function addEnvironment(
   if (uiAddress !== undefined) for (const name of proxyVariables) given[name] = uiAddress;
   const own = (plan.block.env ?? {}) as Record<string, unknown>;
   for (const [name, value] of Object.entries(given)) if (!Object.hasOwn(own, name)) plan.env[name] = value;
-}
-
-function addressOf(host: unknown, port: unknown): string {
-  const name = typeof host === 'string' && !WILDCARDS.has(host) ? host : '127.0.0.1';
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

@@ -1,11 +1,11 @@
 // The managed server as other plugins use it: enabled, started and given databases on request.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { clientHost } from '#kit/client-host';
 import { deepEqual } from '#kit/deep-equal';
 import type { ProcessSupervisor, TcpAddress } from '../process/contract.ts';
 import type { PostgresServer, ServerAccess, ServerQuery } from './contract.ts';
 import { createDatabases, type DatabaseServer, runQuery } from './databases.ts';
-import { addressOf } from './placeholders.ts';
 import { checkServer } from './server-probe.ts';
 import { findServerPrograms } from './server-program.ts';
 
@@ -23,7 +23,7 @@ export class ManagedServer implements PostgresServer {
 
   access(): ServerAccess {
     const { host, port, user, password } = this.options();
-    return { host: addressOf(host), port: Number(port), user: String(user), password: String(password ?? '') };
+    return { host: clientHost(host), port: Number(port), user: String(user), password: String(password ?? '') };
   }
 
   /** Everything that is needed to create the databases. */

@@ -1,23 +1,17 @@
 // Values for `{postgres_...}` in the texts of a service: the server's address and credentials, and the service's
 // databases.
 import type { ConfigStore, NamedBlock } from '#core';
+import { clientHost } from '#kit/client-host';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-
-const WILDCARDS = ['', '0.0.0.0', '::'];
-
-/** The address at which clients on this machine reach the server. */
-export function addressOf(host: unknown): string {
-  return WILDCARDS.includes(String(host ?? '')) ? '127.0.0.1' : String(host);
-}
 
 /** `template` is that of the service. */
 export function placeholdersOf(block: NamedBlock, template: ServiceTemplate | undefined, store: ConfigStore): Values {
   const server = (store.get('postgres') ?? {}) as Values;
   const { main, log, only } = databaseNames(block, template);
   return {
-    postgres_host: addressOf(server.host),
+    postgres_host: clientHost(server.host),
     postgres_port: server.port,
     postgres_user: server.user,
     postgres_password: server.password,

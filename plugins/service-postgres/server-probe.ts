@@ -1,6 +1,7 @@
 // Checks whether the server accepts clients: during recovery it listens already but refuses them. Facts: PostgreSQL's
 // manual, "Message Formats" (StartupMessage, ErrorResponse) and "Error Codes"; pg_isready does the same.
 import { connect } from 'node:net';
+import { clientHost } from '#kit/client-host';
 import { lacksDescriptors } from '#kit/descriptors';
 import type { HealthReport } from '../process/contract.ts';
 
@@ -11,13 +12,12 @@ const PROTOCOL_3_0 = 196_608;
 const CANNOT_CONNECT_NOW = '57P03';
 const ANSWER_LIMIT_MS = 2_500;
 const MAX_BYTES = 64 * 1024;
-const WILDCARDS = ['', '0.0.0.0', '::'];
 
 /** undefined when the block has no port. */
 export async function checkServer(block: Readonly<Record<string, unknown>>): Promise<HealthReport | undefined> {
   const { port, user = 'postgres' } = block;
   if (typeof port !== 'number') return undefined;
-  const host = WILDCARDS.includes(String(block.host ?? '')) ? '127.0.0.1' : String(block.host);
+  const host = clientHost(block.host);
   const details = { probe: 'postgresql', host, port };
   const answer = await ask(host, port, String(user));
   if (answer === 'accepts') return { status: 'healthy', healthy: true, reason: null, details };

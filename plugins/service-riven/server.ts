@@ -1,12 +1,12 @@
 // Where Riven's backend is reached, and with which key: for its own API, and for its frontend.
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
+import { clientHost, urlHost } from '#kit/client-host';
 import type {} from '../config-files/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
 import type { RivenServer } from './settings.ts';
 
 const FILE = 'server.json';
-const WILDCARDS = ['', '0.0.0.0', '::'];
 
 /** undefined until the backend has made its key, at its first start. */
 export async function serverOf(host: Host, backend: NamedBlock): Promise<RivenServer | undefined> {
@@ -20,8 +20,7 @@ export async function serverOf(host: Host, backend: NamedBlock): Promise<RivenSe
   const { port, host: address } = backend.block;
   const { api_key: apiKey } = settings ?? {};
   if (typeof apiKey !== 'string' || apiKey === '' || !Number.isInteger(port)) return undefined;
-  const name = WILDCARDS.includes(String(address ?? '')) ? '127.0.0.1' : String(address);
-  return { address: `http://${name}:${port}`, apiKey };
+  return { address: `http://${urlHost(clientHost(address))}:${port}`, apiKey };
 }
 
 /** Writes the file that the frontend reads, in a directory of the block: for the backend, that of the configuration. */

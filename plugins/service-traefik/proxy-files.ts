@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { stringify } from 'yaml';
 import type { NamedBlock } from '#core';
+import { urlHost } from '#kit/client-host';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { parseLevel } from '#kit/log-level';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
@@ -87,7 +88,7 @@ function routes(uis: readonly ServiceUi[]): Values {
     if (entryPath !== '')
       middlewares[`${name}_replace`] = { replacePathRegex: { regex: '^/?$', replacement: entryPath } };
     if (internalTarget === undefined) {
-      services[service] = { loadBalancer: { servers: [{ url: `http://${ui.host}:${ui.port}` }] } };
+      services[service] = { loadBalancer: { servers: [{ url: `http://${urlHost(ui.host)}:${ui.port}` }] } };
     } else addProxyRouters(name, prefix, service, routers);
     if (ui.pathPrefix !== undefined) addMediaServer(ui, prefix, chain, routers, middlewares);
     if (ui.asksBelowRoot) {

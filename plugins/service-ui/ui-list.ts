@@ -1,5 +1,6 @@
 // Finds the web interfaces of enabled services and gives each its route name.
 import type { NamedBlock } from '#core';
+import { clientHost } from '#kit/client-host';
 import { isObject } from '#kit/plain-object';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { ServiceUi } from './contract.ts';
@@ -17,7 +18,6 @@ const MEDIA_FOLDERS = [
   'themes',
 ];
 
-const WILDCARDS = new Set(['', '0.0.0.0', '::', '*']);
 const HOST = /^[A-Za-z0-9][A-Za-z0-9.-]*$|^[0-9a-fA-F:]+$/;
 
 export function listUis(blocks: readonly NamedBlock[], templates: ServiceTemplates | undefined): ServiceUi[] {
@@ -70,8 +70,7 @@ function ownUi({ ui }: NamedBlock['block']): ServiceTemplate['ui'] {
 }
 
 function hostOf(value: unknown): string | undefined {
-  const host = typeof value === 'string' ? value.trim() : '';
-  if (WILDCARDS.has(host)) return '127.0.0.1';
+  const host = clientHost(value);
   return HOST.test(host) ? host : undefined;
 }
 

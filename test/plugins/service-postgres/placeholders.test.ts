@@ -48,6 +48,16 @@ t.test('the server and the databases of each instance', { skip }, async t => {
     postgres_log_db: 'sonarr-log',
   });
   t.match(valuesOf('authelia', 'authelia'), { postgres_database: 'authelia', postgres_main_db: undefined });
+  for (const [host, reached] of [
+    ['*', '127.0.0.1'],
+    ['::', '127.0.0.1'],
+    ['[::1]', '::1'],
+    ['db.example.org, 192.0.2.1', 'db.example.org'],
+  ] as const) {
+    Object.assign(server, { host });
+    t.equal(valuesOf('mine', 'mine').postgres_host, reached, host);
+  }
+  Object.assign(server, { host: '0.0.0.0' });
   t.match(valuesOf('mine', 'mine'), { postgres_host: '127.0.0.1', postgres_database: undefined });
 });
 

@@ -36,6 +36,16 @@ t.test('a server that recovers is starting, and healthy when it takes clients', 
   await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy');
 });
 
+t.test('a server that listens as its own words say is asked where it can be reached', { skip }, async t => {
+  for (const host of ['*', 'localhost, 192.0.2.1', '192.0.2.1,*']) {
+    const postgres = { ...(await postgresBlock(t)), host };
+    const app = await startHost({ plugins: 'offline', config: { postgres } });
+    t.equal((await start(app, 'PostgreSQL')).status, 200, host);
+    await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy', { what: host });
+    await app.stop();
+  }
+});
+
 t.test('something else on its port is not a database server', { skip }, async t => {
   const port = await freePort();
   const command = [process.execPath, webApp, String(port)];

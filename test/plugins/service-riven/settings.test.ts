@@ -113,3 +113,14 @@ for (const age of ['new', 'old'] as const) {
     t.same(JSON.parse(await readFile(path.join(dir, 'front/config/server.json'), 'utf8')), server);
   });
 }
+
+t.test('its address is one to connect to', { skip }, async t => {
+  const { serverOf } = await import(path.join(pluginsDir, 'service-riven', 'server.ts'));
+  const files = { values: async () => ({ api_key: 'the-key' }) };
+  const addressAt = async (host: string) => {
+    const backend = { processName: 'Riven', block: { port: 8_080, host } };
+    return (await serverOf({ find: () => files }, backend))?.address;
+  };
+  t.equal(await addressAt('::'), 'http://127.0.0.1:8080');
+  t.equal(await addressAt('::1'), 'http://[::1]:8080');
+});

@@ -152,7 +152,7 @@ t.test('started by hand it gets the routes of what is started by hand', { skip: 
   const app = await startHost({
     config: {
       traefik: { ...service, config_file: path.join(dir, 'traefik.yml') },
-      web: { ...service, process_name: 'Web', port: 12_345, ui: true },
+      web: { ...service, process_name: 'Web', port: 12_345, ui: true, host: '::1' },
     },
     plugins: PLUGINS,
   });
@@ -162,6 +162,7 @@ t.test('started by hand it gets the routes of what is started by hand', { skip: 
   t.notMatch(await routes(), /web_service/);
   t.match(await start(app, 'Web'), { status: 200 });
   await until(async () => (await routes()).includes('web_service'));
+  t.match(await routes(), 'url: http://[::1]:12345', 'an address of IPv6 has brackets in a URL');
 });
 
 t.test('its entry point for the web stays at the address that people gave', { skip: !isHere }, async t => {

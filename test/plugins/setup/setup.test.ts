@@ -166,6 +166,15 @@ t.test('a password fits into addresses and connection strings', { skip }, async 
   t.same([host, pathname], ['127.0.0.1:5999', '/riven']);
   t.ok(lines.includes(`OWN=Host=127.0.0.1;Password="p@s/s;""w:%"`), 'of pairs');
   t.ok(lines.includes(`PLAIN=${password}`));
+
+  await app.post('/config', { updates: { postgres: { host: '::1' } } });
+  t.equal((await restart(app, 'Films')).status, 200);
+  const ofSix = await until(async () => {
+    const text = await readFile(seen, 'utf8');
+    return text.includes('::1') && text;
+  });
+  t.match(ofSix, /^RIVEN_DATABASE_URL=\S+@\[::1\]:5999\/riven$/m, 'an IPv6 address is in brackets in a URL');
+  t.match(ofSix, /^OWN=Host=::1;/m, 'and bare elsewhere');
 });
 
 const hasFuse = root && existsSync('/dev/fuse');
