@@ -127,6 +127,9 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
   else if (answer.status === 206 && startOf(answer) !== received.bytes) {
     received.bytes = 0;
     throw new Error(`${hostOf(url)} continues ${name} at another place`);
+  } else if (answer.status === 206 && isOther(tagOf(answer), tag)) {
+    received.bytes = 0;
+    throw new Error(`${name} of ${hostOf(url)} was exchanged meanwhile`);
   } else if (answer.status === 416 && received.bytes > 0) {
     received.bytes = 0;
     throw new Error(`${hostOf(url)} has less of ${name} than before`);
@@ -189,6 +192,12 @@ function startOf({ headers }: FetchStream): number {
 function tagOf({ headers: { etag, 'last-modified': modified } }: FetchStream): string | undefined {
   if (typeof etag === 'string' && etag.startsWith('"')) return etag;
   return typeof modified === 'string' ? modified : undefined;
+}
+
+/** Some servers pass over the condition. One of the tags may be that of another kind, which tells nothing. */
+function isOther(tag: string | undefined, before: string | undefined): boolean {
+  if (tag === undefined || before === undefined || tag === before) return false;
+  return tag.startsWith('"') === before.startsWith('"');
 }
 
 /** Throws a Problem, or an Error with it as the cause where another try may help. */

@@ -42,6 +42,14 @@ const rest: Answer = ({ headers }, response) => {
   });
   response.end(CONTENT.subarray(from));
 };
+/** As `rest`, of a server that has another file by now and knows nothing of conditions. */
+const restOfAnother =
+  (tag: Record<string, string>): Answer =>
+  ({ headers }, response) => {
+    const [, start = ''] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? [];
+    response.writeHead(206, { 'content-range': `bytes ${start}-${CONTENT.length - 1}/${CONTENT.length}`, ...tag });
+    response.end(CONTENT.subarray(Number(start)));
+  };
 const refusal =
   (status: number): Answer =>
   (_request, response) => {
@@ -150,6 +158,14 @@ t.test('a download', async t => {
   t.ok((await get([cut, rest], { digest })).equals(CONTENT), 'a cut-off connection is continued');
   t.match(asked[1], { range: /^bytes=[1-9]\d*-$/, 'if-range': '"one"' });
   t.ok((await get([cut, whole(other)])).equals(other), 'from the beginning when the file is another');
+  for (const [before, now] of [
+    [{ etag: '"one"' }, { etag: '"two"' }],
+    [{ 'last-modified': 'Mon, 05 Jan 2026 10:00:00 GMT' }, { 'last-modified': 'Tue, 06 Jan 2026 10:00:00 GMT' }],
+  ] as const)
+    t.ok(
+      (await get([cutOf(other, before), restOfAnother(now), whole(CONTENT)])).equals(CONTENT),
+      'also where a server continues another file, and says so',
+    );
   t.ok((await get([cut, refusal(503), rest], { digest })).equals(CONTENT), 'also after a failure of the server');
   t.ok((await get([cutOf(CONTENT), rest], { digest })).equals(CONTENT), 'without a tag, by what it must be');
   t.notOk('if-range' in (asked[1] ?? {}));
