@@ -68,7 +68,7 @@ async function downloadLayers(request: FetchRequest, { registry, manifest }: Pub
     const hex = digest.slice('sha256:'.length);
     const options = {
       name,
-      headers: await registry.headers(),
+      headers: () => registry.headers(),
       digest: { algorithm: 'sha256', hex },
       maxBytes: size,
     } as const;

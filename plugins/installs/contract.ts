@@ -31,10 +31,13 @@ export interface Digest {
   readonly hex: string;
 }
 
+type RequestHeaders = Readonly<Record<string, string>>;
+
 export interface DownloadOptions {
   /** Name of the file, without directories. */
   readonly name: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A function is asked for them before each connection, for what does not last as long as a download. */
+  readonly headers?: RequestHeaders | (() => Promise<RequestHeaders>);
   /** What the content must be, by each of them; anything else is a Problem 502. */
   readonly digest?: Digest | readonly Digest[];
   /** Default 4 GiB. */

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FetchStream, Problem } from '#core';
-import { reasonText } from '#kit/error-text';
+import { errorText, reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import { networkFault, statusFault } from '#kit/server-fault';
 import type { Digest, DownloadOptions, InstallUser, StepProgress } from './contract.ts';
@@ -114,9 +114,10 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
       ? { range: `bytes=${received.bytes}-`, ...(tag === undefined ? {} : { 'if-range': tag }) }
       : undefined;
   if (range === undefined) await restart(request, handle, received);
+  const headers = await headersOf(request);
   const answer = await request.fetch(url, {
     stream: true,
-    headers: { ...request.headers, ...range },
+    headers: { ...headers, ...range },
     signal,
     timeoutMs: SILENCE_MS,
     idleTimeoutMs: SILENCE_MS,
@@ -151,6 +152,14 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
     request.report({ text: `downloads ${name}`, percent });
   }
   if (received.bytes < total) throw new Error(`${hostOf(url)} closed the connection before the end of ${name}`);
+}
+
+/** Who gives them may be without an answer for a moment too. */
+async function headersOf({ headers }: DownloadRequest): Promise<Readonly<Record<string, string>> | undefined> {
+  if (typeof headers !== 'function') return headers;
+  return headers().catch((cause: unknown) => {
+    throw new Error(errorText(cause), { cause });
+  });
 }
 
 /** Takes the size of each part as it comes, and throws an Error once a minute has brought too little. */

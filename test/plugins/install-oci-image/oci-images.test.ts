@@ -1,6 +1,8 @@
 // Container images: by tag, digest and architecture, through tokens and redirects, layers over layers, and all faults.
 import t from 'tap';
+import type { FetchOptions } from '../../../core/contract/fetch.ts';
 import { OciImages } from '../../../plugins/install-oci-image/oci-images.ts';
+import type { DownloadOptions } from '../../../plugins/installs/contract.ts';
 import { cutOnce, type FileAnswers, type ServedFile, type ServerFault } from '../../contracts/file-server.ts';
 import { ELSEWHERE, holdInstallSource } from '../../contracts/install-source.ts';
 import {
@@ -249,4 +251,36 @@ holdInstallSource(t, host => new OciImages(host), {
       message: /holds nothing of the program/,
     },
   ],
+});
+
+t.test('a connection that continues a layer has a token that lasts', async t => {
+  const { now } = performance;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  const answers = registryAnswers('https://registry.example.org', content);
+  let given = 0;
+  const fetch = async (address: string, { headers = {} }: FetchOptions = {}) => {
+    const { host, pathname, search } = new URL(address);
+    if (pathname === '/token') given += 1;
+    const answer = answers({ method: 'GET', path: pathname + search, headers: { host, ...headers } });
+    const { status = 200, headers: own = {}, body = '' } = typeof answer === 'object' ? answer : { status: 404 };
+    const text = Buffer.isBuffer(body) || typeof body === 'string' ? String(body) : JSON.stringify(body);
+    return { status, headers: own, text, json: () => JSON.parse(text) };
+  };
+  const seen: number[] = [];
+  const download = async (_address: string, { headers }: DownloadOptions) => {
+    for (let connection = 0; connection < 2; connection += 1) {
+      await (typeof headers === 'function' ? headers() : headers);
+      seen.push(given);
+      performance.now = () => now.call(performance) + given * 3_600_000;
+    }
+    return '/layer';
+  };
+  const source = new OciImages({ use: () => ({ unpack: async () => ({ files: 1 }) }) } as never);
+  const facts = { registry: 'registry.example.org', image: 'owner/program', paths: { app: '' } };
+  const selector = { kind: 'release', release: 'single' };
+  const request = { facts, selector, architecture: 'amd64', fetch, download, maxBytes: 2 ** 30 };
+  await source.fetch({ ...request, needSpace: async () => undefined, report: () => undefined } as never);
+  t.same(seen.slice(0, 2), [1, 2], 'the second one is a new one, an hour later');
 });

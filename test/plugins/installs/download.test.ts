@@ -157,6 +157,17 @@ t.test('a download', async t => {
 
   t.ok((await get([cut, rest], { digest })).equals(CONTENT), 'a cut-off connection is continued');
   t.match(asked[1], { range: /^bytes=[1-9]\d*-$/, 'if-range': '"one"' });
+  let tokens = 0;
+  const headers = async () => {
+    tokens += 1;
+    if (tokens === 2) throw new Problem(504, 'no token at this moment');
+    return { authorization: `Bearer ${tokens}` };
+  };
+  t.ok((await get([cut, rest], { digest, headers })).equals(CONTENT), 'each connection has headers of its own');
+  t.same(
+    asked.map(({ authorization }) => authorization),
+    ['Bearer 1', 'Bearer 3'],
+  );
   t.ok((await get([cut, whole(other)])).equals(other), 'from the beginning when the file is another');
   for (const [before, now] of [
     [{ etag: '"one"' }, { etag: '"two"' }],
