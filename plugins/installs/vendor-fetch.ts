@@ -11,6 +11,7 @@ export type VendorFetch = SourceRequest['fetch'];
 const REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
+const HTTPS_PORT = 443;
 /** What another origin is told after a redirect; everything else may be a credential. */
 const HARMLESS_HEADERS = new Set(['accept', 'accept-language', 'if-range', 'range', 'user-agent']);
 
@@ -67,7 +68,7 @@ async function wayTo(url: URL, mirrors: Mirrors): Promise<Way> {
       `${url.host} gives programs by http, so that anybody on the way could exchange them; choose another release, or name an address for it in dumb.install_mirrors`,
     );
   // The proxy looks names up; here it may be that nobody can.
-  const isProxied = PROXY_VARIABLES.some(name => (process.env[name] ?? '') !== '');
+  const isProxied = PROXY_VARIABLES.some(name => (process.env[name] ?? '') !== '') && !isDirect(url);
   const isNamed = /[a-z]/i.test(url.hostname) && !url.hostname.startsWith('[');
   if (isProxied && isNamed && !isLocalName(url.hostname)) return { url, isChosen: false, options: { proxied: true } };
   const addresses = await addressesOf(url);
@@ -77,6 +78,21 @@ async function wayTo(url: URL, mirrors: Mirrors): Promise<Way> {
       `${url.host} is no machine of the internet, so no program is fetched from it; if it is meant, name an address for it in dumb.install_mirrors`,
     );
   return { url, isChosen: false, options: { addresses } };
+}
+
+/** Whether the client asks it without the proxy: it reads the variable so. */
+function isDirect({ hostname, port }: URL): boolean {
+  const told = process.env.no_proxy ?? process.env.NO_PROXY ?? '';
+  if (told === '*') return true;
+  return told
+    .split(/[,\s]/)
+    .filter(Boolean)
+    .some(entry => {
+      const [, host = entry, only] = /^(.+):(\d+)$/.exec(entry) ?? [];
+      const name = host.replace(/^\*?\./, '').toLowerCase();
+      const isPort = only === undefined || Number(only) === Number(port || HTTPS_PORT);
+      return isPort && (hostname === name || hostname.endsWith(`.${name}`));
+    });
 }
 
 function isLocalName(name: string): boolean {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import t, { type Test } from 'tap';
+import type { FetchOptions } from '../../../core/contract/fetch.ts';
 import type { Host } from '../../../core/contract/host.ts';
 import { createFetcher } from '../../../core/host/fetch.ts';
 import { mirrorsSchema } from '../../../plugins/installs/mirrors.ts';
@@ -155,6 +156,28 @@ t.test('downloads go through the proxy of the environment', async t => {
   );
   await t.rejects(fetch('https://172.16.0.1/program'), { message: / is no machine/ });
   t.equal(asked.length, 3);
+});
+
+t.test('what is not asked through the proxy has to be a machine of the internet', async t => {
+  withVariables(t, {
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    NO_PROXY: 'own.invalid, .inner.invalid,*.deep.invalid,odd.invalid:8443',
+  });
+  const proxied: string[] = [];
+  const host = {
+    use: () => ({ root: () => ({ dumb: {} }) }),
+    fetch: async (url: string, options: FetchOptions) => {
+      if (options.proxied === true) proxied.push(new URL(url).host);
+      return { status: 200, headers: {}, text: '' };
+    },
+  };
+  const fetch = vendorFetch(host as never);
+  for (const name of ['own.invalid', 'a.own.invalid', 'inner.invalid', 'a.deep.invalid', 'odd.invalid:8443'])
+    await t.rejects(fetch(`https://${name}/program`), /ENOTFOUND|EAI_AGAIN/, `${name} is looked up here`);
+  for (const name of ['odd.invalid', 'notown.invalid']) await fetch(`https://${name}/program`);
+  t.same(proxied, ['odd.invalid', 'notown.invalid']);
+  process.env.NO_PROXY = '*';
+  await t.rejects(fetch('https://odd.invalid/program'), /ENOTFOUND|EAI_AGAIN/);
 });
 
 t.test('what can stand for a mirror', async t => {
