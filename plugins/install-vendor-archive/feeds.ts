@@ -15,7 +15,7 @@ export interface PublishedArchive {
   readonly releasesBehind: number | null;
 }
 
-export type ListedRelease = z.output<typeof releases>[number];
+export type ListedRelease = z.output<typeof release>;
 
 const FEED_MAX_BYTES = 4 * 1024 * 1024;
 /** Three feeds are asked one after the other at most. */
@@ -28,10 +28,15 @@ const ALGORITHMS = new Map<number, 'sha256' | 'sha512'>([
   [64, 'sha256'],
   [128, 'sha512'],
 ]);
+const release = z.lazy(() =>
+  z.object({ version: z.string().regex(VERSION), url: z.string(), hash: z.string().nullish() }),
+);
+/** One in a form that nobody knows keeps none of the others away. */
 const releases = z.lazy(() =>
   z
-    .array(z.object({ version: z.string().regex(VERSION), url: z.string(), hash: z.string().nullish() }))
-    .max(MAX_LISTED),
+    .array(release.nullable().catch(null))
+    .max(MAX_LISTED)
+    .transform(list => list.filter(one => one !== null)),
 );
 
 /** The newest release by the XML of its vendor, who is asked with these headers. */

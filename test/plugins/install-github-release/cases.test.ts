@@ -151,6 +151,13 @@ function hostile(): RefusedCase[] {
     tagged('a tag that leads up', '../../etc'),
     tagged('a tag without end', 'v'.repeat(5_000)),
     {
+      what: 'a list of which nothing is a release',
+      selector: { kind: 'prerelease' },
+      answers: serving([['../up', {}]]),
+      status: 502,
+      message: /did not answer with the releases of owner\/program/,
+    },
+    {
       what: 'an asset whose name leads up',
       facts: { ...unchecked, assets: ['*program.tar.gz'] },
       answers: one({ files: { '../../program.tar.gz': { body: program } } }),
@@ -210,6 +217,14 @@ holdInstallSource(t, host => new GithubReleases(host, () => ({ token: '', maxWai
       version: 'v2.0.0-rc.1',
       notesUrl: notes('v2.0.0-rc.1'),
       releasesBehind: 1,
+      files: { program: '#!/bin/sh' },
+    },
+    {
+      what: 'a prerelease beside releases whose tags are of another form',
+      selector: { kind: 'prerelease' },
+      answers: serving([['@scope/part@2.0.0', { day: 10 }], ...RELEASES]),
+      version: 'v2.0.0-rc.1',
+      notesUrl: notes('v2.0.0-rc.1'),
       files: { program: '#!/bin/sh' },
     },
     {

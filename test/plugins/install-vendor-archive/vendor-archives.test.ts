@@ -242,6 +242,14 @@ t.test('lists and redirections', async t => {
         files: tarFiles,
       },
       {
+        what: 'a list with an entry that is no release',
+        answers: withList(base => ({
+          [LIST]: { body: [{ version: 'soon', url: null }, release(base, '4.0.10.2', hexOf(tar))] },
+        })),
+        version: '4.0.10.2',
+        files: tarFiles,
+      },
+      {
         what: 'an empty list',
         answers: withList(() => ({ [LIST]: { body: [] } })),
         version: '4.0.9.100',
