@@ -33,7 +33,10 @@ export default definePlugin({
           let password: string | undefined;
           if (typeof directory === 'string' && path.isAbsolute(directory)) {
             for (const file of files) {
-              password ??= await readCredential(directory, file.replace('{config_dir}', directory));
+              password ??= await readCredential(
+                directory,
+                file.replace('{config_dir}', () => directory),
+              );
             }
           }
           const kind: 'default' | 'installation_specific' = password === username ? 'default' : 'installation_specific';

@@ -45,7 +45,7 @@ type Database = NonNullable<ServiceTemplate['databases']>[number];
 /** Every instance except the first has its own databases. */
 function nameFor({ key }: NamedBlock, { instance }: ServiceTemplate, { name, instanceName }: Database) {
   const isFirst = instance === undefined || key === instance;
-  return isFirst ? name : (instanceName?.replace('<slug>', key.toLowerCase().replaceAll(' ', '_')) ?? name);
+  return isFirst ? name : (instanceName?.replace('<slug>', () => key.toLowerCase().replaceAll(' ', '_')) ?? name);
 }
 
 function own({ block }: NamedBlock, option: string): string | undefined {

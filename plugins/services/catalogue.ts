@@ -149,7 +149,7 @@ function slugOf(instance: string): string {
 
 /** Replaces the folder in every text of the block, wherever it is followed by the end of a path element. */
 function replacePrefix(value: unknown, from: string, to: string): unknown {
-  if (typeof value === 'string') return value.replaceAll(new RegExp(`${from}(?![\\w-])`, 'g'), to);
+  if (typeof value === 'string') return value.replaceAll(new RegExp(`${from}(?![\\w-])`, 'g'), () => to);
   if (Array.isArray(value)) return value.map(member => replacePrefix(member, from, to));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replacePrefix(member, from, to)]));

@@ -43,6 +43,7 @@ t.test('the server and the databases of each instance', { skip }, async t => {
     postgres_main_db: 'sonarr_four_k_main',
     postgres_log_db: 'sonarr_four_k_log',
   });
+  t.match(valuesOf('sonarr', 'A $& $$'), { postgres_main_db: 'sonarr_a_$&_$$_main' });
   t.match(valuesOf('sonarr', 'Default', { postgres_main_db: 'mine', postgres_log_db: '' }), {
     postgres_main_db: 'mine',
     postgres_log_db: 'sonarr-log',

@@ -53,7 +53,7 @@ t.test('every template is used, and makes a valid block', { skip: !isHere }, asy
 t.test('defaults of instances, and what the file says wins', { skip: !isHere }, async t => {
   const app = await startHost({
     config: {
-      sonarr: { instances: { '4K': { port: 9_001, process_name: 'Mine' }, Other: {} } },
+      sonarr: { instances: { '4K': { port: 9_001, process_name: 'Mine' }, Other: {}, 'A $& $$': {} } },
       radarr: { process_name: 'Single', command: ['sleep', '1'] },
       infinidysk: { frontend_port: 3_100 },
       plex: { friendly_name: 'Kept', own_key: { a: 1 } },
@@ -63,7 +63,7 @@ t.test('defaults of instances, and what the file says wins', { skip: !isHere }, 
   });
   t.teardown(() => app.stop());
   const { body } = await app.get('/config');
-  t.same(Object.keys(body.sonarr.instances), ['4K', 'Other'], 'the template makes room for what is there');
+  t.same(Object.keys(body.sonarr.instances), ['4K', 'Other', 'A $& $$'], 'the template makes room for what is there');
   t.match(body.sonarr.instances['4K'], {
     process_name: 'Mine',
     port: 9_001,
@@ -71,6 +71,10 @@ t.test('defaults of instances, and what the file says wins', { skip: !isHere }, 
     config_dir: '/sonarr/4k',
     config_file: '/sonarr/4k/config.xml',
     log_file: '/elsewhere',
+  });
+  t.match(body.sonarr.instances['A $& $$'], {
+    config_dir: '/sonarr/a_$&_$$',
+    config_file: '/sonarr/a_$&_$$/config.xml',
   });
   t.match(body.sonarr.instances.Other, { process_name: 'Sonarr Other', config_dir: '/sonarr/other' });
   t.same(
