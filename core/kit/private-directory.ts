@@ -4,7 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { tellPlace, within, withPlaces } from './descriptor-path.ts';
-import { distrustOf } from './trust.ts';
+import { distrustOf, hide } from './trust.ts';
 
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
@@ -66,7 +66,7 @@ export class PrivateDirectory {
         await parent.close();
       }
       await refuseForeign(handle, place);
-      if (!keepModes) await hide(handle);
+      if (!keepModes) await hide(handle, DIRECTORY_MODE);
     }
     return new PrivateDirectory(place, handle);
   }
@@ -197,11 +197,6 @@ async function refuseForeign(handle: FileHandle, place: string): Promise<void> {
   throw new Error(
     `${place} ${reason}, so what it holds is not trusted; make it user ${own}'s with mode 0700, or remove it`,
   );
-}
-
-async function hide(handle: FileHandle): Promise<void> {
-  const { uid, mode } = await handle.stat();
-  if (uid === (process.geteuid?.() ?? uid) && (mode & 0o077) !== 0) await handle.chmod(DIRECTORY_MODE);
 }
 
 function refusalOfLink(file: string): (error: NodeJS.ErrnoException) => never {

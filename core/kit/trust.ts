@@ -1,9 +1,11 @@
 // Whether what stands in the file system can be trusted: only root and the host's own user may have written it.
 import { constants, existsSync, type Stats } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const PRIVATE_MODE = 0o600;
+/** Of Node's permission model, which such a command runs under. */
+const NOT_PERMITTED = 'ERR_ACCESS_DENIED';
 /** More would stall the host for seconds. */
 const MAX_PRIVATE_BYTES = 64 * 2 ** 20;
 
@@ -45,9 +47,18 @@ export async function readPrivate(file: string): Promise<string> {
       throw new Error(
         `${file} has ${entry.size} bytes, where ${MAX_PRIVATE_BYTES} are allowed; shorten it, or restore it`,
       );
-    if (entry.uid === own && (entry.mode & 0o077) !== 0) await handle.chmod(PRIVATE_MODE);
+    await hide(handle, PRIVATE_MODE);
     return await handle.readFile('utf8');
   } finally {
     await handle.close();
   }
+}
+
+/** Others may no longer look into it. A command that changes nothing reads it all the same. */
+export async function hide(handle: FileHandle, privateMode: number): Promise<void> {
+  const { uid, mode } = await handle.stat();
+  if (uid !== (process.geteuid?.() ?? uid) || (mode & 0o077) === 0) return;
+  await handle.chmod(privateMode).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== NOT_PERMITTED) throw error;
+  });
 }

@@ -114,6 +114,22 @@ t.test('an old configuration, plugins that would write, a directory that may not
   t.match(plugins, /^saves-configuration +ready +\//m, 'in memory everything can be changed');
 });
 
+t.test('state that others may look into, as after a restore, is read as it is', async t => {
+  const users = { enabled: false, users: [], jwt_secret: 'a-secret-of-more-than-thirty-two-letters' };
+  const root = testDir(t, { config: { supervisor: { 'state.json': '{}' }, 'users.json': JSON.stringify(users) } });
+  const configDir = path.join(root, 'config');
+  const config = {
+    dumb: { log_dir: path.join(configDir, 'log'), api_service: { port: await freePort() }, startup: {} },
+    files: { enabled: false, process_name: 'Files', command: ['sleep', '600'] },
+  };
+  await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(config));
+  await chmod(path.join(configDir, 'supervisor'), 0o755);
+  await chmod(path.join(configDir, 'users.json'), 0o644);
+  const { check, plugins } = await look(t, root, configDir);
+  t.match(check, /^0 .* plugins are fine\n$/, 'the next start takes it from their sight');
+  t.notMatch(plugins, /set up as far as it changes nothing/);
+});
+
 t.test('what is really wrong is still told', async t => {
   const root = testDir(t, { config: { plugins: { strict: {}, unlucky: {} } } });
   const configDir = path.join(root, 'config');
