@@ -22,7 +22,7 @@ import { callerOf } from './invoke.ts';
 import { type DatabasePlace, ownDatabase } from './plugin-database.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
-import { withheld } from './withheld.ts';
+import { NoService, withheld } from './withheld.ts';
 
 /** The registries that all plugins share. */
 export interface Registries {
@@ -129,7 +129,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     },
     use(name) {
       const service = shared.services.find(name);
-      if (service === undefined) throw new Problem(503, `The part that provides ${name} is not available`);
+      if (service === undefined) throw new NoService(name);
       return service as never;
     },
     find: name => shared.services.find(name) as never,

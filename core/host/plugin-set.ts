@@ -18,11 +18,13 @@ import { isOver, rivalryOf } from './rivalry.ts';
 import { Scope } from './scope.ts';
 import { folderOfCode } from './source-place.ts';
 import { withPlace } from './syntax-place.ts';
-import { isWithheld } from './withheld.ts';
+import { isNoService, isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;
 /** Of the deadline of a set-up: after this, others that do not come after it are set up beside it. */
 const PATIENCE_SHARE = 0.1;
+/** Of a dry run. */
+const SET_UP_IN_PART = 'set up as far as it changes nothing';
 
 export interface PluginDeadlines {
   readonly importMs: number;
@@ -394,16 +396,21 @@ export class PluginSet {
       await this.#options.onReady(scope);
     } catch (thrown) {
       const error = asThrown(scope, 'its set-up', thrown);
-      if (registries.dryRun && isWithheld(error)) {
+      if (registries.dryRun && (isWithheld(error) || (isNoService(error) && this.#isAnyInPart()))) {
         entry.scope = scope;
         entry.state = 'ready';
-        entry.reason = 'set up as far as it changes nothing';
+        entry.reason = SET_UP_IN_PART;
         return;
       }
       await scope.dispose();
       entry.scope = undefined;
       this.#markFailed(entry, scope, error);
     }
+  }
+
+  /** Whether a plugin may not have come to provide what it would at a start. */
+  #isAnyInPart(): boolean {
+    return [...this.#entries.values()].some(({ reason }) => reason === SET_UP_IN_PART);
   }
 
   /** Disposes of a plugin, and before it of every ready plugin that needs it. */

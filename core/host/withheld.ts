@@ -1,5 +1,6 @@
 // Recognizes effects that a dry run withholds; an effect that was withheld is not a fault of the plugin that asked for
 // it.
+import { Problem } from '../contract/problem.ts';
 import { causesOf } from '../kit/causes.ts';
 
 /** Codes of Node's permission model, and the one that `withheld` uses. */
@@ -9,7 +10,18 @@ export function withheld(what: string): Error {
   return Object.assign(new Error(`${what} is withheld: nothing is changed here`), { code: 'ERR_ACCESS_DENIED' });
 }
 
+/** Nobody provides the service that was asked for, perhaps because what was withheld has kept its plugin from it. */
+export class NoService extends Problem {
+  constructor(name: string) {
+    super(503, `The part that provides ${name} is not available`);
+  }
+}
+
 /** True when the error or one of its causes is a withheld effect. */
 export function isWithheld(error: unknown): boolean {
   return [...causesOf(error)].some(cause => CODES.has((cause as NodeJS.ErrnoException).code));
+}
+
+export function isNoService(error: unknown): boolean {
+  return [...causesOf(error)].some(cause => cause instanceof NoService);
 }

@@ -130,6 +130,32 @@ t.test('state that others may look into, as after a restore, is read as it is', 
   t.notMatch(plugins, /set up as far as it changes nothing/);
 });
 
+t.test('a plugin that uses the service of one that would write first', async t => {
+  const root = testDir(t, { config: { plugins: { writer: {}, reader: {} } }, out: {} });
+  const configDir = path.join(root, 'config');
+  const set = (name: string, setup: string, needs = '') =>
+    writeFile(
+      path.join(configDir, 'plugins', name, 'index.js'),
+      `import fs from 'node:fs'; ${plugin(name, setup).replace(`'^1'`, `'^1', needs: [${needs}]`)}`,
+    );
+  await set('writer', `fs.mkdirSync('${root}/out/x'); host.provide('writer.pages', { count: () => 1 });`);
+  await set('reader', `host.use('writer.pages').count();`, `'writer'`);
+  await writeFile(
+    path.join(configDir, 'stackwarden.json'),
+    JSON.stringify({ dumb: { api_service: { port: await freePort() } } }),
+  );
+  const { check, plugins } = await look(t, root, configDir);
+  t.match(check, /^0 .* plugins are fine\n$/);
+  t.match(plugins, /^reader +ready +set up as far as it changes nothing$/m);
+  await set('writer', '');
+  const { check: checked } = await look(t, root, configDir);
+  t.match(
+    checked,
+    /^1 plugin reader: The part that provides writer\.pages is not available/,
+    'nobody would at a start',
+  );
+});
+
 t.test('what is really wrong is still told', async t => {
   const root = testDir(t, { config: { plugins: { strict: {}, unlucky: {} } } });
   const configDir = path.join(root, 'config');
