@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { createHost } from '../host/host.ts';
 import { refuseUnknownPlugins } from './known-plugins.ts';
-import type { PluginScope } from './plugins.ts';
+import type { PluginLook } from './plugins.ts';
 
 /** What a configuration directory may hold before its first start. */
 const OWN_NAMES = new Set([
@@ -18,7 +18,7 @@ const OWN_NAMES = new Set([
 ]);
 
 /** Resolves with 1 when there is a problem. */
-export async function check({ configDir, plugins }: PluginScope): Promise<number> {
+export async function check({ configDir, plugins, output }: PluginLook): Promise<number> {
   if (!existsSync(configDir)) throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
   await refuseUnknownPlugins(configDir, plugins);
   const host = await createHost({
@@ -36,10 +36,10 @@ export async function check({ configDir, plugins }: PluginScope): Promise<number
     ...host.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [`plugin ${name}: ${reason}`] : [])),
   ];
   await host.stop();
-  for (const problem of found) console.error(problem);
-  for (const note of notes) console.log(`note: ${note}`);
+  for (const problem of found) output.note(problem.replaceAll('\n', ' '));
+  for (const note of notes) output.line(`note: ${note}`.replaceAll('\n', ' '));
   if (found.length > 0) return 1;
-  console.log(
+  output.line(
     `${host.configFile}${isNew ? ' (which the first start writes)' : ''} and ${host.plugins().length} plugins are fine`,
   );
   return 0;

@@ -26,17 +26,19 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   check: {
     summary: 'validate the configuration and every plugin; exit 1 on a problem',
     async run(call) {
-      const scope = { configDir: call.configDir, plugins: pluginsOf(call) };
+      const { configDir, output } = call;
+      const look = { configDir, output, plugins: pluginsOf(call) };
       const { onlyReading } = await import('./read-only.ts');
-      return onlyReading(async () => (await import('./check.ts')).check(scope));
+      return onlyReading(async () => (await import('./check.ts')).check(look));
     },
   },
   plugins: {
     summary: 'list every plugin and its state',
     async run(call) {
-      const scope = { configDir: call.configDir, plugins: pluginsOf(call) };
+      const { configDir, output } = call;
+      const look = { configDir, output, plugins: pluginsOf(call) };
       const { onlyReading } = await import('./read-only.ts');
-      return onlyReading(async () => (await import('./plugins.ts')).listPlugins(scope));
+      return onlyReading(async () => (await import('./plugins.ts')).listPlugins(look));
     },
   },
   health: {
@@ -52,10 +54,12 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
         description: 'where its folder is made (default: plugins in the configuration directory)',
       },
     ],
-    async run({ args: [name], options, configDir, misuse }) {
+    async run({ args: [name], options, configDir, output, misuse }) {
       if (name === undefined) throw misuse('create-plugin needs a name, for example create-plugin greeter');
       const { createPlugin } = await import('./create-plugin.ts');
-      return createPlugin(name, path.resolve(String(options.into ?? path.join(configDir, 'plugins'))));
+      const folder = await createPlugin(name, path.resolve(String(options.into ?? path.join(configDir, 'plugins'))));
+      output.line(`${folder} was made; a host that runs on this configuration directory loads it at once`);
+      return 0;
     },
   },
   help: {

@@ -12,8 +12,8 @@ const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 /** The template's name, which the new plugin's name replaces. */
 const NAME = /my([-_])plugin/g;
 
-/** `into` is the directory in which the plugin's folder is made. */
-export async function createPlugin(name: string, into: string): Promise<number> {
+/** `into` is the directory in which the plugin's folder is made, whose path it gives. */
+export async function createPlugin(name: string, into: string): Promise<string> {
   if (!PLUGIN_NAME.test(name))
     throw new Error(`'${name}' is no name: lower-case letters, digits and hyphens may be used`);
   if (existsSync(path.join(productPlugins, name)))
@@ -31,6 +31,5 @@ export async function createPlugin(name: string, into: string): Promise<number> 
     await makeDirectory(path.dirname(target), { mode: 0o755 });
     await writeFile(target, named(await readFile(file, 'utf8')), { mode: 0o644, flag: 'wx' });
   }
-  console.log(`${folder} was made; a host that runs on this configuration directory loads it at once`);
-  return 0;
+  return folder;
 }

@@ -1,5 +1,6 @@
 // `stackwarden plugins`: prints every plugin that is found, with its state. It changes nothing.
 import { existsSync } from 'node:fs';
+import type { CommandOutput } from '../contract/command.ts';
 import { createHost } from '../host/host.ts';
 import { refuseUnknownPlugins } from './known-plugins.ts';
 
@@ -9,10 +10,14 @@ export interface PluginScope {
   readonly plugins: readonly string[] | undefined;
 }
 
-export async function listPlugins({ configDir, plugins }: PluginScope): Promise<number> {
+export interface PluginLook extends PluginScope {
+  readonly output: CommandOutput;
+}
+
+export async function listPlugins({ configDir, plugins, output }: PluginLook): Promise<number> {
   await refuseUnknownPlugins(configDir, plugins);
   if (!existsSync(configDir))
-    console.error(
+    output.note(
       `there is no directory ${configDir}, whose own plugins would be listed too; name another with --config-dir`,
     );
   const host = await createHost({
@@ -20,9 +25,11 @@ export async function listPlugins({ configDir, plugins }: PluginScope): Promise<
     dryRun: true,
     ...(plugins === undefined ? {} : { plugins }),
   });
-  for (const { name, state, reason, folder } of host.plugins()) {
-    console.log([name.padEnd(20), state.padEnd(9), reason ?? folder].join(' '));
-  }
+  const found = host.plugins();
   await host.stop();
+  for (const { name, state, reason, folder } of found) {
+    const row = [name.padEnd(20), state.padEnd(9), reason ?? folder].join(' ');
+    output.line(row.replaceAll('\n', ' '));
+  }
   return 0;
 }

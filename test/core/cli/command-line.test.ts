@@ -287,6 +287,23 @@ t.test('plugins lists every one, the broken too, and check names what is broken'
   t.notMatch(chosen.stdout(), /^broken +(ready|failed) /m);
 });
 
+t.test('plugins and check show nothing that a terminal would act upon, and each fault on one line', async t => {
+  const configDir = testDir(t, {
+    plugins: {
+      loud: { 'index.js': `throw new Error('no\\u001b[2J\\u202e luck\\nat all')` },
+    },
+  });
+  await writeConfig(configDir, { 'odd\u001b[2J': {}, dumb: { plugins: { dirs: ['/nowhere\u001b[2J'] } } });
+  const list = spawnStackwarden(configDir, { args: ['plugins', '--plugins', 'loud'] });
+  t.same(await list.exited, { code: 0, signal: null });
+  t.match(list.stdout(), /^loud +failed +no\[2J luck at all .*$/m);
+  const check = spawnStackwarden(configDir, { args: ['check', '--plugins', 'loud'] });
+  t.same(await check.exited, { code: 1, signal: null });
+  t.match(check.stderr(), /^plugin loud: no\[2J luck at all .*\n$/m);
+  t.match(check.stderr(), /^dumb\.plugins\.dirs: .*\/nowhere\[2J/m);
+  t.match(check.stdout(), /^note: .*'odd\[2J'$/m);
+});
+
 t.test('health tells what is not well, and ends with 1', async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
