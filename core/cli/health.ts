@@ -1,7 +1,7 @@
 // `stackwarden health`: asks the running service for its health, for use as a container's health check. That knows no
 // other exit codes than 0 and 1.
 import type { CommandCall } from '../contract/command.ts';
-import { exchange, silence } from './host-client.ts';
+import { exchange } from './host-client.ts';
 
 const LIMIT_MS = 10_000;
 
@@ -9,8 +9,8 @@ const LIMIT_MS = 10_000;
 export async function health({ host, output }: CommandCall): Promise<number> {
   const url = `${await host.url()}/health`;
   const asked = { method: 'GET', body: undefined, token: undefined, timeoutMs: LIMIT_MS };
-  const answer = await exchange(url, asked).catch((cause: Error) => {
-    throw new Error(silence(url), { cause });
+  const answer = await exchange(url, asked).catch((error: Error) => {
+    throw new Error(error.message, { cause: error });
   });
   const body = (answer.body ?? {}) as { status?: string; details?: string; detail?: string };
   const foreign = `what answers is no Stackwarden (HTTP ${answer.status}); look at the address`;

@@ -97,11 +97,6 @@ interface Exchange extends RequestDeadline {
   readonly token: string | undefined;
 }
 
-/** `place` is an address, and why nothing answers there where that is known. */
-export function silence(place: string): string {
-  return `nothing answers at ${place}; start Stackwarden, or name one that runs by --url`;
-}
-
 /** Without the login of the user. Throws an Unreachable when nothing answers in time. */
 export async function exchange(
   url: string,
@@ -123,7 +118,8 @@ export async function exchange(
     if (cause instanceof TooLarge) throw cause;
     if (signal.aborted) throw new Unreachable(`${base} has not answered within ${timeoutMs / 1_000} s`, { cause });
     const reason = (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? '' : ` (${errorText(cause)})`;
-    throw new Unreachable(silence(base + reason), { cause });
+    const remedy = 'start Stackwarden, or name one that runs by --url';
+    throw new Unreachable(`nothing answers at ${base}${reason}; ${remedy}`, { cause });
   }
 }
 

@@ -221,7 +221,7 @@ t.test('a second host on the same directory, and a port in use', async t => {
   t.same(await service.exited, { code: 0, signal: null });
   const afterwards = spawnStackwarden(path.join(configDir, 'a'), { args: ['health'] });
   t.equal((await afterwards.exited).code, 1);
-  t.match(afterwards.stderr(), new RegExp(`^stackwarden: nothing answers at http://127.0.0.1:${port}/health.*\n$`));
+  t.match(afterwards.stderr(), new RegExp(`^stackwarden: nothing answers at http://127.0.0.1:${port}; start .*\n$`));
 
   const taken = createServer();
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
@@ -320,6 +320,13 @@ t.test('health tells what is not well, and ends with 1', async t => {
     t.same(await health.exited, { code: 1, signal: null });
     t.equal(health.stdout(), output);
   }
+  const deaf = createServer(socket => socket.destroy());
+  server.close();
+  await new Promise<void>(resolve => server.once('close', () => deaf.listen(port, '127.0.0.1', resolve)));
+  t.teardown(() => deaf.close());
+  const health = spawnStackwarden(configDir, { args: ['health'] });
+  t.same(await health.exited, { code: 1, signal: null });
+  t.match(health.stderr(), /^stackwarden: nothing answers at http:\S+ \(.+\); /, 'why, as other commands say it');
 });
 
 t.test('graph draws what the running service answers', { skip: !hasGraph }, async t => {
