@@ -18,7 +18,7 @@ async function main(): Promise<number> {
     process.argv.slice(2),
     process.env,
   );
-  return command.run({
+  const code = await command.run({
     args,
     options,
     configDir,
@@ -26,6 +26,8 @@ async function main(): Promise<number> {
     output,
     misuse: message => new UsageError(message),
   });
+  await output.written();
+  return code;
 }
 
 main().then(

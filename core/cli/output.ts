@@ -1,5 +1,6 @@
 // What a command writes: text of services without control characters, tables in columns, colours for terminals alone.
 import type { CommandOutput, Painted } from '../contract/command.ts';
+import { reasonText } from '../kit/error-text.ts';
 
 const COLOURS = { green: 32, yellow: 33, red: 31, grey: 90 } as const;
 /** Everything but line ends and tabs that moves a cursor, hides text or turns its direction. */
@@ -9,18 +10,25 @@ const GAP = '  ';
 /** Whoever read the output has closed it, so that nobody is left to work for. */
 export class OutputClosed extends Error {}
 
-/** Results go to the standard output, notes to the standard error. What writes throws an OutputClosed. */
-export function createOutput(env: NodeJS.ProcessEnv): CommandOutput {
+export interface OwnOutput extends CommandOutput {
+  /** Throws an Error when something could not be written, as to a full disk. */
+  written(): Promise<void>;
+}
+
+/** Results go to the standard output, notes to the standard error. What writes throws an OutputClosed, or that Error. */
+export function createOutput(env: NodeJS.ProcessEnv): OwnOutput {
   const { stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
-  let isClosed = false;
-  stdout.on('error', () => {
-    isClosed = true;
-  });
+  let fault: Error | undefined;
+  // Each is told to whoever wrote.
+  stdout.on('error', () => undefined);
   stderr.on('error', () => undefined);
+  const onWritten = (error?: NodeJS.ErrnoException | null): void => {
+    if (error) fault ??= error.code === 'EPIPE' ? new OutputClosed() : unwritable(error);
+  };
   const write = (text: string): void => {
-    if (isClosed) throw new OutputClosed();
-    stdout.write(text);
+    if (fault !== undefined) throw fault;
+    stdout.write(text, onWritten);
   };
   const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
   const paint = (text: string, cell: string | Painted): string =>
@@ -45,7 +53,16 @@ export function createOutput(env: NodeJS.ProcessEnv): CommandOutput {
     clear() {
       if (isTerminal) write('\u001b[H\u001b[J');
     },
+    async written() {
+      // A write that fails is told of in the next turn.
+      await new Promise(resolve => setImmediate(resolve));
+      if (fault !== undefined && !(fault instanceof OutputClosed)) throw fault;
+    },
   };
+}
+
+function unwritable(cause: Error): Error {
+  return new Error(`the output cannot be written: ${reasonText(cause)}`, { cause });
 }
 
 function plain(text: string): string {

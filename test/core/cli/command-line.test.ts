@@ -329,6 +329,16 @@ t.test('health tells what is not well, and ends with 1', async t => {
   t.match(health.stderr(), /^stackwarden: nothing answers at http:\S+ \(.+\); /, 'why, as other commands say it');
 });
 
+t.test('output that cannot be written is a failure', async t => {
+  const within = ['sh', '-c', 'exec "$@" > /dev/full', 'sh'];
+  const configDir = testDir(t, {});
+  for (const args of [['version'], ['help'], ['plugins', '--plugins', 'docs']]) {
+    const full = spawnStackwarden(configDir, { args, within });
+    t.same(await full.exited, { code: 1, signal: null }, args.join(' '));
+    t.match(full.stderr(), /^stackwarden: the output cannot be written: no space left on device.*\n$/);
+  }
+});
+
 t.test('graph draws what the running service answers', { skip: !hasGraph }, async t => {
   const configDir = testDir(t, {});
   const config = {
