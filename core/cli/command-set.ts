@@ -87,7 +87,15 @@ async function load(file: string, folder: string): Promise<Command> {
   const { default: command } = (await import(pathToFileURL(file).href)) as { default?: Partial<Command> };
   if (typeof command?.summary !== 'string' || typeof command.run !== 'function')
     throw new Error(`${file} has no default export with 'summary' and 'run'`);
+  if (!isListWith('syntax', command.arguments))
+    throw new Error(`the arguments of ${file} are no list of objects with 'syntax'`);
+  if (!isListWith('flags', command.options))
+    throw new Error(`the options of ${file} are no list of objects with 'flags'`);
   return command as Command;
+}
+
+function isListWith(member: string, list: unknown): boolean {
+  return list === undefined || (Array.isArray(list) && list.every(entry => typeof entry?.[member] === 'string'));
 }
 
 /** The command of the core, until a word or an option is given that only the plugin's takes. */

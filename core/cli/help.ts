@@ -24,10 +24,11 @@ async function overview(set: CommandSet): Promise<string> {
   const summary = 'supervises the programs of a self-hosted media stack';
   const grammar = grammarOf('stackwarden', { summary, options: COMMON_OPTIONS }).helpCommand(false);
   for (const name of await set.names()) {
-    const command = await set
+    const own = await set
       .find(name)
-      .catch((error: Error) => ({ summary: `cannot be loaded: ${errorText(error)}` }));
-    grammar.addCommand(grammarOf(name, command ?? { summary: '' }));
+      .then(command => grammarOf(name, command ?? { summary: '' }))
+      .catch((error: Error) => grammarOf(name, { summary: `cannot be loaded: ${errorText(error)}` }));
+    grammar.addCommand(own);
   }
   return grammar.helpInformation() + AFTER;
 }

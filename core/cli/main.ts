@@ -12,6 +12,7 @@ const output = createOutput(process.env);
 const FAILED = 1;
 const MISUSED = 2;
 const UNREACHABLE = 3;
+const MAX_CODE = 255;
 
 async function main(): Promise<number> {
   const { command, args, options, configDir, isNamed, url } = await parseCommandLine(
@@ -27,7 +28,13 @@ async function main(): Promise<number> {
     misuse: message => new UsageError(message),
   });
   await output.written();
+  // A command of a plugin in JavaScript may give anything; without a word it has succeeded.
+  if (code !== undefined && !isExitCode(code)) throw new Error(`the command gives ${String(code)} as its exit code`);
   return code;
+}
+
+function isExitCode(code: unknown): boolean {
+  return Number.isInteger(code) && Number(code) >= 0 && Number(code) <= MAX_CODE;
 }
 
 main().then(

@@ -130,6 +130,35 @@ t.test('a plugin of the configuration directory brings a command of its own', as
   t.match(refused.stderr(), /greet\.js .*who could change the plugin/);
 });
 
+t.test('a command of a plugin that is made wrongly is in the way of no other', async t => {
+  const greet = (members: string, code: string) =>
+    `export default { summary: 'greet', ${members} run: async () => ${code} };`;
+  const commands = {
+    'args.js': greet(`arguments: 'NAME',`, '0'),
+    'flags.js': greet(`options: [{ flag: '--loud' }],`, '0'),
+    'words.js': greet(`options: '--loud',`, '0'),
+    'twice.js': greet(`options: [{ flags: '--loud' }, { flags: '--loud' }],`, '0'),
+    'half.js': greet('', '1.5'),
+    'silent.js': greet('', 'undefined'),
+  };
+  const configDir = testDir(t, { plugins: { greeter: { commands } } });
+  const ask = async (...args: string[]) => {
+    const run = spawnStackwarden(configDir, { args });
+    const { code } = await run.exited;
+    return { code, stdout: run.stdout(), stderr: run.stderr() };
+  };
+  const help = await ask('help');
+  t.match(help, { code: 0, stderr: '' });
+  for (const name of ['args', 'flags', 'words', 'twice'])
+    t.match(help.stdout, new RegExp(`^  ${name} +cannot be loaded: .+$`, 'm'));
+  t.match(help.stdout, /^ {2}version +print the version$/m);
+  t.match(await ask('version', '--odd'), { code: 2, stderr: /^stackwarden: unknown option '--odd'; .*\n$/ });
+  t.match(await ask('args'), { code: 1, stderr: /^stackwarden: the arguments of \S+args\.js are no list .*\n$/ });
+  t.match(await ask('flags'), { code: 1, stderr: /^stackwarden: the options of \S+flags\.js are no list .*\n$/ });
+  t.match(await ask('half'), { code: 1, stderr: /^stackwarden: the command gives 1\.5 as its exit code\n$/ });
+  t.match(await ask('silent'), { code: 0, stderr: '' });
+});
+
 t.test('a plugin that nobody has is an error with the names that are near', async t => {
   const configDir = testDir(t, { more: { greeter: { 'index.js': '' } } });
   await writeConfig(configDir, { dumb: { plugins: { dirs: [path.join(configDir, 'more')] } } });
