@@ -160,9 +160,14 @@ function isAbsent(answer: Answer): boolean {
   return answer.status === 404 && detailOf(answer) === 'Not found';
 }
 
+/** Throws an Error that says so where the host has nothing under the path. */
+export function refuseAbsent(answer: Answer, path: string): void {
+  if (isAbsent(answer)) throw new Error(`the running host has no ${path}; load the plugin that answers it`);
+}
+
 function accepted(answer: Answer, path: string): unknown {
   if (answer.status >= 200 && answer.status < 300 && answer.body !== undefined) return answer.body;
-  if (isAbsent(answer)) throw new Error(`the running host has no ${path}; load the plugin that answers it`);
+  refuseAbsent(answer, path);
   throw new Error(detailOf(answer) ?? `what answers is no Stackwarden (HTTP ${answer.status}); look at the address`);
 }
 

@@ -349,6 +349,11 @@ t.test('health tells what is not well, and ends with 1', async t => {
     t.same(await health.exited, { code: 1, signal: null });
     t.equal(health.stdout(), output);
   }
+  server.removeAllListeners('request');
+  server.on('request', (_request, response) => response.writeHead(404).end('{"detail":"Not found"}'));
+  const without = spawnStackwarden(configDir, { args: ['health'] });
+  t.same(await without.exited, { code: 1, signal: null });
+  t.equal(without.stderr(), 'stackwarden: the running host has no /health; load the plugin that answers it\n');
   const deaf = createServer(socket => socket.destroy());
   server.close();
   await new Promise<void>(resolve => server.once('close', () => deaf.listen(port, '127.0.0.1', resolve)));
