@@ -61,10 +61,9 @@ export class CommandSet {
 /** Most configurations name none, and understanding one takes longer than all else of a short command. */
 function mayNameDirectories(configDir: string): boolean {
   if (process.env.DUMB_PLUGINS_DIRS !== undefined) return true;
-  const files = FILE_NAMES.map(name => path.join(configDir, name)).filter(file =>
-    statSync(file, { throwIfNoEntry: false })?.isFile(),
-  );
-  return files.some(file => readFileSync(file, 'utf8').includes('dirs'));
+  const mayName = (file: string): boolean =>
+    statSync(file, { throwIfNoEntry: false })?.isFile() === true && readFileSync(file, 'utf8').includes('dirs');
+  return FILE_NAMES.some(name => ifReadable(() => mayName(path.join(configDir, name)), false));
 }
 
 /** Every command looks into every folder, so that paths are put together by hand. */
@@ -133,5 +132,14 @@ function foldersIn(directory: string): string[] {
 }
 
 function entriesOf(directory: string): string[] {
-  return existsSync(directory) ? readdirSync(directory) : [];
+  return existsSync(directory) ? ifReadable(() => readdirSync(directory), []) : [];
+}
+
+/** What this user may not read, or what is no directory, brings no command, and is in the way of none. */
+function ifReadable<Value>(read: () => Value, otherwise: Value): Value {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
 }

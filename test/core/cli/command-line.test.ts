@@ -218,6 +218,31 @@ t.test('a file in place of the directory, and a configuration that may not be re
   }
 });
 
+t.test('what holds no commands, or may not be read, is in the way of none', async t => {
+  const configDir = testDir(t, {
+    file: { plugins: 'text' },
+    deeper: { plugins: { greeter: { commands: 'text' } } },
+    closed: { plugins: {}, 'stackwarden.json': '{}' },
+  });
+  const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+  const places: readonly (readonly [string, readonly string[]])[] = [
+    ['file', []],
+    ['deeper', []],
+    ...(needsRoot === false ? [['closed', asNobody] as const] : []),
+  ];
+  await chmod(path.join(configDir, 'closed', 'plugins'), 0o700);
+  await chmod(path.join(configDir, 'closed', 'stackwarden.json'), 0o600);
+  for (const [place, within] of places) {
+    const ask = async (command: string) => {
+      const run = spawnStackwarden(path.join(configDir, place), { args: [command], within });
+      return { ...(await run.exited), stdout: run.stdout(), stderr: run.stderr() };
+    };
+    t.match(await ask('version'), { code: 0, stderr: '' }, place);
+    t.match(await ask('help'), { code: 0, stdout: /^ {2}version +print the version$/m, stderr: '' }, place);
+    t.match(await ask('verson'), { code: 2, stderr: /^stackwarden: unknown command 'verson'; .* version\?\n$/ }, place);
+  }
+});
+
 t.test('check names file, line, column and what was expected', async t => {
   const configDir = testDir(t, {});
   await writeConfig(configDir);
