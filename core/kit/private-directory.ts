@@ -89,7 +89,8 @@ export class PrivateDirectory {
 
   /** null when there is no such file. Throws when it is not a regular file or is larger than `maxBytes`. */
   async read(name: string, maxBytes: number): Promise<Buffer | null> {
-    const handle = await open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT')).catch(tellPlace);
+    const opened = open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT'));
+    const handle = await opened.catch(refusalOfLink(path.join(this.path, name))).catch(tellPlace);
     if (handle === undefined) return null;
     try {
       const entry = await handle.stat();

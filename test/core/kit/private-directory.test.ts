@@ -1,5 +1,5 @@
 // Directories of the host's own state: what goes wrong in them names the path that a user knows.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { errorText } from '../../../core/kit/error-text.ts';
@@ -18,6 +18,9 @@ t.test('errors name the place', async t => {
   t.match(await textOf(directory.rename('absent', 'other')), `${own}/absent: `);
   t.match(await textOf(directory.remove('folder')), `${own}/folder`);
   t.match(await textOf(directory.read('folder/file/x', 10)), 'no error', 'what is missing is no error');
+  await symlink('/etc/passwd', path.join(own, 'link'));
+  for (const opened of [directory.read('link', 10), directory.readHead('link', 10), directory.ensureFile('link')])
+    t.equal(await textOf(opened), `${own}/link is a link; remove it`);
   t.match(await textOf(directory.ensureFile('absent/name')), `${own}/absent/name: `);
   t.match(await textOf(PrivateDirectory.open(own, ['x'.repeat(300)])), `${own}/xxx`);
 });
