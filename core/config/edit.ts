@@ -63,7 +63,8 @@ function textAfterMove(
   const renamed = isBeside(from, to) ? renameInText(text, format, from, to) : undefined;
   if (renamed !== undefined) return renamed;
   const copied = changed(text, [move]);
-  return from.length === to.length ? withFormerText(text, copied, format, from, to) : copied;
+  const moved = from.length === to.length ? withFormerText(text, copied, format, from, to) : copied;
+  return readsAs(moved, format, valuesOf(copied, format)) ? moved : copied;
 }
 
 function isBeside(a: ConfigPath, b: ConfigPath): boolean {
@@ -89,10 +90,14 @@ function changedText(text: string, format: ConfigFormat, edits: readonly ConfigE
 
 function readsAs(text: string, format: ConfigFormat, wanted: ConfigObject): boolean {
   try {
-    return deepEqual(finiteData(format === 'json' ? jsonValues(text) : yamlValues(text)), wanted);
+    return deepEqual(valuesOf(text, format), wanted);
   } catch {
     return false;
   }
+}
+
+function valuesOf(text: string, format: ConfigFormat): ConfigObject {
+  return finiteData(format === 'json' ? jsonValues(text) : yamlValues(text));
 }
 
 function editedJson(text: string, edited: (present: ConfigObject) => ConfigObject): string {

@@ -36,8 +36,8 @@ export function renameInText(text: string, format: ConfigFormat, from: MemberPat
 }
 
 /**
- * `after`, in which the value of `to` is written anew, with the text that the value had in `before` at `from`. Both are
- * as deep as each other, so that the lines fit.
+ * `after`, in which the value of `to` is written anew, with the text that the value had in `before` at `from`. Whoever
+ * asks reads the result: what stands in lines does not fit into brackets, for example.
  */
 export function withFormerText(
   before: string,
@@ -49,19 +49,42 @@ export function withFormerText(
   const [source, ...twins] = membersOf(before, format)(from);
   const [target] = membersOf(after, format)(to);
   if (source === undefined || target === undefined || twins.length > 0) return after;
-  const own = before.slice(source.start, source.end);
+  const written = before.slice(source.start, source.end);
   // What an anchor names, and what it stands for, is in another order after the move.
-  if (format === 'yaml' && /[&*]/.test(own)) return after;
+  if (format === 'yaml' && /[&*]/.test(written)) return after;
+  const deeper = format === 'yaml' ? columnOf(after, target.keyStart) - columnOf(before, source.keyStart) : 0;
+  // The key ends the lines of its comments, and is indented with them.
+  const above = indented(`${source.above}.`, deeper).slice(0, -1);
+  const [value] = withoutLineBreak(indented(written, deeper));
+  const [, lineBreak] = withoutLineBreak(after.slice(target.start, target.end));
   // A comment that ends by itself stands before the comma, and another one where nothing follows on the line.
   const endsItself = format === 'json' && !source.behind.includes('//');
   const comma = !endsItself && after[target.end] === ',' ? 1 : 0;
   const rest = /.*/.exec(after.slice(target.end + comma))?.[0] ?? '';
   const behind = endsItself || rest.trim() === '' ? source.behind : '';
   return applySplices(after, [
-    { startOffset: target.keyStart, endOffset: target.keyStart, text: source.above },
-    { startOffset: target.start, endOffset: target.end, text: own },
-    { startOffset: target.end + comma, endOffset: target.end + comma, text: behind },
+    { startOffset: target.keyStart, endOffset: target.keyStart, text: above },
+    { startOffset: target.start, endOffset: target.end, text: lineBreak === '' ? value : value + behind + lineBreak },
+    { startOffset: target.end + comma, endOffset: target.end + comma, text: lineBreak === '' ? behind : '' },
   ]);
+}
+
+function columnOf(text: string, offset: number): number {
+  return offset - (text.lastIndexOf('\n', offset - 1) + 1);
+}
+
+/** The text, whose lines below the first begin so many columns further on, or further back where it is less than 0. */
+function indented(text: string, columns: number): string {
+  if (columns === 0) return text;
+  return text.replaceAll(/\n( *)(?=\S)/g, (_whole, indent: string) => {
+    return `\n${' '.repeat(Math.max(0, indent.length + columns))}`;
+  });
+}
+
+/** What stands in lines ends with one more line break than what stands on the line of its key. */
+function withoutLineBreak(text: string): [string, string] {
+  const lineBreak = /\r?\n$/.exec(text)?.[0] ?? '';
+  return [text.slice(0, text.length - lineBreak.length), lineBreak];
 }
 
 function yamlKey(name: string): string {

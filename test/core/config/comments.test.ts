@@ -249,3 +249,49 @@ t.test('members that move into a section which is there take their comments with
   t.same(parsed(edited, 'json'), { new: { a: 1, ...from } });
   t.match(edited, '"tz": 1 /* zone */', 'on one line too');
 });
+
+/** What a member becomes that moves from `old` to `new`, where the lines of one do not fit into the other. */
+const MOVED = [
+  {
+    what: 'deeper',
+    text: 'old:\n  # mine\n  a: # head\n    port: 1 # asked\n\n    tz: |\n      x\nnew:\n    b: 1\nlast: 1\n',
+    becomes:
+      'old: {}\nnew:\n    b: 1\n    # mine\n    a: # head\n      port: 1 # asked\n\n      tz: |\n        x\nlast: 1\n',
+    value: { port: 1, tz: 'x\n' },
+  },
+  {
+    what: 'less deep',
+    text: 'old:\n      # one\n      # two\n      a:\n        - 1 # first\n        - 2\n      c: 3\nnew:\n  b: 1\n',
+    becomes: 'old:\n      c: 3\nnew:\n  b: 1\n  # one\n  # two\n  a:\n    - 1 # first\n    - 2\n',
+    value: [1, 2],
+  },
+  {
+    what: 'from brackets to lines',
+    text: 'old: {a: {port: 1.0}}\r\nnew:\r\n  b: 1\r\nlast: 1\r\n',
+    becomes: 'old: {}\r\nnew:\r\n  b: 1\r\n  a: {port: 1.0}\r\nlast: 1\r\n',
+    value: { port: 1 },
+  },
+  {
+    what: 'from lines to brackets',
+    text: 'old:\n  a:\n    port: 1\nnew: {b: 1} # all\n',
+    becomes: 'old: {}\nnew: {b: 1, a: { port: 1 }} # all\n',
+    value: { port: 1 },
+  },
+  {
+    what: 'a text on lines of its own',
+    text: 'old:\n  a: |\n    x\n  c: 3\nnew:\n  b: 1\nlast: 1\n',
+    becomes: 'old:\n  c: 3\nnew:\n  b: 1\n  a: |\n    x\nlast: 1\n',
+    value: 'x\n',
+  },
+];
+
+for (const { what, text, becomes, value } of MOVED) {
+  t.test(`YAML moves ${what}`, async t => {
+    const edits = [
+      { path: ['new', 'a'], value, from: ['old', 'a'] },
+      { path: ['old', 'a'], value: undefined },
+    ];
+    t.equal(editText(text, 'yaml', edits), becomes);
+    t.same(parsed(becomes, 'yaml').new, { b: 1, a: value });
+  });
+}
