@@ -31,7 +31,7 @@ export class UpdateEdits {
    * Throws a Problem 400: null in a merge takes away optional members, but no section, and no process but an instance.
    */
   refuseLosses(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, blocks: readonly NamedBlock[]): void {
-    const { schema, file } = this.#parts;
+    const { schema } = this.#parts;
     const byPlace = new Map(blocks.map(block => [block.path.join('\0'), block]));
     for (const { path, value } of edits) {
       const isName = path.at(-1) === 'process_name' && !this.isStandIn(path);
@@ -44,13 +44,20 @@ export class UpdateEdits {
         throw new Problem(400, `${dotted(path)} is a section and stays; set or remove its members one by one`);
       const lost = blocks.find(block => startsWith(block.path, path));
       if (lost === undefined || (isInstance(lost) && path.length === lost.path.length)) continue;
-      const what = `${lost.processName} cannot be removed here`;
-      if (this.#isInMemoryAlone(lost))
-        throw new Problem(400, `${what}; set its enabled to false: it is in memory alone, until the next start`);
-      if (valueAt(file.value, lost.path) === undefined)
-        throw new Problem(400, `${what}; set its enabled to false: its block comes from a plugin, not from the file`);
-      throw new Problem(400, `${what}; set its enabled to false, or stop it and remove its block from ${file.path}`);
+      throw this.#blockStays(lost);
     }
+  }
+
+  /** The same for what replaces members of a block: processes in these stay, but for instances, and keep their names. */
+  refuseReplacedLosses(edits: readonly ConfigEdit[], blocks: readonly NamedBlock[]): void {
+    for (const { path, value } of edits)
+      for (const named of blocks.filter(block => startsWith(block.path, path))) {
+        const left = valueAt(value, named.path.slice(path.length));
+        if (!isObject(left)) {
+          if (!isInstance(named)) throw this.#blockStays(named);
+        } else if (left.process_name !== named.processName && !this.isStandIn([...named.path, 'process_name']))
+          throw this.#nameStays(named);
+      }
   }
 
   /** Whether what is shown at the path is, or lies in, what stands in for a value that does not fit. */
@@ -108,6 +115,16 @@ export class UpdateEdits {
     const name = [...path, 'process_name'];
     const { current, file } = this.#parts;
     return valueAt(current.layered(file.value, []).root, name) === undefined;
+  }
+
+  #blockStays(lost: NamedBlock): Problem {
+    const { file } = this.#parts;
+    const what = `${lost.processName} cannot be removed here`;
+    if (this.#isInMemoryAlone(lost))
+      return new Problem(400, `${what}; set its enabled to false: it is in memory alone, until the next start`);
+    if (valueAt(file.value, lost.path) === undefined)
+      return new Problem(400, `${what}; set its enabled to false: its block comes from a plugin, not from the file`);
+    return new Problem(400, `${what}; set its enabled to false, or stop it and remove its block from ${file.path}`);
   }
 
   #nameStays(named: NamedBlock): Problem {

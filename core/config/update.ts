@@ -141,7 +141,10 @@ export class Updates {
     refuseNewMisfits(effective, plan.next);
     const warnings = [...plan.warnings];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
-    if (block === undefined && update.mayRemove !== true) this.#edits.refuseLosses(edits, before, blocks);
+    if (update.mayRemove !== true) {
+      if (block === undefined) this.#edits.refuseLosses(edits, before, blocks);
+      else this.#edits.refuseReplacedLosses(edits, blocks);
+    }
     if (update.byAnybody === true) {
       const isMending = (path: ConfigPath) => this.#edits.isStandIn(path);
       refuseWithoutLogin({ paths: changedPaths(before, after), after, blocks, place, file: file.path, isMending });

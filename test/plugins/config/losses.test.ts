@@ -73,6 +73,34 @@ t.test('sections, names and whole blocks stay; an instance and a member may go',
   t.notMatch(await readFile(file, 'utf8'), /Twin One/);
 });
 
+t.test('processes inside the block of another one stay, whatever takes the place of its members', async t => {
+  const inner = { side: sleeper('Side', false), instances: { One: sleeper('One', false), Two: sleeper('Two', false) } };
+  const app = await startHost({
+    plugins: ['config', 'process'],
+    config: { outer: { ...sleeper('Outer', false), ...inner } },
+  });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'stackwarden.json');
+  const before = await readFile(file, 'utf8');
+  const { side, instances } = inner;
+  const save = (updates: unknown, persist = true) => app.post('/config', { process_name: 'Outer', updates, persist });
+  const refused: readonly [unknown, RegExp][] = [
+    [{ side: null }, /^Side cannot be removed here; set its enabled to false, or stop it and remove its block/],
+    [{ side: 5 }, /^Side cannot be removed here/],
+    [{ side: { enabled: false } }, /^the name of Side cannot be changed or removed here; stop it and change/],
+    [{ side: { ...side, process_name: 'Other' } }, /^the name of Side cannot be changed/],
+    [{ instances: { ...instances, Two: sleeper('Other', false) } }, /^the name of Two cannot be changed/],
+  ];
+  for (const [updates, detail] of refused)
+    for (const persist of [true, false])
+      t.match(await save(updates, persist), { status: 400, body: { detail } }, JSON.stringify(updates));
+  t.equal(await readFile(file, 'utf8'), before, 'nothing was written');
+  const changed = { side: { ...side, port: 9 }, instances: { One: instances.One } };
+  t.match(await save(changed), { status: 200 }, 'what keeps its name may be changed, and an instance may go');
+  const { outer } = JSON.parse(await readFile(file, 'utf8')) as { outer: object };
+  t.same(outer, { ...sleeper('Outer', false), ...changed });
+});
+
 t.test('a block that is not in the file stays too, and nobody is sent to the file for it', async t => {
   const app = await startHost({ plugins: ['config', 'process', 'services'], config: {} });
   t.teardown(() => app.stop());
