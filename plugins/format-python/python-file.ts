@@ -25,7 +25,7 @@ interface Assignment {
 const STATEMENT = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)[ \t]*/y;
 const SETTING = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+@%&|^]|\*\*?|\/\/?|<<|>>)?=(?!=)/y;
 const DUNDER_NAME = /^__.*__$/;
-/** A file in which one of them is set is no Python. */
+/** None of them is ever the name of a setting. */
 const KEYWORDS = new Set(
   (
     'False None True and as assert async await break class continue def del elif else except finally for from ' +
@@ -130,7 +130,8 @@ function setName(text: string, at: number): string | undefined {
 function parseAssignment(text: string, at: number, endOffset: number): Assignment | null {
   STATEMENT.lastIndex = at;
   const [whole, name] = STATEMENT.exec(text) ?? [];
-  if (whole === undefined || name === undefined || DUNDER_NAME.test(name)) return null;
+  // A line such as `else: NAME = literal` looks like a name with an annotation.
+  if (whole === undefined || name === undefined || DUNDER_NAME.test(name) || KEYWORDS.has(name)) return null;
   const valueOffset = at + whole.length;
   const literal = readLiteral(text, valueOffset);
   // Anything but a comment after the literal makes it a part of an expression.

@@ -188,6 +188,10 @@ t.test('what is shown', async t => {
     { B: 2 },
     'what the names have in the end',
   );
+  const guarded = 'try: import local\nexcept ImportError: local = None\nelse: A = 1\nfinally: B = 2\nC: int = 3\n';
+  t.same(await pythonFormat.parse(guarded), { C: 3 }, 'no word of the language, whatever its line sets');
+  const replaced = await pythonFormat.edit(guarded, { C: 4 }, 'replace');
+  t.equal(replaced.text, guarded.replace('= 3', '= 4'), 'and such a line stays');
   t.same(await pythonFormat.readUpdate("{'A': (1, 2), 'B': None}"), { kind: 'values', values: { A: [1, 2], B: null } });
   t.same(await pythonFormat.readUpdate('{"A": true}'), { kind: 'values', values: { A: true } });
   await t.rejects(async () => pythonFormat.readUpdate('import os'), { status: 400, message: /neither/ });
