@@ -24,6 +24,8 @@ interface Assignment {
 
 const STATEMENT = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)[ \t]*/y;
 const SETTING = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+@%&|^]|\*\*?|\/\/?|<<|>>)?=(?!=)/y;
+const DECLARED_ENCODING = /^[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)/;
+const MAX_DECLARATION = 400;
 const DUNDER_NAME = /^__.*__$/;
 /** None of them is ever the name of a setting. */
 const KEYWORDS = new Set(
@@ -92,9 +94,28 @@ export function editPython(text: string, updatesText: string, mode: EditMode): E
   for (const { name, startOffset, endOffset } of mode === 'replace' ? assignments : []) {
     if (!Object.hasOwn(updates, name)) splices.push({ startOffset, endOffset, text: '' });
   }
-  const edited = applySplices(text, splices);
+  const written = (source: string): string => (isReadAsUtf8(text) ? source : inAscii(source));
+  const edited = applySplices(
+    text,
+    splices.map(splice => ({ ...splice, text: written(splice.text) })),
+  );
   const open = added.length === 0 || edited === '' || edited.endsWith('\n') ? '' : ending;
-  return { text: edited + open + added.join(''), changed: splices.length + added.length };
+  return { text: edited + open + written(added.join('')), changed: splices.length + added.length };
+}
+
+/** Whether Python takes the bytes for UTF-8: a file of ASCII may declare another encoding in its first two lines. */
+function isReadAsUtf8(text: string): boolean {
+  const lines = text.slice(0, MAX_DECLARATION).split('\n', 2);
+  const [declared = 'utf-8'] = lines.flatMap(line => DECLARED_ENCODING.exec(line)?.[1] ?? []);
+  return /^utf[-_]?8/i.test(declared);
+}
+
+/** The same texts for Python in any encoding. */
+function inAscii(source: string): string {
+  return source.replaceAll(/[^\0-\x7f]/gu, character => {
+    const code = (character.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+  });
 }
 
 interface Statements {

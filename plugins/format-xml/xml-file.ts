@@ -14,6 +14,8 @@ import { type Element, parseDocument, undeclaredNames } from './xml-document.ts'
 type Value = string | null | FileObject | Value[];
 
 const TEXT = '#text';
+const DECLARED_ENCODING = /^\uFEFF?<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.-]+)["']/;
+const MAX_DECLARATION = 200;
 /** Longer white space before an element is not repeated before the new ones behind it. */
 const MAX_LEAD = 200;
 
@@ -41,6 +43,8 @@ export function readXmlUpdate(text: string): TextUpdate {
   try {
     if (text.trimStart().startsWith('<')) {
       refuseUndeclared(undeclaredNames(parseDocument(text)));
+      if (!isReadAsUtf8(text) && inAscii(text) !== text)
+        throw new Error('it declares another encoding than UTF-8, in which files are written');
       return { kind: 'file', text };
     }
     refuseCostlyJson(text);
@@ -60,11 +64,23 @@ export function editXml(text: string, updatesText: string, mode: EditMode): Edit
   const wanted = normalizeValue(withRoot(updates, root.name)) as FileObject;
   const others = Object.keys(wanted).filter(name => name !== root.name);
   if (others.length > 0) throw new Problem(400, `The root of the file is ${root.name}, not ${others.join(', ')}`);
-  const splices = new SplicePlanner(text, mode).planElement(root, wanted[root.name] as Value);
+  const planned = new SplicePlanner(text, mode).planElement(root, wanted[root.name] as Value);
+  const splices = isReadAsUtf8(text) ? planned : planned.map(splice => ({ ...splice, text: inAscii(splice.text) }));
   const edited = applySplices(text, splices);
   // What the file has already is nobody's change.
   if (splices.length > 0) refuseUndeclared(undeclaredNames(parseDocument(edited)), undeclaredNames(root));
   return { text: edited, changed: splices.length };
+}
+
+/** Whether readers take the bytes for UTF-8: a file of ASCII may declare another encoding. */
+function isReadAsUtf8(text: string): boolean {
+  const [, declared = 'utf-8'] = DECLARED_ENCODING.exec(text.slice(0, MAX_DECLARATION)) ?? [];
+  return declared.toLowerCase() === 'utf-8';
+}
+
+/** The same characters for readers in any encoding. */
+function inAscii(text: string): string {
+  return text.replaceAll(/[^\0-\x7f]/gu, character => `&#${character.codePointAt(0)};`);
 }
 
 function refuseUndeclared(found: ReadonlySet<string>, present: ReadonlySet<string> = new Set()): void {

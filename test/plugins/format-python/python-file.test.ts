@@ -50,6 +50,18 @@ import { ANY_CHARACTER } from '../../support/any-character.ts';
 holdFormat(t, pythonFormat, {
   cases: [
     {
+      name: 'in another encoding, whose characters need no bytes of their own',
+      text: "#!/usr/bin/env python3\n# -*- coding: latin-1 -*-\nA = 'x'\n",
+      updates: { A: 'é\\', B: ['\u{1f600}'] },
+      becomes: ["'x'\n", "'\\u00e9\\\\'\nB = ['\\U0001f600']\n"],
+    },
+    {
+      name: 'in UTF-8, as the file says',
+      text: "# vim: set fileencoding=utf-8 :\nA = 'x'\n",
+      updates: { A: 'é' },
+      becomes: ["'x'", "'é'"],
+    },
+    {
       name: 'a number with a comment',
       text: SETTINGS,
       updates: { PORT: 6060 },

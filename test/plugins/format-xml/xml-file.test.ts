@@ -43,6 +43,18 @@ holdFormat(t, xmlFormat, {
       updates: { a: { '@xmlns:f': 'urn:f', 'x:e': '2', 'd:g': '3', 'f:h': '4', '@xml:lang': 'en' } },
       becomes: '<a xmlns:f="urn:f" xml:lang="en" xmlns:d="urn:d"><x:e>2</x:e><d:g>3</d:g><f:h>4</f:h></a>',
     },
+    {
+      name: 'in another encoding, whose characters need no bytes of their own',
+      text: '<?xml version="1.0" encoding="ISO-8859-1"?>\n<a><b>1</b></a>',
+      updates: { a: { b: 'é', c: { '@d': '\u{1f600}', e: 'é' } } },
+      becomes: ['<b>1</b>', '<b>&#233;</b><c d="&#128512;"><e>&#233;</e></c>'],
+    },
+    {
+      name: 'in UTF-8, as the file says',
+      text: "<?xml version='1.0' encoding='UTF-8'?><a>1</a>",
+      updates: { a: 'é' },
+      becomes: ['>1<', '>é<'],
+    },
     { name: 'a leaf', text: ARR, updates: { Config: { Port: '9000' } }, becomes: ['8989', '9000'] },
     { name: 'inside the root', text: ARR, updates: { Port: 9000 }, becomes: ['8989', '9000'] },
     {
@@ -153,6 +165,13 @@ t.test('updates as text', async t => {
   t.same(await xmlFormat.readUpdate('<a/>'), { kind: 'file', text: '<a/>' });
   await t.rejects(async () => xmlFormat.readUpdate('<a>'), { status: 400, message: /neither/ });
   await t.rejects(async () => xmlFormat.readUpdate('<!DOCTYPE a><a/>'), { status: 400, message: /neither/ });
+});
+
+t.test('a whole file is one in UTF-8', async t => {
+  const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><a>é</a>`;
+  t.match(await xmlFormat.readUpdate(declared('utf-8')), { kind: 'file' });
+  const refusal = { status: 400, message: /it declares another encoding than UTF-8/ };
+  await t.rejects(async () => xmlFormat.readUpdate(declared('ISO-8859-1')), refusal);
 });
 
 t.test('generated files', async t => {
