@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Logger } from '../contract/log.ts';
+import { finiteData } from '../kit/finite-data.ts';
+import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { type ConfigEdit, type ConfigPath, startsWith } from './layers.ts';
 
@@ -114,7 +116,10 @@ export function environmentEdits(
     const text = environment.read(name);
     if (isObject(value) && Object.keys(value).length > 0) {
       for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
-      const given = text === undefined || configPath.length < 2 ? undefined : convert(text, value, '');
+      // Variables with the name of a root key are those of other programs.
+      if (text === undefined || configPath.length < 2) return;
+      const given = convert(text, value, '');
+      if (given === undefined) unused.push({ variable: name, path: configPath, text, expected: kindOf(value) });
       for (const [key, member] of Object.entries(given ?? {}))
         edits.push({ path: [...configPath, key], value: member, variable: name });
       return;
@@ -144,8 +149,11 @@ function convert(text: string, current: unknown, key: string): unknown {
   }
   if (Array.isArray(current) || isObject(current)) {
     try {
-      const parsed = JSON.parse(trimmed) as unknown;
-      return Array.isArray(parsed) === Array.isArray(current) && typeof parsed === 'object' ? parsed : undefined;
+      const parsed = plainData(JSON.parse(trimmed) as unknown);
+      // What a file could not hold, no save could write back.
+      refuseForbiddenKeys(parsed);
+      const isOfKind = Array.isArray(parsed) === Array.isArray(current) && typeof parsed === 'object';
+      return isOfKind ? finiteData(parsed) : undefined;
     } catch {
       return undefined;
     }

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
 
 const logCount = async (dotEnv: string, env: NodeJS.ProcessEnv): Promise<unknown> => {
   const configDir = testDir(t, {
@@ -36,4 +37,29 @@ t.test('a word that is no log level leaves the level of the file', async t => {
   const app = await startHost({ plugins: ['config'], configDir, env });
   t.teardown(() => app.stop());
   t.match((await app.get('/config')).body.dumb, { log_level: 'WARNING', api_service: { log_level: 'error' } });
+});
+
+t.test('one that holds no JSON of the kind, or what no file may hold, is told and left out', async t => {
+  const block = { enabled: false, process_name: 'Idle', command: ['sleep', '1000'] };
+  const own = { env: { A: '1' }, none: {}, items: [1] };
+  const configDir = testDir(t, {
+    'stackwarden.json': JSON.stringify({ idle: { ...block, ...own }, dumb: { gateway: { enabled: false } } }),
+  });
+  const texts = {
+    IDLE_ENV: ['{"A":', '[]', '{"__proto__":{"B":"2"}}', '{"A":{"constructor":1}}'],
+    IDLE_NONE: [`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`, '5'],
+    IDLE_ITEMS: [`${'['.repeat(60_000)}${']'.repeat(60_000)}`, 'one', '{}'],
+  };
+  for (const [variable, values] of Object.entries(texts))
+    for (const text of values) {
+      const app = await startHost({ plugins: ['config', 'process', 'logs'], configDir, env: { [variable]: text } });
+      const what = `${variable} of ${text.slice(0, 25)}`;
+      const { idle } = (await app.get('/config')).body;
+      t.match(idle, own, what);
+      t.equal((await app.post('/config', { updates: { idle } })).status, 200, `${what} can be saved with the rest`);
+      const isTold = async () =>
+        (await app.get('/logs?process_name=DUMB')).body.chunk.includes(`variable ${variable} is not`);
+      await until(isTold);
+      await app.stop();
+    }
 });
