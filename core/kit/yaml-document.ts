@@ -1,5 +1,5 @@
 // Parses YAML that others wrote: within the limits of nesting, and in linear time.
-import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
+import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit, type YAMLError } from 'yaml';
 import { Problem } from '../contract/problem.ts';
 import { errorText } from './error-text.ts';
 import { plainData } from './plain-data.ts';
@@ -37,7 +37,7 @@ export function parseYaml(given: string, { merge = false } = {}): YamlDocument {
   const found =
     invalid === undefined
       ? findDuplicate(document)
-      : { code: invalid.code, message: invalid.message.split('\n')[0] ?? '', offset: invalid.pos[0] };
+      : { code: invalid.code, message: messageOf(invalid), offset: invalid.pos[0] };
   if (found === undefined) return { document, error: undefined };
   const { line, col: column } = lines.linePos(found.offset);
   return { document, error: { code: found.code, message: found.message, line, column } };
@@ -57,6 +57,11 @@ export function yamlData(document: Document.Parsed): unknown {
     });
   }
   return plainData(value);
+}
+
+/** The parser tells programmers which of its functions reads several documents. */
+function messageOf({ code, message }: YAMLError): string {
+  return code === 'MULTIPLE_DOCS' ? 'Only one document may stand here' : (message.split('\n')[0] ?? '');
 }
 
 function findDuplicate(document: Document.Parsed): { code: string; message: string; offset: number } | undefined {
