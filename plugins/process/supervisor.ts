@@ -470,7 +470,7 @@ export class Supervisor implements ProcessSupervisor {
   async #tiers(processes: readonly SupervisedProcess[]): Promise<SupervisedProcess[][]> {
     if (processes.filter(process => process.snapshot().status !== 'stopped').length < 2) return [[...processes]];
     const { needs } = await this.#order(processes.map(({ block }) => block));
-    return stopTiers(processes, needs, configKey => this.#stopPolicy(configKey)?.tier);
+    return stopTiers(processes, needs);
   }
 
   #stopPolicy(configKey: string): StopPolicy | undefined {

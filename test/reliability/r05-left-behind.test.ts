@@ -6,6 +6,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
+import { changeMainFile } from '../support/host-config.ts';
 import { kid, lives, notedPid, status, stop } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -89,6 +90,23 @@ t.test('one whose entry is gone is stopped', async t => {
   await until(() => !lives(pid), { what: 'the end of what nobody asks for any more' });
   await until(async () => (await stateOf(configDir)).processes.Kid === undefined);
   t.match(service.stdout(), `Kid is still running as pid ${pid} and was adopted`);
+});
+
+t.test('one whose entry is gone is stopped as it asked to be, and its last lines are in its own log', async t => {
+  const script = 'for one in INT TERM; do trap "echo told by $one" $one; done; while :; do echo said; sleep 0.1; done';
+  const { configDir, pid, again } = await killedHost(t, dir => ({
+    ...kid('Kid', [], { enabled: true, log_file: path.join(dir, 'log/of-kid.log'), stop_signal: 'SIGINT' }),
+    command: ['sh', '-c', script],
+  }));
+  t.match((await stateOf(configDir)).processes.Kid.block, { stop_signal: 'SIGINT', stop_grace_seconds: 1 });
+  await changeMainFile(configDir, ({ kid: _gone, ...rest }) => rest);
+  const { stdout } = await again();
+  await until(() => !lives(pid), { what: 'the end of what ignores its signal, after its own grace' });
+  const log = path.join(configDir, 'log/of-kid.log');
+  await until(async () => (await readFile(log, 'utf8')).includes('told by INT'), { what: 'the last lines' });
+  t.notMatch(await readFile(log, 'utf8'), 'told by TERM');
+  await until(async () => (await stateOf(configDir)).processes.Kid === undefined);
+  t.notMatch(stdout(), 'Kid subprocess', 'what is kept out of the own log stays so');
 });
 
 t.test('a configuration that cannot be read ends nothing, and once mended finds it again', async t => {

@@ -13,7 +13,6 @@ const MAX_DEPTH = 10_000;
 export function stopTiers(
   all: readonly SupervisedProcess[],
   needs: ReadonlyMap<string, ReadonlySet<string>>,
-  tierOf: (configKey: string) => number | undefined,
 ): SupervisedProcess[][] {
   const depths = new Map<string, number>();
   const depth = (name: string): number => {
@@ -23,8 +22,8 @@ export function stopTiers(
   };
   const groups = new Map<number, SupervisedProcess[]>();
   for (const process of all) {
-    const { configKey, processName } = process.block;
-    const rank = (tierOf(configKey) ?? DEFAULT_TIER) * MAX_DEPTH - depth(processName);
+    const { block, stopPolicy } = process;
+    const rank = (stopPolicy?.tier ?? DEFAULT_TIER) * MAX_DEPTH - depth(block.processName);
     groups.set(rank, [...(groups.get(rank) ?? []), process]);
   }
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);

@@ -6,6 +6,7 @@ import { timeAt } from '#kit/boot-clock';
 import { attempt } from './attempt.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
+import { namedAfter } from './kept-block.ts';
 import { launchedAs, targetOf } from './launch-record.ts';
 import { bootId, outputFileOf } from './proc-stat.ts';
 import type { ProcessSet } from './process-set.ts';
@@ -61,7 +62,7 @@ export class Adoption {
    */
   added(process: SupervisedProcess): void {
     const { processName } = process.block;
-    if (!this.#hasBegun && this.#supervision.state.has(processName)) process.markUnknown();
+    if (!this.#hasBegun && this.#supervision.state.has(processName)) process.mark('unknown');
     const record = this.#unclaimed.get(processName);
     if (record === undefined) return;
     this.#unclaimed.delete(processName);
@@ -139,6 +140,8 @@ export class Adoption {
         block_digest: '',
         cgroup: await findCgroup(runId),
         config_key: '',
+        path: [],
+        block: {},
       });
     }
     return found;
@@ -171,7 +174,7 @@ export class Adoption {
   async #judge(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
     const { processName } = process.block;
     const { log } = this.#host;
-    process.markUnknown();
+    process.mark('unknown');
     if (await process.adopt(record)) {
       log.info(`${processName} is still running as pid ${process.snapshot().pid} and was adopted`);
       if (this.#supervision.wanted.isStopped(processName)) this.#stopAgain(process);
@@ -183,7 +186,7 @@ export class Adoption {
       log.error(failure, error);
     });
     this.#supervision.capture.refuseClosed();
-    process.markStopped();
+    process.mark('stopped');
     this.#supervision.state.delete(processName, record.run_id);
   }
 
@@ -202,8 +205,7 @@ export class Adoption {
   }
 
   /** Of an entry that is not in the configuration. */
-  #recorded(processName: string, { config_key: configKey }: ProcessRecord): SupervisedProcess {
-    const block = { processName, configKey, key: processName, path: [], isHost: false, block: {} };
-    return new SupervisedProcess(block, this.#supervision);
+  #recorded(processName: string, record: ProcessRecord): SupervisedProcess {
+    return new SupervisedProcess(namedAfter(processName, record), this.#supervision);
   }
 }

@@ -1,16 +1,38 @@
 // What is done and told when the leader of a run has ended.
 import { existsSync } from 'node:fs';
-import type { NamedBlock } from '#core';
+import { type NamedBlock, Problem } from '#core';
+import { askAgain } from '#kit/ask-again';
+import { withDeadline } from '#kit/deadline';
 import type { ExitRecord } from '../contract.ts';
 import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import type { Ending } from './ending.ts';
+import type { ExitWatch } from './exit-watch.ts';
 import { removeInputPipe } from './input-pipe.ts';
 import { targetOf } from './launch-record.ts';
-import type { Run } from './run.ts';
+import { isStaying } from './proc-stat.ts';
+import type { CurrentRun, Run } from './run.ts';
 import type { ProcessRecord } from './state-file.ts';
 import type { Supervision } from './supervision.ts';
+
+/** Longer than a stop of what an earlier host or run has left behind. */
+export const LEFT_BEHIND_LIMIT_MS = 120_000;
+
+/** Whether it is to go on: what has ended is there until its exit has been handled. */
+export function goesOn({ target }: Run): Promise<boolean> {
+  return askAgain(() => isStaying(target.leader));
+}
+
+/** Resolves when its end, if that has come, is handled. Throws a Problem 503 where that takes too long. */
+export async function exitHandled(run: CurrentRun, exits: ExitWatch): Promise<void> {
+  if (await goesOn(run)) return;
+  const { processName, leader } = run.target;
+  exits.look(leader);
+  await withDeadline(() => run.ended, LEFT_BEHIND_LIMIT_MS, 'the end of its last run').catch((cause: unknown) => {
+    throw new Problem(503, `${processName} is still ending; try again in a moment`, { cause });
+  });
+}
 
 /** Reads its output to the end, and removes what only it needed. Never throws. */
 export async function finishRun(

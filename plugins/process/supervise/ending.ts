@@ -4,8 +4,9 @@ import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { lacksDescriptors } from '#kit/descriptors';
 import { attempt } from './attempt.ts';
+import type { ProcessRecord } from './state-file.ts';
 import { allSurvivorsSince, killProcesses, type StopTarget, stopProcesses, survivors } from './stop.ts';
-import { stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
+import { type KnownStopPolicy, stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
 import type { Supervision } from './supervision.ts';
 
 /** Messages of a shutdown may be so late. */
@@ -16,10 +17,22 @@ export class Ending {
   readonly #block: () => NamedBlock;
   /** Processes of an earlier run that could not be ended. */
   #leftover: StopTarget | undefined;
+  #policy: KnownStopPolicy | undefined;
 
   constructor(block: () => NamedBlock, supervision: Pick<Supervision, 'host' | 'stopPolicy'>) {
     this.#block = block;
     this.#with = supervision;
+  }
+
+  /** The latest that is known, also when whoever gave it is gone. */
+  get policy(): KnownStopPolicy | undefined {
+    this.#policy = this.#with.stopPolicy(this.#block().configKey) ?? this.#policy;
+    return this.#policy;
+  }
+
+  /** Of an earlier host's launch. */
+  recall({ stop_policy: policy }: Partial<ProcessRecord>): void {
+    if (policy !== undefined) this.#policy = { signal: policy.signal, graceMs: policy.grace_ms, tier: policy.tier };
   }
 
   /** Throws a Problem 409 while what could not be ended still lives. */
@@ -35,7 +48,7 @@ export class Ending {
   /** Throws a Problem 500 when some survive. */
   stop(target: StopTarget, hurry?: AbortSignal): Promise<void> {
     const block = this.#block();
-    const policy = this.#with.stopPolicy(block.configKey);
+    const { policy } = this;
     return stopProcesses(target, stopSignalOf(block, policy), stopGraceMsOf(block, policy), hurry);
   }
 

@@ -16,6 +16,7 @@ import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgro
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import { makeInputPipe, removeInputPipe } from './input-pipe.ts';
+import type { KeptBlock } from './kept-block.ts';
 import { launchedAs, recordOf } from './launch-record.ts';
 import { identify, isAlive, type ProcessIdentity } from './proc-stat.ts';
 import { descendantsOf, forgetTable } from './proc-table.ts';
@@ -50,11 +51,17 @@ export interface RunParts {
   readonly exits: ExitWatch;
 }
 
+/** What of its block is used while it runs. */
+export interface RunSettings {
+  readonly target: CaptureTarget;
+  readonly kept: KeptBlock;
+}
+
 export async function launchRun(
   { capture, state }: RunParts,
-  { processName, block, configKey }: NamedBlock,
+  { processName, block }: NamedBlock,
   plan: LaunchPlan,
-  target: CaptureTarget,
+  { target, kept }: RunSettings,
 ): Promise<Run> {
   const runId = randomUUID();
   const spoolFile = capture.newSpool(processName);
@@ -66,7 +73,7 @@ export async function launchRun(
     spool: spoolFile,
     block_digest: blockDigest,
     cgroup,
-    config_key: configKey,
+    ...kept,
   };
   // Side by side, because whoever waits for a replacement waits for all of it. Failures are told where they are
   // awaited.
@@ -143,9 +150,9 @@ async function removeSpool(spoolFile: string): Promise<void> {
 /** null when the recorded process is gone. */
 export async function adoptRun(
   { capture, state, exits }: RunParts,
-  { processName, block, configKey }: NamedBlock,
+  { processName, block }: NamedBlock,
   found: FoundProcess,
-  target: CaptureTarget,
+  { target, kept }: RunSettings,
 ): Promise<Run | null> {
   const record = { ...found, ...launchedAs(found) };
   const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
@@ -158,7 +165,7 @@ export async function adoptRun(
     spool: output.spoolFile,
     block_digest: blockDigest,
     cgroup,
-    config_key: configKey,
+    ...kept,
   });
   return {
     target: {

@@ -17,11 +17,13 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { withReserve } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
 import { shapeIssues } from '#kit/shape-issues';
 import { distrustOf } from '#kit/trust';
 import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
+import { type KeptBlock, keptBlockShape } from './kept-block.ts';
 import { StateRoom } from './state-room.ts';
 
 /** Launches and ends that follow each other within this time share a write. */
@@ -41,7 +43,7 @@ const recordSchema = z.object({
   spool: z.string(),
   block_digest: z.string().describe('of the configuration block that was launched; blank when it is not known'),
   cgroup: z.string().default('').describe('directory of its cgroup; blank when it has none'),
-  config_key: z.string().default('').describe('of the entry, which may be gone when it is read'),
+  ...keptBlockShape,
 });
 
 const wantedSchema = z.object({
@@ -66,7 +68,7 @@ const stateSchema = z.object({
 
 export type ProcessRecord = z.output<typeof recordSchema>;
 /** A process that no host has launched has neither captured output nor a digest. */
-export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'cgroup' | 'config_key'> &
+export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'cgroup' | keyof KeptBlock> &
   Partial<ProcessRecord>;
 export type WantedRecord = Readonly<z.output<typeof wantedSchema>>;
 /** Of a one-shot service that has done its work since the machine started. */
@@ -170,6 +172,17 @@ export class StateFile {
 
   set(processName: string, record: ProcessRecord): void {
     this.#known().records.set(processName, record);
+    this.#save();
+  }
+
+  /** What is kept of the block of a recorded run, which has changed. */
+  keep(processName: string, runId: string, kept: KeptBlock): void {
+    const { records } = this.#known();
+    const record = records.get(processName);
+    if (record?.run_id !== runId) return;
+    const changed = { ...record, ...kept };
+    if (deepEqual(changed, record)) return;
+    records.set(processName, changed);
     this.#save();
   }
 

@@ -2,15 +2,18 @@
 import type { NamedBlock } from '#core';
 import type { StopPolicy } from '../contract.ts';
 
+/** As far as it may come from a record. */
+export type KnownStopPolicy = { readonly [Key in 'signal' | 'graceMs' | 'tier']?: StopPolicy[Key] | undefined };
+
 const DEFAULT_GRACE_MS = 30_000;
 const MS_PER_S = 1_000;
 
-export function stopSignalOf({ block }: NamedBlock, policy: StopPolicy | undefined): NodeJS.Signals {
+export function stopSignalOf({ block }: NamedBlock, policy: KnownStopPolicy | undefined): NodeJS.Signals {
   const { stop_signal: signal } = block;
   return typeof signal === 'string' ? (signal as NodeJS.Signals) : (policy?.signal ?? 'SIGTERM');
 }
 
-export function stopGraceMsOf({ block }: NamedBlock, policy: StopPolicy | undefined): number {
+export function stopGraceMsOf({ block }: NamedBlock, policy: KnownStopPolicy | undefined): number {
   const { stop_grace_seconds: seconds } = block;
   return typeof seconds === 'number' ? seconds * MS_PER_S : (policy?.graceMs ?? DEFAULT_GRACE_MS);
 }

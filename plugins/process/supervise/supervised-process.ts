@@ -1,9 +1,8 @@
 // One managed process: its states, its operations one at a time, its launches and exits. Only `#move` changes the
 // status.
 import { type NamedBlock, Problem } from '#core';
-import { askAgain } from '#kit/ask-again';
 import { timeAt } from '#kit/boot-clock';
-import { endedOrLate, withDeadline } from '#kit/deadline';
+import { endedOrLate } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
 import { turnWithTime } from '#kit/turns';
@@ -23,26 +22,25 @@ import { hasDoneItsWork } from '../launch/depends-on.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { keepCompletion, keptCompletion } from './completion.ts';
-import { clearAway, finishRun, forgetRun, tellOfExit } from './ended-run.ts';
+import { clearAway, exitHandled, finishRun, forgetRun, goesOn, LEFT_BEHIND_LIMIT_MS, tellOfExit } from './ended-run.ts';
 import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import { FirstLook } from './first-look.ts';
 import { writeInput } from './input-pipe.ts';
+import { keptBlockOf } from './kept-block.ts';
 import { observe } from './observation.ts';
-import { isStaying } from './proc-stat.ts';
 import { requireRelaunch } from './relaunch.ts';
-import { adoptRun, type CurrentRun, launchRun, type Run } from './run.ts';
+import { adoptRun, type CurrentRun, launchRun, type Run, type RunSettings } from './run.ts';
 import { shareOf } from './run-share.ts';
 import { cancelled, failedToStay, refusedStart } from './start-failure.ts';
 import { STARTED_BY } from './start-trigger.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
 import { NO_GROUP } from './stop.ts';
+import type { KnownStopPolicy } from './stop-policy.ts';
 import type { Supervision } from './supervision.ts';
 
 /** How long a hand-over waits for a running operation. */
 const HAND_OVER_LIMIT_MS = 2_000;
-/** Longer than a stop of what an earlier host or run has left behind. */
-const LEFT_BEHIND_LIMIT_MS = 120_000;
 const CANCELLED = Symbol('start cancelled');
 const OVERTAKEN = Symbol('start overtaken by a restart');
 
@@ -75,6 +73,10 @@ export class SupervisedProcess {
 
   get block(): NamedBlock {
     return this.#block;
+  }
+
+  get stopPolicy(): KnownStopPolicy | undefined {
+    return this.#ending.policy;
   }
 
   snapshot(): ProcessSnapshot {
@@ -141,7 +143,10 @@ export class SupervisedProcess {
   /** Takes over a changed configuration, which may have its entry again. */
   async reconfigure(block: NamedBlock): Promise<void> {
     this.#block = block;
-    await this.#run?.output.retarget(captureTargetOf(this.#with.host, block));
+    if (this.#run === undefined) return;
+    const { target, kept } = this.#settings();
+    this.#with.state.keep(block.processName, this.#run.target.runId, kept);
+    await this.#run.output.retarget(target);
   }
 
   /** Throws a Problem 409 when a stop is requested before the start is done, 404 when its entry is gone by then. */
@@ -170,7 +175,7 @@ export class SupervisedProcess {
   /** Whether it runs and is to go on: what has ended counts as running until its exit has been handled. */
   async runs(): Promise<boolean> {
     const run = this.#run;
-    return this.#status === 'running' && run !== undefined && (await askAgain(() => isStaying(run.target.leader)));
+    return this.#status === 'running' && run !== undefined && (await goesOn(run));
   }
 
   stop({ hurry }: { readonly hurry?: AbortSignal } = {}): Promise<StopOutcome> {
@@ -241,7 +246,8 @@ export class SupervisedProcess {
 
   /** Continues with a process that an earlier host launched. */
   async adopt(found: FoundProcess): Promise<boolean> {
-    const run = await adoptRun(this.#with, this.#block, found, captureTargetOf(this.#with.host, this.#block));
+    this.#ending.recall(found);
+    const run = await adoptRun(this.#with, this.#block, found, this.#settings());
     if (run === null) return false;
     this.#follow(run);
     this.#move('running');
@@ -253,13 +259,9 @@ export class SupervisedProcess {
     return clearAway(record, { block: this.#block, ending: this.#ending, supervision: this.#with });
   }
 
-  /** Called before adoption, which is still to verify whether the process runs. */
-  markUnknown(): void {
-    this.#move('unknown');
-  }
-
-  markStopped(): void {
-    this.#move('stopped');
+  /** As `unknown` before adoption, which is still to verify whether the process runs. */
+  mark(status: 'unknown' | 'stopped'): void {
+    this.#move(status);
   }
 
   /** A one-shot that had done its work before the host came back is not run once more, unless it is another one now. */
@@ -292,13 +294,7 @@ export class SupervisedProcess {
 
   /** A start must not take what has ended for what runs. Throws a Problem 503 where its end takes too long. */
   async #exitHandled(): Promise<void> {
-    const run = this.#run;
-    if (run === undefined || (await askAgain(() => isStaying(run.target.leader)))) return;
-    this.#with.exits.look(run.target.leader);
-    await withDeadline(() => run.ended, LEFT_BEHIND_LIMIT_MS, 'the end of its last run').catch((cause: unknown) => {
-      const { processName } = this.#block;
-      throw new Problem(503, `${processName} is still ending; try again in a moment`, { cause });
-    });
+    if (this.#run !== undefined) await exitHandled(this.#run, this.#with.exits);
   }
 
   /** What could not be launched again is not stopped. */
@@ -340,7 +336,7 @@ export class SupervisedProcess {
       await this.#with.onLaunching(plan);
       signal.throwIfAborted();
       this.#with.state.deleteCompleted(processName);
-      this.#follow(await launchRun(this.#with, this.#block, plan, captureTargetOf(host, this.#block)));
+      this.#follow(await launchRun(this.#with, this.#block, plan, this.#settings()));
       await this.#observe(plan, signal);
     } catch (error) {
       throw await this.#failStart(error, signal, trigger);
@@ -360,6 +356,11 @@ export class SupervisedProcess {
   /** Also false where its entry went with a plugin, of which nobody is told. */
   get #hasEntry(): boolean {
     return this.#with.blocks().some(({ processName }) => processName === this.#block.processName);
+  }
+
+  #settings(): RunSettings {
+    const target = captureTargetOf(this.#with.host, this.#block);
+    return { target, kept: keptBlockOf(this.#block, this.stopPolicy) };
   }
 
   /** The block from the current configuration. */

@@ -1,0 +1,69 @@
+// What supervision reads from the block of a process while that runs, as its record keeps it: the block may be gone
+// when the next host finds the process. Members that may hold a secret are none of it.
+import { z } from 'zod';
+import type { NamedBlock } from '#core';
+import { blockSchema } from '../settings.ts';
+import type { KnownStopPolicy } from './stop-policy.ts';
+
+const membersSchema = blockSchema
+  .pick({
+    enabled: true,
+    log_file: true,
+    access_log_file: true,
+    log_level: true,
+    suppress_logging: true,
+    oneshot: true,
+    stop_signal: true,
+    stop_grace_seconds: true,
+  })
+  .extend({
+    mount_path: z.string().optional(),
+    mount_dir: z.string().optional(),
+    mount_name: z.string().optional(),
+  })
+  .strip();
+
+/** Of a record. Those of earlier versions have none of it. */
+export const keptBlockShape = {
+  config_key: z.string().default('').describe('of the entry, which may be gone when it is read'),
+  path: z.array(z.string()).default([]).describe('of the entry'),
+  block: membersSchema.default({}).describe('what is read from the entry while the process runs'),
+  stop_policy: z
+    .object({
+      signal: membersSchema.shape.stop_signal,
+      grace_ms: z.number().optional(),
+      tier: z.number().optional(),
+    })
+    .optional()
+    .describe('of its kind of service, whose plugin may be gone when it is read'),
+};
+
+export type KeptBlock = z.output<z.ZodObject<typeof keptBlockShape>>;
+
+/** By the block, because a change of the configuration leaves most of them the same objects. */
+const known = new WeakMap<object, KeptBlock['block']>();
+
+export function keptBlockOf({ configKey, path, block }: NamedBlock, policy: KnownStopPolicy | undefined): KeptBlock {
+  const kept = { config_key: configKey, path: [...path], block: membersOf(block) };
+  if (policy === undefined) return kept;
+  const { signal, graceMs, tier } = policy;
+  return { ...kept, stop_policy: { signal, grace_ms: graceMs, tier } };
+}
+
+/** The block as far as it is kept, of an entry that is not in the configuration. */
+export function namedAfter(processName: string, { config_key: configKey, path, block }: KeptBlock): NamedBlock {
+  return { processName, configKey, key: path.at(-1) ?? processName, path, isHost: false, block };
+}
+
+/** Without those that do not fit, because a record with one of them could not be read. */
+function membersOf(block: NamedBlock['block']): KeptBlock['block'] {
+  const made = known.get(block);
+  if (made !== undefined) return made;
+  const members = Object.entries(membersSchema.shape).flatMap(([key, schema]) => {
+    const { data } = schema.safeParse(block[key]);
+    return data === undefined ? [] : [[key, data] as const];
+  });
+  const kept: KeptBlock['block'] = Object.fromEntries(members);
+  known.set(block, kept);
+  return kept;
+}
