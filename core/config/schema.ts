@@ -368,7 +368,6 @@ function pathsOf({ path }: Pick<BlockTemplate, 'path'>, file: Readonly<ConfigObj
   return (existing.length === 0 ? [name] : existing).map(instance => [key, instances, instance]);
 }
 
-/** The members that are objects themselves. */
 /** The names of the members that a schema describes, read from it, because making its JSON Schema takes far longer. */
 function memberKeys(schema: z.core.$ZodType): string[] {
   return describe(schema).layers.flatMap(layer => Object.keys(shapeOf(layer)));

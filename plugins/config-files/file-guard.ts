@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { blockUser } from '#kit/block-user';
 import { localPlaces } from '#kit/local-place';
+import { isBelow } from '#kit/path-below';
 import { isObject } from '#kit/plain-object';
 import { servicePlaces } from '#kit/service-directory';
 import { realPlaceOf } from '#kit/system-paths';
@@ -33,7 +34,7 @@ export async function guardFile(host: Host, file: string): Promise<void> {
     for (const name of [usual ?? alone, alone, ...files, ...named]) {
       const place = await realPlace(path.resolve(configDir, name));
       // Every service has its directories below that of the host.
-      if (file !== place && (isBelow(hostDir, place) || !isBelow(file, place))) continue;
+      if (file !== place && (isIn(hostDir, place) || !isBelow(file, place))) continue;
       throw new Problem(
         403,
         `${file} belongs to ${processName}, which runs as user ${user}, and cannot be changed while authentication is ` +
@@ -55,6 +56,6 @@ function textsIn(value: unknown): string[] {
   return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
 }
 
-function isBelow(place: string, directory: string): boolean {
-  return place === directory || place.startsWith(directory === '/' ? '/' : directory + path.sep);
+function isIn(place: string, directory: string): boolean {
+  return place === directory || isBelow(place, directory);
 }

@@ -6,6 +6,7 @@ import { deepEqual } from '#kit/deep-equal';
 import { runChild } from '#kit/fs-out-of-process';
 import { isHostState } from '#kit/host-state';
 import { findBlocks } from '#kit/named-blocks';
+import { isBelow } from '#kit/path-below';
 import { isSystemPath } from '#kit/system-paths';
 import type {} from '../services/contract.ts';
 import { fileNameOf, isPath } from './path-safety.ts';
@@ -102,10 +103,6 @@ function isOfServices(host: Host, place: string, usualPlace: unknown): boolean {
   const beside = SHARED.includes(path.dirname(usual)) ? usual : path.dirname(usual);
   const roots = [beside, MOUNTS, store.get('data_root'), store.get('dumb.api_service.file_roots')].flat();
   return roots.filter(isPath).some(root => path.resolve(root) !== '/' && isBelow(place, path.resolve(root)));
-}
-
-function isBelow(place: string, directory: string): boolean {
-  return place.startsWith(directory + path.sep);
 }
 
 /** Asks the kernel as that user, because modes alone do not decide it, and in a child, because a mount may be dead. */

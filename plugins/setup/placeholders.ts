@@ -3,6 +3,7 @@
 import type { NamedBlock } from '#core';
 import { placedValue } from '#kit/placed-value';
 import type { PlaceholderValues } from '#kit/placeholder-values';
+import { valueAt } from '#kit/value-at';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -68,12 +69,4 @@ export class Placeholders {
     const path = name.split('.');
     return valueAt(block.block, path) ?? valueAt(root, path);
   }
-}
-
-function valueAt(tree: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Values)[key] : undefined,
-    tree,
-  );
 }
