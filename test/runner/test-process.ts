@@ -15,7 +15,10 @@ const script = fileURLToPath(new URL('./shared-process.ts', import.meta.url));
  * Releases of Node after 20 do not know the option.
  */
 const OPTIMISE_AFTER = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : [];
-/** MiB for what is new. Nearly all of it is garbage soon, and what a small space is full of is copied twice before. */
+/**
+ * MiB for what is new, of every thread, whatever limit it has. Nearly all of it is garbage soon, and what a small space
+ * is full of is copied twice before.
+ */
 const ROOM_FOR_NEW = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 const MAX_FILES = 60;
 const MAX_RESIDENT_BYTES = 512 * 2 ** 20;
@@ -36,14 +39,16 @@ interface Ending {
 
 export class TestProcess {
   readonly #env: Readonly<Record<string, string>>;
+  readonly #options: readonly string[];
   #child: ChildProcess | undefined;
   #files = 0;
   #residentBytes = 0;
   #errors = '';
 
-  /** `env` is what all its files have in their environment. */
-  constructor(env: Readonly<Record<string, string>>) {
+  /** `env` is what all its files have in their environment. One for a single file has no options that make many fast. */
+  constructor(env: Readonly<Record<string, string>>, { isAlone = false }: { readonly isAlone?: boolean } = {}) {
     this.#env = env;
+    this.#options = isAlone ? [] : [...OPTIMISE_AFTER, ...ROOM_FOR_NEW];
   }
 
   /** Never rejects for what the file does. `signal` ends the process. */
@@ -88,7 +93,7 @@ export class TestProcess {
   }
 
   #start(): ChildProcess {
-    const args = [...OPTIMISE_AFTER, ...ROOM_FOR_NEW, '--enable-source-maps', `--import=${preload}`, script];
+    const args = [...this.#options, '--enable-source-maps', `--import=${preload}`, script];
     const child = spawn(process.execPath, args, {
       cwd: rootDir,
       env: { ...process.env, ...this.#env },
