@@ -1,6 +1,6 @@
 // The configuration in force: its layers, and everything derived from them. Only an update or the file changes it.
 import { createHash } from 'node:crypto';
-import type { ConfigObject, ConfigProblem, NamedBlock } from '../contract/config.ts';
+import type { ConfigObject, ConfigProblem, GivenBlock, NamedBlock } from '../contract/config.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import { valueAt } from '../kit/value-at.ts';
 import { blocksOf } from './blocks.ts';
@@ -79,6 +79,25 @@ export class CurrentConfig {
     const path = isKept ? this.effective().byName.get(processName)?.path : undefined;
     if (path !== undefined) schema.kept.use(processName, { path, isInFile: valueAt(file.value, path) !== undefined });
     if (!isKept && schema.kept.release(processName)) this.outdate();
+  }
+
+  /** See `ConfigStore.givenBlock`. */
+  givenBlock(processName: string): GivenBlock | undefined {
+    const { file, schema } = this.#parts;
+    const path = this.effective().byName.get(processName)?.path;
+    if (path === undefined || valueAt(file.value, [...path, 'process_name']) !== undefined) return undefined;
+    const plugin = schema.giverOf(processName, path);
+    return plugin === undefined ? undefined : { plugin, path, isInFile: valueAt(file.value, path) !== undefined };
+  }
+
+  /** See `ConfigStore.regainBlock`. */
+  regainBlock(processName: string, given: GivenBlock, members: Readonly<ConfigObject>): boolean {
+    const { schema } = this.#parts;
+    schema.kept.regain(processName, given, { ...members, process_name: processName });
+    this.outdate();
+    const isBack = this.effective().byName.has(processName);
+    if (!isBack) this.keepBlock(processName, false);
+    return isBack;
   }
 
   /** Discards what was derived, because the file or the schema changed. */

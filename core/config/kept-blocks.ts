@@ -1,14 +1,11 @@
 // What plugins have given to the blocks of processes that run: it stays when its plugin goes, so that such a process is
 // still listed and can be stopped.
+import type { ConfigObject, GivenBlock } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
 import { type ConfigPath, merge } from './layers.ts';
 
-interface BlockInUse {
-  readonly path: ConfigPath;
-  /** Whether the file holds anything at the path. */
-  readonly isInFile: boolean;
-}
+type BlockInUse = Pick<GivenBlock, 'path' | 'isInFile'>;
 
 /** A block that is one only by what a plugin had given to it. */
 export interface KeptBlock {
@@ -17,6 +14,13 @@ export interface KeptBlock {
   /** Who has given it and is gone. */
   readonly plugin: string;
   readonly value: unknown;
+}
+
+/** A plugin as far as it makes blocks. */
+export interface Giver {
+  readonly plugin: string;
+  /** What it gives to the block at a path. */
+  giftTo(path: ConfigPath): unknown;
 }
 
 export class KeptBlocks {
@@ -39,8 +43,19 @@ export class KeptBlocks {
     return this.#given.delete(processName);
   }
 
-  /** The plugin goes. `giftTo` is what it gives to the block at a path. */
-  keep(plugin: string, giftTo: (path: ConfigPath) => unknown): void {
+  /** A process of an earlier host runs, whose plugin is gone. */
+  regain(processName: string, { plugin, path, isInFile }: GivenBlock, value: ConfigObject): void {
+    this.#inUse.set(processName, { path, isInFile });
+    this.#given.set(processName, { plugin, value });
+  }
+
+  /** Who had given it and is gone; undefined where nothing was kept of it. */
+  giverOf(processName: string): string | undefined {
+    return this.#given.get(processName)?.plugin;
+  }
+
+  /** The plugin goes. */
+  keep({ plugin, giftTo }: Giver): void {
     for (const [processName, { path }] of this.#inUse) {
       const value = giftTo(path);
       if (!isObject(value)) continue;

@@ -13,6 +13,7 @@ import type {
   ConfigStore,
   ConfigUpdate,
   ConfigUpdateResult,
+  GivenBlock,
   NamedBlock,
 } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
@@ -191,6 +192,14 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   keepBlock(processName: string, isKept: boolean): void {
     this.#parts.current.keepBlock(processName, isKept);
+  }
+
+  givenBlock(processName: string): GivenBlock | undefined {
+    return this.#parts.current.givenBlock(processName);
+  }
+
+  regainBlock(processName: string, given: GivenBlock, members: Readonly<ConfigObject>): boolean {
+    return this.#parts.current.regainBlock(processName, given, members);
   }
 
   update(update: ConfigUpdate): Promise<ConfigUpdateResult> {

@@ -18,7 +18,7 @@ import { blocksOf } from './blocks.ts';
 import type { FormerPath } from './environment.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
-import { type KeptBlock, KeptBlocks } from './kept-blocks.ts';
+import { type Giver, type KeptBlock, KeptBlocks } from './kept-blocks.ts';
 import { type ConfigEdit, type ConfigPath, merge, placeOf, withEdit, withEdits } from './layers.ts';
 import { describe, Place, readWhole, SchemaTree, shapeOf } from './marks.ts';
 import { given, issuesOf, jsonSchemaOf, type OwnedSchema, type SchemaIssue } from './owned-schema.ts';
@@ -46,6 +46,7 @@ interface KnownTemplate extends Omit<BlockTemplate, 'block'> {
 
 export class ConfigSchema {
   readonly kept = new KeptBlocks();
+  readonly #givers = new Set<Giver>();
   readonly #sections = new Set<KnownSection>();
   readonly #blockKeys = new Set<KnownBlockKeys>();
   readonly #templates = new Map<string, KnownTemplate>();
@@ -74,9 +75,10 @@ export class ConfigSchema {
     }
     const { data: defaults } = section.schema.safeParse({});
     const withdraw = this.#added(this.#sections, { ...section, owner, defaults });
+    const takeBack = this.#gives(owner, path => valueAt(withEdit({}, { path: section.path, value: defaults }), path));
     return () => {
       withdraw();
-      this.kept.keep(owner.plugin, path => valueAt(withEdit({}, { path: section.path, value: defaults }), path));
+      takeBack();
     };
   }
 
@@ -96,14 +98,15 @@ export class ConfigSchema {
     const make = (instance: string) =>
       given(owner, `the template of ${template.path.join('.')}`, () => template.block(instance));
     this.#templates.set(place, { ...template, owner, block: instance => this.#templateBlock(make, made, instance) });
+    // What it has made so far counts: its code may be gone.
+    const takeBack = this.#gives(owner, path => {
+      const [key = '', second = ''] = template.path;
+      const place = second === 'instances' ? [key, second, path[2] ?? ''] : template.path;
+      return valueAt(withEdit({}, { path: place, value: made.get(place[2] ?? '') }), path);
+    });
     return () => {
       this.#templates.delete(place);
-      // What it has made so far counts: its code is not asked any more.
-      this.kept.keep(owner.plugin, path => {
-        const [key = '', second = ''] = template.path;
-        const place = second === 'instances' ? [key, second, path[2] ?? ''] : template.path;
-        return valueAt(withEdit({}, { path: place, value: made.get(place[2] ?? '') }), path);
-      });
+      takeBack();
     };
   }
 
@@ -127,6 +130,21 @@ export class ConfigSchema {
   /** The blocks of the file that are there by what plugins had given which are gone. */
   keptBlocks(file: Readonly<ConfigObject>): KeptBlock[] {
     return this.kept.isEmpty ? [] : this.kept.lackedBy(this.#ownDefaults(file), file);
+  }
+
+  /** The plugin that gives the block at the path its name, also one that is gone. */
+  giverOf(processName: string, path: ConfigPath): string | undefined {
+    const giver = [...this.#givers].find(({ giftTo }) => valueAt(giftTo(path), ['process_name']) === processName);
+    return giver?.plugin ?? this.kept.giverOf(processName);
+  }
+
+  #gives({ plugin }: Owner, giftTo: Giver['giftTo']): () => void {
+    const giver = { plugin, giftTo };
+    this.#givers.add(giver);
+    return () => {
+      this.#givers.delete(giver);
+      this.kept.keep(giver);
+    };
   }
 
   #ownDefaults(file: Readonly<ConfigObject>): ConfigObject {

@@ -155,6 +155,14 @@ export interface ConfigProblem {
  */
 export type ConfigState = 'valid' | 'recovered' | 'safe';
 
+/** A block that is one only by what a plugin gives to it. */
+export interface GivenBlock {
+  readonly plugin: string;
+  readonly path: readonly string[];
+  /** Whether the file holds anything at the path. A block that is taken out of it is none any more. */
+  readonly isInFile: boolean;
+}
+
 /** The main configuration: read from memory, changed through one queue of updates. */
 export interface ConfigStore {
   /** The effective configuration. It is deeply frozen and replaced as a whole by each change. Never reads the disk. */
@@ -170,6 +178,13 @@ export interface ConfigStore {
    * While it stays so, `disabledBlocks` says why its process cannot be started again.
    */
   keepBlock(processName: string, isKept: boolean): void;
+  /** Who makes the block with exactly this name one; undefined where no plugin does, or not alone. */
+  givenBlock(processName: string): GivenBlock | undefined;
+  /**
+   * Makes what an earlier host had by `givenBlock` a block again, of these members: its plugin is gone, and its process
+   * runs. From now on it is one that `keepBlock` keeps. Says whether there is such a block now.
+   */
+  regainBlock(processName: string, given: GivenBlock, members: Readonly<ConfigObject>): boolean;
   /**
    * Changes the configuration. null deletes a member, and a mask or a blank write-only secret stands for what is
    * stored. Resolves when memory, and the disk if `persist`, hold the change and every `config.changed` tap has run. A

@@ -6,9 +6,9 @@ import { timeAt } from '#kit/boot-clock';
 import { attempt } from './attempt.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
-import { namedAfter } from './kept-block.ts';
+import { isRegained, namedAfter } from './kept-block.ts';
 import { launchedAs, targetOf } from './launch-record.ts';
-import { bootId, outputFileOf } from './proc-stat.ts';
+import { bootId, isAlive, outputFileOf } from './proc-stat.ts';
 import type { ProcessSet } from './process-set.ts';
 import { launchedFrom } from './run-leaders.ts';
 import type { ProcessRecord } from './state-file.ts';
@@ -41,6 +41,7 @@ export class Adoption {
     this.#hasBegun = true;
     // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
+    if (isWhole) await this.#regain(earlier, processes);
     const claims: Promise<void>[] = [];
     for (const [name, record] of earlier) {
       const process = processes.findLiving(name);
@@ -72,10 +73,11 @@ export class Adoption {
   /** Stops what cannot be in the configuration any more, which is usable again. Never throws. */
   async retireUnclaimed(processes: ProcessSet): Promise<void> {
     if (this.#host.use('config.store').state !== 'valid') return;
+    const failure = 'what left the configuration could not be stopped';
+    await attempt(this.#host.log, failure, () => this.#regain(this.#unclaimed, processes));
     const named = new Set(processes.blocks().map(({ processName }) => processName));
     const others = [...this.#unclaimed].filter(([name]) => !named.has(name));
     for (const [name] of others) this.#unclaimed.delete(name);
-    const failure = 'what left the configuration could not be stopped';
     await Promise.all(
       others.map(([name, record]) => attempt(this.#host.log, failure, () => this.#retire(name, record, processes))),
     );
@@ -195,6 +197,23 @@ export class Adoption {
     const { processName } = process.block;
     const failure = `${processName} was being stopped when the last run ended, and could not be stopped`;
     void attempt(this.#host.log, failure, () => process.stop());
+  }
+
+  /**
+   * Brings back the entries of what runs although its plugin is gone: that does not take it out of the configuration.
+   */
+  async #regain(records: ReadonlyMap<string, ProcessRecord>, processes: ProcessSet): Promise<void> {
+    const store = this.#host.use('config.store');
+    let isChanged = false;
+    for (const [name, record] of records) {
+      if (processes.findLiving(name) !== undefined || !(await this.#isAlive(record))) continue;
+      if (isRegained(name, record, store)) isChanged = true;
+    }
+    if (isChanged) processes.renew();
+  }
+
+  #isAlive(record: ProcessRecord): Promise<boolean> {
+    return askAgain(() => isAlive(targetOf(record.run_id, { ...record, ...launchedAs(record) }).leader));
   }
 
   /** Stops a process whose entry was removed from the configuration while no host ran. */

@@ -1,7 +1,7 @@
 // What supervision reads from the block of a process while that runs, as its record keeps it: the block may be gone
 // when the next host finds the process. Members that may hold a secret are none of it.
 import { z } from 'zod';
-import type { NamedBlock } from '#core';
+import type { ConfigStore, NamedBlock } from '#core';
 import { blockSchema } from '../settings.ts';
 import type { KnownStopPolicy } from './stop-policy.ts';
 
@@ -36,6 +36,13 @@ export const keptBlockShape = {
     })
     .optional()
     .describe('of its kind of service, whose plugin may be gone when it is read'),
+  given: z
+    .object({
+      plugin: z.string(),
+      in_file: z.boolean().describe('whether the file has a part of the entry'),
+    })
+    .optional()
+    .describe('by whom the entry is one, where the file alone makes it none'),
 };
 
 export type KeptBlock = z.output<z.ZodObject<typeof keptBlockShape>>;
@@ -43,16 +50,30 @@ export type KeptBlock = z.output<z.ZodObject<typeof keptBlockShape>>;
 /** By the block, because a change of the configuration leaves most of them the same objects. */
 const known = new WeakMap<object, KeptBlock['block']>();
 
-export function keptBlockOf({ configKey, path, block }: NamedBlock, policy: KnownStopPolicy | undefined): KeptBlock {
-  const kept = { config_key: configKey, path: [...path], block: membersOf(block) };
-  if (policy === undefined) return kept;
-  const { signal, graceMs, tier } = policy;
-  return { ...kept, stop_policy: { signal, grace_ms: graceMs, tier } };
+export function keptBlockOf(
+  { processName, configKey, path, block }: NamedBlock,
+  policy: KnownStopPolicy | undefined,
+  store: ConfigStore,
+): KeptBlock {
+  const given = store.givenBlock(processName);
+  return {
+    config_key: configKey,
+    path: [...path],
+    block: membersOf(block),
+    stop_policy: policy && { signal: policy.signal, grace_ms: policy.graceMs, tier: policy.tier },
+    given: given && { plugin: given.plugin, in_file: given.isInFile },
+  };
 }
 
 /** The block as far as it is kept, of an entry that is not in the configuration. */
 export function namedAfter(processName: string, { config_key: configKey, path, block }: KeptBlock): NamedBlock {
   return { processName, configKey, key: path.at(-1) ?? processName, path, isHost: false, block };
+}
+
+/** Of a service that its plugin alone had made one: whether it is in the configuration again. */
+export function isRegained(processName: string, { given, path, block }: KeptBlock, store: ConfigStore): boolean {
+  if (given === undefined) return false;
+  return store.regainBlock(processName, { plugin: given.plugin, path, isInFile: given.in_file }, block);
 }
 
 /** Without those that do not fit, because a record with one of them could not be read. */

@@ -174,8 +174,7 @@ export class SupervisedProcess {
 
   /** Whether it runs and is to go on: what has ended counts as running until its exit has been handled. */
   async runs(): Promise<boolean> {
-    const run = this.#run;
-    return this.#status === 'running' && run !== undefined && (await goesOn(run));
+    return this.#status === 'running' && this.#run !== undefined && (await goesOn(this.#run));
   }
 
   stop({ hurry }: { readonly hurry?: AbortSignal } = {}): Promise<StopOutcome> {
@@ -359,8 +358,9 @@ export class SupervisedProcess {
   }
 
   #settings(): RunSettings {
-    const target = captureTargetOf(this.#with.host, this.#block);
-    return { target, kept: keptBlockOf(this.#block, this.stopPolicy) };
+    const { host } = this.#with;
+    const kept = keptBlockOf(this.#block, this.stopPolicy, host.use('config.store'));
+    return { target: captureTargetOf(host, this.#block), kept };
   }
 
   /** The block from the current configuration. */

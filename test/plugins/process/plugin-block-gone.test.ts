@@ -5,7 +5,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
-import { lives, pidOf, restart, start, status, stop } from '../../support/kids.ts';
+import { kid, lives, pidOf, restart, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const BLOCK = `{
@@ -92,6 +92,19 @@ t.test('the plugin comes back while the service runs', async t => {
   t.ok(lives(pid), 'it was not started anew');
   t.match(await restart(app, 'Given'), { status: 200 });
   t.notOk(lives(pid));
+});
+
+t.test('it is stopped by the policy of its kind, which is gone too', async t => {
+  const block = { ...kid('Given', ['ignore-term']), enabled: true };
+  const way = `host.contribute('config.template', 'given', { path: ['given'], block: () => (${JSON.stringify(block)}) });
+    host.contribute('process.stop-policy', 'given', { configKey: 'given', signal: 'SIGINT' })`;
+  const { app, go } = await launched(t, way);
+  await go();
+  await becomesProblem(app);
+  t.match(await stop(app, 'Given'), { status: 200 });
+  const log = await readFile(path.join(app.configDir, 'log/given.log'), 'utf8');
+  t.match(log, 'ignored SIGINT');
+  t.notMatch(log, 'ignored SIGTERM');
 });
 
 t.test('what the file says of it is changed meanwhile', async t => {
