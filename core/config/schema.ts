@@ -19,7 +19,7 @@ import type { FormerPath } from './environment.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
 import { type Giver, type KeptBlock, KeptBlocks } from './kept-blocks.ts';
-import { type ConfigEdit, type ConfigPath, merge, placeOf, withEdit, withEdits } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, merge, placeOf, startsWith, withEdit, withEdits } from './layers.ts';
 import { describe, Place, readWhole, SchemaTree, shapeOf } from './marks.ts';
 import { given, issuesOf, jsonSchemaOf, type OwnedSchema, type SchemaIssue } from './owned-schema.ts';
 
@@ -46,7 +46,7 @@ interface KnownTemplate extends Omit<BlockTemplate, 'block'> {
 
 export class ConfigSchema {
   readonly kept = new KeptBlocks();
-  readonly #givers = new Set<Giver>();
+  readonly #givers = new Set<Giver & { readonly place: ConfigPath }>();
   readonly #sections = new Set<KnownSection>();
   readonly #blockKeys = new Set<KnownBlockKeys>();
   readonly #templates = new Map<string, KnownTemplate>();
@@ -75,7 +75,8 @@ export class ConfigSchema {
     }
     const { data: defaults } = section.schema.safeParse({});
     const withdraw = this.#added(this.#sections, { ...section, owner, defaults });
-    const takeBack = this.#gives(owner, path => valueAt(withEdit({}, { path: section.path, value: defaults }), path));
+    const { path: place } = section;
+    const takeBack = this.#gives(owner, place, path => valueAt(withEdit({}, { path: place, value: defaults }), path));
     return () => {
       withdraw();
       takeBack();
@@ -99,8 +100,8 @@ export class ConfigSchema {
       given(owner, `the template of ${template.path.join('.')}`, () => template.block(instance));
     this.#templates.set(place, { ...template, owner, block: instance => this.#templateBlock(make, made, instance) });
     // What it has made so far counts: its code may be gone.
-    const takeBack = this.#gives(owner, path => {
-      const [key = '', second = ''] = template.path;
+    const [key = '', second = ''] = template.path;
+    const takeBack = this.#gives(owner, [key], path => {
       const place = second === 'instances' ? [key, second, path[2] ?? ''] : template.path;
       return valueAt(withEdit({}, { path: place, value: made.get(place[2] ?? '') }), path);
     });
@@ -134,12 +135,13 @@ export class ConfigSchema {
 
   /** The plugin that gives the block at the path its name, also one that is gone. */
   giverOf(processName: string, path: ConfigPath): string | undefined {
-    const giver = [...this.#givers].find(({ giftTo }) => valueAt(giftTo(path), ['process_name']) === processName);
+    const near = [...this.#givers].filter(({ place }) => startsWith(path, place) || startsWith(place, path));
+    const giver = near.find(({ giftTo }) => valueAt(giftTo(path), ['process_name']) === processName);
     return giver?.plugin ?? this.kept.giverOf(processName);
   }
 
-  #gives({ plugin }: Owner, giftTo: Giver['giftTo']): () => void {
-    const giver = { plugin, giftTo };
+  #gives({ plugin }: Owner, place: ConfigPath, giftTo: Giver['giftTo']): () => void {
+    const giver = { plugin, place, giftTo };
     this.#givers.add(giver);
     return () => {
       this.#givers.delete(giver);

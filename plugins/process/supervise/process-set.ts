@@ -40,6 +40,8 @@ export class ProcessSet {
   readonly #retiring = new Map<string, { readonly process: SupervisedProcess; readonly stopped: Promise<void> }>();
   /** Names of held processes that left the configuration. */
   readonly #leaving = new Set<string>();
+  /** Names of those that only plugins make services. */
+  readonly #given = new Set<string>();
   /** Whether the configuration enabled each process before the latest change. */
   #configured = new Map<string, boolean>();
   /** What kept processes from being started before the latest change, by their names. */
@@ -176,10 +178,14 @@ export class ProcessSet {
     for (const [name, process] of this.#processes) {
       if (named.has(name) || this.#staysHeld(name)) continue;
       this.#processes.delete(name);
-      this.#supervision.wanted.forget(name);
+      // What went with its plugin comes back with it, and is wanted as it was.
+      if (!this.#given.delete(name)) this.#supervision.wanted.forget(name);
       void this.retire(process);
     }
+    const store = this.#host.use('config.store');
     for (const [name, block] of named) {
+      if (store.givenBlock(name) === undefined) this.#given.delete(name);
+      else this.#given.add(name);
       const process = this.#processes.get(name) ?? this.#returned(name);
       if (process !== undefined) {
         void attempt(log, `the log of ${name} could not be changed`, () => process.reconfigure(block));

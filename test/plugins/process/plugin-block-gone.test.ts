@@ -83,6 +83,18 @@ for (const [name, way] of Object.entries(WAYS)) {
   });
 }
 
+t.test('what was stopped by hand stays so when the plugin is back, whatever is saved meanwhile', async t => {
+  const { app, come, go } = await launched(t, WAYS['by a template']);
+  t.match(await stop(app, 'Given'), { status: 200 });
+  await go();
+  const known = async () => (await app.get('/process?process_name=Given')).status;
+  await until(async () => (await known()) === 404, { what: 'the plugin to be gone' });
+  t.equal((await save(app)).status, 200);
+  await come();
+  await until(async () => (await known()) === 200, { what: 'the plugin to be back' });
+  t.match(await status(app, 'Given'), { status: 'stopped', restart: { disabled: true } });
+});
+
 t.test('the plugin comes back while the service runs', async t => {
   const { app, come, go, pid } = await launched(t, WAYS['by a template']);
   await go();
