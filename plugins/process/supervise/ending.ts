@@ -18,6 +18,8 @@ export class Ending {
   /** Processes of an earlier run that could not be ended. */
   #leftover: StopTarget | undefined;
   #policy: KnownStopPolicy | undefined;
+  /** The latest stop; resolves also when it fails. */
+  #latest: Promise<void> | undefined;
 
   constructor(block: () => NamedBlock, supervision: Pick<Supervision, 'host' | 'stopPolicy'>) {
     this.#block = block;
@@ -49,7 +51,14 @@ export class Ending {
   stop(target: StopTarget, hurry?: AbortSignal): Promise<void> {
     const block = this.#block();
     const { policy } = this;
-    return stopProcesses(target, stopSignalOf(block, policy), stopGraceMsOf(block, policy), hurry);
+    const stopping = stopProcesses(target, stopSignalOf(block, policy), stopGraceMsOf(block, policy), hurry);
+    this.#latest = stopping.catch(() => undefined);
+    return stopping;
+  }
+
+  /** Resolves when no stop is under way: what outlives its leader until then may still write. */
+  async over(): Promise<void> {
+    await this.#latest;
   }
 
   /** Never throws: processes that cannot be ended are logged, and prevent further starts. */

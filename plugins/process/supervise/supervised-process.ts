@@ -116,8 +116,7 @@ export class SupervisedProcess {
 
   /** undefined while it does not run. */
   share(): RunShare | undefined {
-    const run = this.#run;
-    return run && shareOf(run, this.#block.processName, this.#with.state.directory);
+    return this.#run && shareOf(this.#run, this.#block.processName, this.#with.state.directory);
   }
 
   /** Throws a Problem 409 when it does not run, or takes no input. */
@@ -428,6 +427,7 @@ export class SupervisedProcess {
         await this.#ending.stop(run.target, hurry);
       } catch (error) {
         // The leader may have ended although other processes of the run survived.
+        await this.#exitHandled();
         if (this.#run === undefined) this.#ending.leave(run.target);
         this.#move(this.#atRest);
         throw error;
@@ -452,8 +452,8 @@ export class SupervisedProcess {
     const run = this.#run;
     if (run === undefined || this.#handedOver.signal.aborted) return;
     const { processName } = this.#block;
-    const { state, onExited } = this.#with;
-    if (!this.#isEnding) await this.#ending.clearRest(run.target, () => this.#outlived(how));
+    if (this.#isEnding) await this.#ending.over();
+    else await this.#ending.clearRest(run.target, () => this.#outlived(how));
     if (this.#handedOver.signal.aborted) return;
     await finishRun(run, this.#with);
     // The output of many may have been read to its end by now.
@@ -466,10 +466,10 @@ export class SupervisedProcess {
     this.#run = undefined;
     this.#lastExit = exit;
     forgetRun(run, this.#with);
-    if (this.#completed === true) keepCompletion(state, processName, exit.at, run.blockDigest);
+    if (this.#completed === true) keepCompletion(this.#with.state, processName, exit.at, run.blockDigest);
     const wasRunning = this.#status === 'running' || (this.#status === 'stopping' && this.#stopping === undefined);
     if (wasRunning) this.#move('stopped');
-    onExited(this.snapshot(), exit);
+    this.#with.onExited(this.snapshot(), exit);
     if (wasRunning) tellOfExit(processName, exit, this.#with);
   }
 
