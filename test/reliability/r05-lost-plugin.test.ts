@@ -132,6 +132,20 @@ t.test('it has ended as well: nothing of it is left, and it is started when the 
   await end(host);
 });
 
+t.test('the configuration cannot be used either, and is mended afterwards', async t => {
+  const { configDir, pid, state, open, end } = await without(t, undefined);
+  const file = path.join(configDir, 'stackwarden.json');
+  const text = await readFile(file, 'utf8');
+  await changeMainFile(configDir, config => ({ ...config, puid: 'nobody' }));
+  const host = await open();
+  await until(async () => (await ask(host, '/process/startup-status')).body.phase === 'degraded');
+  t.ok(lives(pid));
+  await writeFile(file, text);
+  await until(async () => (await statusOf(host)) === 'running', { what: 'the service' });
+  t.equal((await state()).processes.Given.pid, pid);
+  await end(host);
+});
+
 t.test('an orderly stop ends it with the rest', async t => {
   const { configDir, pid, open, end } = await without(t, undefined);
   const host = await open();
