@@ -162,12 +162,10 @@ export class ProcessSet {
   async refresh(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;
     const block = this.blocks().find(other => other.processName === processName);
-    const failure = `the log of ${processName} could not be changed`;
-    if (block !== undefined) await attempt(this.#host.log, failure, () => process.reconfigure(block));
+    if (block !== undefined) await process.reconfigure(block);
   }
 
   #update(actor?: string): void {
-    const { log } = this.#host;
     this.#supervision.capture.applySettings();
     const switches = this.#switches(actor);
     const named = new Map(
@@ -188,7 +186,7 @@ export class ProcessSet {
       else this.#given.add(name);
       const process = this.#processes.get(name) ?? this.#returned(name);
       if (process !== undefined) {
-        void attempt(log, `the log of ${name} could not be changed`, () => process.reconfigure(block));
+        void process.reconfigure(block);
         continue;
       }
       const added = new SupervisedProcess(block, this.#supervision);

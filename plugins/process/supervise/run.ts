@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type NamedBlock, Problem } from '#core';
+import { type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { ticksNow, timeAt } from '#kit/boot-clock';
 import { reasonText } from '#kit/error-text';
@@ -12,6 +12,7 @@ import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts
 import type { LaunchPlan } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { launch, openOutput } from '../launch/launch.ts';
+import { attempt } from './attempt.ts';
 import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgroup.ts';
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
@@ -36,6 +37,8 @@ export interface Run {
   /** Monotonic milliseconds of the launch. */
   readonly startedMs: number;
   readonly adopted: boolean;
+  /** By which it was begun. */
+  readonly block: NamedBlock;
   readonly blockDigest: string;
   readonly exited: Promise<Exit>;
 }
@@ -59,10 +62,11 @@ export interface RunSettings {
 
 export async function launchRun(
   { capture, state }: RunParts,
-  { processName, block }: NamedBlock,
+  named: NamedBlock,
   plan: LaunchPlan,
   { target, kept }: RunSettings,
 ): Promise<Run> {
+  const { processName, block } = named;
   const runId = randomUUID();
   const spoolFile = capture.newSpool(processName);
   const cgroup = await makeCgroup(runId);
@@ -99,7 +103,7 @@ export async function launchRun(
     if (cgroup !== NO_CGROUP) void gather(cgroup, leader).catch(() => undefined);
     const startTicks = leader.startTime || ticksNow();
     const startedMs = performance.now();
-    return { target: stopTarget, output, startTicks, startedMs, adopted: false, blockDigest, exited };
+    return { target: stopTarget, output, startTicks, startedMs, adopted: false, block: named, blockDigest, exited };
   } catch (error) {
     await opening.then(handle => handle.close()).catch(() => undefined);
     state.delete(processName, runId);
@@ -112,6 +116,19 @@ export async function launchRun(
     await clearing.catch(() => undefined);
     throw error;
   }
+}
+
+/** Its block has changed. Never throws. */
+export async function changeRun(
+  { target: { processName, runId }, output }: Run,
+  settings: () => RunSettings,
+  { host, state }: Pick<RunParts, 'state'> & { readonly host: Host },
+): Promise<void> {
+  await attempt(host.log, `the log of ${processName} could not be changed`, async () => {
+    const { target, kept } = settings();
+    state.keep(processName, runId, kept);
+    await output.retarget(target);
+  });
 }
 
 /** Moves the leader and what it has created before it was moved. */
@@ -150,10 +167,11 @@ async function removeSpool(spoolFile: string): Promise<void> {
 /** null when the recorded process is gone. */
 export async function adoptRun(
   { capture, state, exits }: RunParts,
-  { processName, block }: NamedBlock,
+  named: NamedBlock,
   found: FoundProcess,
   { target, kept }: RunSettings,
 ): Promise<Run | null> {
+  const { processName, block } = named;
   const record = { ...found, ...launchedAs(found) };
   const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
   if (!(await askAgain(() => isAlive(leader)))) return null;
@@ -181,6 +199,7 @@ export async function adoptRun(
     startTicks: leader.startTime,
     startedMs: performance.now() - (Date.now() - timeAt(leader.startTime) * MS_PER_S),
     adopted: true,
+    block: named,
     blockDigest,
     exited: exits.gone(leader).then(() => ({ code: null, signal: null })),
   };

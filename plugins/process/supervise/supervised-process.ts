@@ -30,7 +30,7 @@ import { writeInput } from './input-pipe.ts';
 import { keptBlockOf } from './kept-block.ts';
 import { observe } from './observation.ts';
 import { requireRelaunch } from './relaunch.ts';
-import { adoptRun, type CurrentRun, launchRun, type Run, type RunSettings } from './run.ts';
+import { adoptRun, type CurrentRun, changeRun, launchRun, type Run, type RunSettings } from './run.ts';
 import { shareOf } from './run-share.ts';
 import { cancelled, failedToStay, refusedStart } from './start-failure.ts';
 import { STARTED_BY } from './start-trigger.ts';
@@ -139,13 +139,10 @@ export class SupervisedProcess {
     if (this.#lastFailureReason?.includes(misfit) === true) this.#lastFailureReason = null;
   }
 
-  /** Takes over a changed configuration, which may have its entry again. */
+  /** Takes over a changed configuration, which may have its entry again. Never throws. */
   async reconfigure(block: NamedBlock): Promise<void> {
     this.#block = block;
-    if (this.#run === undefined) return;
-    const { target, kept } = this.#settings();
-    this.#with.state.keep(block.processName, this.#run.target.runId, kept);
-    await this.#run.output.retarget(target);
+    if (this.#run !== undefined) await changeRun(this.#run, () => this.#settings(), this.#with);
   }
 
   /** Throws a Problem 409 when a stop is requested before the start is done, 404 when its entry is gone by then. */
@@ -264,8 +261,7 @@ export class SupervisedProcess {
 
   /** A one-shot that had done its work before the host came back is not run once more, unless it is another one now. */
   recallCompletion(): void {
-    if (!this.#isOneshot || this.#run !== undefined) return;
-    const kept = keptCompletion(this.#with.state, this.#block);
+    const kept = this.#isOneshot && !this.#run ? keptCompletion(this.#with.state, this.#block) : undefined;
     if (kept === undefined) return;
     this.#lastExit = kept;
     this.#with.wanted.markReady(this.#block.processName);
@@ -405,8 +401,7 @@ export class SupervisedProcess {
     const run = this.#run;
     if (run === undefined) return;
     await this.#with.onLaunched(plan, this.snapshot());
-    const snapshot = () => this.snapshot();
-    await observe({ host: this.#with.host, ended: run.ended, snapshot, signal });
+    await observe({ host: this.#with.host, ended: run.ended, snapshot: () => this.snapshot(), signal });
     // Whoever hears that it runs finds it recorded.
     await this.#with.state.saved();
     await this.#with.lineage.look(run.target);
@@ -445,6 +440,8 @@ export class SupervisedProcess {
     this.#with.lineage.add(run.target);
     this.#lastExit = null;
     this.#run = { ...run, ended: run.exited.then(exit => this.#exited(exit)) };
+    // A change that came meanwhile found no run.
+    if (run.block !== this.#block) void this.reconfigure(this.#block);
   }
 
   /** Handles the end of the leader: ends the rest of its group, reads its output to the end, then reports the exit. */
