@@ -64,7 +64,8 @@ export async function bundleCore(directories: Directories, places: Places): Prom
 
 /** The texts of what the parts are made of, by the files from which they are imported. */
 async function partTexts(rootDir: string): Promise<Map<string, string>> {
-  const kit = (await readdir(path.join(rootDir, 'core/kit'))).filter(name => !name.endsWith('-worker.ts'));
+  const files = await readdir(path.join(rootDir, 'core/kit'));
+  const kit = files.filter(name => name.endsWith('.ts') && !name.endsWith('-worker.ts'));
   // The last but the kit is what the contract of destinations sends with.
   const core = [
     'core/contract/plugin.ts',
