@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import { pointOf } from './compact-item.ts';
+import { pointOf } from './codec/compact-item.ts';
+import { ZLIB } from './codec/sample-codec.ts';
 import type { HistoryMark, KeptSample } from './contract.ts';
-import { counter, metadata, setMetadata } from './metadata.ts';
-import { ZLIB } from './sample-codec.ts';
-import { pointAt } from './sample-points.ts';
-import { itemText, ROW_COLUMNS, type Row, wholeText } from './samples.ts';
+import { counter, metadata, setMetadata } from './store/metadata.ts';
+import { pointAt } from './store/sample-points.ts';
+import { itemText, ROW_COLUMNS, type Row, wholeText } from './store/samples.ts';
 
 const MS_PER_S = 1_000;
 const HOUR_S = 3_600;

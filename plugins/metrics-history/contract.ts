@@ -1,5 +1,5 @@
 // What the history gives to another store that holds it too, and what it asks of that store.
-import type { Point } from './compact-item.ts';
+import type { Point } from './codec/compact-item.ts';
 import type { Ranges } from './ranges.ts';
 import type { StoreTotals, storeTotals } from './store-totals.ts';
 

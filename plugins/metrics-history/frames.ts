@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, inflateRaw } from 'node:zlib';
 import type { z } from 'zod';
-import { gzipFile, pieceOf } from './gzip-pieces.ts';
+import { gzipFile, pieceOf } from './codec/gzip-pieces.ts';
 import type { History } from './history.ts';
 import { type chartQuery, chartWindow, samplesWindow } from './wire.ts';
 

@@ -2,12 +2,13 @@
 import type { SqliteDatabase } from '#core';
 import { refuseCostlyJson } from '#kit/nesting';
 import { prepared } from '#kit/prepared-statement';
-import { type ChartRequest, chartText, type JoinedChartRequest, joinedChartText } from './chart.ts';
+import { type ChartRequest, chartText, type JoinedChartRequest, joinedChartText } from './charts/chart.ts';
+import { keepDueBlock, rehearse } from './charts/usual-charts.ts';
+import { type Piece, pieceOf } from './codec/gzip-pieces.ts';
+import { ZLIB } from './codec/sample-codec.ts';
 import type { StoredPayload } from './contract.ts';
-import { type Piece, pieceOf } from './gzip-pieces.ts';
-import { count, counter, metadata, setMetadata } from './metadata.ts';
 import { type Limits, maintain as maintainOnce } from './retention.ts';
-import { ZLIB } from './sample-codec.ts';
+import { count, counter, metadata, setMetadata } from './store/metadata.ts';
 import {
   forgetMemory,
   itemText,
@@ -20,9 +21,8 @@ import {
   wholeText,
   writeSample,
   zlibPoint,
-} from './samples.ts';
-import { migrations } from './schema.ts';
-import { keepDueBlock, rehearse } from './usual-charts.ts';
+} from './store/samples.ts';
+import { migrations } from './store/schema.ts';
 
 export {
   changesAfter,
@@ -34,7 +34,7 @@ export {
   timesOfHour,
   unknownTimes,
 } from './changes.ts';
-export { processUsage } from './process-usage.ts';
+export { processUsage } from './store/process-usage.ts';
 export { migrations };
 
 const PIECE_BYTES = 256 * 1_024;

@@ -4,7 +4,7 @@ import { type Database, type Host, Problem } from '#core';
 import { entryIn, fileVersions } from '#kit/fs-out-of-process';
 import { provenNowMs } from '#kit/proven-time';
 import type {} from '../metrics/contract.ts';
-import type { ChartRequest } from './chart.ts';
+import type { ChartRequest } from './charts/chart.ts';
 import type {
   HistoryMark,
   HistoryStoreStatus,
@@ -18,9 +18,9 @@ import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
 import { TRY_MS, whenUnlocked } from './lock-wait.ts';
 import { OtherStore, type SampleWindow } from './other-store.ts';
-import type { UsageRequest } from './process-usage.ts';
 import { SampleRecorder } from './sample-recorder.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
+import type { UsageRequest } from './store/process-usage.ts';
 import { storeTotals } from './store-totals.ts';
 
 const MAX_BYTES = 64 * 1_024 * 1_024;

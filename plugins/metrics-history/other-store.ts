@@ -1,10 +1,10 @@
 // Reads from the other store of the history, to which the own file adds what is not there yet. Whatever fails is left
 // to the own file.
 import type { Database, Host } from '#core';
-import { bucketFor, bucketsFrom, justBefore } from './buckets.ts';
-import { type ChartRequest, untilOf } from './chart.ts';
+import { bucketFor, bucketsFrom, justBefore } from './charts/buckets.ts';
+import { type ChartRequest, untilOf } from './charts/chart.ts';
+import type { Piece } from './codec/gzip-pieces.ts';
 import type { HistoryStore } from './contract.ts';
-import type { Piece } from './gzip-pieces.ts';
 import type * as Statements from './history-statements.ts';
 
 const READ_MS = 30_000;

@@ -1,7 +1,6 @@
 // The least and greatest of each curve over a time: of percentages as they are, of counters as rates between
 // neighbours.
-import type { Pair } from './compact-item.ts';
-import type { TimedPoint } from './sample-points.ts';
+import type { Pair, TimedPoint } from './codec/compact-item.ts';
 
 export interface Range {
   readonly min: number;

@@ -3,13 +3,13 @@
 // Then the ranges of hours that are over are made, and the blocks of the charts that are asked for most.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import { forgetBlocks } from './block-memory.ts';
-import { forgetKeptBlocks } from './kept-blocks.ts';
-import { count, counter, setMetadata } from './metadata.ts';
-import { forgetRollupsBefore, keepNextHour } from './rollups.ts';
-import { removeNames } from './sample-points.ts';
-import { removeDictionaries } from './samples.ts';
-import { keepNextBlock } from './usual-charts.ts';
+import { keepNextBlock } from './charts/usual-charts.ts';
+import { forgetBlocks } from './store/block-memory.ts';
+import { forgetKeptBlocks } from './store/kept-blocks.ts';
+import { count, counter, setMetadata } from './store/metadata.ts';
+import { forgetRollupsBefore, keepNextHour } from './store/rollups.ts';
+import { removeNames } from './store/sample-points.ts';
+import { removeDictionaries } from './store/samples.ts';
 
 const CHUNK_ROWS = 1_000;
 const MS_PER_S = 1_000;

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
-import { textOfPiece } from '../../../plugins/metrics-history/gzip-pieces.ts';
+import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 
 function open(): SqliteDatabase {

@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
-import { textOfPiece } from '../../../plugins/metrics-history/gzip-pieces.ts';
+import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 import { audit, type Body, chart, deepSample, open, START, sample, write } from '../../support/history-database.ts';
 

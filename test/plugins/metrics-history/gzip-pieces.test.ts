@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { gzipFile, type Piece, pieceOf } from '../../../plugins/metrics-history/gzip-pieces.ts';
+import { gzipFile, type Piece, pieceOf } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 
 /** 2 kB at least, also when they are compressed. */
 function noise(seed: number): string {

@@ -5,8 +5,8 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
-import { compactItem } from '../../../plugins/metrics-history/compact-item.ts';
-import { textOfPiece } from '../../../plugins/metrics-history/gzip-pieces.ts';
+import { compactItem } from '../../../plugins/metrics-history/codec/compact-item.ts';
+import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 import {
   audit,

@@ -1,7 +1,7 @@
 // What is removed of the history, by age and by size: samples, what they differ from, and names, with its books.
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { textOfPiece } from '../../../plugins/metrics-history/gzip-pieces.ts';
+import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 import { audit, type Body, chart, open, START, sample, write } from '../../support/history-database.ts';
 

@@ -2,12 +2,13 @@
 // remembered.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import { BLOCK_BUCKETS, type Block, type BlockKey, rememberBlock, rememberedBlock } from './block-memory.ts';
+import type { TimedPoint } from '../codec/compact-item.ts';
+import { BEST, FAST, pieceOf, textOfPiece } from '../codec/gzip-pieces.ts';
+import { BLOCK_BUCKETS, type Block, type BlockKey, rememberBlock, rememberedBlock } from '../store/block-memory.ts';
+import { keptBlock } from '../store/kept-blocks.ts';
+import { pointAt } from '../store/sample-points.ts';
+import { itemText, ROW_COLUMNS, type Row } from '../store/samples.ts';
 import { justBefore } from './buckets.ts';
-import { BEST, FAST, pieceOf, textOfPiece } from './gzip-pieces.ts';
-import { keptBlock } from './kept-blocks.ts';
-import { pointAt, type TimedPoint } from './sample-points.ts';
-import { itemText, ROW_COLUMNS, type Row } from './samples.ts';
 
 const MS_PER_S = 1_000;
 const COMMA = Buffer.from(',');

@@ -22,6 +22,11 @@ export interface Point {
   readonly interfaces: ReadonlyMap<string, Pair>;
 }
 
+/** A point with its time. */
+export interface TimedPoint extends Point {
+  readonly atMs: number;
+}
+
 const INTERFACE_MEMBERS = [
   'name',
   'available',

@@ -1,12 +1,12 @@
 // The charts that are asked for most: their blocks are made as soon as the time of each is over, and kept in the file.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import { BLOCK_BUCKETS, type BlockKey } from './block-memory.ts';
+import { BLOCK_BUCKETS, type BlockKey } from '../store/block-memory.ts';
+import { keepBlock, keptEnds, removeKeptBlocks } from '../store/kept-blocks.ts';
+import { counter } from '../store/metadata.ts';
 import { bucketFor } from './buckets.ts';
 import { chartText } from './chart.ts';
 import { lastOfBuckets, wholeBlock } from './chart-blocks.ts';
-import { keepBlock, keptEnds, removeKeptBlocks } from './kept-blocks.ts';
-import { counter } from './metadata.ts';
 
 const HOUR_S = 3_600;
 /** Those that a frontend offers, and a week. */

@@ -2,7 +2,7 @@
 // day.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import type { NumberSummary, ProcessUsageSummary, SpanUsage, TimeSpan } from './contract.ts';
+import type { NumberSummary, ProcessUsageSummary, SpanUsage, TimeSpan } from '../contract.ts';
 import { itemText, ROW_COLUMNS, type Row } from './samples.ts';
 
 const MAX_SAMPLES = 1_500;

@@ -2,8 +2,8 @@
 // week take no longer than those of an hour.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
+import { RangeCollector, type Ranges } from '../ranges.ts';
 import { counter, setMetadata } from './metadata.ts';
-import { RangeCollector, type Ranges } from './ranges.ts';
 import { pointBefore, pointsBetween } from './sample-points.ts';
 
 const FIVE_MINUTES_MS = 300_000;

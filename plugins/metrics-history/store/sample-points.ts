@@ -1,12 +1,7 @@
 // The numbers of samples, a narrow row each, from which curves and their extremes are made without reading samples.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import type { Pair, Point } from './compact-item.ts';
-
-/** A point with its time. */
-export interface TimedPoint extends Point {
-  readonly atMs: number;
-}
+import type { Pair, Point, TimedPoint } from '../codec/compact-item.ts';
 
 interface PointRow {
   readonly at_ms: number;

@@ -3,9 +3,8 @@
 import { crc32 } from 'node:zlib';
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
+import type { Pair, TimedPoint } from '../codec/compact-item.ts';
 import { BLOCK_BUCKETS, type Block, type BlockKey } from './block-memory.ts';
-import type { Pair } from './compact-item.ts';
-import type { TimedPoint } from './sample-points.ts';
 
 interface Row {
   readonly head: string;

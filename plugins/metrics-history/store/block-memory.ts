@@ -1,8 +1,8 @@
 // Blocks of samples as charts show them, compressed as they are answered: charts of the same buckets show most of the
 // same samples again. A block is forgotten when a sample of its time is written or removed.
 import type { SqliteDatabase } from '#core';
-import type { Piece } from './gzip-pieces.ts';
-import type { TimedPoint } from './sample-points.ts';
+import type { TimedPoint } from '../codec/compact-item.ts';
+import type { Piece } from '../codec/gzip-pieces.ts';
 
 /** How many buckets a block has. */
 export const BLOCK_BUCKETS = 16;

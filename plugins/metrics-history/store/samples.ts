@@ -2,12 +2,7 @@
 import type { SqliteDatabase } from '#core';
 import { refuseCostlyJson } from '#kit/nesting';
 import { prepared } from '#kit/prepared-statement';
-import { forgetBlocks } from './block-memory.ts';
-import { itemIn, type Point, pointOf } from './compact-item.ts';
-import type { StoredItem, StoredPayload } from './contract.ts';
-import { forgetKeptBlocks } from './kept-blocks.ts';
-import { count, counter, setMetadata } from './metadata.ts';
-import { forgetRollups } from './rollups.ts';
+import { itemIn, type Point, pointOf } from '../codec/compact-item.ts';
 import {
   compress,
   DIFFERENCES,
@@ -17,7 +12,12 @@ import {
   wholeOf,
   wholeOfZlib,
   ZLIB,
-} from './sample-codec.ts';
+} from '../codec/sample-codec.ts';
+import type { StoredItem, StoredPayload } from '../contract.ts';
+import { forgetBlocks } from './block-memory.ts';
+import { forgetKeptBlocks } from './kept-blocks.ts';
+import { count, counter, setMetadata } from './metadata.ts';
+import { forgetRollups } from './rollups.ts';
 import { forgetNames, writePoint } from './sample-points.ts';
 
 export interface Row {

@@ -1,15 +1,16 @@
 // The data of a chart: the last sample of each bucket of time, curves through them, and the extremes of all samples.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import type { Block } from './block-memory.ts';
+import type { TimedPoint } from '../codec/compact-item.ts';
+import { gzipOf, type Piece, pieceOf } from '../codec/gzip-pieces.ts';
+import type { StoredItem } from '../contract.ts';
+import { CURVES, type Curve, curveValues, interfaceRates, type Range, RangeCollector, type Ranges } from '../ranges.ts';
+import type { Block } from '../store/block-memory.ts';
+import { rangesBetween } from '../store/rollups.ts';
+import { pointBefore } from '../store/sample-points.ts';
+import { storedItem } from '../store/samples.ts';
 import { bucketFor, bucketsFrom } from './buckets.ts';
 import { blockOf, blocksOf, type Entry } from './chart-blocks.ts';
-import type { StoredItem } from './contract.ts';
-import { gzipOf, type Piece, pieceOf } from './gzip-pieces.ts';
-import { CURVES, type Curve, curveValues, interfaceRates, type Range, RangeCollector, type Ranges } from './ranges.ts';
-import { rangesBetween } from './rollups.ts';
-import { pointBefore, type TimedPoint } from './sample-points.ts';
-import { storedItem } from './samples.ts';
 
 const MS_PER_S = 1_000;
 /** Then what was read so far is answered. */
