@@ -1,6 +1,5 @@
-// 5 to 500 services that need nothing of each other: what a boot, idling, a stop, GET /health, a save and 100 clients
-// of
-// `/ws/status` cost the host, and how long its loop stands still at most. The baselines are bare Node: it spawns and
+// 5 to 500 services that need nothing of each other: what a boot, idling, a stop, `GET /health`, a save and 100 clients
+// of `/ws/status` cost the host, and how long its loop stands still at most. The baselines are bare Node: it spawns and
 // ends the same programs, answers and sends the same bytes, and writes the same file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
