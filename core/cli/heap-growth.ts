@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 /**
  * V8 reads the flag after each collection of the old generation, of all threads; these releases of Node are known to.
  */
-const KNOWN_RELEASES = new Set(['20', '22', '24']);
+const KNOWN_RELEASES = new Set(['20', '22', '24', '26']);
 /** By so much of what lives the heap may grow before it is collected again. */
 const GROWTH_PERCENT = 30;
 

@@ -10,6 +10,7 @@ const THRESHOLDS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   20: { 'interrupt-budget': 67_584 },
   22: { 'invocation-count-for-turbofan': 3_000 },
   24: { 'invocation-count-for-maglev': 400, 'invocation-count-for-turbofan': 3_000 },
+  26: { 'invocation-count-for-maglev': 400, 'invocation-count-for-turbofan': 3_000 },
 };
 /** A function counts on from its last threshold, so that a larger factor would slow the running host down. */
 const FACTOR = 16;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
 /** V8 reads the flag whenever it begins a collection; these releases of Node are known to. */
-const KNOWN_RELEASES = new Set(['20', '22', '24']);
+const KNOWN_RELEASES = new Set(['20', '22', '24', '26']);
 const LOOK_MS = 1_000;
 /** The services of a boot start with pauses between them: the loop has rested for so many looks. */
 const QUIET_LOOKS = 2;

@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads';
 /**
  * V8 reads the flag whenever it may grow the young generation; these releases of Node are known to take 1 for "stay".
  */
-const KNOWN_RELEASES = new Set(['20', '22', '24']);
+const KNOWN_RELEASES = new Set(['20', '22', '24', '26']);
 const STAY = 1;
 /** V8's own factor, which it sets again for all threads whenever one begins. */
 const GROW = 2;

@@ -1,7 +1,6 @@
 // Finds plugin folders and imports each in isolation, so that a faulty folder affects no other.
 import { accessSync, constants } from 'node:fs';
 import { access, readdir, realpath } from 'node:fs/promises';
-import { register } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin } from '../contract/plugin.ts';
@@ -9,6 +8,7 @@ import { requireText } from '../kit/checked-argument.ts';
 import { errorText } from '../kit/error-text.ts';
 import type { JoinedPlugins } from './joined-plugins.ts';
 import { refusalOfFolder } from './plugin-trust.ts';
+import { addReloadHooks } from './reload-hooks.ts';
 
 /** Version of the plugin contract in core/contract. */
 const CONTRACT_VERSION = '1.0.0';
@@ -22,6 +22,7 @@ export const SOURCE_FILE = /\.(?:js|mjs|ts)$/;
 const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs', 'index.ts'];
 const RUNS_TYPESCRIPT = runsFromSource || ('typescript' in process.features && process.features.typescript !== false);
 
+const RELOAD_HOOKS = new URL(runsFromSource ? './reload-hooks.ts' : './reload-hooks.js', import.meta.url);
 const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 export interface PluginFolder {
@@ -137,7 +138,7 @@ export async function importPlugin(found: PluginFolder, generation: number, join
   const file = await realpath(found.indexFile).catch(() => found.indexFile);
   const url = pathToFileURL(file);
   if (generation > 0) {
-    if (!reloadHooks) register(new URL(runsFromSource ? './reload-hooks.ts' : './reload-hooks.js', import.meta.url));
+    if (!reloadHooks) addReloadHooks(RELOAD_HOOKS);
     reloadHooks = true;
     url.searchParams.set('generation', String(generation));
   }

@@ -1,5 +1,6 @@
 // Module hooks that pass the generation of an imported module on to the modules of its folder, so that a reload is
 // complete.
+import * as nodeModule from 'node:module';
 
 interface ResolveContext {
   readonly parentURL?: string;
@@ -9,13 +10,32 @@ interface Resolved {
   readonly url: string;
 }
 
+type Next<Result> = (specifier: string, context: ResolveContext) => Result;
+
+interface SyncHooks {
+  resolve(specifier: string, context: ResolveContext, next: Next<Resolved>): Resolved;
+}
+
+/** Node 20 has no hooks in the thread that imports, and later releases warn of those in a thread of their own. */
+const { registerHooks } = nodeModule as { readonly registerHooks?: (hooks: SyncHooks) => void };
+
+/** Adds the hooks to this process. `file` is this module, for releases of Node that load it in a thread of its own. */
+export function addReloadHooks(file: URL): void {
+  if (registerHooks === undefined) nodeModule.register(file);
+  else registerHooks({ resolve: (specifier, context, next) => inGeneration(next(specifier, context), context) });
+}
+
+/** The hook as a thread of Node's own calls it. */
 export async function resolve(
   specifier: string,
   context: ResolveContext,
-  next: (specifier: string, context: ResolveContext) => Promise<Resolved>,
+  next: Next<Promise<Resolved>>,
 ): Promise<Resolved> {
-  const resolved = await next(specifier, context);
-  const parent = context.parentURL === undefined ? null : new URL(context.parentURL);
+  return inGeneration(await next(specifier, context), context);
+}
+
+function inGeneration(resolved: Resolved, { parentURL }: ResolveContext): Resolved {
+  const parent = parentURL === undefined ? null : new URL(parentURL);
   const generation = parent?.searchParams.get('generation');
   if (parent === null || generation === null || generation === undefined) return resolved;
   const url = new URL(resolved.url);
