@@ -89,6 +89,8 @@ export async function openListener(
     requestSockets.delete(request.socket);
     connections.upgrade(request);
     socket.on('error', () => socket.destroy());
+    // Of all the protocols that a client offers, it is the one that is taken.
+    request.headers.upgrade = 'websocket';
     const fault = straighten(request) ?? (hasBody(request) ? 'A request for an upgrade has no body' : undefined);
     if (fault === undefined) options.upgrade(request, socket, head);
     else refuseSocket(socket, 400, fault);

@@ -108,9 +108,8 @@ export class StreamServer {
     socket.on('error', drop);
     const { path, query } = target(request.url ?? '/');
     const owned = this.#streams.get(path);
-    const isWebSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
     // Streams are withdrawn while the listener still answers, and none of them is unknown then.
-    if (!isWebSocket || (owned === undefined && !this.#options.stopping())) {
+    if (owned === undefined && !this.#options.stopping()) {
       refuseSocket(socket, 404, 'Not found');
       return;
     }

@@ -112,7 +112,7 @@ export class EmbeddedUis {
   /** Forwards an upgrade for an interface. Returns false, and leaves the socket alone, for any other upgrade. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const target = this.#destinations.find(request);
-    if (target === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
+    if (target === undefined) return false;
     this.#forwardUpgrade(target, request, socket, head);
     return true;
   }

@@ -156,6 +156,9 @@ t.test('only WebSockets are forwarded', async t => {
   t.equal(status, 502, 'a service that switches though nobody asked it to');
   t.notMatch(service.received[0], /upgrade|http2-settings/i);
   t.equal((await raw(port, upgrade())).status, 101);
+  const both = upgrade().map(line => (line.startsWith('Upgrade') ? 'Upgrade: h2c, websocket' : line));
+  t.equal((await raw(port, both)).status, 101);
+  t.match(service.received.at(-1), /\r\nupgrade: websocket\r\n/i);
 });
 
 t.test('headers of the answer stay as their bytes are', async t => {

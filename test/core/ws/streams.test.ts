@@ -150,6 +150,16 @@ t.test('refused upgrades', async t => {
   t.throws(() => entrance.http.addStream('b', { path: '/ws/a', summary: 'b', open: () => {} }), /of b .* by a/);
 });
 
+t.test('a stream is taken among the protocols that a client offers', async t => {
+  const entrance = await open(t);
+  entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void client.close(1000, 'seen') });
+  for (const offers of ['h2c, websocket', 'WebSocket,h2c', 'h2c\r\nUpgrade: websocket']) {
+    const lines = `GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${offers}\r\n${KEY}${VERSION}\r\n`;
+    const answer = await entrance.raw(lines);
+    t.match(answer, /^HTTP\/1\.1 101 .*\r\nUpgrade: websocket\r\n.*seen$/s, offers);
+  }
+});
+
 t.test('access', async t => {
   const entrance = await open(t, { pingMs: 50 });
   const tokens = new Map([
