@@ -1,6 +1,7 @@
 // Serves all WebSocket streams of the host: accepts upgrades, checks access, sends heartbeats and ends closed
 // connections.
 import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket, WebSocketServer } from 'ws';
@@ -55,6 +56,7 @@ const CALL_MS = 10_000;
 /** The versions of the protocol, for a client whose handshake is none of them. */
 const SPOKEN = ['Sec-WebSocket-Version: 13, 8'];
 const DEFAULT_PING_MS = 20_000;
+const UNLOADED = 'No stream can be opened at present; try again in a moment';
 const FULL: Refusal = { code: 1013, reason: 'Too many connections to this stream' };
 const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting down' };
 
@@ -126,10 +128,13 @@ export class StreamServer {
     const peer = request.socket.remoteAddress;
     const network = this.#options.network(request);
     const decided = owned === undefined ? SHUTTING_DOWN : await this.#decide(owned, { authorization, peer, network });
-    this.#sockets ??= openSockets();
-    const sockets = await this.#sockets;
+    const sockets = await this.#openSockets();
     socket.off('error', drop);
     if (socket.destroyed) return;
+    if (sockets === undefined) {
+      refuseSocket(socket, 503, UNLOADED);
+      return;
+    }
     // Others may have been served while this one was decided about.
     const verdict = owned !== undefined && !('code' in decided) && !owned.places.isOpenTo(network) ? FULL : decided;
     sockets.handleUpgrade(request, socket, head, webSocket => {
@@ -156,10 +161,22 @@ export class StreamServer {
   async end(graceMs: number): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#watch(undefined);
-    const clients = (await this.#sockets)?.clients ?? new Set();
+    const clients = (await this.#sockets?.catch(() => undefined))?.clients ?? new Set();
     const deadline = performance.now() + graceMs;
     while (clients.size > 0 && performance.now() < deadline) await delay(10);
     for (const client of clients) client.terminate();
+  }
+
+  /** undefined when that fails, as without a descriptor that is free. */
+  async #openSockets(): Promise<WebSocketServer | undefined> {
+    this.#sockets ??= openSockets();
+    try {
+      return await this.#sockets;
+    } catch (error) {
+      this.#sockets = undefined;
+      this.#options.log.error('streams cannot be opened', error);
+      return undefined;
+    }
   }
 
   async #decide(
@@ -268,7 +285,7 @@ function refuse(socket: WebSocket, { code, reason }: Refusal): void {
 }
 
 async function openSockets(): Promise<WebSocketServer> {
-  const library = await import('ws');
+  const library = await import('ws').catch(requireLibrary);
   const sockets = new library.WebSocketServer({
     noServer: true,
     perMessageDeflate: COMPRESSION,
@@ -278,4 +295,9 @@ async function openSockets(): Promise<WebSocketServer> {
   });
   sockets.on('wsClientError', (error, socket) => refuseSocket(socket, 400, error.message, SPOKEN));
   return sockets;
+}
+
+/** Node answers an import that has failed once with the same error ever after; what is required is read again. */
+function requireLibrary(): typeof import('ws') {
+  return createRequire(import.meta.url)('ws');
 }

@@ -1,0 +1,45 @@
+// The library of WebSockets is loaded with the first client of a stream: where that fails the client is told, and the
+// next one has its stream. A build has the library at hand, so that this is a host from its sources.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { TYPESCRIPT } from '../../support/typescript.ts';
+
+const run = promisify(execFile);
+const from = (source: string) => JSON.stringify(new URL(`../../support/${source}`, import.meta.url).href);
+
+/** No descriptor is left once the first client has been let in. */
+const PROGRAM = `
+import { closeSync, openSync } from 'node:fs';
+import { openEntrance } from ${from('entrance.ts')};
+import { handshakeTo } from ${from('raw-http.ts')};
+const entrance = await openEntrance(process.argv[1]);
+entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => client.close(1000, 'seen') });
+const taken = [];
+entrance.access = {
+  enabled: () => true,
+  check: () => {
+    try {
+      while (taken.length < 1_000_000) taken.push(openSync('/dev/null'));
+    } catch {
+      return { username: 'ann' };
+    }
+  },
+};
+const answers = [await entrance.raw(handshakeTo('/ws/a'))];
+for (const descriptor of taken) closeSync(descriptor);
+entrance.access = undefined;
+answers.push(await entrance.raw(handshakeTo('/ws/a')));
+await entrance.close();
+console.log(JSON.stringify({ answers, lines: entrance.lines }));
+`;
+
+t.test('a client that comes while the library cannot be loaded is refused, the next one is served', async t => {
+  const node = [process.execPath, TYPESCRIPT, '--input-type=module', '-e', PROGRAM, testDir(t)];
+  const { stdout } = await run('prlimit', ['--nofile=128', ...node], { timeout: 60_000 });
+  const { answers, lines } = JSON.parse(stdout);
+  t.match(answers[0], /^HTTP\/1\.1 503 .*{"detail":"No stream can be opened at present; try again in a moment"}$/s);
+  t.match(lines.join('\n'), /ERROR streams cannot be opened EMFILE/);
+  t.match(answers[1], /^HTTP\/1\.1 101 .*seen$/s);
+});
