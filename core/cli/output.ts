@@ -1,6 +1,7 @@
 // What a command writes: text of services without control characters, tables in columns, colours for terminals alone.
 import type { CommandOutput, Painted } from '../contract/command.ts';
 import { reasonText } from '../kit/error-text.ts';
+import { textWidth } from './text-width.ts';
 
 const COLOURS = { green: 32, yellow: 33, red: 31, grey: 90 } as const;
 /** Everything but line ends and tabs that moves a cursor, hides text or turns its direction. */
@@ -40,11 +41,11 @@ export function createOutput(env: NodeJS.ProcessEnv): OwnOutput {
     json: value => write(`${plain(JSON.stringify(value, null, 2))}\n`),
     table(titles, rows) {
       const cells = [titles, ...rows].map(row => row.map(cell => oneLine(typeof cell === 'string' ? cell : cell.text)));
-      const widths = titles.map((_title, column) => Math.max(...cells.map(row => [...(row[column] ?? '')].length)));
+      const widths = titles.map((_title, column) => Math.max(...cells.map(row => textWidth(row[column] ?? ''))));
       for (const [index, row] of cells.entries()) {
         const painted = row.map((text, column) => {
           const isLast = column === row.length - 1;
-          const padding = isLast ? '' : ' '.repeat((widths[column] ?? 0) - [...text].length);
+          const padding = isLast ? '' : ' '.repeat((widths[column] ?? 0) - textWidth(text));
           return paint(text, rows[index - 1]?.[column] ?? '') + padding;
         });
         write(`${painted.join(GAP)}\n`);

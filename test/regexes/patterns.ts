@@ -120,7 +120,7 @@ function piecesOf(source: string): string[] {
     .replaceAll(/\\(.)/g, '$1')
     .split('\n');
   const members = classes.flatMap(member => {
-    const accepted = new RegExp(member, /\\p/i.test(member) ? 'u' : '');
+    const accepted = new RegExp(member, /\\(?:p|u\{)/i.test(member) ? 'u' : '');
     return [...'a0 -_."\\:'].filter(character => accepted.test(character)).slice(0, 2);
   });
   return [...new Set([...members, ...texts, 'a', ' '])].filter(piece => piece !== '').slice(0, MAX_PIECES);

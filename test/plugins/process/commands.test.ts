@@ -26,6 +26,7 @@ const app = await startHost({
     web: { enabled: true, process_name: 'Store', ...SLEEP },
     shop: { enabled: true, process_name: 'Shop Front', ...SLEEP, wait_for_dir: [{ path: '/', process_name: 'Store' }] },
     odd: { enabled: false, process_name: 'Odd * Näme', ...SLEEP, groups: ['odd'] },
+    wide: { enabled: false, process_name: '映画 \u200b👍🏽', ...SLEEP },
     task: { enabled: false, process_name: 'Task', command: ['true'], config_dir: '/', oneshot: true },
     broken: { enabled: false, process_name: 'Broken', command: ['false'], config_dir: '/' },
     absent: { enabled: false, process_name: 'Absent', command: ['/nonexistent/program'], config_dir: '/' },
@@ -59,7 +60,14 @@ t.test('status lists what is in use, for people and for programs', async t => {
   t.match(store, { name: 'Store', enabled: true, status: 'running', health: 'healthy', restarts: 0 });
   t.ok(store.pid > 1 && store.uptime_seconds >= 0 && store.memory_bytes > 0);
   const all = (await rows('--all')).map(({ name }: { name: string }) => name);
-  t.same(all, ['Store', 'Shop Front', 'Odd * Näme', 'Task', 'Broken', 'Absent'], 'without the host itself');
+  t.same(
+    all,
+    ['Store', 'Shop Front', 'Odd * Näme', '映画 \u200b👍🏽', 'Task', 'Broken', 'Absent'],
+    'without the host itself',
+  );
+  const { stdout } = await command('status', '--all');
+  t.match(stdout, /^Odd \* Näme {2}stopped/m);
+  t.match(stdout, /^映画 \u200b👍🏽 {5}stopped/m, 'seven columns of ten');
 });
 
 t.test('names and patterns', async t => {
