@@ -59,6 +59,7 @@ export async function parseCommandLine(args: readonly string[], env: NodeJS.Proc
   await understand(grammar, words, set);
   refuseSurplus(name, grammar.args, command);
   const { plugins } = common;
+  if (plugins !== undefined && given[0] === name) await refuseUnread('--plugins', name, command, set);
   const options = { ...grammar.opts<OptionValues>(), ...(plugins === undefined ? {} : { plugins }) };
   return { name, command, args: grammar.args, options, configDir, isNamed, url };
 }
@@ -139,8 +140,21 @@ async function understand(grammar: Grammar, words: readonly string[], set: Comma
   } catch (error) {
     const [, flag] = /^unknown option '(--[a-z-]+)/.exec((error as Error).message) ?? [];
     const owners = flag === undefined ? [] : await ownersOf(flag, set);
-    throw owners.length === 0 ? error : new UsageError(`'${flag}' belongs to ${owners.join(', ')}; ${remedyOf(name)}`);
+    throw owners.length === 0 ? error : belongsTo(owners, String(flag), name);
   }
+}
+
+/** For an option that may stand before any command, though few read it. */
+async function refuseUnread(flag: string, name: string, command: Command, set: CommandSet): Promise<void> {
+  if (!hasOption(command, flag)) throw belongsTo(await ownersOf(flag, set), flag, name);
+}
+
+function belongsTo(owners: readonly string[], flag: string, name: string): UsageError {
+  return new UsageError(`'${flag}' belongs to ${owners.join(', ')}; ${remedyOf(name)}`);
+}
+
+function hasOption({ options = [] }: Command, flag: string): boolean {
+  return options.some(option => longFlag(option) === flag);
 }
 
 /** Turns what the parser throws into a sentence of one line that says what to do, unless the parser does already. */
@@ -163,7 +177,7 @@ async function ownersOf(flag: string, set: CommandSet): Promise<readonly string[
   const owners: string[] = [];
   for (const name of await set.names()) {
     const command = await set.find(name).catch(() => undefined);
-    if (command?.options?.some(({ flags }) => longFlag({ flags }) === flag)) owners.push(`'${name}'`);
+    if (command !== undefined && hasOption(command, flag)) owners.push(`'${name}'`);
   }
   return owners;
 }

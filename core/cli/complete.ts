@@ -26,7 +26,7 @@ async function wordsFor(before: readonly string[], typed: string): Promise<reado
   if (command === undefined) return [];
   const option = optionBefore(words.length, words, command);
   if (option !== undefined) return option.choices ?? [];
-  if (typed.startsWith('-')) return [...(command.options ?? []), ...COMMON_OPTIONS].map(longFlag);
+  if (typed.startsWith('-')) return optionsOf(command).map(longFlag);
   const given = words.filter(
     (word, index) => !word.startsWith('-') && optionBefore(index, words, command) === undefined,
   );
@@ -35,6 +35,11 @@ async function wordsFor(before: readonly string[], typed: string): Promise<reado
   const host = createHostClient(async () => url ?? addressOf(configDir, { isNamed }), process.env);
   const offered = argument.choices ?? (await argument.offer?.(host)) ?? [];
   return offered.filter(word => !given.includes(word));
+}
+
+/** Not every command reads the plugins, which it has among its own options then. */
+function optionsOf({ options = [] }: Command): readonly CommandOption[] {
+  return [...options, ...COMMON_OPTIONS.filter(common => longFlag(common) !== '--plugins')];
 }
 
 /** The option whose value stands at this place; undefined when the place belongs to none. */

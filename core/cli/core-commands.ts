@@ -1,13 +1,16 @@
 // The commands that belong to no area. What each does is loaded when it runs, because the host alone takes most of the
 // time of a short one.
 import path from 'node:path';
-import type { Command, CommandCall } from '../contract/command.ts';
+import type { Command, CommandCall, CommandOption } from '../contract/command.ts';
 import { stopOnSignals } from './stop-signals.ts';
+
+const PLUGINS: CommandOption = { flags: '--plugins <A,B>', description: 'load only these plugins' };
 
 export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   start: {
     summary: 'run the host in the foreground until SIGTERM or SIGINT',
     options: [
+      PLUGINS,
       { flags: '--example', description: 'write a small example stack where no configuration exists yet' },
       {
         flags: '--pace <SHARE>',
@@ -25,6 +28,7 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   },
   check: {
     summary: 'validate the configuration and every plugin; exit 1 on a problem',
+    options: [PLUGINS],
     async run(call) {
       const { configDir, output } = call;
       const look = { configDir, output, plugins: pluginsOf(call) };
@@ -34,6 +38,7 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   },
   plugins: {
     summary: 'list every plugin and its state',
+    options: [PLUGINS],
     async run(call) {
       const { configDir, output } = call;
       const look = { configDir, output, plugins: pluginsOf(call) };

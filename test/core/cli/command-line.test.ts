@@ -36,6 +36,7 @@ t.test('commands and options', async t => {
   t.match(await parse(['--plugins', 'a, b']), { name: 'start', options: { plugins: 'a, b' } });
   t.match(await parse(['--plugins', 'check']), { name: 'start', options: { plugins: 'check' } });
   t.match(await parse(['--version']), { name: 'version' });
+  t.match(await parse(['check', '--plugins', 'a', '--help']), { name: 'help', args: ['check'] });
   t.match(await parse(['start', '--help']), { name: 'help', args: ['start'] });
   t.match(await parse(['-h']), { name: 'help', args: [] });
   t.match(await parse(['--config-dir=/tmp/opt']), { configDir: '/tmp/opt' });
@@ -67,6 +68,11 @@ t.test('what cannot be understood is one sentence', async t => {
     [['--config-dir'], /config-dir.*; stackwarden help lists all options$/],
     [['check', '--example'], /^'--example' belongs to 'start'; stackwarden help check tells what it takes$/],
     [['help', '--example'], /^'--example' belongs to 'start'; stackwarden help lists the commands$/],
+    [
+      ['version', '--plugins', 'config'],
+      /^'--plugins' belongs to 'check', 'plugins', 'start'; stackwarden help version/,
+    ],
+    [['--plugins', 'config', 'help'], /^'--plugins' belongs to .*; stackwarden help lists the commands$/],
     [['check', '--url', 'localhost:80'], /'localhost:80' is no address of a host/],
     [['completion'], /missing required argument 'SHELL'; stackwarden help completion tells what it takes$/],
     [['completion', 'csh'], /^SHELL is bash, zsh or fish$/],
@@ -75,6 +81,7 @@ t.test('what cannot be understood is one sentence', async t => {
           [['graph', 'a', 'b'], /^unexpected argument 'b'/],
           [['graph', '--scope', 'some'], /^'--scope' is runtime or all/],
           [['check', '--scope', 'all'], /^'--scope' belongs to 'graph'/],
+          [['status', '--plugins', 'config'], /^'--plugins' belongs to 'check', 'plugins', 'start'; /],
           [['check', '--json'], /^'--json' belongs to 'events', 'status'; /],
         ] as const)
       : []),

@@ -205,6 +205,8 @@ for (const [shell, script] of Object.entries(SHELLS)) {
     t.same(await offered('stop', 'The'), [name]);
     t.same(await offered('logs', '-n', '5', '--le'), ['--level']);
     t.same(await offered('logs', '--level', 'E'), ['ERROR']);
+    t.same(await offered('check', '--pl'), ['--plugins']);
+    t.notOk((await offered('status', '--')).includes('--plugins'), 'to those that read them');
     t.same(await offered('config', 'get', 'speaker.pr'), ['speaker.process_name']);
   });
 }
