@@ -7,6 +7,8 @@ import { isObject } from '../kit/plain-object.ts';
 import { Logins } from './logins.ts';
 
 const TIMEOUT_MS = 30_000;
+/** For the look whether an address is the gateway's, which only makes an error clearer. */
+const LOOK_MS = 2_000;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const NEEDS_LOGIN =
   'the service requires a login; run stackwarden login, or set STACKWARDEN_TOKEN to the access_token that POST /auth/login answers';
@@ -48,20 +50,26 @@ class Client implements HostClient {
   }
 
   async get(path: string, query?: Query): Promise<unknown> {
-    return accepted(await this.#ask('GET', withQuery(path, query)), path);
+    return this.#accepted(await this.#ask('GET', withQuery(path, query)), path);
   }
 
   async find(path: string, query?: Query): Promise<unknown> {
     const answer = await this.#ask('GET', withQuery(path, query));
-    return isAbsent(answer) ? undefined : accepted(answer, path);
+    return isAbsent(answer) ? undefined : this.#accepted(answer, path);
   }
 
   async post(path: string, body: unknown, options?: RequestDeadline): Promise<unknown> {
-    return accepted(await this.#ask('POST', path, body, options), path);
+    return this.#accepted(await this.#ask('POST', path, body, options), path);
   }
 
   async keepLogin(tokens: LoginTokens | null): Promise<void> {
     await this.#logins.keep(await this.url(), tokens);
+  }
+
+  async #accepted(answer: Answer, path: string): Promise<unknown> {
+    if (answer.status >= 200 && answer.status < 300 && answer.body !== undefined) return answer.body;
+    await refuseElsewhere(answer, { url: await this.url(), path });
+    throw new Error(detailOf(answer) ?? `what answers is no Stackwarden (HTTP ${answer.status}); look at the address`);
   }
 
   async #ask(method: string, path: string, body?: unknown, options?: RequestDeadline): Promise<Answer> {
@@ -85,7 +93,7 @@ class Client implements HostClient {
     const path = '/auth/refresh';
     const answer = await exchange(url + path, { method: 'POST', body: { refresh_token }, token: undefined });
     if (answer.status === 401) throw new Error(OLD_LOGIN);
-    const tokens = accepted(answer, path) as LoginTokens;
+    const tokens = (await this.#accepted(answer, path)) as LoginTokens;
     await this.#logins.keep(url, tokens);
     return tokens.access_token;
   }
@@ -160,15 +168,26 @@ function isAbsent(answer: Answer): boolean {
   return answer.status === 404 && detailOf(answer) === 'Not found';
 }
 
-/** Throws an Error that says so where the host has nothing under the path. */
-export function refuseAbsent(answer: Answer, path: string): void {
+/**
+ * Throws an Error that says so where the address is the gateway's, with pages in place of the API, or the host has
+ * nothing under the path.
+ */
+export async function refuseElsewhere(
+  answer: Answer,
+  { url, path }: { readonly url: string; readonly path: string },
+): Promise<void> {
+  const mayBePages = answer.status === 503 || detailOf(answer) === undefined || isAbsent(answer);
+  if (mayBePages && (await isGateway(url))) {
+    const { origin, pathname } = new URL(`${url}/api`);
+    throw new Error(`the gateway answers at ${origin}, which has the API below /api; give --url ${origin}${pathname}`);
+  }
   if (isAbsent(answer)) throw new Error(`the running host has no ${path}; load the plugin that answers it`);
 }
 
-function accepted(answer: Answer, path: string): unknown {
-  if (answer.status >= 200 && answer.status < 300 && answer.body !== undefined) return answer.body;
-  refuseAbsent(answer, path);
-  throw new Error(detailOf(answer) ?? `what answers is no Stackwarden (HTTP ${answer.status}); look at the address`);
+async function isGateway(url: string): Promise<boolean> {
+  const asked = { method: 'GET', body: undefined, token: undefined, timeoutMs: LOOK_MS };
+  const { body } = await exchange(`${url}/api/health`, asked).catch(() => ({ body: undefined }));
+  return isObject(body) && typeof body.status === 'string';
 }
 
 function withQuery(path: string, query: Query = {}): string {

@@ -10,6 +10,7 @@ import type { Duplex } from 'node:stream';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Listener } from '../../../core/contract/route.ts';
+import { runCommand } from '../../support/command.ts';
 import { testDir } from '../../support/directory.ts';
 import { openEntrance, type TestEntrance } from '../../support/entrance.ts';
 import { until } from '../../support/until.ts';
@@ -199,6 +200,24 @@ t.test('in a host', { skip: !isHere }, async t => {
     t.ok(await logged(host.configDir, /WARNING.*authentication is off/));
     await host.stop();
     await t.rejects(fetch(`http://127.0.0.1:${line[1]}/`), 'its listener ends with the host');
+  });
+
+  await t.test('a command that is given its address names that of the API', async t => {
+    const host = await startHost({
+      plugins: ['config', 'process', 'health', 'gateway'],
+      config: { dumb: { gateway: { enabled: true, port: 0 } } },
+    });
+    t.teardown(() => host.stop());
+    const line = await until(() => logged(host.configDir, /gateway on (http:\/\/127\.0\.0\.1:\d+)/));
+    const base = String(line[1]);
+    for (const words of [['status'], ['stop', '--all'], ['health']]) {
+      const stderr = `stackwarden: the gateway answers at ${base}, which has the API below /api; give --url ${base}/api\n`;
+      t.match(await runCommand({ configDir: host.configDir, base }, ...words), { code: 1, stdout: '', stderr });
+    }
+    t.match(await runCommand({ configDir: host.configDir, base: `${base}/api` }, 'status'), {
+      code: 0,
+      stdout: /NAME/,
+    });
   });
 
   await t.test('a folder that holds no frontend: it is told, and a page of its own stands there', async t => {
