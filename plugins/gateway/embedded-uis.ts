@@ -17,6 +17,7 @@ import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
 import { buildRequestHeaders, buildResponseHeaders } from './forwarded-headers.ts';
 import { OwnCredentials } from './own-credentials.ts';
+import { moveRedirect } from './redirects.ts';
 import { PROBE_AFTER_MS, ServiceConnections } from './service-connections.ts';
 import { COOKIE_NAME, type Destination, namedUi, UiDestinations } from './ui-destinations.ts';
 
@@ -171,7 +172,8 @@ export class EmbeddedUis {
         outgoing.destroy();
         return;
       }
-      const told = this.#responseHeaders(answer.headersDistinct, target);
+      const hosts = [request.headers.host, headers['x-forwarded-host']];
+      const told = this.#responseHeaders(answer.headersDistinct, target, hosts);
       if (statusCode === 204) delete told['content-length'];
       response.writeHead(statusCode, told);
       // A stream of events may have nothing to tell for long.
@@ -243,26 +245,20 @@ export class EmbeddedUis {
   #responseHeaders(
     headers: Readonly<Record<string, string[] | undefined>>,
     target: Destination,
+    ownHosts: readonly unknown[],
   ): Record<string, string | string[]> {
     const result = buildResponseHeaders(headers);
     if (this.#options.behindFrontend === true) return result;
-    if (typeof result.location === 'string') result.location = rewriteLocation(result.location, target);
+    if (typeof result.location === 'string') result.location = this.#moved(result.location, target, ownHosts);
     const cookie = `${COOKIE_NAME}=${target.ui.name}; Path=/; SameSite=Lax`;
     const serviceCookies = result['set-cookie'] ?? [];
     result['set-cookie'] = [...(Array.isArray(serviceCookies) ? serviceCookies : [serviceCookies]), cookie];
     return result;
   }
-}
 
-/** Moves a redirect within the service below the prefix; a redirect to elsewhere stays as it is. */
-function rewriteLocation(location: string, { ui: { host, port }, prefix }: Destination): string {
-  const local = location.replace(
-    new RegExp(`^https?://(?:${host.replaceAll('.', '\\.')}|localhost):${port}(?=/|$)`),
-    '',
-  );
-  return local.startsWith('/') && !local.startsWith('//') && !local.startsWith(`${prefix}/`)
-    ? prefix + local
-    : location;
+  #moved(location: string, target: Destination, ownHosts: readonly unknown[]): string {
+    return moveRedirect(location, target, { ownHosts, isOfUi: path => this.#destinations.knows(path) });
+  }
 }
 
 /** A landing page stands in the configuration, with whatever characters. */

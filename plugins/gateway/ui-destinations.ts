@@ -50,6 +50,12 @@ export class UiDestinations {
     return opened && this.#destination(opened, url);
   }
 
+  /** Whether this path from the root names one. */
+  knows(path: string): boolean {
+    const { name } = namedUi(path);
+    return name !== undefined && this.#named(name) !== undefined;
+  }
+
   #destination(ui: ServiceUi, path: string): Destination {
     const { behindFrontend, credentials } = this.#options;
     const prefix = `${behindFrontend ? '/service/ui' : '/ui'}/${ui.name}`;

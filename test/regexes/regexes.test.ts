@@ -9,7 +9,6 @@ const KNOWN_MAKERS: Readonly<Record<string, string>> = {
   'core/build/seams.ts': 'reads the sources of the product alone, when its documentation is made',
   'core/kit/secret-names.ts': 'a list of words; test/attacks/17-redaction.test.ts gives it its near matches',
   'core/kit/secret-shapes.ts': 'a list of words; test/attacks/17-redaction.test.ts gives it its near matches',
-  'plugins/gateway/embedded-uis.ts': 'the address of a service, which has a fixed place',
   'plugins/gateway/ui-destinations.ts': 'the name of a cookie, which has a fixed place',
   'plugins/services/block-schema.ts': 'patterns of templates, which are in the list',
   'plugins/services/catalogue.ts': 'a word of a template',

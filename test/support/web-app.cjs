@@ -45,7 +45,8 @@ const server = createServer((request, response) => {
       response.end(JSON.stringify({ method: request.method, search, headers: request.headers, body }));
     });
   } else if (pathname === '/away') {
-    response.writeHead(302, { Location: '/echo?from=away' }).end();
+    const to = new URLSearchParams(search).get('to');
+    response.writeHead(302, { Location: to ?? '/echo?from=away' }).end();
   } else if (files[pathname] === undefined) response.writeHead(404).end('nothing here');
   else {
     const more = pathname === '/worker.js' ? forOrigin : {};

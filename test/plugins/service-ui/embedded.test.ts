@@ -91,9 +91,37 @@ t.test('over HTTP', { skip: !isHere }, async t => {
   await app.post('/config', { updates: { dumb: { api_service: { trusted_proxies: ['127.0.0.0/8'] } } } });
   t.match(await askProxied(), { headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'media.local' } });
   t.match(await (await fetch(`${base}/ui/app/echo`)).json(), { headers: own }, 'a proxy that says nothing');
+  const away = async (to?: string, headers = {}) => {
+    const query = to === undefined ? '' : `?to=${encodeURIComponent(to)}`;
+    const answer = await fetch(`${base}/ui/app/away${query}`, { redirect: 'manual', headers });
+    return answer.headers.get('location');
+  };
+  t.equal(await away(), '/ui/app/echo?from=away', 'a redirect stays below the prefix');
+  for (const [to, place] of [
+    [`http://127.0.0.1:${port}/login`, '/ui/app/login'],
+    [`http://127.0.0.1:${port}`, '/ui/app/'],
+    [`http://LOCALHOST:${port}?a=http://x/`, '/ui/app/?a=http://x/'],
+    [`//127.0.0.1:${port}//login`, '/ui/app//login'],
+    [`${base}/login?next=/`, '/ui/app/login?next=/'],
+    [`${base}`, '/ui/app/'],
+    [`${base}/ui/other`, '/ui/app/ui/other'],
+    [`${base}/ui/app/login`, `${base}/ui/app/login`],
+    [`${base}/service/ui/app`, `${base}/service/ui/app`],
+    ['/ui/app/login', '/ui/app/login'],
+    ['login', 'login'],
+    ['?a=1', '?a=1'],
+    ['//elsewhere.example/', '//elsewhere.example/'],
+    [`http://127.0.0.1:${port}@elsewhere.example/`, `http://127.0.0.1:${port}@elsewhere.example/`],
+    ['https://elsewhere.example/ui/app/', 'https://elsewhere.example/ui/app/'],
+  ] as const) {
+    t.equal(await away(to), place, to);
+  }
+
+  const proxied = { 'x-forwarded-host': 'media.local' };
+  t.equal(await away('https://media.local/login', proxied), '/ui/app/login', 'as it is told that the browser asks');
+  t.equal(await away('https://media.local:443/login', proxied), '/ui/app/login');
   await app.post('/config', { updates: { dumb: { api_service: { trusted_proxies: [] } } } });
-  const away = await fetch(`${base}/ui/app/away`, { redirect: 'manual' });
-  t.equal(away.headers.get('location'), '/ui/app/echo?from=away', 'a redirect stays below the prefix');
+  t.equal(await away('https://media.local/login', proxied), 'https://media.local/login', 'anybody could say so');
 
   const fromPage = { referer: `${base}/ui/app/` };
   t.equal(await (await fetch(`${base}/absolute.js`, { headers: fromPage })).text(), 'window.absolute = true');
