@@ -39,8 +39,10 @@ function isExitCode(code: unknown): boolean {
 
 main().then(
   code => exitProcess(code),
-  (error: unknown) => {
+  async (error: unknown) => {
     if (error instanceof OutputClosed) exitProcess(0);
+    // What was told before the failure; that it cannot be written is no news then.
+    await output.written().catch(() => undefined);
     output.note(`stackwarden: ${errorText(error).split('\n')[0]}`);
     exitProcess(error instanceof UsageError ? MISUSED : error instanceof Unreachable ? UNREACHABLE : FAILED);
   },

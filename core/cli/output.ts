@@ -12,7 +12,7 @@ const GAP = '  ';
 export class OutputClosed extends Error {}
 
 export interface OwnOutput extends CommandOutput {
-  /** Throws an Error when something could not be written, as to a full disk. */
+  /** Waits until all is written, however slowly it is read. Throws an Error when it could not be, as to a full disk. */
   written(): Promise<void>;
 }
 
@@ -21,14 +21,19 @@ export function createOutput(env: NodeJS.ProcessEnv): OwnOutput {
   const { stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
   let fault: Error | undefined;
+  let unwritten = 0;
+  let onAllWritten: () => void = () => undefined;
   // Each is told to whoever wrote.
   stdout.on('error', () => undefined);
   stderr.on('error', () => undefined);
   const onWritten = (error?: NodeJS.ErrnoException | null): void => {
     if (error) fault ??= error.code === 'EPIPE' ? new OutputClosed() : unwritable(error);
+    unwritten -= 1;
+    if (unwritten === 0) onAllWritten();
   };
   const write = (text: string): void => {
     if (fault !== undefined) throw fault;
+    unwritten += 1;
     stdout.write(text, onWritten);
   };
   const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
@@ -55,8 +60,10 @@ export function createOutput(env: NodeJS.ProcessEnv): OwnOutput {
       if (isTerminal) write('\u001b[H\u001b[J');
     },
     async written() {
-      // A write that fails is told of in the next turn.
-      await new Promise(resolve => setImmediate(resolve));
+      if (unwritten > 0)
+        await new Promise<void>(resolve => {
+          onAllWritten = resolve;
+        });
       if (fault !== undefined && !(fault instanceof OutputClosed)) throw fault;
     },
   };

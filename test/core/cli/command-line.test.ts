@@ -137,6 +137,29 @@ t.test('a plugin of the configuration directory brings a command of its own', as
   t.match(refused.stderr(), /greet\.js .*who could change the plugin/);
 });
 
+t.test('all that a command prints reaches a reader that takes its time', async t => {
+  const LINES = 20_000;
+  const much = (end: string) => `export default {
+    summary: 'say much',
+    async run({ output }) {
+      for (let line = 1; line <= ${LINES}; line += 1) output.line('line ' + line + ' of many, each of some length');
+      ${end}
+    },
+  };`;
+  const commands = { 'much.js': much('return 4;'), 'broken.js': much("throw new Error('broken off');") };
+  const configDir = testDir(t, { plugins: { speaker: { 'index.js': '', commands } } });
+  for (const [name, code, stderr] of [
+    ['much', 4, ''],
+    ['broken', 1, 'stackwarden: broken off\n'],
+  ] as const) {
+    const speaking = spawnStackwarden(configDir, { args: [name] });
+    t.same(await speaking.exited, { code, signal: null }, name);
+    t.equal(speaking.stdout().split('\n').length, LINES + 1, name);
+    t.ok(speaking.stdout().endsWith(`line ${LINES} of many, each of some length\n`), name);
+    t.equal(speaking.stderr(), stderr);
+  }
+});
+
 t.test('a command of a plugin that is made wrongly is in the way of no other', async t => {
   const greet = (members: string, code: string) =>
     `export default { summary: 'greet', ${members} run: async () => ${code} };`;
