@@ -30,6 +30,7 @@ const PROBED = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LIST = 'GET /config/service-ui lists those of enabled services';
 const CODED = 'compresses its answers in a way that nobody asked for (Transfer-Encoding); see to its settings';
+const LARGE_HEADERS = 'answers with headers of more than 64 KiB; see to what it puts there';
 const WORKER_AT_ROOT =
   'A service worker of an interface would stand before every page here; open the interface at an address of its own';
 
@@ -123,8 +124,10 @@ export class EmbeddedUis {
     this.#connections.destroy();
   }
 
-  /** Why it does not answer. */
-  #silenceOf({ processName, port }: ServiceUi): string {
+  /** Why there is no answer of it to pass on. */
+  #silenceOf({ processName, port }: ServiceUi, fault: NodeJS.ErrnoException | undefined): string {
+    if (fault?.code === 'HPE_HEADER_OVERFLOW') return LARGE_HEADERS;
+    if (fault?.code?.startsWith('HPE_')) return `gives no answer of HTTP/1.1 on port ${port}; see to its settings`;
     const isStopped = this.#options.isStopped?.(processName) === true;
     return isStopped ? 'is not running; start it' : `does not answer on port ${port}`;
   }
@@ -149,7 +152,10 @@ export class EmbeddedUis {
       outgoing.destroy();
     });
     response.once('close', () => outgoing.destroy());
-    outgoing.on('error', () => undefined);
+    let fault: NodeJS.ErrnoException | undefined;
+    outgoing.on('error', error => {
+      fault = error;
+    });
     // A service that takes an upgrade nobody asked for ends it without an error.
     outgoing.once('close', () => {
       // A client reads an answer only after it has sent its body.
@@ -157,7 +163,7 @@ export class EmbeddedUis {
       if (response.headersSent || response.destroyed) return;
       // Services close kept connections at any moment, also when they are just used again.
       if (mayRepeat && outgoing.reusedSocket && !isTimeout) this.#forward(target, request, response, false);
-      else refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui)}`);
+      else refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui, fault)}`);
     });
     outgoing.on('response', answer => {
       outgoing.setTimeout(0);
@@ -206,7 +212,7 @@ export class EmbeddedUis {
       outgoing.destroy();
       if (!socket.destroyed) refuseSocket(socket, status, `${ui.processName} ${detail}`);
     };
-    outgoing.on('error', () => fail(isTimeout ? 504 : 502, this.#silenceOf(ui)));
+    outgoing.on('error', error => fail(isTimeout ? 504 : 502, this.#silenceOf(ui, error)));
     outgoing.on('response', answer => fail(refusalStatus(answer.statusCode), 'does not take this connection'));
     outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
       clearTimeout(timer);

@@ -82,6 +82,8 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
     '/quiet': '200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
     '/continue': '100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
     '/hints': '103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/larger': `200 OK\r\nX-Large: ${'a'.repeat(70_000)}\r\nContent-Length: 2\r\n\r\nok`,
+    '/lengths': '200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok',
     '/none': '099 None\r\nContent-Length: 2\r\n\r\nok',
     '/a%20%c3%a9': '200 OK\r\nContent-Length: 2\r\n\r\nok',
     '/bytes': '200 OK\r\nX-Name: \u00E9\u4E2D\r\nContent-Length: 2\r\n\r\nok',
@@ -118,6 +120,8 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
       'an interim answer that nobody asked for is passed over',
     );
   t.equal((await raw('/none')).status, 502, 'what is no status');
+  t.match((await raw('/larger')).text, /^HTTP\/1\.1 502 .*"App answers with headers of more than 64 KiB; see to /s);
+  t.match((await raw('/lengths')).text, /^HTTP\/1\.1 502 .*"App gives no answer of HTTP\/1\.1 on port \d+; see to /s);
   const landing = ['GET /ui/landing/ HTTP/1.1', 'Host: x', 'Connection: close'];
   t.match((await rawAnswer(port, landing)).text, /^HTTP\/1\.1 200 .*ok$/s, 'a landing page with any characters');
   t.match((await raw('/bytes')).text, /x-name: \u00E9\u4E2D\r\n/i, 'headers stay as their bytes are');
