@@ -11,25 +11,20 @@ const GAP = '  ';
 /** Whoever read the output has closed it, so that nobody is left to work for. */
 export class OutputClosed extends Error {}
 
-export interface OwnOutput extends CommandOutput {
-  /** Waits until all is written, however slowly it is read. Throws an Error when it could not be, as to a full disk. */
-  written(): Promise<void>;
-}
-
 /** Results go to the standard output, notes to the standard error. What writes throws an OutputClosed, or that Error. */
-export function createOutput(env: NodeJS.ProcessEnv): OwnOutput {
+export function createOutput(env: NodeJS.ProcessEnv): CommandOutput {
   const { stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
   let fault: Error | undefined;
   let unwritten = 0;
-  let onAllWritten: () => void = () => undefined;
+  const waiting: (() => void)[] = [];
   // Each is told to whoever wrote.
   stdout.on('error', () => undefined);
   stderr.on('error', () => undefined);
   const onWritten = (error?: NodeJS.ErrnoException | null): void => {
     if (error) fault ??= error.code === 'EPIPE' ? new OutputClosed() : unwritable(error);
     unwritten -= 1;
-    if (unwritten === 0) onAllWritten();
+    if (unwritten === 0) for (const go of waiting.splice(0)) go();
   };
   const write = (text: string): void => {
     if (fault !== undefined) throw fault;
@@ -60,10 +55,7 @@ export function createOutput(env: NodeJS.ProcessEnv): OwnOutput {
       if (isTerminal) write('\u001b[H\u001b[J');
     },
     async written() {
-      if (unwritten > 0)
-        await new Promise<void>(resolve => {
-          onAllWritten = resolve;
-        });
+      if (unwritten > 0) await new Promise<void>(resolve => waiting.push(resolve));
       if (fault !== undefined && !(fault instanceof OutputClosed)) throw fault;
     },
   };

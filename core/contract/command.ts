@@ -81,6 +81,11 @@ export interface CommandOutput {
   table(titles: readonly string[], rows: readonly (readonly (string | Painted)[])[]): void;
   /** Begins anew at the top of a terminal; does nothing elsewhere. */
   clear(): void;
+  /**
+   * Waits until all is written, however slowly it is read: what goes on for long waits before it asks for more. Throws
+   * an Error when something could not be written, as to a full disk.
+   */
+  written(): Promise<void>;
 }
 
 export interface Painted {

@@ -30,6 +30,7 @@ const command: Command = {
         if (fitsPattern(event.type, pattern)) output.line(options.json ? JSON.stringify(event) : textOf(event));
       after = String(last);
       if (!options.follow) return 0;
+      await output.written();
       await delay(POLL_MS);
     }
   },

@@ -23,19 +23,25 @@ interface Page {
 }
 
 export class LogReader {
+  readonly processName: string;
   readonly #host: HostClient;
-  readonly #processName: string;
   readonly #threshold: Level | undefined;
   /** Of the line that was read last: what continues it has no level of its own. */
   #level: Level | undefined;
   #cursor = 0;
   #fileId: string | null = null;
+  #hasGap = false;
 
   /** Lines below the threshold are left out. */
   constructor(host: HostClient, processName: string, threshold: Level | undefined) {
     this.#host = host;
-    this.#processName = processName;
+    this.processName = processName;
     this.#threshold = threshold;
+  }
+
+  /** Whether more had been written at the last call of `further` than the host gives at once. */
+  get hasGap(): boolean {
+    return this.#hasGap;
   }
 
   /** At most `count` lines, the newest ones. */
@@ -51,12 +57,15 @@ export class LogReader {
   /** What was written since the last call. */
   async further(): Promise<readonly string[]> {
     const position = { cursor: String(this.#cursor), ...(this.#fileId === null ? {} : { file_id: this.#fileId }) };
-    const { rest = '', chunk } = await this.#page({ ...position, rest: 'true', tail_bytes: String(MAX_TAIL_BYTES) });
+    const [fileId, cursor] = [this.#fileId, this.#cursor];
+    const page = await this.#page({ ...position, rest: 'true', tail_bytes: String(MAX_TAIL_BYTES) });
+    const { rest = '', chunk, reset, file_id: fileIdNow, size } = page;
+    this.#hasGap = reset && fileIdNow !== null && fileIdNow === fileId && size > cursor;
     return [...this.#linesOf(rest), ...this.#linesOf(chunk)];
   }
 
   async #page(query: Readonly<Record<string, string>>): Promise<Page> {
-    const page = (await this.#host.get('/logs', { process_name: this.#processName, ...query })) as Page;
+    const page = (await this.#host.get('/logs', { process_name: this.processName, ...query })) as Page;
     // A log that is not there for a moment goes on where it was.
     if (page.file_id === null) return page;
     if (page.reset && page.rest === undefined) this.#level = undefined;
@@ -72,6 +81,10 @@ export class LogReader {
       return this.#threshold === undefined || this.#level === undefined || passes(this.#level, this.#threshold);
     });
   }
+}
+
+export function gapIn({ processName }: LogReader): string {
+  return `lines of ${processName} are left out here, because they came faster than they were read`;
 }
 
 /** Of a line of the host, or of a service that writes JSON itself. */

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, CommandCall, HostClient } from '#core';
 import { namesThatFit } from '#kit/name-pattern';
-import { LogReader } from '../client/log-reader.ts';
+import { gapIn, LogReader } from '../client/log-reader.ts';
 import { processNames } from '../client/process-names.ts';
 
 const LINES_BEFORE = 10;
@@ -43,8 +43,10 @@ async function follow(name: string, { host, output }: CommandCall): Promise<void
   const log = new LogReader(host, name, undefined);
   let lines = await log.tail(LINES_BEFORE);
   for (let isLast = false; ; lines = await log.further()) {
+    if (log.hasGap) output.note(gapIn(log));
     if (lines.length > 0) output.line(lines.join('\n'));
     if (isLast) return;
+    await output.written();
     await delay(POLL_MS);
     // Asked before the lines, so that those it wrote at its end are read.
     isLast = !(await isUp(name, host));

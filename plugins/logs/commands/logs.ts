@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '#core';
 import { findLevel, LEVELS } from '#kit/log-level';
 import { namesThatFit } from '#kit/name-pattern';
-import { LogReader } from '../client/log-reader.ts';
+import { gapIn, LogReader } from '../client/log-reader.ts';
 import { processNames } from '../client/process-names.ts';
 
 const DEFAULT_LINES = 100;
@@ -42,8 +42,13 @@ const command: Command = {
     };
     for (const { reader, prefix } of logs) print(prefix, await reader.tail(Number(options.lines ?? DEFAULT_LINES)));
     while (options.follow) {
+      await output.written();
       await delay(POLL_MS);
-      for (const { reader, prefix } of logs) print(prefix, await reader.further());
+      for (const { reader, prefix } of logs) {
+        const lines = await reader.further();
+        if (reader.hasGap) output.note(gapIn(reader));
+        print(prefix, lines);
+      }
     }
     return 0;
   },

@@ -53,6 +53,7 @@ const command: Command = {
       output.clear();
       show(sample, output);
       if (shown >= count) return 0;
+      await output.written();
       await delay(intervalMs);
     }
   },

@@ -64,6 +64,7 @@ const command: Command = {
       if (options.json) output.json(rows);
       else output.table(TITLES, rows.map(cellsOf));
       if (!options.watch) return 0;
+      await output.written();
       await delay(WATCH_MS);
     }
   },
