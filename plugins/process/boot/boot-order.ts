@@ -12,8 +12,8 @@ export interface BootOrder {
 }
 
 /**
- * The order of the first plugin that gives one, otherwise of the configured waits: one that fails must not prevent
- * starts or stops.
+ * The order of the first plugin that gives one, otherwise that of the configured waits. A plugin that fails must not
+ * prevent starts or stops.
  */
 export async function orderOf(
   blocks: readonly NamedBlock[],

@@ -23,7 +23,7 @@ import { type ReadinessSource, Startup } from './startup.ts';
 import { adoptSurvivor } from './survivor.ts';
 
 const REVIEW_MS = 5_000;
-/** The boots of later set-ups of process control are no starts of the host. */
+/** Emits an event once for each start of the host: this plugin boots again when it is loaded again. */
 const STARTUP_EVENT = { once: 'startup' };
 
 export interface BootOptions {
@@ -49,13 +49,13 @@ export class Boot {
   /** Resolves when ports are assigned. Before that, a started process would be mistaken for a foreign listener. */
   readonly portsGiven: Promise<void>;
   #giveOut!: () => void;
-  /** Present while the configuration cannot be used. */
+  /** Ends the wait for a configuration that can be used; undefined before there is such a wait. */
   #goOn: (() => void) | undefined;
   #run: Promise<void> | undefined;
   #taken: Promise<void> | undefined;
-  /** Whether it is settled which processes the boot itself starts. */
+  /** Whether the boot has chosen the processes that it starts. */
   #hasBegun = false;
-  /** Names of processes that the configuration enabled afterwards. */
+  /** Names of processes that the configuration enabled after the boot had chosen. */
   readonly #enabledLater = new Set<string>();
   #ended = false;
 
@@ -93,30 +93,31 @@ export class Boot {
     return this.#run;
   }
 
-  /** Resolves when everything that an earlier host left running is either supervised by this one or ended. */
+  /** Resolves when every process that an earlier host left running is either supervised by this host or ended. */
   takeOver(): Promise<void> {
     this.#taken ??= this.#takeOver();
     return this.#taken;
   }
 
-  /** Same for a shutdown, which is also to end what may be in a configuration that cannot be used. */
+  /** Same for a shutdown. Also takes over processes whose entries may be in a configuration that cannot be used. */
   async takeOverAll(): Promise<void> {
     await this.takeOver();
     await this.#options.adoption.takeUnclaimed(this.#options.processes);
   }
 
-  /** Kills what an earlier host left running and this one has not taken over. Returns its names. */
+  /** Kills processes that an earlier host left running and this one has not taken over. Returns their names. */
   killEarlier(): Promise<string[]> {
     return this.#options.adoption.kill();
   }
 
-  /** Takes over the state of a process that may be starting. */
+  /** Takes note of the state of a process that may be starting. */
   follow(snapshot: ProcessSnapshot): void {
     this.#starts.follow(snapshot);
   }
 
   /**
-   * Starts in order what the configuration enables now. Until the boot has begun, it looks at the configuration itself.
+   * Starts processes that the configuration enables now, in order. Does nothing before the boot has chosen its
+   * processes, because the boot then reads the new configuration.
    */
   async startEnabled(processes: readonly SupervisedProcess[]): Promise<void> {
     if (!this.#hasBegun) return;
@@ -157,7 +158,7 @@ export class Boot {
     const first = candidate && (await this.#isInstalled(candidate)) ? candidate : undefined;
     if (first !== undefined) await this.#starts.one(first);
     const rest = wanted.filter(process => process !== first && process.snapshot().completed !== true);
-    // What is installed starts meanwhile.
+    // Services whose programs are installed start meanwhile.
     void this.#install(rest).then(() => this.startup.leave('preinstalling', 'starting_services'));
     await this.#startInOrder(rest);
     await this.#stabilize();
@@ -165,7 +166,7 @@ export class Boot {
 
   async #takeOver(): Promise<void> {
     const { processes, adoption, survivors, supervision } = this.#options;
-    // A run of before, and a work that was done, had the whole of their blocks.
+    // Digests that earlier hosts recorded are those of whole blocks, with the keys that later plugins add.
     processes.renew();
     await adoption.run(processes);
     for (const process of processes.all()) {
@@ -175,7 +176,7 @@ export class Boot {
     }
   }
 
-  /** Waits, with nothing started, until somebody has mended the configuration. */
+  /** Waits, with nothing started, until the configuration can be used. */
   async #untilMended(reason: string): Promise<void> {
     this.startup.fail(reason);
     this.startup.enter('degraded');
@@ -198,7 +199,7 @@ export class Boot {
     });
   }
 
-  /** Whether it is wanted, and neither runs nor is being started. */
+  /** Whether the process is wanted, and neither runs nor is being started. */
   async #isDue(process: SupervisedProcess): Promise<boolean> {
     return (
       !(await process.runs()) && process.snapshot().status !== 'starting' && !this.#excused(process.block.processName)
@@ -261,7 +262,7 @@ export class Boot {
       this.#putOff.forget(process);
       return;
     }
-    // What was put off has failed until it is ready.
+    // A start that was put off is shown as failed until the process is ready.
     if (!this.#putOff.has(process)) this.startup.mark(processName, 'starting');
     try {
       const refusal = this.#refusals.get(processName);
@@ -325,7 +326,7 @@ export class Boot {
   /** All ports that this boot moves are written in one update. */
   async #reservePorts(): Promise<void> {
     const { processes, supervision } = this.#options;
-    // What its leader has left behind may still have its ports.
+    // A service keeps its ports while any process of its last run may still hold them.
     const holds = (name: string): boolean => this.#refusals.has(name) || processes.find(name)?.snapshot().pid != null;
     const moves = await reservePorts(processes.blocks(), holds, supervision.portCompanion);
     if (moves.size === 0) return;

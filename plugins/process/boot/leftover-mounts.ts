@@ -11,9 +11,9 @@ export async function unmountLeftovers(blocks: readonly NamedBlock[], log: Logge
   const isLeft = ({ directory, type }: Mount): boolean =>
     type.startsWith('fuse') && roots.some(root => directory === root || directory.startsWith(`${root}/`));
   const left = (await readMounts()).filter(isLeft);
-  // Inner mounts go with their outer one, which may be too dead to lead to them.
+  // An outer mount is unmounted together with its inner ones: when it is dead, they cannot be reached through it.
   const outer = left.filter(({ directory }) => !left.some(other => directory.startsWith(`${other.directory}/`)));
-  // Of several on one directory the newest comes first.
+  // Of several mounts on one directory, the newest is unmounted first.
   for (const { directory } of outer.toReversed()) {
     try {
       if (await unmount(directory, isLeft)) log.info(`${directory} was left mounted and was taken off`);

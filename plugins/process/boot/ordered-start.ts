@@ -8,7 +8,9 @@ import type { BootOrder } from './boot-order.ts';
 
 /** A start that has waited this long no longer delays others. */
 const STALLED_MS = 5_000;
-/** What follows the end of a start begins by then, so that nothing makes progress if nothing has begun. */
+/**
+ * The starts that wait for another one begin within this time after its end; if none makes progress by then, none will.
+ */
 const FOLLOWED_MS = 100;
 const READY_POLL_MS = 250;
 
@@ -95,7 +97,7 @@ export class OrderedStart {
     this.#noProgress(process);
   }
 
-  /** Takes over whether a start waits: for a dependency, or for the end of a hold. */
+  /** Takes note of whether a start waits for a dependency or for the end of a hold. */
   follow({ processName, waitingFor, held }: ProcessSnapshot): void {
     const pending = this.#pending.get(processName);
     if (pending === undefined) return;
@@ -118,7 +120,7 @@ export class OrderedStart {
     for (const { leave } of this.#pending.values()) leave();
   }
 
-  /** Lets those that wait for stalled starts go on, once nothing makes progress any more. */
+  /** Ends the waits for stalled starts, once no start makes progress any more. */
   #noProgress(process: SupervisedProcess): void {
     this.#progressing.delete(process);
     clearTimeout(this.#looking);

@@ -1,17 +1,16 @@
-// Starts of the boot that only the state of the machine has refused, such as a full disk: made again once that has
-// passed.
+// Starts of the boot that failed because of the machine, such as a full disk, and are made again until they succeed.
 import { type Disposer, type Host, Problem } from '#core';
 import { causesOf } from '#kit/causes';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 
-/** How often it is looked whether one can be made. */
+/** Interval at which due starts are looked for. */
 const LOOK_MS = 1_000;
 const FIRST_PAUSE_MS = 2_000;
-/** What has room for its record may be refused for another disk, and each attempt is told. */
+/** Attempts are logged, so they become rare for a start that keeps failing on another disk than that of the records. */
 const MAX_PAUSE_MS = 60_000;
-/** Statuses of such refusals. */
+/** Statuses of Problems that may pass by themselves. */
 const PASSING = [503, 507];
-/** How errors of disks that are full, can only be read, or fail begin; threads pass on their message alone. */
+/** Begin of messages about full, read-only or failing disks; errors that come from threads keep only their message. */
 const OF_DISK = /^(?:ENOSPC|EDQUOT|EROFS|EIO)\b/;
 
 interface PutOff {
@@ -24,22 +23,24 @@ export class PutOffStarts {
   readonly #host: Pick<Host, 'every' | 'paced'>;
   readonly #look: () => void;
   readonly #starts = new Map<SupervisedProcess, PutOff>();
-  /** Ends the timer, which runs while there is any. */
+  /** Ends the timer, which runs while any start is put off. */
   #rest: Disposer | undefined;
 
-  /** `look` is called again and again while there is any, and makes those that can be made. */
+  /** `look` is called at intervals while any start is put off, and is to make the starts that are due. */
   constructor(host: Pick<Host, 'every' | 'paced'>, look: () => void) {
     this.#host = host;
     this.#look = look;
   }
 
-  /** Whether the time of one has come. */
+  /** Whether any start is due. */
   get isDue(): boolean {
     const now = performance.now();
     return [...this.#starts.values()].some(({ dueMs }) => dueMs <= now);
   }
 
-  /** Puts it off, once more where it was before; `none` when no later attempt can succeed by itself. */
+  /**
+   * Puts a failed start off, `again` when it was put off before; `none` when a later attempt cannot succeed by itself.
+   */
   add(process: SupervisedProcess, error: unknown): 'new' | 'again' | 'none' {
     const before = this.#starts.get(process)?.pauseMs;
     if (!isPassing(error)) {
@@ -56,7 +57,7 @@ export class PutOffStarts {
     return this.#starts.has(process);
   }
 
-  /** Of a process that was started, or is to be started no more. */
+  /** Called when a process was started, or is no longer to be started. */
   forget(process: SupervisedProcess): void {
     this.#starts.delete(process);
     if (this.#starts.size > 0) return;
@@ -64,7 +65,7 @@ export class PutOffStarts {
     this.#rest = undefined;
   }
 
-  /** Those whose time has come, once each until they are added again. */
+  /** The processes whose starts are due, each of them once until it is added again. */
   take(): SupervisedProcess[] {
     const now = performance.now();
     const due = [...this.#starts].filter(([, { dueMs }]) => dueMs <= now);

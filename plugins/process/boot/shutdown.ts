@@ -19,7 +19,7 @@ export interface ShutdownOptions {
   readonly log: Logger;
 }
 
-/** At the end of the budget the rest is killed. Throws an Error that names what lives even then. */
+/** Kills what still runs at the end of the budget. Throws an Error that names the processes that survive even that. */
 export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promise<void> {
   const all = tiers.flat();
   const end = performance.now() + budgetMs;
@@ -64,8 +64,9 @@ function nameWithPids({ process, pids }: Living): string {
 }
 
 /**
- * What may hang after the end of the processes, such as a log on a dead mount, must not delay other stops. Counted from
- * the hurry on, so that a host that stood still beyond all limits still looks at what has ended meanwhile.
+ * Limits the time of one stop, because steps after the end of the processes may hang, such as a log on a dead mount.
+ * The limit counts from the hurry signal, so that a host that was suspended for long still notices processes that ended
+ * meanwhile.
  */
 async function inTime(stop: Promise<unknown>, hurried: Promise<unknown>, { block }: SupervisedProcess): Promise<void> {
   const timer = new AbortController();
@@ -80,7 +81,7 @@ async function inTime(stop: Promise<unknown>, hurried: Promise<unknown>, { block
   }
 }
 
-/** Resolves with those that could not be stopped. */
+/** Resolves with the processes that could not be stopped. */
 async function stopTier(
   tier: readonly SupervisedProcess[],
   limitMs: number,
@@ -89,7 +90,7 @@ async function stopTier(
   const running = (await livingOf(tier)).map(({ process }) => process.block.processName);
   if (running.length > 0) log.info(`stopping ${running.join(', ')}`);
   const hurry = new AbortController();
-  // One listener for all: many on one signal are taken for a leak.
+  // One listener for all stops: Node takes many listeners on one signal for a leak.
   const hurried = once(hurry.signal, 'abort');
   const timer = setTimeout(() => hurry.abort(), limitMs);
   try {

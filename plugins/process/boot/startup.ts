@@ -10,7 +10,10 @@ const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down']
 export interface ReadinessSource {
   /** Whether the process runs and its health is healthy or degraded. */
   ready(processName: string): Promise<boolean> | boolean;
-  /** Why the process ended by itself, where it has and is down; nothing starts it again before the boot is over. */
+  /**
+   * Why the process ended by itself; null when it has not, or is not down. Nothing starts it again before the boot is
+   * over.
+   */
   endedBy(processName: string): string | null;
   /**
    * Whether the process no longer counts, because it was stopped by a user, disabled or removed from the configuration.
@@ -77,7 +80,7 @@ export class Startup {
   begin(processName: string, needs: readonly string[]): void {
     this.#revision += 1;
     this.#needs.set(processName, needs);
-    // What is started later explains nothing of the boot.
+    // Later starts did not delay the boot.
     if (this.#completedTicks === null) this.#timeline.begin(processName, needs);
   }
 
@@ -109,13 +112,13 @@ export class Startup {
     else this.#failures.delete(processName);
   }
 
-  /** Ends the boot as degraded, after a failure of the boot itself. */
+  /** Records a failure of the boot itself. */
   fail(reason: string): void {
     this.#revision += 1;
     this.#failures.set('startup', reason);
   }
 
-  /** Takes back what `fail` told. */
+  /** Removes the failure that `fail` recorded. */
   mend(): void {
     this.#revision += 1;
     this.#failures.delete('startup');

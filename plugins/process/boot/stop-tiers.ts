@@ -1,7 +1,7 @@
 // Derives the order of a shutdown: by the tiers of stop policies, and within a tier dependents before what they need.
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 
-/** For services without a stop policy, which are taken for applications that use services of later tiers. */
+/** The tier of services without a stop policy: they count as applications, which use services of later tiers. */
 const DEFAULT_TIER = 2;
 /** Larger than the depth of any dependency graph. */
 const MAX_DEPTH = 10_000;

@@ -1,5 +1,4 @@
-// A process that runs already although no host has recorded its launch: what its plugin finds of it is adopted, unless
-// it is somebody else's.
+// Adopts a process of a service that no host has recorded, unless it belongs to another user or another host.
 import path from 'node:path';
 import { type Contribution, type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
@@ -36,7 +35,7 @@ export async function adoptSurvivor(process: SupervisedProcess, parts: SurvivorP
   const { pid, pgid, startTime } = stat;
   const found = {
     pid,
-    // What it does not lead is the group of whoever started it.
+    // A group that the process does not lead is that of its starter, and must get no signals.
     pgid: pgid === pid ? pgid : NO_GROUP,
     start_time: startTime,
     boot_id: bootId,
@@ -48,8 +47,9 @@ export async function adoptSurvivor(process: SupervisedProcess, parts: SurvivorP
 }
 
 /**
- * What is found is told by files that the service itself may write, so a process of anybody else is none of it, and
- * what another host has launched would end with both of them. Throws a Problem 409 for one.
+ * Asks the plugin of the service for a survivor; null when there is none. Plugins read files that the service itself
+ * may write, so a Problem 409 is thrown for a process of another user, and for one of another host, which would end
+ * with both hosts.
  */
 async function findSurvivor(
   { owner: plugin, value: search }: Contribution<SurvivorSearch>,
