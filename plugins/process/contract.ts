@@ -31,7 +31,7 @@ export interface LaunchPlan {
   user: { uid: number; gid: number } | null;
   /** Shows what the start waits for; null when it goes on. Waits do not delay the starts of other processes. */
   showWait(what: string | null): void;
-  /** Waited for in addition to what the block configures; `tcp` holds what the block configures itself. */
+  /** `mounts` and `urls` are waited for in addition to those of the block; `tcp` begins as the block's own list. */
   readonly waits: { mounts: string[]; urls: (string | UrlAddress)[]; tcp: TcpAddress[] };
 }
 
@@ -96,7 +96,7 @@ export interface ProcessSnapshot {
   readonly status: ProcessStatus;
   readonly pid: number | null;
   readonly pgid: number | null;
-  /** Unix seconds of the launch, by the time of day as it is now. It changes when that is set. */
+  /** Unix seconds of the launch by the present system clock, so that the value shifts when the clock is set. */
   readonly startedAt: number | null;
   /** Monotonic milliseconds of the launch. */
   readonly startedMonotonicMs: number | null;
@@ -116,7 +116,8 @@ export interface ProcessSnapshot {
   /** Whether it has been ready since it became wanted. */
   readonly wasReady: boolean;
   /**
-   * Of a one-shot service, whether its last run ended by itself with exit code 0; null of one that is to keep running.
+   * Whether the last run of a one-shot service ended by itself with exit code 0; null for a service that is to keep
+   * running.
    */
   readonly completed: boolean | null;
   readonly held: ProcessHold | null;
@@ -138,10 +139,13 @@ export interface StartOutcome {
 
 export type StopOutcome = 'stopped' | 'not-running' | 'already-stopping';
 
-/** A program with these is ended with the run, also by a host that has adopted it. */
+/** A program with these environment variables is ended with the run, also by a host that has adopted the run. */
 export interface RunShare {
   readonly variables: Readonly<Record<string, string>>;
-  /** What is written to it is output of the process. The caller closes it. Throws when the run has ended. */
+  /**
+   * Opens a file: what the program writes to it counts as output of the process. The caller closes it. Throws when the
+   * run has ended.
+   */
   openOutput(): Promise<FileHandle>;
 }
 
@@ -155,7 +159,10 @@ export interface HeldProcess {
 }
 
 export interface HoldOptions {
-  /** Ends the hold. Without it the hold ends with its plugin: when that was taken down and its disposers have ended. */
+  /**
+   * Aborting it ends the hold. Without it the hold ends once its plugin has been taken down and the plugin's disposers
+   * have ended.
+   */
   readonly signal?: AbortSignal;
   /** Longest duration of the hold in milliseconds. Default one hour. */
   readonly deadlineMs?: number;
@@ -175,17 +182,17 @@ export interface ProcessSupervisor {
   stop(processName: string, by?: string): Promise<StopOutcome>;
   restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
   /**
-   * Forgets that a process which the configuration does not enable was started by hand, and how it failed; what runs
-   * goes on.
+   * Forgets that a process which the configuration does not enable was started by hand, and how it failed; a running
+   * process goes on.
    */
   disregardStart(processName: string): Promise<void>;
   /**
-   * Stops all that runs, each before what it needs, and what is enabled but does not run now, such as what waits for
-   * its restart or its time. `ended`, which has ended by itself, stays as it is. Throws an Error when something could
-   * not be stopped.
+   * Stops every running process before the processes that it needs, and every enabled one that does not run now, such
+   * as one that waits for its restart or its schedule. `ended`, the name of a process that has ended by itself, is left
+   * as it is. Throws an Error when some process could not be stopped.
    */
   stopAll(by: string, ended?: string): Promise<void>;
-  /** How another program becomes a part of the run of a process; undefined while that does not run. */
+  /** What another program needs to become a part of the run of a process; undefined while the process does not run. */
   share(processName: string): RunShare | undefined;
   /** Writes to the standard input of a process with `stdin: true`. Throws a Problem 409 when it takes none. */
   input(processName: string, text: string): Promise<void>;
@@ -213,11 +220,11 @@ export interface ProcessSupervisor {
   /** Same as `health`, but first probes a running process that has no report yet, for at most `limitMs`. */
   freshHealth(processName: string, limitMs: number): Promise<HealthReport>;
   /**
-   * Writes what another program says into the logs of a process, as if that had printed it. Nothing happens when there
-   * is no such process.
+   * Writes lines of another program into the logs of a process, as if the process had printed them. Does nothing when
+   * there is no such process.
    */
   record(processName: string, lines: readonly string[]): Promise<void>;
-  /** Why what running processes write is lost at present, such as a full disk; null while it is kept. */
+  /** Why output of running processes is lost at present, such as a full disk; null while it is kept. */
   readonly outputFault: string | null;
   /** Listening ports that the block of a process configures, by their keys. */
   ports(processName: string): ReadonlyMap<string, number>;
@@ -265,7 +272,8 @@ export interface StopPolicy {
   /** Tier in the ordered shutdown; lower tiers stop first. */
   readonly tier?: number;
   /**
-   * Whether requests to stop or restart it are answered before it is stopped, because it passes the answer on itself.
+   * Whether requests to stop or restart the process are answered before it is stopped, because the answer passes
+   * through it.
    */
   readonly answersFirst?: boolean;
 }
@@ -368,7 +376,7 @@ declare module '#core' {
   interface Hooks {
     /** At every start, before ports, waits and launch. A throw vetoes the start. */
     'process.prepare': AsyncSeriesWaterfallHook<[LaunchPlan]>;
-    /** When nothing but the launch itself is left of a start, which no tap can refuse any more. The launch waits. */
+    /** Right before the launch, which waits for the taps. They can no longer refuse it. */
     'process.launching': AsyncParallelHook<[LaunchPlan]>;
     /** Right after a launch, before it is observed. What the process needs from its beginning on is done here. */
     'process.launched': AsyncParallelHook<[LaunchPlan, ProcessSnapshot]>;

@@ -1,4 +1,4 @@
-// What the exporter tells of managed processes, and of what they write.
+// Metrics of supervised processes and of their output, for the exporter.
 import type { ExportedMetrics, MetricSample } from '../prometheus/contract.ts';
 import type { SpoolFigures } from './capture/capture.ts';
 import type { ProcessSnapshot, ProcessSupervisor } from './contract.ts';
@@ -40,7 +40,7 @@ function numberOf(value: boolean | null): number | null {
   return value === null ? null : Number(value);
 }
 
-/** Apart from the processes, whose numbers must come also while the disk of the logs does not answer. */
+/** Separate from `processMetrics`, which must answer even while the disk of the spools hangs. */
 export function spoolMetrics(figures: () => Promise<SpoolFigures>): ExportedMetrics {
   return {
     async families() {

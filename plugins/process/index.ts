@@ -30,7 +30,7 @@ export default definePlugin({
   after: ['services'],
 
   async setup(host) {
-    // Refused here, because records that others may write decide what is signalled as root.
+    // A state directory that other users may write to fails the set-up: its records decide which processes get signals.
     const state = await PrivateDirectory.open(host.paths.configDir, [STATE_DIRECTORY], { create: false });
     await state?.close();
 
@@ -97,7 +97,7 @@ export default definePlugin({
     host.tap('host.ready', () => void supervisor.boot());
     host.tap('host.hangup', () => supervisor.rotateLogs());
     host.tap('host.forced', async () => {
-      // What is left running is to outlive this host, however that ends.
+      // Services that are to be left running outlive this host, however it ends.
       if (host.stopping !== 'fault' && !settings.shutdown().keepServices) await supervisor.kill();
     });
     host.tap(

@@ -1,4 +1,4 @@
-// How people are told of what happens to processes.
+// The notifications about events of process control.
 import type { Events, Host } from '#core';
 import type { NotificationEvent } from '../notifications/contract.ts';
 

@@ -73,7 +73,7 @@ export const dependenciesPoint: PointOptions = {
   },
 };
 
-/** What remains of a plan after the taps of `process.prepare` is launched, so it is checked. */
+/** Checks a plan after the taps of `process.prepare`, because it is launched as they leave it. */
 export const launchPlanSchema = z.looseObject({
   argv: z.array(z.string()),
   cwd: z.string().optional(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PRINTABLE } from '#kit/printable';
 
 const port = z.number().int().min(1).max(65_535);
-/** The kernel takes a text only up to its first NUL. */
+/** The kernel reads a string only up to its first NUL. */
 const text = z.string().refine(value => !value.includes('\0'), 'it must not hold a NUL character');
 const texts = z.array(text);
 const oneOrMany = z.union([text, texts]);
@@ -15,10 +15,13 @@ const LIVE = { live: true };
 const FALLBACK = { fallback: true };
 /** Marks what decides which program runs, as whom, and what that is given. */
 const PROGRAM = { decidesProgram: true };
-/** Marks paths and programs that are looked at where they are used, as whoever uses them. */
+/**
+ * Marks paths and programs that anybody may set, because access to them is checked when they are used, as the user that
+ * uses them.
+ */
 const OPEN = { needsLogin: false };
 
-/** Marks what the dependency of a service on another is read from. */
+/** Marks of members from which the dependency graph reads relations between services. */
 const PORT = { relation: 'port' } as const;
 const WAIT = { relation: 'wait' } as const;
 const SHOWN = { relation: 'shown' } as const;
@@ -26,7 +29,7 @@ const SHOWN = { relation: 'shown' } as const;
 const dependency = z.string().describe('process_name of the other service');
 const condition = z.enum(['started', 'healthy', 'completed']).describe('what must be true of it');
 const waitedFor = z.string().optional().describe('the service that answers there, as the dependency graph has it');
-/** What else names it, in whatever form: only the graph reads it, which passes over what names nothing. */
+/** Other names of the awaited service, in any form: only the dependency graph reads them, and ignores unknown names. */
 const alsoWaitedFor = z.unknown().optional().describe('the same as process_name; also by a config key');
 const waitedForBy = {
   process_name: waitedFor,
@@ -205,7 +208,7 @@ export const blockSchema = z.looseObject({
 
 const mount = z.unknown().meta(SHOWN);
 
-/** By these any block, also one without a template, tells what it mounts; none is offered them, or has to have them. */
+/** Keys by which any block, even one without a template, tells what it mounts. Editors do not offer them. */
 export const mountKeys = z.looseObject({
   mount_path: mount,
   mount_dir: mount,
@@ -230,7 +233,9 @@ export interface StartupSettings {
   readonly stabilizationMs: number;
 }
 
-/** The current sections. One that does not fit counts as absent, although `GET /config` still shows it. */
+/**
+ * The current settings. A section that does not fit its schema counts as absent, although `GET /config` still shows it.
+ */
 export class SupervisionSettings {
   readonly #get: (path: readonly string[]) => unknown;
 

@@ -57,7 +57,7 @@ export const STATE_DIRECTORY = 'supervisor';
 /** Interval at which the end of adopted processes is noticed. */
 const EXIT_POLL_MS = 500;
 const LINEAGE_POLL_MS = 5_000;
-/** Of the budget of a shutdown: what cannot be taken over in that time leaves the rest to what runs. */
+/** The part of a shutdown's budget for taking over processes of an earlier host; stopping has the rest. */
 const TAKE_OVER_SHARE = 0.25;
 /** Recorded as the requester when a caller gives no name. */
 const UNNAMED_REQUESTER = 'request';
@@ -154,7 +154,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#processes.follow();
   }
 
-  /** Each addend only grows. */
+  /** The sum changes whenever one of its addends does, because each only grows. */
   get revision(): number {
     return this.#revision + this.#processes.revision + this.#boot.startup.revision;
   }
@@ -168,7 +168,7 @@ export class Supervisor implements ProcessSupervisor {
     return this.#state.writeFault;
   }
 
-  /** How much output of services there is, and how much was taken. */
+  /** How much output of services waits in spools, and how much was read from them. */
   spoolFigures(): Promise<SpoolFigures> {
     return this.#supervision.capture.figures();
   }
@@ -188,7 +188,8 @@ export class Supervisor implements ProcessSupervisor {
   async start(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<StartOutcome> {
     const process = await this.#startable(processName);
     return this.#wanting(process, trigger, by, () => {
-      // Nothing is awaited from here on: a hold may have come meanwhile, and a later one sees that this is under way.
+      // A hold may have been taken meanwhile. From here on nothing is awaited, so that a later hold waits for this
+      // start.
       this.#holds.refuse(process.block.processName);
       this.#tell('start', process, trigger, by);
       return process.start(trigger);
@@ -306,8 +307,8 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   /**
-   * Throws a Problem 403 when an update would run a program as another user, or give it secrets of the host, and its
-   * caller may be anybody.
+   * Throws a Problem 403 when an update would run a program as another user or give it secrets of the host while
+   * authentication is off, so that the caller may be anybody.
    */
   checkRights(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
     if (this.#host.find('access')?.enabled() === true) return;
@@ -322,8 +323,8 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   /**
-   * Stops everything in order, also what an earlier host left running. The next boot follows `enabled`. Throws an Error
-   * that names what could not be ended.
+   * Stops all processes in order, including those that an earlier host left running. Wanted states are forgotten, so
+   * that the next boot follows `enabled`. Throws an Error that names the processes that could not be ended.
    */
   async shutDown(budgetMs: number): Promise<void> {
     this.#boot.startup.enter('shutting_down');
@@ -367,7 +368,7 @@ export class Supervisor implements ProcessSupervisor {
     await this.#state.close();
   }
 
-  /** Kills everything at once, also what an earlier host left running. */
+  /** Kills all processes at once, including those that an earlier host left running. */
   async kill(): Promise<void> {
     const all = this.#processes.allLiving();
     const living = all.filter(process => process.livingPids().length > 0).map(({ block }) => block.processName);
@@ -376,13 +377,13 @@ export class Supervisor implements ProcessSupervisor {
     if (names.length > 0) this.#host.log.warn(`killed: ${names.join(', ')}`);
   }
 
-  /** Starts what the configuration file has enabled, and stops what it has disabled. */
+  /** Starts the processes that a change of the configuration file enabled, and stops those that it disabled. */
   async #follow({ on, off }: Switches): Promise<void> {
     const named = (names: readonly string[]) => names.flatMap(name => this.#processes.find(name) ?? []);
     await attempt(this.#host.log, 'what the configuration file disables could not be stopped', async () => {
       for (const tier of await this.#tiers(named(off))) await Promise.all(tier.map(process => this.#disable(process)));
     });
-    // One that was renamed would find its port taken by itself.
+    // The former run of a renamed process must end first, because it holds the same port.
     await this.#processes.retired();
     const failure = 'what the configuration file enables could not be started';
     await attempt(this.#host.log, failure, () => this.#boot.startEnabled(named(on)));
@@ -421,15 +422,15 @@ export class Supervisor implements ProcessSupervisor {
     return process;
   }
 
-  /** What others decide by themselves, they log. */
+  /** Logs requests only: plugins that act by themselves log their own decisions. */
   #tell(what: 'start' | 'stop' | 'restart', { block }: SupervisedProcess, trigger: StartTrigger, by: string): void {
     if (trigger === 'request' || trigger === 'restart')
       this.#host.log.info(`${block.processName}: ${what} asked for by ${by}`);
   }
 
   /**
-   * A requested start makes the process wanted; an automatic one does not, nor one that is refused: 500 tells of an
-   * attempt that failed, any other status of none.
+   * Makes the process wanted by a requested start; an automatic start does not. A refused start is taken back: a
+   * Problem with the status 500 is an attempt that failed, one with any other status a refusal.
    */
   async #wanting<Outcome>(
     process: SupervisedProcess,
@@ -466,7 +467,7 @@ export class Supervisor implements ProcessSupervisor {
     return orderOf(blocks, this.#dependencies, this.#host.log);
   }
 
-  /** An order is made only for more than one, because it costs a look at the whole stack. */
+  /** Orders the processes only when more than one is to be stopped, because that takes a look at the whole stack. */
   async #tiers(processes: readonly SupervisedProcess[]): Promise<SupervisedProcess[][]> {
     if (processes.filter(process => process.snapshot().status !== 'stopped').length < 2) return [[...processes]];
     const { needs } = await this.#order(processes.map(({ block }) => block));
