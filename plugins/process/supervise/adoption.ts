@@ -21,7 +21,7 @@ export class Adoption {
   readonly #supervision: Supervision;
   /** Records that cannot be judged while the configuration is unusable, because their entries may still be in it. */
   readonly #unclaimed = new Map<string, ProcessRecord>();
-  /** Names of records that are judged: who was left running is supervised, and the others are gone. */
+  /** Names of records that are dealt with: their processes are supervised now, or have ended. */
   readonly #judged = new Set<string>();
   #earlier: Promise<ReadonlyMap<string, ProcessRecord>> | undefined;
   #hasBegun = false;
@@ -50,7 +50,7 @@ export class Adoption {
       else this.#unclaimed.set(name, record);
     }
     await Promise.all(claims);
-    // What was not looked at by then is the next supervision's.
+    // After a hand-over, what is left to do belongs to the next supervision.
     capture.refuseClosed();
     await removeEmptyCgroups();
     await removeOtherPipes(state.directory, state.runIds());
@@ -58,8 +58,8 @@ export class Adoption {
   }
 
   /**
-   * Adopts a process whose entry has appeared in the configuration since. Of what is recorded, nothing is known until
-   * `run` has looked at it.
+   * Adopts a recorded process whose entry appeared in the configuration after `run`. Before `run`, it is marked as
+   * unknown.
    */
   added(process: SupervisedProcess): void {
     const { processName } = process.block;
@@ -70,7 +70,9 @@ export class Adoption {
     void attempt(this.#host.log, `${processName} could not be adopted`, () => this.#claim(process, record));
   }
 
-  /** Stops what cannot be in the configuration any more, which is usable again. Never throws. */
+  /**
+   * Stops the processes of unclaimed records, once a configuration that can be used does not name them. Never throws.
+   */
   async retireUnclaimed(processes: ProcessSet): Promise<void> {
     if (this.#host.use('config.store').state !== 'valid') return;
     const failure = 'what left the configuration could not be stopped';
@@ -83,7 +85,7 @@ export class Adoption {
     );
   }
 
-  /** Takes over, for a shutdown, what could not be judged. Never throws. */
+  /** Takes over the processes of unclaimed records, for a shutdown to stop them. Never throws. */
   async takeUnclaimed(processes: ProcessSet): Promise<void> {
     const unclaimed = [...this.#unclaimed];
     this.#unclaimed.clear();
@@ -96,7 +98,10 @@ export class Adoption {
     );
   }
 
-  /** Kills, for an end at once, what was left running and is not supervised yet. Returns its names. Never throws. */
+  /**
+   * Kills recorded processes that are not supervised yet, when the host must end at once. Returns their names. Never
+   * throws.
+   */
   async kill(): Promise<string[]> {
     const { log } = this.#host;
     const killed: string[] = [];
@@ -114,19 +119,19 @@ export class Adoption {
     return killed;
   }
 
-  /** What the host before has left. */
+  /** The records of the host before, or those of the processes that are found when the records are lost. */
   #records(): Promise<ReadonlyMap<string, ProcessRecord>> {
     this.#earlier ??= (async () => this.#supervision.state.load() ?? (await askAgain(() => this.#unrecorded())))();
     return this.#earlier;
   }
 
-  /** What was launched from here and still runs, although its record is lost. */
+  /** Makes records for processes of this directory that still run although their records are lost. */
   async #unrecorded(): Promise<ReadonlyMap<string, ProcessRecord>> {
     const { directory } = this.#supervision.state;
     const found = new Map<string, ProcessRecord>();
     const users = new Set([0, process.getuid?.(), ...this.#serviceUsers()]);
     for (const stat of await launchedFrom(directory, users)) {
-      // The oldest was launched, and later group leaders of the same run are its descendants.
+      // The oldest group leader of a run was launched by the host; younger ones are its descendants.
       if (found.has(stat.processName)) continue;
       const { pid, pgid, startTime, runId, processName } = stat;
       this.#host.log.warn(`the record of ${processName} is lost; it was found as pid ${pid} and is supervised again`);
@@ -200,7 +205,8 @@ export class Adoption {
   }
 
   /**
-   * Brings back the entries of what runs although its plugin is gone: that does not take it out of the configuration.
+   * Brings back the entries of running processes whose plugin is gone: that does not take them out of the
+   * configuration.
    */
   async #regain(records: ReadonlyMap<string, ProcessRecord>, processes: ProcessSet): Promise<void> {
     const store = this.#host.use('config.store');
@@ -223,7 +229,7 @@ export class Adoption {
     await processes.retire(process);
   }
 
-  /** Of an entry that is not in the configuration. */
+  /** The process of a record whose entry is not in the configuration. */
   #recorded(processName: string, record: ProcessRecord): SupervisedProcess {
     return new SupervisedProcess(namedAfter(processName, record), this.#supervision);
   }

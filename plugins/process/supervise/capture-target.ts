@@ -14,7 +14,7 @@ interface Known {
   readonly target: CaptureTarget;
 }
 
-/** By the block, because a change of the configuration leaves most of them the same objects. */
+/** Targets by block, because a change of the configuration leaves most blocks the same objects. */
 const targets = new WeakMap<object, Known>();
 
 export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
@@ -25,7 +25,7 @@ export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
   const isSame = known?.template === template && known?.logDir === logDir;
   if (known !== undefined && isSame && known.puid === puid && known.pgid === pgid) return known.target;
   const target = targetOf(host, named, template, { puid, pgid });
-  // Where the template names the log, its name has to be asked for each time.
+  // A template that names the log is asked for the name each time.
   if (template?.launch?.hostWritesLog !== true) targets.set(named.block, { template, logDir, puid, pgid, target });
   return target;
 }

@@ -1,5 +1,5 @@
 // One cgroup for each run, below the host's own: nothing that a run has created can leave it, whatever it does to its
-// session, its parents and its environment. Only where the host may write to cgroups of version 2.
+// session, its parents and its environment. Runs have none where the host may not write to cgroups of version 2.
 import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,12 +9,12 @@ import { readMounts } from '#kit/mountinfo';
 
 const PREFIX = 'stackwarden-';
 /**
- * In a cgroup of this name, as by DelegateSubgroup of a systemd unit, the host leaves the one above to its runs: the
- * kernel lets nothing that has processes of its own limit what is below it.
+ * A host in a cgroup of this name, as by DelegateSubgroup of a systemd unit, puts its runs beside that cgroup and not
+ * below it: the kernel sets no limits below a cgroup that has processes of its own.
  */
 const HOST_CGROUP = 'stackwarden-host';
 const ENTER_ATTEMPTS = 3;
-/** Blank for a run that has none. */
+/** Stands for the cgroup of a run that has none. */
 export const NO_CGROUP = '';
 
 export function nameOfCgroup(runId: string): string {
@@ -43,8 +43,8 @@ export async function findCgroup(runId: string): Promise<string> {
 }
 
 /**
- * Moves a process, unless it has ended; what it creates from then on is in the cgroup, too. While it is still empty,
- * another host of this machine may have removed it at its own start: it is made anew then.
+ * Moves a process into a cgroup, unless the process has ended; what it creates from then on is in the cgroup, too.
+ * Another host of this machine may have removed the cgroup while it was empty; it is then made again.
  */
 export async function enterCgroup(directory: string, pid: number): Promise<void> {
   for (let attempt = 0; attempt < ENTER_ATTEMPTS; attempt += 1) {
@@ -52,7 +52,7 @@ export async function enterCgroup(directory: string, pid: number): Promise<void>
       await writeFile(path.join(directory, 'cgroup.procs'), String(pid), { flag: 'r+' });
       return;
     } catch (error) {
-      // Otherwise the process has ended.
+      // Any other error means that the process has ended.
       if (!isGone(error)) return;
       await mkdir(directory, { recursive: true }).catch(() => undefined);
     }
@@ -65,7 +65,7 @@ function isGone(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENODEV';
 }
 
-/** The living processes in it. */
+/** Pids of the living processes in a cgroup. */
 export function pidsIn(directory: string): number[] {
   if (directory === NO_CGROUP) return [];
   try {
@@ -73,12 +73,12 @@ export function pidsIn(directory: string): number[] {
     return text.split('\n').filter(Boolean).map(Number);
   } catch (error) {
     if (lacksDescriptors(error)) throw error;
-    // It is gone, or was in a container that is gone.
+    // The cgroup is gone, or was in a container that is gone.
     return [];
   }
 }
 
-/** The kernel refuses to remove one that still has processes. */
+/** Removes a cgroup, unless it still has processes: the kernel refuses that. */
 export function removeCgroup(directory: string): void {
   if (directory === NO_CGROUP) return;
   try {
@@ -88,7 +88,7 @@ export function removeCgroup(directory: string): void {
   }
 }
 
-/** Removes what killed hosts have left. */
+/** Removes the empty cgroups that killed hosts have left. */
 export async function removeEmptyCgroups(): Promise<void> {
   const own = await ownCgroup();
   if (own === null) return;

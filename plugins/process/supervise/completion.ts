@@ -1,4 +1,4 @@
-// That a one-shot service has done its work, which is kept for the hosts to come until the machine is started anew.
+// Remembers for later hosts that a one-shot service has done its work, until the machine is started anew.
 import type { NamedBlock } from '#core';
 import type { ExitRecord } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
@@ -10,7 +10,7 @@ export function keepCompletion(state: StateFile, processName: string, at: number
   state.setCompleted(processName, { at, boot_id: bootId, block_digest: blockDigest });
 }
 
-/** undefined where it has not been done, or was that of another block. */
+/** undefined when the work has not been done, or was done by another version of the block. */
 export function keptCompletion(state: StateFile, { processName, block }: NamedBlock): ExitRecord | undefined {
   const known = state.completed(processName);
   if (known?.boot_id !== bootId || known.block_digest !== digestOf(block)) return undefined;

@@ -1,4 +1,4 @@
-// What is done and told when the leader of a run has ended.
+// The steps after the leader of a run has ended.
 import { existsSync } from 'node:fs';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
@@ -19,12 +19,18 @@ import type { Supervision } from './supervision.ts';
 /** Longer than a stop of what an earlier host or run has left behind. */
 export const LEFT_BEHIND_LIMIT_MS = 120_000;
 
-/** Whether it is to go on: what has ended is there until its exit has been handled. */
+/**
+ * Whether the leader of a run lives and is not being ended. A run whose leader has ended stays until its exit is
+ * handled.
+ */
 export function goesOn({ target }: Run): Promise<boolean> {
   return askAgain(() => isStaying(target.leader));
 }
 
-/** Resolves when its end, if that has come, is handled. Throws a Problem 503 where that takes too long. */
+/**
+ * Resolves at once for a run that goes on, otherwise when its exit is handled. Throws a Problem 503 when that takes too
+ * long.
+ */
 export async function exitHandled(run: CurrentRun, exits: ExitWatch): Promise<void> {
   if (await goesOn(run)) return;
   const { processName, leader } = run.target;
@@ -34,7 +40,7 @@ export async function exitHandled(run: CurrentRun, exits: ExitWatch): Promise<vo
   });
 }
 
-/** Reads its output to the end, and removes what only it needed. Never throws. */
+/** Reads the output of a run to the end, and removes its input pipe. Never throws. */
 export async function finishRun(
   { output, target }: Run,
   { host, state }: Pick<Supervision, 'host' | 'state'>,
@@ -47,7 +53,7 @@ export async function finishRun(
   ]);
 }
 
-/** Of a run of which nothing is left. */
+/** Called when nothing of the run is left. */
 export function forgetRun({ target }: Run, { lineage, state }: Pick<Supervision, 'lineage' | 'state'>): void {
   lineage.delete(target);
   removeCgroup(target.cgroup);
@@ -74,7 +80,7 @@ export async function clearAway(
   if (existsSync(spool)) await (await capture.resume(output, spool)).finish();
 }
 
-/** Of a run that ended although nobody asked for it. */
+/** Reports the end of a run that was not requested. */
 export function tellOfExit(
   processName: string,
   { reason, code: exitCode, signal, unexpected }: ExitRecord,

@@ -1,4 +1,4 @@
-// How the processes of one service are ended, and what of them could not be: nothing is started beside that.
+// Ends the processes of one service. Nothing is started beside processes that could not be ended.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
@@ -9,7 +9,7 @@ import { allSurvivorsSince, killProcesses, type StopTarget, stopProcesses, survi
 import { type KnownStopPolicy, stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
 import type { Supervision } from './supervision.ts';
 
-/** Messages of a shutdown may be so late. */
+/** The age that a process table may have for messages of a shutdown. */
 const LIVING_MAX_AGE_MS = 500;
 
 export class Ending {
@@ -26,18 +26,18 @@ export class Ending {
     this.#with = supervision;
   }
 
-  /** The latest that is known, also when whoever gave it is gone. */
+  /** The latest known stop policy, even when the plugin that gave it is gone. */
   get policy(): KnownStopPolicy | undefined {
     this.#policy = this.#with.stopPolicy(this.#block().configKey) ?? this.#policy;
     return this.#policy;
   }
 
-  /** Of an earlier host's launch. */
+  /** Takes over the stop policy that an earlier host recorded. */
   recall({ stop_policy: policy }: Partial<ProcessRecord>): void {
     if (policy !== undefined) this.#policy = { signal: policy.signal, graceMs: policy.grace_ms, tier: policy.tier };
   }
 
-  /** Throws a Problem 409 while what could not be ended still lives. */
+  /** Throws a Problem 409 while processes that could not be ended still live. */
   refuseBesideLeftover(): void {
     const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
     const pids = left.map(({ pid }) => pid).join(', ');
@@ -56,7 +56,7 @@ export class Ending {
     return stopping;
   }
 
-  /** Resolves when no stop is under way: what outlives its leader until then may still write. */
+  /** Resolves when no stop is under way. Until then, processes that outlive their leader may still write output. */
   async over(): Promise<void> {
     await this.#latest;
   }
@@ -71,12 +71,15 @@ export class Ending {
     }
   }
 
-  /** Ends what the run of a leader that has ended left behind, after `onFound` where there is any. Never throws. */
+  /**
+   * Ends the processes that outlived the leader of their run, and calls `onFound` before if there are any. Never
+   * throws.
+   */
   async clearRest(target: StopTarget, onFound: () => void): Promise<void> {
     const failure = `whether ${target.processName} left processes behind cannot be told`;
     await attempt(this.#with.host.log, failure, async () => {
       const endedMs = performance.now();
-      // Runs that end together share one look.
+      // Runs that end together share one process table.
       await nextTurn();
       const left = await askAgain(() => allSurvivorsSince(target, endedMs));
       if (left.length === 0) return;
@@ -85,7 +88,7 @@ export class Ending {
     });
   }
 
-  /** Takes note of a run whose leader has ended, and of which others survive. */
+  /** Takes note of a run whose leader has ended while other processes survive. */
   leave(target: StopTarget): void {
     this.#leftover = target;
   }

@@ -38,7 +38,7 @@ export class ExitWatch {
   }
 }
 
-/** What cannot be told now is asked again at the next look. */
+/** A process that cannot be read for want of descriptors counts as alive until the next look. */
 function mayLive(identity: ProcessIdentity): boolean {
   try {
     return isAlive(identity);

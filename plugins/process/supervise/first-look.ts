@@ -1,4 +1,4 @@
-// The look at what an earlier host left running, before which nobody knows whether a process runs.
+// Waits for the look at the processes of an earlier host; before it, nobody knows whether a process runs.
 import { Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 

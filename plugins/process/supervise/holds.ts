@@ -69,7 +69,7 @@ export class Holds {
     const timer = setTimeout(
       () => {
         const seconds = deadlineMs / MS_PER_S;
-        // It is the holder who was late: a Problem is no fault of process control.
+        // A Problem, because the holder is late: another error would count as a fault of process control.
         abort.abort(new Problem(503, `${reason}: the hold of ${processName} took longer than ${seconds} s`));
       },
       Math.min(deadlineMs, MAX_TIMER_MS),

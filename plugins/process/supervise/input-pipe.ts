@@ -12,12 +12,12 @@ import type { LaunchPlan } from '../contract.ts';
 const run = promisify(execFile);
 const MAKE_MS = 5_000;
 const SUFFIX = '.stdin';
-/** What the kernel writes whole or not at all. */
+/** PIPE_BUF of Linux: the kernel writes up to this many bytes to a pipe whole or not at all. */
 const CHUNK_BYTES = 4_096;
 const FULL_POLL_MS = 50;
 const FULL_LIMIT_MS = 5_000;
 
-/** Opened for the process that is about to be launched; the caller closes it. */
+/** Makes and opens the pipe of a process that is about to be launched; the caller closes it. */
 export async function makeInputPipe(directory: string, runId: string, user: LaunchPlan['user']): Promise<FileHandle> {
   const file = fileOf(directory, runId);
   await run('mkfifo', ['-m', '0600', '--', file], { timeout: MAKE_MS, cwd: '/' });
@@ -27,13 +27,13 @@ export async function makeInputPipe(directory: string, runId: string, user: Laun
   return handle;
 }
 
-/** By pipe, the end of the last write: what several write at one time would stand between the pieces of each other. */
+/** The end of the last write to each pipe. Writes take turns, because the pieces of two at the same time would mix. */
 const lastWrites = new Map<string, Promise<void>>();
 
-/** Throws a Problem 409 when nobody reads there, or not for so long that the pipe is full. */
+/** Throws a Problem 409 when the run has no input, or no process reads it, or not for so long that the pipe is full. */
 export function writeInput(directory: string, runId: string, text: string, processName: string): Promise<void> {
   const file = fileOf(directory, runId);
-  // Counted from now on, so that nobody waits longer because others do.
+  // Counted from the call, so that no write waits longer because of others.
   const deadline = performance.now() + FULL_LIMIT_MS;
   const write = (): Promise<void> => writeAll(file, Buffer.from(text), processName, deadline);
   const written = (lastWrites.get(file) ?? Promise.resolve()).then(write);
@@ -80,7 +80,7 @@ async function writeAll(file: string, bytes: Buffer, processName: string, deadli
 
 export async function removeInputPipe(directory: string, runId: string): Promise<void> {
   await unlink(fileOf(directory, runId)).catch((error: NodeJS.ErrnoException) => {
-    // Few programs have an input.
+    // Most runs have no input pipe.
     if (error.code !== 'ENOENT') throw error;
   });
 }

@@ -1,5 +1,5 @@
-// What supervision reads from the block of a process while that runs, as its record keeps it: the block may be gone
-// when the next host finds the process. Members that may hold a secret are none of it.
+// The part of a block that the record of a run keeps, because supervision needs it while the process runs, and the
+// block may be gone when the next host finds the process. It has no member that may hold a secret.
 import { z } from 'zod';
 import type { ConfigStore, NamedBlock } from '#core';
 import { blockSchema } from '../settings.ts';
@@ -23,7 +23,7 @@ const membersSchema = blockSchema
   })
   .strip();
 
-/** Of a record. Those of earlier versions have none of it. */
+/** Members of a record; records of earlier versions have none of them. */
 export const keptBlockShape = {
   config_key: z.string().default('').describe('of the entry, which may be gone when it is read'),
   path: z.array(z.string()).default([]).describe('of the entry'),
@@ -47,7 +47,7 @@ export const keptBlockShape = {
 
 export type KeptBlock = z.output<z.ZodObject<typeof keptBlockShape>>;
 
-/** By the block, because a change of the configuration leaves most of them the same objects. */
+/** Kept parts by block, because a change of the configuration leaves most blocks the same objects. */
 const known = new WeakMap<object, KeptBlock['block']>();
 
 export function keptBlockOf(
@@ -65,18 +65,21 @@ export function keptBlockOf(
   };
 }
 
-/** The block as far as it is kept, of an entry that is not in the configuration. */
+/** The kept part as a named block, for an entry that is not in the configuration. */
 export function namedAfter(processName: string, { config_key: configKey, path, block }: KeptBlock): NamedBlock {
   return { processName, configKey, key: path.at(-1) ?? processName, path, isHost: false, block };
 }
 
-/** Of a service that its plugin alone had made one: whether it is in the configuration again. */
+/**
+ * Brings back the entry of a service that came from a plugin which is gone. Returns whether the entry is in the
+ * configuration again.
+ */
 export function isRegained(processName: string, { given, path, block }: KeptBlock, store: ConfigStore): boolean {
   if (given === undefined) return false;
   return store.regainBlock(processName, { plugin: given.plugin, path, isInFile: given.in_file }, block);
 }
 
-/** Without those that do not fit, because a record with one of them could not be read. */
+/** Leaves out members that do not fit their schema, because a record with one of them could not be read. */
 function membersOf(block: NamedBlock['block']): KeptBlock['block'] {
   const made = known.get(block);
   if (made !== undefined) return made;

@@ -19,7 +19,7 @@ export function launchedAs({ pid, boot_id: boot, run_id: runId }: Pick<ProcessRe
   return leader === undefined ? {} : { pid: leader.pid, pgid: leader.pid, start_time: leader.startTime };
 }
 
-/** Without its group once the leader has ended, because the id may have been reused. */
+/** The target has no group once the leader has ended, because the group's id may have been reused. */
 export function targetOf(processName: string, record: FoundProcess): StopTarget {
   const leader = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
   return {

@@ -1,5 +1,5 @@
-// Looks at the descendants of runs without a cgroup now and then, because one whose parent has ended can no longer be
-// found by it.
+// Looks now and then at the descendants of runs without a cgroup, because a process whose parent has ended can no
+// longer be found through that parent.
 import { lacksDescriptors } from '#kit/descriptors';
 import { turnWithTime } from '#kit/turns';
 import { NO_CGROUP } from './cgroup.ts';
@@ -40,7 +40,7 @@ export class LineageWatch {
     try {
       await survivorsAside(target, TABLE_MAX_AGE_MS);
     } catch (error) {
-      // What cannot be told now is asked again at the next look.
+      // Without free descriptors, the next look finds them.
       if (!lacksDescriptors(error)) throw error;
     }
   }

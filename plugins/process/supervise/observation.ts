@@ -5,8 +5,9 @@ import { turnWithTime } from '#kit/turns';
 import type { ProcessSnapshot } from '../contract.ts';
 
 const OBSERVATION_MS = 2_000;
-/** Pauses before the first and later questions whether a process that starts is up. */
+/** Pause before the probe is first asked whether the process is up; each further pause is twice as long. */
 const FIRST_ASK_MS = 20;
+/** The longest of these pauses. */
 const MAX_ASK_MS = 320;
 const OBSERVED = Symbol('start observed');
 
@@ -27,10 +28,10 @@ export async function observe({ host, ended, snapshot, signal }: Observation): P
     const observed = delay(host.paced(OBSERVATION_MS), undefined, { signal: over });
     await Promise.race([ended, observed, untilUp(host, snapshot, over)]);
   } finally {
-    // A reason of its own would cost a stack.
+    // The default reason would be an Error, whose stack costs time.
     waited.abort(OBSERVED);
   }
-  // Services that were started together have been observed together.
+  // Observations of services that were started together end at the same time.
   await turnWithTime();
 }
 

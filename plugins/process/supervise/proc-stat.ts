@@ -1,6 +1,6 @@
 // What the kernel reports about one process. A zombie counts as dead once all its threads have ended, and a pid alone
-// never identifies a process. What cannot be told for want of descriptors is an error, because it is not the same as a
-// process that is gone.
+// never identifies a process. Functions throw when no descriptor is left to read with, because that does not mean that
+// the process is gone.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { lacksDescriptors, withReserve } from '#kit/descriptors';
 import { kernelRecord, kernelText } from '#kit/kernel-text';
@@ -19,18 +19,22 @@ export interface ProcessStat {
   readonly state: string;
   readonly pgid: number;
   readonly startTime: number;
-  /** Of a zombie more than 1 where only its first thread has ended: field 20 of /proc/<pid>/stat. */
+  /**
+   * Number of threads; more than 1 for a zombie of which only the first thread has ended: field 20 of /proc/<pid>/stat.
+   */
   readonly threads: number;
-  /** It is being ended and still holds some of what it had: PF_EXITING of field 9 of /proc/<pid>/stat. */
+  /**
+   * Whether the process is ending, and still holds some of its resources: PF_EXITING of field 9 of /proc/<pid>/stat.
+   */
   readonly isExiting: boolean;
-  /** Where its arguments and environment lie, another after each exec: fields 48 to 51 of /proc/<pid>/stat. */
+  /** Addresses of its arguments and environment, which differ after each exec: fields 48 to 51 of /proc/<pid>/stat. */
   readonly image: string;
 }
 
 const CLOSING = 0x29;
 /** Flag of a task (Linux, include/linux/sched.h). */
 const PF_EXITING = 0x4;
-/** Of SIGKILL in a set of signals, which are hexadecimal. */
+/** The bit of SIGKILL in the sets of signals of /proc/<pid>/status, which are hexadecimal. */
 const KILL_BIT = 0x100n;
 export const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
@@ -39,7 +43,7 @@ export function readStat(pid: number): ProcessStat | null {
   return statIn(`/proc/${pid}`, pid);
 }
 
-/** Of a process, or of one of its threads. */
+/** The stat of a process, or of one of its threads. */
 function statIn(directory: string, pid: number): ProcessStat | null {
   const stat = recordOf(`${directory}/stat`);
   if (stat === null) return null;
@@ -63,7 +67,7 @@ function statIn(directory: string, pid: number): ProcessStat | null {
   };
 }
 
-/** Where the text goes on behind so many spaces; behind its end, as if one stood there, when it has fewer. */
+/** The index behind `count` spaces. A text with fewer counts as if a space followed its end. */
 function afterSpaces(text: string, from: number, count: number): number {
   let at = from;
   for (let left = count; left > 0; left -= 1) {
@@ -95,12 +99,12 @@ export function isRunning({ state, threads }: ProcessStat): boolean {
   return (state !== 'Z' || threads > 1) && state !== 'X' && state !== 'x';
 }
 
-/** Whether exactly this process runs and is to go on: the kernel may take its time to end what was killed. */
+/** Whether exactly this process runs and is not being ended: the kernel may take its time to end a killed process. */
 export function isStaying(identity: ProcessIdentity): boolean {
   return isAlive(identity) && threadsOf(identity.pid).some(thread => isStayingThread(identity.pid, thread));
 }
 
-/** What ends a process, the kernel tells each of its threads as a SIGKILL. */
+/** To end a process, the kernel makes a SIGKILL pending in each of its threads. */
 function isStayingThread(pid: number, thread: string): boolean {
   const directory = `/proc/${pid}/task/${thread}`;
   const stat = statIn(directory, pid);
@@ -114,12 +118,12 @@ export function threadsOf(pid: number): string[] {
     return withReserve(() => readdirSync(`/proc/${pid}/task`));
   } catch (error) {
     if (lacksDescriptors(error)) throw error;
-    // It has ended.
+    // The process has ended.
     return [];
   }
 }
 
-/** The user who runs it, whatever rights its program gives it; undefined when it is gone. */
+/** The user who runs the process, whatever rights its program gives it; undefined when the process is gone. */
 export function userOf(pid: number): number | undefined {
   const [, uid] = /^Uid:\s+(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '') ?? [];
   return uid === undefined ? undefined : Number(uid);
@@ -130,7 +134,7 @@ export function outputFileOf(pid: number, descriptor: 1 | 2 = 1): string | null 
   return readLink(`/proc/${pid}/fd/${descriptor}`);
 }
 
-/** null when that is not known. */
+/** null when the directory is not known. */
 export function workingDirectoryOf(pid: number): string | null {
   return readLink(`/proc/${pid}/cwd`);
 }
@@ -148,7 +152,7 @@ export function readProc(file: string): string | null {
   return known(() => kernelText(file));
 }
 
-/** The next read overwrites it. */
+/** The next read overwrites the returned buffer. */
 function recordOf(file: string): Buffer | null {
   return known(() => kernelRecord(file));
 }

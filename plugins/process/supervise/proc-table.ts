@@ -1,4 +1,4 @@
-// All processes that live at one moment, and the looks at them, which those who come together share.
+// Tables of all processes that live at one moment. Callers that need one at about the same time share it.
 import { readdirSync } from 'node:fs';
 import { withReserve } from '#kit/descriptors';
 import { turnWithTime } from '#kit/turns';
@@ -16,14 +16,14 @@ import { forgetGone, runOf } from './run-marks.ts';
 
 /** What the kernel adds to the path of a file that was removed, as a spool is once the leader of its run has ended. */
 const DELETED = / \(deleted\)$/;
-/** So much more time than they take passes between looks that may share one. */
+/** A table may be shared for this many times as long as it took to read. */
 const LOOK_SHARE = 4;
-/** A service may have ten thousand processes; so many are read without a look at the time. */
+/** How many processes are read in one turn of the event loop; a service may have ten thousand. */
 const READ_AT_ONCE = 100;
 
 /**
- * All living processes but this one, at one moment. What is derived from them is derived once, so that a look for one
- * run costs the same however many runs there are.
+ * All living processes but this one, at one moment. Indexes are made once for each table, so that a look for one run
+ * costs the same however many runs there are.
  */
 export class ProcessTable {
   readonly processes: readonly ProcessStat[];
@@ -31,7 +31,7 @@ export class ProcessTable {
   #children: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
   #groups: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
   #runs: { readonly since: number; readonly byId: ReadonlyMap<string, readonly ProcessStat[]> } | undefined;
-  /** Start time from which on the run ids of processes are being read. */
+  /** The run ids of processes that started at this time or later are read, or being read. */
   #readFrom = Number.POSITIVE_INFINITY;
   #reading: Promise<unknown> | undefined;
   #writers: { readonly since: number; readonly byFile: Promise<ReadonlyMap<string, ReadonlySet<number>>> } | undefined;
@@ -56,8 +56,8 @@ export class ProcessTable {
   }
 
   /**
-   * Those that have the run's id in their environment, which descendants keep when they leave the group. No descendant
-   * is older than the run's leader, which started at `since`.
+   * Processes that have the run's id in their environment, which descendants keep when they leave the group. No
+   * descendant is older than the run's leader, which started at `since`.
    */
   ofRun(runId: string, since: number): readonly ProcessStat[] {
     if (this.#runs === undefined || this.#runs.since > since) this.#runs = { since, byId: this.#runsSince(since) };
@@ -90,12 +90,12 @@ export class ProcessTable {
   }
 
   /**
-   * The pids of those that have the file as their standard output or error, and are no older than the run's leader,
+   * The pids of processes that have the file as their standard output or error, and are no older than the run's leader,
    * which started at `since`; read in several turns of the event loop.
    */
   async writersOf(file: string, since: number): Promise<ReadonlySet<number>> {
     if (this.#writers === undefined || this.#writers.since > since) {
-      // A second look is one at all, so that many runs of different ages need no more.
+      // A second look reads all processes, so that runs of different ages need no third one.
       const from = this.#writers === undefined ? since : 0;
       this.#writers = { since: from, byFile: this.#lookAtOutputs(from) };
     }
@@ -116,7 +116,7 @@ export class ProcessTable {
 }
 
 interface Look<Table> {
-  /** When it began. */
+  /** Monotonic milliseconds at which the look began. */
   readonly atMs: number;
   readonly table: Table;
 }
@@ -126,8 +126,8 @@ let lastLook: (Look<ProcessTable> & { readonly tookMs: number }) | undefined;
 let looking: Look<Promise<ProcessTable>> | undefined;
 
 /**
- * `maxAgeMs` allows a table of that age, so that many services that are looked at together share one. Where there are
- * so many processes that a look takes long, one that is shared may be older.
+ * The processes that live now, or did so at most `maxAgeMs` ago, so that many services that are looked at together
+ * share one table. Where reading takes long, a shared table may be older.
  */
 export function lookAround(maxAgeMs = 0): ProcessTable {
   const sinceMs = sharedSince(maxAgeMs);
@@ -141,7 +141,7 @@ export function lookAside(maxAgeMs: number): Promise<ProcessTable> {
   return lookSince(sharedSince(maxAgeMs));
 }
 
-/** A table that was made at that monotonic time or later, in several turns of the event loop. */
+/** A table whose reading began after `sinceMs`, in monotonic milliseconds; read in several turns of the event loop. */
 export async function lookSince(sinceMs: number): Promise<ProcessTable> {
   if (lastLook !== undefined && lastLook.atMs > sinceMs) return lastLook.table;
   if (looking !== undefined && looking.atMs > sinceMs) return looking.table;
@@ -155,7 +155,7 @@ export async function lookSince(sinceMs: number): Promise<ProcessTable> {
   }
 }
 
-/** Has the next look be a new one, because what was launched just now is in no earlier table. */
+/** Makes the next caller read a new table, because a process that was launched just now is in no earlier one. */
 export function forgetTable(): void {
   lastLook = undefined;
   looking = undefined;
@@ -186,7 +186,7 @@ function tableOf(living: readonly ProcessStat[]): ProcessTable {
   return new ProcessTable(living.filter(({ pid }) => pid !== process.pid));
 }
 
-/** Resolves with the time that it took without the turns between. */
+/** Reads all members in several turns of the event loop. Resolves with the milliseconds that reading took. */
 export async function inTurns<Member>(members: readonly Member[], read: (member: Member) => unknown): Promise<number> {
   let tookMs = 0;
   for (let from = 0; from < members.length; from += READ_AT_ONCE) {
@@ -208,7 +208,7 @@ function grouped<Key, Value>(entries: readonly (readonly [Key, Value])[]): Map<K
   return groups;
 }
 
-/** These processes and all their descendants. */
+/** The processes and all their descendants. */
 export function withDescendants(members: readonly ProcessStat[], table: ProcessTable): ProcessStat[] {
   const found = new Map<number, ProcessStat>();
   const add = (stat: ProcessStat): void => {

@@ -44,7 +44,7 @@ export class ProcessHealthReports {
     return this.of(process);
   }
 
-  /** Probes the process; healthy and degraded count as ready, of a one-shot service nothing but success. */
+  /** Probes the process. Healthy and degraded count as ready; a one-shot service is ready once its work is done. */
   async isReady(process: ProcessSnapshot): Promise<boolean> {
     if (process.completed !== null) return process.completed;
     if (process.status !== 'running') return false;

@@ -22,9 +22,9 @@ export interface ProcessSetListener {
   switched(switches: Switches): void;
 }
 
-/** Who makes changes that somebody wrote into the file. */
+/** The actor of changes that were made in the configuration file. */
 const FILE_ACTOR = 'file';
-/** Whose changes start and stop what they enable and disable; others do that by themselves. */
+/** Actors whose changes start and stop the processes that they enable and disable. Other actors do that themselves. */
 const FOLLOWED: readonly (string | undefined)[] = [FILE_ACTOR, 'plugins'];
 
 export class ProcessSet {
@@ -40,11 +40,11 @@ export class ProcessSet {
   readonly #retiring = new Map<string, { readonly process: SupervisedProcess; readonly stopped: Promise<void> }>();
   /** Names of held processes that left the configuration. */
   readonly #leaving = new Set<string>();
-  /** Names of those that only plugins make services. */
+  /** Names of processes whose entries are services only because of a plugin. */
   readonly #given = new Set<string>();
   /** Whether the configuration enabled each process before the latest change. */
   #configured = new Map<string, boolean>();
-  /** What kept processes from being started before the latest change, by their names. */
+  /** Why values that do not fit kept processes from being started before the latest change, by process name. */
   #misfits: ReadonlyMap<string, string> = new Map();
 
   constructor(host: Host, supervision: Supervision, listener: ProcessSetListener) {
@@ -71,22 +71,22 @@ export class ProcessSet {
     return [...this.#processes.values()];
   }
 
-  /** Also one that left the configuration and has not ended yet. */
+  /** Same as `find`, also for a process that left the configuration and has not ended yet. */
   findLiving(processName: string): SupervisedProcess | undefined {
     return this.#processes.get(processName) ?? this.#retiring.get(processName)?.process;
   }
 
-  /** Also those that left the configuration and have not ended yet. */
+  /** All processes, including those that left the configuration and have not ended yet. */
   allLiving(): readonly SupervisedProcess[] {
     return [...this.#processes.values(), ...[...this.#retiring.values()].map(({ process }) => process)];
   }
 
-  /** Resolves when what has left the configuration so far has ended, or could not be ended. */
+  /** Resolves when the processes that left the configuration so far have ended, or could not be ended. */
   async retired(): Promise<void> {
     await Promise.all([...this.#retiring.values()].map(({ stopped }) => stopped));
   }
 
-  /** Who had the entry of the block under another name, and is held or has not ended. */
+  /** The process that had the entry of the block under another name, while it is held or has not ended. */
   predecessor(named: NamedBlock): Predecessor | undefined {
     const isFormer = ({ block }: SupervisedProcess): boolean =>
       block.processName !== named.processName && isDeepStrictEqual(block.path, named.path);
@@ -153,7 +153,7 @@ export class ProcessSet {
     this.#supervision.onStatus(process.snapshot());
   }
 
-  /** Takes over what plugins that are set up later than supervision have added to the blocks. */
+  /** Takes over the blocks again, with what plugins that are set up later than supervision have added. */
   renew(): void {
     this.#update();
   }
@@ -176,7 +176,7 @@ export class ProcessSet {
     for (const [name, process] of this.#processes) {
       if (named.has(name) || this.#staysHeld(name)) continue;
       this.#processes.delete(name);
-      // What went with its plugin comes back with it, and is wanted as it was.
+      // An entry that went with its plugin comes back with it, and is wanted as it was.
       if (!this.#given.delete(name)) this.#supervision.wanted.forget(name);
       void this.retire(process);
     }
@@ -207,7 +207,7 @@ export class ProcessSet {
     const { processName } = process.block;
     const failure = `${processName} left the configuration but could not be stopped`;
     const stopped = attempt(this.#host.log, failure, () => process.stop()).then(() => {
-      // What could not be ended is tried again at the shutdown.
+      // A process that could not be ended stays, and is tried again at the shutdown.
       const isOver = process.snapshot().status === 'stopped';
       if (isOver && this.#retiring.get(processName)?.process === process) this.#retiring.delete(processName);
     });
@@ -215,7 +215,7 @@ export class ProcessSet {
     return stopped;
   }
 
-  /** A process whose entry is back before it has ended, because another one would run beside it. */
+  /** Takes back a process whose entry returned before the process ended, because a new one would run beside it. */
   #returned(name: string): SupervisedProcess | undefined {
     const process = this.#retiring.get(name)?.process;
     if (process === undefined) return undefined;
@@ -224,7 +224,10 @@ export class ProcessSet {
     return process;
   }
 
-  /** Of a held process the removal is told, and looked at again when the hold has ended. */
+  /**
+   * Whether a process that left the configuration stays because it is held. Its removal is logged, and done when the
+   * hold has ended.
+   */
   #staysHeld(name: string): boolean {
     const { holds } = this.#supervision;
     const hold = holds.of(name);
@@ -272,7 +275,7 @@ export class ProcessSet {
     return { on, off };
   }
 
-  /** The configuration decides again, and its failures are told no more. */
+  /** Lets the configuration decide again, and forgets the failures of the process. */
   #forgetStart(processName: string): void {
     this.#supervision.wanted.forget(processName);
     this.#processes.get(processName)?.forgetFailure();

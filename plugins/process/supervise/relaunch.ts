@@ -1,4 +1,4 @@
-// Whether what runs could be launched once more, found out before it is stopped. It changes nothing.
+// Checks, before a running process is stopped, whether it could be launched again. Changes nothing.
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { requireDependencies } from '../launch/depends-on.ts';
@@ -11,7 +11,7 @@ import { checkStillReachable } from '../launch/reach.ts';
 import { isWaiting } from '../launch/waits.ts';
 import type { Supervision } from './supervision.ts';
 
-/** Throws a Problem when what runs could be stopped, but not be launched again. */
+/** Throws a Problem when the process could be stopped but not launched again. */
 export async function requireRelaunch(
   supervision: Supervision,
   block: NamedBlock,
@@ -31,11 +31,11 @@ export async function requireRelaunch(
   }
   state.requireRoom(processName);
   requireDescriptors(processName);
-  // What is restarted automatically may have taken all processes itself, and is tried again.
+  // Skipped for an automatic restart: the service may itself have used up all processes, and a failure is tried again.
   if (trigger !== 'auto-restart') await requireProcess(processName, user);
 }
 
-/** The plan of a launch as far as it is known without its preparation. Throws a Problem where there can be none. */
+/** The plan of a launch as far as it is known without its preparation. Throws a Problem when there can be none. */
 export function trialPlan({ host, placeholders, users }: Supervision, block: NamedBlock): LaunchPlan {
   const store = host.use('config.store');
   return createLaunchPlan({
@@ -57,11 +57,11 @@ async function requireLaunchable(supervision: Supervision, block: NamedBlock, us
   if (fault !== undefined) throw fault;
   await requireDependencies(block, supervision);
   const plan = isCompleted(host, block) ? await completedPlan(host, block) : trialPlan(supervision, block);
-  // What is yet to be installed comes with its own check.
+  // A program that is yet to be installed is checked with its installation.
   if (plan === undefined) return;
   const [faultOfPlan] = isCompleted(host, block) || liesInOwnDirectory(plan) ? [] : await launchFaults(plan);
   const waiting = { log: host.log, fetch: host.fetch, onWaiting: () => undefined, blocks, snapshot, isReady };
-  // What is waited for may bring the program.
+  // The program may come with something that the start waits for, such as a mount.
   if (faultOfPlan !== undefined && !(await isWaiting(plan, waiting))) throw faultOfPlan;
   if (faultOfPlan === undefined) await checkStillReachable({ ...plan, user }, host.log);
 }

@@ -1,11 +1,11 @@
-// The launched processes of runs, found among all that live by the marks that they were given.
+// Finds the launched processes of runs among all living ones, by the marks in their environment.
 import { type ProcessStat, userOf } from './proc-stat.ts';
 import { inTurns, livingProcesses, lookSince } from './proc-table.ts';
 import { type Marks, marksAt, runOf } from './run-marks.ts';
 
 /**
- * The launched process of a run: the oldest that lives of it, if it leads a group. Where another is older, the launched
- * one has ended, and a leader is a descendant.
+ * The launched process of a run: its oldest living process, if that leads a group. If it does not, the launched process
+ * has ended, and a group leader of the run is a descendant.
  */
 export function leaderOf(runId: string): ProcessStat | undefined {
   const members = livingProcesses().filter(stat => runOf(stat) === runId);

@@ -14,14 +14,14 @@ const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
 const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
 const MAX_REMEMBERED = 20_000;
-/** More than a run's id has. */
+/** Longer than any run id. */
 const MAX_ID_CHARACTERS = 100;
 
 export function marksOf({ runId, processName, directory }: Marks): Record<string, string> {
   return { [RUN_VARIABLE]: runId, [NAME_VARIABLE]: processName, [DIRECTORY_VARIABLE]: directory };
 }
 
-/** Those that a process has; anybody may have given them to it. */
+/** The marks in the environment of a process; any program may have set them. */
 export function marksAt(pid: number): { readonly [Name in keyof Marks]: string | undefined } {
   const environment = environmentOf(pid);
   return {
@@ -33,7 +33,7 @@ export function marksAt(pid: number): { readonly [Name in keyof Marks]: string |
 
 function environmentOf(pid: number): ReadonlyMap<string, string> {
   const bytes = readProc(`/proc/${pid}/environ`) ?? '';
-  // Most processes are of no run.
+  // Most processes belong to no run.
   if (!bytes.includes(RUN_VARIABLE)) return new Map();
   const text = Buffer.from(bytes, 'latin1').toString('utf8');
   return new Map(
@@ -47,7 +47,9 @@ function environmentOf(pid: number): ReadonlyMap<string, string> {
 /** Run ids by pid, cached because each check of a service would otherwise read the environment of every process. */
 const runs = new Map<number, { readonly seen: ProcessStat; readonly runId: string | null }>();
 
-/** What was of a run once stays of it. What was of none may become one of it by an exec. */
+/**
+ * The id of the run that a process belongs to, or null. A process never leaves its run, but may enter one by an exec.
+ */
 export function runOf(stat: ProcessStat): string | null {
   const known = runs.get(stat.pid);
   if (known?.seen.startTime === stat.startTime) {
@@ -62,14 +64,14 @@ export function runOf(stat: ProcessStat): string | null {
   return runId;
 }
 
-/** Anybody can give a process an id, which is then not as short as ours are. */
+/** A copy of a run id; null for a text that is too long to be one, because any program can set the variable. */
 function ownText(text: string): string | null {
   if (text.length > MAX_ID_CHARACTERS) return null;
-  // A part of a text keeps the whole of it in memory, and an environment may have megabytes.
+  // A substring keeps the whole string in memory, and an environment may have megabytes.
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
-/** Services that run a program each second would otherwise be remembered by thousands. */
+/** Forgets processes that have ended: services that run a program each second would leave thousands. */
 export function forgetGone(living: readonly ProcessStat[]): void {
   if (runs.size <= living.length * 2) return;
   const pids = new Set(living.map(({ pid }) => pid));

@@ -1,4 +1,4 @@
-// What a run shares with whoever starts a process beside it: its marks, and the file of its output.
+// What a run shares with processes that are started beside it: its marks, and the file of its output.
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { RunShare } from '../contract.ts';
 import type { Run } from './run.ts';

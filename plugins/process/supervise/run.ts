@@ -26,7 +26,7 @@ import type { FoundProcess, StateFile } from './state-file.ts';
 import type { StopTarget } from './stop.ts';
 
 const MS_PER_S = 1_000;
-/** A process that multiplies faster than it can be moved is found by its other marks. */
+/** How often processes outside the cgroup are looked for. Those that multiply faster are found by their other marks. */
 const GATHER_ROUNDS = 3;
 
 export interface Run {
@@ -37,7 +37,7 @@ export interface Run {
   /** Monotonic milliseconds of the launch. */
   readonly startedMs: number;
   readonly adopted: boolean;
-  /** By which it was begun. */
+  /** The block with which the run was begun. */
   readonly block: NamedBlock;
   readonly blockDigest: string;
   readonly exited: Promise<Exit>;
@@ -54,7 +54,7 @@ export interface RunParts {
   readonly exits: ExitWatch;
 }
 
-/** What of its block is used while it runs. */
+/** What a run uses of its block. */
 export interface RunSettings {
   readonly target: CaptureTarget;
   readonly kept: KeptBlock;
@@ -79,7 +79,7 @@ export async function launchRun(
     cgroup,
     ...kept,
   };
-  // Side by side, because whoever waits for a replacement waits for all of it. Failures are told where they are
+  // These steps run concurrently, because a restart waits for all of them. Failures are handled where the steps are
   // awaited.
   const capturing = openCapture(capture, target, spoolFile);
   const opening = capturing.then(() => openOutput(plan, spoolFile));
@@ -98,8 +98,8 @@ export async function launchRun(
     const leader = (await askAgain(() => identify(pid)).catch(() => null)) ?? { pid, startTime: 0, bootId: '' };
     state.launched(processName, recordOf(launched, leader));
     const stopTarget = { processName, leader, pgid: pid, runId, cgroup, spoolFile, descendants: new Map() };
-    // Not waited for, because the kernel may take its time; what was created meanwhile is moved after it, and
-    // what cannot be moved is found by its other marks.
+    // Not awaited, because the kernel may take its time. Children that were created meanwhile are moved afterwards;
+    // those that cannot be moved are found by their other marks.
     if (cgroup !== NO_CGROUP) void gather(cgroup, leader).catch(() => undefined);
     const startTicks = leader.startTime || ticksNow();
     const startedMs = performance.now();
@@ -118,7 +118,7 @@ export async function launchRun(
   }
 }
 
-/** Its block has changed. Never throws. */
+/** Applies a changed block to a run. Never throws. */
 export async function changeRun(
   { target: { processName, runId }, output }: Run,
   settings: () => RunSettings,
@@ -131,7 +131,7 @@ export async function changeRun(
   });
 }
 
-/** Moves the leader and what it has created before it was moved. */
+/** Moves the leader into the cgroup, and the descendants that it created before it was moved. */
 async function gather(cgroup: string, leader: ProcessIdentity): Promise<void> {
   let outside = [leader.pid];
   for (let round = 0; round < GATHER_ROUNDS && outside.length > 0; round += 1) {
@@ -159,7 +159,7 @@ async function openCapture(capture: CaptureThread, target: CaptureTarget, spoolF
   }
 }
 
-/** Of a launch that failed before its output was read, which would be left at each attempt. */
+/** Removes the spool of a launch that failed before its output was read. Each failed attempt would leave one. */
 async function removeSpool(spoolFile: string): Promise<void> {
   for (const file of [spoolFile, `${spoolFile}.position`]) await rm(file, { force: true });
 }

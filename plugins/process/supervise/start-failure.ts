@@ -1,17 +1,20 @@
-// Why a start did not succeed, as whoever asked for it is told.
+// The Problems that tell a requester why a start did not succeed.
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
 import type { ExitRecord } from '../contract.ts';
 
 export function cancelled(what: 'Start' | 'Restart', processName: string, host: Host, cause: unknown): Problem {
-  // Whoever asked for it is told what every other request is told now.
+  // All requests get this answer during a shutdown.
   if (host.stopping !== null) return new Problem(503, 'The service is shutting down', { cause });
   const detail = `${what} of ${processName} was cancelled by a stop; start it again if it is to run`;
   return new Problem(409, detail, { cause });
 }
 
-/** For one that ended while it was observed, or without having done its work: how, and what it wrote about it. */
+/**
+ * For a process that ended while it was observed, or without having done its work: how it ended, and what it wrote
+ * about that.
+ */
 export function failedToStay(
   { processName, block: { oneshot } }: NamedBlock,
   exit: ExitRecord | null,
@@ -22,7 +25,10 @@ export function failedToStay(
   return new Problem(500, `${processName} ${failed} (${how})${errorLine === null ? '' : `: ${errorLine}`}`);
 }
 
-/** It is kept and told in many places, and may quote a command or an address with a secret in it. */
+/**
+ * The Problem of a refused start. Secrets in it are masked, because its message is shown in many places, and may quote
+ * a command or an address.
+ */
 export function refusedStart(error: unknown): Problem {
   const setup = () => new Problem(500, `Failed to setup project: ${errorText(error)}`, { cause: error });
   const problem = error instanceof Problem ? error : setup();

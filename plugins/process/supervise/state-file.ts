@@ -1,6 +1,6 @@
-// What the next host needs to continue: before a launch that it begins, in the same turn of the event loop after every
-// exit and change by a user, and a moment after a launch. Changes of one turn share one write, and those that could not
-// be written are written as soon as that is possible.
+// The file that tells the next host what runs and what users decided. A launch is written before it begins, a decision
+// of a user or a completion at the end of the same turn of the event loop, and the pid of a launch or the end of a run
+// a moment later. Changes of one turn share one write, and a failed write is repeated until it succeeds.
 import {
   closeSync,
   constants,
@@ -28,9 +28,9 @@ import { StateRoom } from './state-room.ts';
 
 /** Launches and ends that follow each other within this time share a write. */
 const LATER_MS = 50;
-/** What could not be written is tried again so often. */
+/** Pause before a failed write is tried again. */
 const RETRY_MS = 2_000;
-/** Of a launch's spool, its position, and what the record grows by. */
+/** The space that a launch needs: for its spool, the position in that, and the growth of this file. */
 const LAUNCH_BYTES = 16 * 1024;
 
 const recordSchema = z.object({
@@ -71,7 +71,7 @@ export type ProcessRecord = z.output<typeof recordSchema>;
 export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'cgroup' | keyof KeptBlock> &
   Partial<ProcessRecord>;
 export type WantedRecord = Readonly<z.output<typeof wantedSchema>>;
-/** Of a one-shot service that has done its work since the machine started. */
+/** The completion of a one-shot service since the machine started. */
 export type CompletedRecord = Readonly<z.output<typeof completedSchema>>;
 
 interface Content {
@@ -95,9 +95,9 @@ export class StateFile {
   #writing: Promise<unknown> | undefined;
   /** The write after launches and ends, or after one that failed. */
   #later: NodeJS.Timeout | undefined;
-  /** Whether there are changes that are on no disk yet. */
+  /** Whether there are changes that are not on the disk yet. */
   #isBehind = false;
-  /** Why a write of them has failed; null where none has. */
+  /** Why the latest write failed; null when it succeeded. */
   #writeFault: string | null = null;
 
   constructor(directory: string, log: Logger) {
@@ -107,7 +107,7 @@ export class StateFile {
     this.#log = log;
   }
 
-  /** Why what is known of processes cannot be brought to the disk at present; null while it can. */
+  /** Why the file cannot be written at present; null while it can. */
   get writeFault(): string | null {
     return this.#writeFault;
   }
@@ -140,7 +140,9 @@ export class StateFile {
     });
   }
 
-  /** Throws a Problem 503 when another launch of a running process could not be recorded. Keeps nothing. */
+  /**
+   * Throws a Problem 503 when another launch of a running process could not be recorded. Leaves nothing on the disk.
+   */
   requireRoom(processName: string): void {
     const error = this.roomFault();
     if (error === undefined) return;
@@ -175,7 +177,7 @@ export class StateFile {
     this.#save();
   }
 
-  /** What is kept of the block of a recorded run, which has changed. */
+  /** Records the changed block of a recorded run, as far as it is kept. */
   keep(processName: string, runId: string, kept: KeptBlock): void {
     const { records } = this.#known();
     const record = records.get(processName);
@@ -186,18 +188,15 @@ export class StateFile {
     this.#save();
   }
 
-  /**
-   * The record of a launch that has begun, with what is known of it now. Without it the next host finds the run by its
-   * marks.
-   */
+  /** Completes the record of a launch that has begun. If this is lost, the next host finds the run by its marks. */
   launched(processName: string, record: ProcessRecord): void {
     this.#known().records.set(processName, record);
     this.#saveLater();
   }
 
   /**
-   * Of a run that has ended. With its record, the next host finds that it has ended, and clears away what is left of
-   * it.
+   * Deletes the record of a run that has ended. If this is lost, the next host finds out that the run has ended, and
+   * clears away its remains.
    */
   ended(processName: string, runId: string): void {
     if (this.#remove(processName, runId)) this.#saveLater();
@@ -212,7 +211,7 @@ export class StateFile {
     return this.#known().records.has(processName);
   }
 
-  /** Of all recorded runs. */
+  /** The ids of all recorded runs. */
   runIds(): ReadonlySet<string> {
     return new Set([...this.#known().records.values()].map(({ run_id: runId }) => runId));
   }
@@ -240,7 +239,7 @@ export class StateFile {
     this.#save();
   }
 
-  /** Deletes what one process has done, or all without a name. */
+  /** Deletes the completion of one process, or of all without a name. */
   deleteCompleted(processName?: string): void {
     this.#forget(this.#known().completed, processName);
   }
@@ -252,7 +251,7 @@ export class StateFile {
     clearTimeout(this.#later);
   }
 
-  /** Resolves when every change so far is on the disk, or has been told to be lost. */
+  /** Resolves when every change so far is on the disk, or could not be written. */
   async saved(): Promise<void> {
     if (this.#later !== undefined) this.#save();
     await this.#writing;
@@ -302,7 +301,7 @@ export class StateFile {
     const fault = this.#fault;
     this.#fault = undefined;
     try {
-      // What is no file, such as a link, is kept too.
+      // Renaming also keeps a thing that is no file, such as a link.
       renameSync(this.#file, aside);
       this.#log.error(`the supervisor's state could not be used and is kept as ${aside}`, fault);
     } catch {
@@ -333,7 +332,10 @@ export class StateFile {
     return this.#writing;
   }
 
-  /** Told once until it succeeds, because a service that ends again and again has it written each time. */
+  /**
+   * Plans another write. Logs the failure once until a write succeeds, because a service that ends again and again
+   * causes a write each time.
+   */
   #retry(error: unknown): void {
     this.#saveLater(RETRY_MS);
     const isTold = this.#writeFault !== null;
@@ -366,7 +368,7 @@ export class StateFile {
       withReserve(() => writeFileSync(`${this.#file}.new`, text, { mode: 0o600 }));
       renameSync(`${this.#file}.new`, this.#file);
     } catch (error) {
-      // A launch alone is refused instead, because its output could not be kept either.
+      // The reserve is not for launches: they are refused, because their output could not be kept either.
       if (!this.#isBehind || !this.#room.take(text, error)) throw error;
     }
     this.#room.keep(text);
@@ -376,12 +378,12 @@ export class StateFile {
 
 /**
  * The record with its spool in the host's own directory, whatever path led there when it was written. Throws an Error
- * for one that no host has written: processes are ended, and a file is removed, by what it says.
+ * for a record that no host has written, because records decide which processes are ended and which file is removed.
  */
 function ownRecord(name: string, record: ProcessRecord, directory: string): ProcessRecord {
   const { pid, pgid, run_id: runId, spool, cgroup } = record;
   const isCgroup = cgroup === NO_CGROUP || path.basename(cgroup) === nameOfCgroup(runId);
-  // The group 0 would be the host's own.
+  // A signal to group 0 would reach the host's own group, and one to group 1 every process.
   const isGroup = pgid > 1 || pid === 0;
   if (!spool.endsWith('.spool') || !isCgroup || !isGroup)
     throw new Error(`the record of ${name} names what is not its own`);
@@ -401,7 +403,7 @@ function readTrusted(file: string): string {
   }
 }
 
-/** What is wrong first, in one line. */
+/** The first fault of the shape, in one line. */
 function shapeText(error: z.ZodError): string {
   const [issue] = shapeIssues(error);
   return issue === undefined ? 'its form is unknown' : `${issue.path.join('.')}: ${issue.message}`;

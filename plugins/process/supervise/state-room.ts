@@ -1,5 +1,5 @@
-// Room that is kept on the disk for the next state, in a file beside it: what a user decides while the disk is full is
-// recorded by writing over that, which takes neither space nor an inode where a file system writes in place.
+// Reserves room on the disk for the next state, in a file beside it. While the disk is full, the state is written over
+// the reserve, which takes neither space nor an inode where a file system writes in place.
 import {
   closeSync,
   constants,
@@ -19,7 +19,7 @@ const FULL = ['ENOSPC', 'EDQUOT'];
 export class StateRoom {
   readonly #file: string;
   readonly #place: string;
-  /** What is kept; undefined when nobody has looked. */
+  /** The size of the reserve; undefined until it is looked up. */
   #bytes: number | undefined;
 
   constructor(file: string) {
@@ -27,7 +27,10 @@ export class StateRoom {
     this.#place = `${file}.room`;
   }
 
-  /** Keeps room for a text that is a little longer than this one, or as long, where there is any. Never throws. */
+  /**
+   * Reserves room for a text that is a little longer than this one, or at least as long, if the disk has it. Never
+   * throws.
+   */
   keep(text: string): void {
     const needed = Buffer.byteLength(text);
     try {
@@ -38,7 +41,7 @@ export class StateRoom {
         writeFileSync(this.#place, Buffer.alloc(wanted, ' '), { mode: 0o600 });
       } finally {
         this.#bytes = this.#size();
-        // What is of no use is left to others.
+        // A reserve that is too small is given back to the disk.
         if (this.#bytes < needed) rmSync(this.#place, { force: true });
       }
     } catch {
@@ -48,8 +51,8 @@ export class StateRoom {
   }
 
   /**
-   * Puts the text into the place of the file by what was kept. False when the error is none of a full disk, or that is
-   * not enough.
+   * Replaces the state file by the reserve with the text in it. False when the error is not that of a full disk, or the
+   * reserve is too small.
    */
   take(text: string, error: unknown): boolean {
     if (!FULL.includes((error as NodeJS.ErrnoException).code ?? '')) return false;

@@ -2,7 +2,7 @@
 import type { NamedBlock } from '#core';
 import type { StopPolicy } from '../contract.ts';
 
-/** As far as it may come from a record. */
+/** The part of a stop policy that a record keeps. */
 export type KnownStopPolicy = { readonly [Key in 'signal' | 'graceMs' | 'tier']?: StopPolicy[Key] | undefined };
 
 const DEFAULT_GRACE_MS = 30_000;

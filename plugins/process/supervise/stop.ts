@@ -16,9 +16,9 @@ export interface StopTarget {
   readonly runId: string;
   /** The directory of the run's cgroup; blank when it has none. */
   readonly cgroup: string;
-  /** The file that its output goes to; null for a process that was launched by nobody. */
+  /** The file of the run's output; null for a process that no host has launched. */
   readonly spoolFile: string | null;
-  /** Start times by pid of what was last found to belong to the run. */
+  /** Start times by pid of the processes that were last found to belong to the run. */
   descendants: ReadonlyMap<number, number>;
 }
 
@@ -29,9 +29,9 @@ const POLL_MS = 250;
 const AFTER_KILL_MS = 5_000;
 
 /**
- * The living processes of a launch, never including the host: its leader, its group, its cgroup, what has its run's id,
- * what was found before, and all descendants of these. They are remembered, because a child whose parent has ended may
- * have left every other mark behind.
+ * The living processes of a launch, never including the host: its leader, its group, its cgroup, processes that have
+ * its run's id or were found before, and all descendants of these. They are remembered, because a child whose parent
+ * has ended may have left every other mark behind.
  */
 export function survivors(target: StopTarget, maxAgeMs = 0): ProcessStat[] {
   return survivorsIn(lookAround(maxAgeMs), target);
@@ -42,7 +42,10 @@ export async function survivorsAside(target: StopTarget, maxAgeMs: number): Prom
   return survivorsIn(await withRuns(lookAside(maxAgeMs), target), target);
 }
 
-/** Same, by a look that was made at that monotonic time or later; also finds what writes to the run's output. */
+/**
+ * Same, from a process table that was read after `sinceMs`, in monotonic milliseconds; also finds processes that write
+ * to the run's output.
+ */
 export function allSurvivorsSince(target: StopTarget, sinceMs: number): Promise<ProcessStat[]> {
   return withWriters(lookSince(sinceMs), target);
 }
@@ -50,7 +53,7 @@ export function allSurvivorsSince(target: StopTarget, sinceMs: number): Promise<
 async function withRuns(looking: Promise<ProcessTable>, { leader }: StopTarget): Promise<ProcessTable> {
   const table = await looking;
   await table.readRuns(startOf(leader));
-  // Everybody who shares a look goes on at the end of it.
+  // All callers that share a table go on at the same time.
   await turnWithTime();
   return table;
 }
@@ -72,7 +75,10 @@ function survivorsIn(table: ProcessTable, target: StopTarget, others: ReadonlySe
   return found;
 }
 
-/** Where the leader is of another boot or was never seen, nothing is known to be older. */
+/**
+ * The start time of a leader; 0 when it is of another boot or was never seen, because no process is then known to be
+ * older.
+ */
 function startOf(leader: ProcessIdentity): number {
   return leader.bootId === bootId ? leader.startTime : 0;
 }
@@ -81,7 +87,10 @@ function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boo
   return pid === leader.pid && startTime === leader.startTime && leader.bootId === bootId;
 }
 
-/** Also finds what writes to the run's output, for which every process must be asked. */
+/**
+ * Same as `survivorsAside`, but also finds processes that write to the run's output, for which every process must be
+ * read.
+ */
 function allSurvivors(target: StopTarget): Promise<ProcessStat[]> {
   return withWriters(lookAside(PROCESS_TABLE_MAX_AGE_MS), target);
 }
@@ -94,7 +103,9 @@ async function withWriters(looking: Promise<ProcessTable>, target: StopTarget): 
   return survivorsIn(table, target, writers);
 }
 
-/** A signal that everything which is there gets once, also what showed no mark of its run at that moment. */
+/**
+ * A stop signal that each process of a run gets once, even if it showed no mark of the run when the signal was sent.
+ */
 class StopSignal {
   readonly #target: StopTarget;
   readonly #signal: NodeJS.Signals;
@@ -114,8 +125,9 @@ class StopSignal {
   }
 
   /**
-   * To what was there when it was sent and was found later, as a child that had not yet become its program, and to what
-   * the host itself began meanwhile. What else is younger was begun for the end, and is left to whoever began it.
+   * Sends the signal to processes that existed when it was first sent but were found later, such as a child before its
+   * exec, and to those that the host itself started since. The service has started all other younger ones in order to
+   * end, so they are left alone.
    */
   sendToOverlooked(living: readonly ProcessStat[]): void {
     const overlooked = living.filter(
@@ -167,7 +179,7 @@ function signalAll(target: StopTarget, living: readonly ProcessStat[], signal: N
   for (const { pid, pgid } of living) if (!asGroup || pgid !== target.pgid) sendSignal(pid, signal);
 }
 
-/** Whether also nothing of the output's writers lives. */
+/** Same as `gone`, and no process writes to the run's output any more. */
 async function allGone(
   target: StopTarget,
   withinMs: number,
@@ -193,7 +205,7 @@ async function gone(
   }
 }
 
-/** While its leader lives, the rest is looked at only now and then, to know what it has created. */
+/** While the leader lives, other processes are looked at only now and then, to know what the leader has created. */
 async function isGone(target: StopTarget, stopSignal?: StopSignal): Promise<boolean> {
   const leaderLives = isAlive(target.leader);
   const left = await survivorsAside(target, leaderLives ? POLL_MS : PROCESS_TABLE_MAX_AGE_MS);

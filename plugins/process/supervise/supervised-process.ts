@@ -57,8 +57,8 @@ export class SupervisedProcess {
   #lastExit: ExitRecord | null = null;
   readonly #firstLook = new FirstLook();
   /**
-   * Number of requested stops; a start that was requested before the latest of them is cancelled. Those of restarts do
-   * not count: whoever wants it to run has what they want afterwards.
+   * Number of requested stops; a start that was requested before the latest of them is cancelled. Stops of restarts do
+   * not count, because the process runs afterwards, as the start requested.
    */
   #stops = 0;
   readonly #ending: Ending;
@@ -114,12 +114,12 @@ export class SupervisedProcess {
     return this.#isOneshot ? this.#run === undefined && hasDoneItsWork(this.#lastExit) : null;
   }
 
-  /** undefined while it does not run. */
+  /** undefined while the process does not run. */
   share(): RunShare | undefined {
     return this.#run && shareOf(this.#run, this.#block.processName, this.#with.state.directory);
   }
 
-  /** Throws a Problem 409 when it does not run, or takes no input. */
+  /** Throws a Problem 409 when the process does not run, or takes no input. */
   async input(text: string): Promise<void> {
     const { processName } = this.#block;
     await this.#known();
@@ -128,18 +128,18 @@ export class SupervisedProcess {
     await writeInput(this.#with.state.directory, this.#run.target.runId, text, processName);
   }
 
-  /** A process that nobody wants any more is not unwell; what it ended with of its own accord stays told. */
+  /** Forgets why the process failed, because it is no longer wanted. An exit that was expected stays known. */
   forgetFailure(): void {
     this.#lastFailureReason = null;
     if (this.#lastExit?.unexpected === true) this.#lastExit = null;
   }
 
-  /** A start that was refused for `misfit` could be made now. */
+  /** Forgets a refusal for `misfit`, a value that fits by now. */
   forgetMisfit(misfit: string): void {
     if (this.#lastFailureReason?.includes(misfit) === true) this.#lastFailureReason = null;
   }
 
-  /** Takes over a changed configuration, which may have its entry again. Never throws. */
+  /** Takes over a changed block. Never throws. */
   async reconfigure(block: NamedBlock): Promise<void> {
     this.#block = block;
     if (this.#run !== undefined) await changeRun(this.#run, () => this.#settings(), this.#with);
@@ -168,7 +168,7 @@ export class SupervisedProcess {
     });
   }
 
-  /** Whether it runs and is to go on: what has ended counts as running until its exit has been handled. */
+  /** Whether the process lives and is not being ended. Its status is `running` until its exit has been handled. */
   async runs(): Promise<boolean> {
     return this.#status === 'running' && this.#run !== undefined && (await goesOn(this.#run));
   }
@@ -180,13 +180,13 @@ export class SupervisedProcess {
     return this.#stop(CANCELLED, hurry);
   }
 
-  /** `why` is what becomes of a start that is under way. */
+  /** `why` is the reason for which a start that is under way is aborted. */
   async #stop(why: typeof CANCELLED | typeof OVERTAKEN, hurry?: AbortSignal): Promise<StopOutcome> {
     const wasUnknown = this.#status === 'unknown';
     if (wasUnknown) await this.#known();
     if (this.#stopping !== undefined) {
       await this.#stopping;
-      // Whoever has taken it over found it to be stopped, and does so.
+      // A user had stopped the process under an earlier host, so the takeover stops it.
       return wasUnknown ? 'stopped' : 'already-stopping';
     }
     if (this.#starting === undefined && this.#run === undefined) return 'not-running';
@@ -254,12 +254,17 @@ export class SupervisedProcess {
     return clearAway(record, { block: this.#block, ending: this.#ending, supervision: this.#with });
   }
 
-  /** As `unknown` before adoption, which is still to verify whether the process runs. */
+  /**
+   * Marks the process as `unknown` until its adoption has found out whether it runs, and as `stopped` if it does not.
+   */
   mark(status: 'unknown' | 'stopped'): void {
     this.#move(status);
   }
 
-  /** A one-shot that had done its work before the host came back is not run once more, unless it is another one now. */
+  /**
+   * Recalls that a one-shot did its work under an earlier host, so that it is not run again unless its block has
+   * changed.
+   */
   recallCompletion(): void {
     const kept = this.#isOneshot && !this.#run ? keptCompletion(this.#with.state, this.#block) : undefined;
     if (kept === undefined) return;
@@ -268,8 +273,7 @@ export class SupervisedProcess {
   }
 
   /**
-   * Resolves when it was found out whether an earlier host's process runs. Throws a Problem 503 where that takes too
-   * long.
+   * Resolves when it is known whether an earlier host's process runs. Throws a Problem 503 when that takes too long.
    */
   async #known(): Promise<void> {
     if (this.#status !== 'unknown') return;
@@ -277,7 +281,7 @@ export class SupervisedProcess {
     this.#handedOver.signal.throwIfAborted();
   }
 
-  /** Resolves when no stop is under way, and it is known whether it runs. */
+  /** Resolves when no stop is under way, and it is known whether the process runs. */
   async #quiet(): Promise<void> {
     do {
       if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
@@ -286,12 +290,15 @@ export class SupervisedProcess {
     } while (this.#stopping !== undefined);
   }
 
-  /** A start must not take what has ended for what runs. Throws a Problem 503 where its end takes too long. */
+  /**
+   * Waits until the exit of a run that has ended is handled, because a start would take the run for a running one.
+   * Throws a Problem 503 when that takes too long.
+   */
   async #exitHandled(): Promise<void> {
     if (this.#run !== undefined) await exitHandled(this.#run, this.#with.exits);
   }
 
-  /** What could not be launched again is not stopped. */
+  /** A process that could not be launched again is not stopped. */
   async #runRestart(trigger: StartTrigger): Promise<void> {
     const before = this.#stops;
     try {
@@ -347,7 +354,10 @@ export class SupervisedProcess {
     return { status: 'started' };
   }
 
-  /** Also false where its entry went with a plugin, of which nobody is told. */
+  /**
+   * Whether the configuration has the entry of the process. The list is asked, because nobody is told of an entry that
+   * went with its plugin.
+   */
   get #hasEntry(): boolean {
     return this.#with.blocks().some(({ processName }) => processName === this.#block.processName);
   }
@@ -371,7 +381,7 @@ export class SupervisedProcess {
 
   async #failStart(error: unknown, signal: AbortSignal, trigger: StartTrigger): Promise<unknown> {
     const { processName } = this.#block;
-    // The next supervision adopts what was launched.
+    // The next supervision adopts the launched process.
     if (this.#handedOver.signal.aborted) return this.#handedOver.signal.reason;
     const run = this.#run;
     if (run !== undefined) {
@@ -388,7 +398,7 @@ export class SupervisedProcess {
     return problem;
   }
 
-  /** An automatic restart tells of its own failures. */
+  /** Logs a failed start. Automatic restarts log their own failures. */
   #tellFailure(reason: string, error: unknown, trigger: StartTrigger): void {
     if (trigger !== 'auto-restart') this.#with.host.log.error(namedReason(this.#block.processName, reason), error);
   }
@@ -402,7 +412,7 @@ export class SupervisedProcess {
     if (run === undefined) return;
     await this.#with.onLaunched(plan, this.snapshot());
     await observe({ host: this.#with.host, ended: run.ended, snapshot: () => this.snapshot(), signal });
-    // Whoever hears that it runs finds it recorded.
+    // The run is recorded before anybody is told of it.
     await this.#with.state.saved();
     await this.#with.lineage.look(run.target);
     await this.#exitHandled();
@@ -440,7 +450,7 @@ export class SupervisedProcess {
     this.#with.lineage.add(run.target);
     this.#lastExit = null;
     this.#run = { ...run, ended: run.exited.then(exit => this.#exited(exit)) };
-    // A change that came meanwhile found no run.
+    // A change of the block during the launch found no run to change.
     if (run.block !== this.#block) void this.reconfigure(this.#block);
   }
 
@@ -453,11 +463,11 @@ export class SupervisedProcess {
     else await this.#ending.clearRest(run.target, () => this.#outlived(how));
     if (this.#handedOver.signal.aborted) return;
     await finishRun(run, this.#with);
-    // The output of many may have been read to its end by now.
+    // The output of many runs may end at the same time.
     await turnWithTime();
-    // By the record the next supervision finds the end of the run, and what is left of its output.
+    // The record is kept, by which the next supervision finds the end of the run and the rest of its output.
     if (this.#handedOver.signal.aborted) return;
-    // Whoever has asked for its end meanwhile wants it no more, although it ended by itself.
+    // A stop that was requested meanwhile counts, although the process ended by itself.
     const asked = this.#isEnding;
     const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
@@ -470,19 +480,19 @@ export class SupervisedProcess {
     if (wasRunning) tellOfExit(processName, exit, this.#with);
   }
 
-  /** Its leader has ended by itself, and what that left behind is about to be ended. */
+  /** Called when the leader has ended by itself, and other processes of the run are about to be ended. */
   #outlived(how: Exit): void {
     this.#lastExit = exitRecordOf(how, false, this.#isOneshot);
     if (this.#status === 'running') this.#move('stopping');
   }
 
-  /** The status while nobody starts or stops it. */
+  /** The status while neither a start nor a stop is under way. */
   get #atRest(): ProcessStatus {
     if (this.#run === undefined) return 'stopped';
     return this.#lastExit === null ? 'running' : 'stopping';
   }
 
-  /** Whether its end was asked for. */
+  /** Whether a stop was requested, or a start cancelled. */
   get #isEnding(): boolean {
     return this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
   }

@@ -1,4 +1,4 @@
-// What all supervised processes share: the host, the records, and whom they tell of what happens to them.
+// What all supervised processes share: the host, the records, and the callbacks for what happens to them.
 import type { Host, NamedBlock } from '#core';
 import type { PlaceholderValues } from '#kit/placeholder-values';
 import type { ExitRecord, LaunchPlan, LaunchPolicy, ProcessSnapshot, StopPolicy } from '../contract.ts';
@@ -16,7 +16,7 @@ export interface Supervision extends RunParts, Processes {
   readonly wanted: WantedStates;
   readonly holds: Holds;
   readonly lineage: LineageWatch;
-  /** Who had the entry of the block before, while it has not ended. */
+  /** The process that had the entry of the block under another name, while it is held or has not ended. */
   predecessor(block: NamedBlock): Predecessor | undefined;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   onLaunching(plan: LaunchPlan): Promise<void>;

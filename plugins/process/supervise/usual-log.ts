@@ -15,7 +15,7 @@ export function usualLogFiles(blocks: readonly NamedBlock[], logDir: string): (s
   return blocks.map(({ block, isHost, processName }) => {
     if (isHost || block.log_file !== undefined) return null;
     const slug = slugOf(processName).slice(0, MAX_SLUG_LENGTH);
-    // Names without a letter that a slug has would share one, and have the log of another once that is gone.
+    // A slug keeps nothing of some names: they would share one, and inherit each other's logs.
     const isTelling = HAS_SLUG.test(processName);
     const base = isTelling ? path.join(logDir, slug) : ownPlaces(logDir, slug, processName).alone;
     let file = `${base}.log`;

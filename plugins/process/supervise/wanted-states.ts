@@ -9,7 +9,7 @@ export class WantedStates {
   readonly #state: StateFile;
   /** Processes that have been ready since they became wanted. */
   readonly #ready = new Set<string>();
-  /** Starts by hand of what was not enabled before, while nobody knows yet whether they are refused. */
+  /** Starts by hand of processes that were not enabled before, until it is known whether they are refused. */
   readonly #wishes = new Map<string, { readonly before: WantedRecord | undefined; readonly wish: WantedRecord }>();
   #revision = 0;
 
@@ -62,13 +62,14 @@ export class WantedStates {
     return wish;
   }
 
-  /** From now on a start by hand holds. */
+  /** Makes a start by hand final: `withdraw` no longer takes it back. */
   keep(processName: string): void {
     this.#wishes.delete(processName);
   }
 
   /**
-   * After a refused start: a process that was not enabled before is not enabled by it. False when it stays as it is.
+   * Takes back a refused start: a process that was not enabled before does not become enabled by it. False when the
+   * wanted state stays as it is.
    */
   withdraw(processName: string, refused: WantedRecord): boolean {
     const known = this.#wishes.get(processName);
