@@ -1,6 +1,6 @@
 // Splits a command into words as a shell would, but without a shell: quotes and backslashes count, nothing is expanded.
 
-/** What a backslash stands before within double quotes; before any other character it is one itself. */
+/** Characters that a backslash escapes within double quotes; before any other one it stands for itself. */
 const ESCAPED_IN_QUOTES = '"\\$`\n';
 
 /** Throws an Error when a quote is not closed. */
@@ -12,7 +12,7 @@ export function splitCommand(text: string): string[] {
     const character = text[at] ?? '';
     if (character === '\\' && escapes(quote, text[at + 1])) {
       at += 1;
-      // A line that is continued is one line.
+      // A backslash before a line break continues the line.
       if (text[at] !== '\n') word = (word ?? '') + text[at];
     } else if (quote !== undefined) {
       if (character === quote) quote = undefined;
@@ -31,7 +31,7 @@ export function splitCommand(text: string): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-/** Whether a backslash before this character takes away what the character means, and is gone itself. */
+/** Whether a backslash before this character escapes it, and is itself dropped. */
 function escapes(quote: string | undefined, next: string | undefined): boolean {
   if (next === undefined || quote === "'") return false;
   return quote === undefined || ESCAPED_IN_QUOTES.includes(next);

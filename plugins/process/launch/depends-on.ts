@@ -5,7 +5,7 @@ import type { Processes } from './waits.ts';
 
 export type Condition = 'started' | 'healthy' | 'completed';
 
-/** In any of its forms: a name, a list of names and objects, or an object with a condition for each name. */
+/** The forms of the key: a name, a list of names and objects, or an object with a condition for each name. */
 type DependsOnKey =
   | string
   | readonly (string | { readonly process_name: string; readonly condition?: Condition })[]
@@ -32,7 +32,7 @@ export function dependenciesOf({ block }: NamedBlock): readonly Dependency[] {
   });
 }
 
-/** Arrays that cannot be changed are no arrays to the compiler. */
+/** A type guard, because `Array.isArray` does not recognize readonly arrays. */
 function isList(key: DependsOnKey): key is Extract<DependsOnKey, readonly unknown[]> {
   return Array.isArray(key);
 }
@@ -71,7 +71,7 @@ function wayTo(
   return undefined;
 }
 
-/** Throws a Problem 409 when it needs a service that is down until somebody starts that by hand. */
+/** Throws a Problem 409 when the block needs a service that stays down until it is started by hand. */
 export async function requireDependencies(block: NamedBlock, { blocks, snapshot, isReady }: Processes): Promise<void> {
   for (const { name, condition } of dependenciesOf(block))
     for (const { processName } of blocksNamed(name, blocks())) {
@@ -98,7 +98,7 @@ export async function isFulfilled(
   return isReady(process);
 }
 
-/** One that was told to stop in the middle of it has not, although it may end with 0. */
+/** A process that was stopped in the middle of its work has not done it, although it may end with 0. */
 export function hasDoneItsWork(exit: ExitRecord | null): boolean {
   return exit?.code === 0 && !exit.asked;
 }

@@ -1,12 +1,12 @@
-// Reads which interpreters the kernel runs in the place of a script: the one that its first line names, what env(1)
-// runs in its turn, and where that is a script itself, the next.
+// Finds the interpreters of a script: the one that its first line names, the program that this one runs if it is
+// env(1), and the interpreters of these if they are scripts themselves.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { localPlaces } from '#kit/local-place';
 import { splitCommand } from './command-words.ts';
 
-/** What the kernel reads of a file to find them. */
+/** How much of a file the kernel reads to find its interpreter. */
 const HEAD_BYTES = 256;
 const MAX_INTERPRETERS = 4;
 /** The option of env(1) by which a first line can have more than one word behind it. */
@@ -14,9 +14,9 @@ const SPLIT = /^(?:-v*S|--split-string=)/;
 const ASSIGNMENT = /^[^=]+=/;
 
 export interface Interpreter {
-  /** As it is written. */
+  /** The name as it is written in the first line. */
   readonly name: string;
-  /** Where it may lie; the first that can be run counts. */
+  /** The files that it may stand for; the first that can be run counts. */
   readonly places: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface Around {
   readonly directories: readonly string[];
 }
 
-/** None for what is no script, cannot be read, or lies on a mount that may not answer. */
+/** Empty for a file that is no script, cannot be read, or lies on a mount that may not answer. */
 export async function interpretersOf(program: string, { cwd = '/', directories }: Around): Promise<Interpreter[]> {
   const isLocal = await localPlaces();
   const found: Interpreter[] = [];
@@ -40,7 +40,7 @@ export async function interpretersOf(program: string, { cwd = '/', directories }
     if (run === undefined) break;
     found.push(run);
     const [first, ...others] = run.places;
-    // Which of several it will be, only its user knows.
+    // Which of several files is run depends on what the user of the service can reach.
     if (first === undefined || others.length > 0) break;
     place = first;
   }
@@ -57,7 +57,7 @@ function runByEnv(argument: string, { cwd, directories }: Required<Around>): Int
   return { name, places: directories.map(directory => path.join(directory, name)) };
 }
 
-/** Variables are filled in, and another PATH leads elsewhere. */
+/** Whether the program depends on this word: by a variable in it, or because it sets another PATH. */
 function isOpen(word: string): boolean {
   return word.includes('$') || word.startsWith('PATH=');
 }

@@ -61,13 +61,13 @@ function commandWords(command: unknown, processName: string): string[] {
 /** `${NAME}` and `{name}`. */
 const NAMES = /\$\{(\w+)\}|\{([A-Za-z_]\w*)\}/g;
 
-/** What a variable of the host has; undefined when there is none that is meant. */
+/** The value of a variable of the host; undefined when there is no variable of this name. */
 type VariableValue = (name: string) => string | undefined;
 
 /**
  * Replaces `{name}` by a scalar of the block, of the configuration's root, or of other plugins, in this order; unknown
- * names stay. Values of other plugins take the form that the text asks for. `${NAME}` is replaced in the same look, so
- * that what a variable has is text, whatever stands in it.
+ * names stay. Values of other plugins take the form that the text asks for. `${NAME}` is replaced in the same pass, so
+ * that braces in the value of a variable stay as they are.
  */
 function filler(
   block: Readonly<Record<string, unknown>>,
@@ -92,14 +92,15 @@ function filler(
     });
 }
 
-/** What the host may share, what the block asks for by name, and the block's own variables. */
+/** The public variables of the host, those that the block asks for by name, and the block's own ones. */
 function environmentOf(
   { block: { block }, env: own, withheld, user }: PlanInput,
   fill: (text: string, variable: VariableValue) => string,
 ): Record<string, string> {
   const env = publicEnvironment(own);
   const ownValue = (name: string): string | undefined => (Object.hasOwn(own, name) ? own[name] : undefined);
-  // A host that is of another one's work does not make its services a part of that work, which would end them with it.
+  // WORK_VARIABLE marks a host that another one started for some work. Services must not inherit it, because they would
+  // be ended with that work.
   for (const name of [...withheld, WORK_VARIABLE]) delete env[name];
   for (const name of (block.env_passthrough ?? []) as string[]) {
     const value = ownValue(name);

@@ -1,4 +1,4 @@
-// Whether what runs could be launched again: descriptors for a launch, and one more process, found out by a try.
+// Checks whether a running process could be launched again: whether descriptors are left, and one more process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Problem } from '#core';
@@ -6,10 +6,10 @@ import { hasFreeDescriptors } from '#kit/descriptors';
 import { lacksProcesses, withoutProcesses } from '#kit/process-limit';
 import type { LaunchPlan } from '../contract.ts';
 
-/** Of the files, directories and pipes that are open at once while a service is launched. */
+/** How many files, directories and pipes are open at once while a service is launched. */
 const LAUNCH_DESCRIPTORS = 16;
 
-/** Throws a Problem 503 when so few are left that a launch could fail. */
+/** Throws a Problem 503 when so few descriptors are left that a launch could fail. */
 export function requireDescriptors(processName: string): void {
   if (hasFreeDescriptors(LAUNCH_DESCRIPTORS)) return;
   throw new Problem(
@@ -20,8 +20,8 @@ export function requireDescriptors(processName: string): void {
 }
 
 /**
- * Throws a Problem 503 when that user may have no further one. Any other fault is left to the launch itself. The limits
- * of users, of containers and of the machine are told by the same error, and only a try knows them all.
+ * Throws a Problem 503 when the user may have no further process. Any other fault is left to the launch itself. A
+ * process is started to find out, because only that covers the limits of users, of containers and of the machine.
  */
 export async function requireProcess(processName: string, user: LaunchPlan['user']): Promise<void> {
   try {

@@ -1,5 +1,5 @@
-// Launches a program in a new session with its output on the spool's descriptor. Faults that can be found before are
-// reported before.
+// Launches a program in a new session with its output on the spool's descriptor. Faults that can be found beforehand
+// are found by `launchFaults`.
 import { spawn } from 'node:child_process';
 import { access, constants, type FileHandle, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -26,18 +26,21 @@ export async function checkLaunchable(plan: LaunchPlan): Promise<void> {
   if (fault !== undefined) throw fault;
 }
 
-/** Looks at program and directory separately, because the kernel reports ENOENT for either. */
+/**
+ * The reasons why a launch would fail. Program and directory are looked at separately, because the kernel reports
+ * ENOENT for either.
+ */
 export async function launchFaults({ processName, argv, cwd, env }: LaunchPlan): Promise<Problem[]> {
   const refusal = (why: string): Problem => new Problem(400, `${processName} cannot start: ${why}`);
   const [program = ''] = argv;
-  // Whoever starts a program waits until its directory is entered and its file is read.
+  // Starting a program blocks until its directory is entered and its file is read.
   const own = program.includes('/') ? [path.resolve(cwd ?? '.', program)] : [];
   await requireAnswer(cwd === undefined ? own : [cwd, ...own]);
   const isAway = cwd !== undefined && !(await isDirectory(cwd));
   const away = `config_dir ${cwd} does not exist or is not a directory; create it or correct the key`;
   const faults = isAway ? [refusal(away)] : [];
   if (program === '') return [...faults, refusal('it has no command; set its key command')];
-  // Nobody can say what lies in a directory that is not there.
+  // A program that is named relative to a missing directory cannot be looked at.
   if (isAway && program.includes('/') && !path.isAbsolute(program)) return faults;
   const candidates = program.includes('/')
     ? [path.resolve(cwd ?? '.', program)]
@@ -70,7 +73,7 @@ async function executability(file: string): Promise<string> {
   }
 }
 
-/** A fork holds the event loop, so there is one for each of its turns. */
+/** A fork blocks the event loop, so each turn of the loop has one fork at most. */
 let turn: Promise<void> = Promise.resolve();
 
 function ownTurn(): Promise<void> {
@@ -78,9 +81,7 @@ function ownTurn(): Promise<void> {
   return turn;
 }
 
-/**
- * The file of its output for `launch`, which closes it. Throws a Problem 503 when no descriptor is left for it.
- */
+/** Opens the output file for `launch`, which closes it. Throws a Problem 503 when no descriptor is left for it. */
 export async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<FileHandle> {
   let output: FileHandle;
   try {
@@ -94,13 +95,13 @@ export async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<F
 }
 
 /**
- * Without `input` it has none. Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left
- * for it, and the reason of the plan's signal when the start was cancelled.
+ * Without `input` the program has no standard input. Throws a Problem 400 when it cannot be started, 503 when no
+ * descriptor or process is left for it, and the reason of the plan's signal when the start was cancelled.
  */
 export async function launch(plan: LaunchPlan, output: FileHandle, input?: FileHandle): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
   await ownTurn();
-  // Nobody waits for a start that is slow to end, and the next supervision has looked for what it has launched.
+  // A hand-over does not wait for slow starts, and the next supervision has already looked for launched processes.
   if (plan.signal.aborted) {
     await output.close();
     throw plan.signal.reason;
@@ -132,7 +133,7 @@ export async function launch(plan: LaunchPlan, output: FileHandle, input?: FileH
   }
 }
 
-/** The program itself is there, as was found out before. */
+/** The program itself exists, as was checked before. */
 function faultOfProgram(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'needs an interpreter or loader that is missing; its first line or `ldd` tells which';

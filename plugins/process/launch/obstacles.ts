@@ -25,12 +25,14 @@ export async function findObstacles(
   return found.flat();
 }
 
-/** Whether it has a template from which it gets its command and its directory right before the start. */
+/** Whether a template completes the block with its command and its directory right before the start. */
 export function isCompleted(host: Host, { configKey }: NamedBlock): boolean {
   return host.find('service.templates')?.get(configKey)?.launch !== undefined;
 }
 
-/** What is missing for its set-up, and what the block itself says that can never be. */
+/**
+ * What is missing for the set-up of the service, and waits and dependencies of its block that can never be fulfilled.
+ */
 export async function faultsOfBlock(host: Host, block: NamedBlock, blocks: readonly NamedBlock[]): Promise<Problem[]> {
   const faults = [
     await host.find('service.setup')?.obstacle(block),

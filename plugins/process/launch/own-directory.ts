@@ -1,6 +1,6 @@
 // The working directory of a service whose block names none: never that of the host, which may hold anything, and never
-// that of another service. Of several names with one slug, whoever had its directory first keeps it, as is recorded
-// beside it.
+// that of another service. Of several services whose names have the same slug, the first one to use the directory keeps
+// it, as is recorded beside it.
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
@@ -18,7 +18,10 @@ interface Stack {
   blocks(): readonly NamedBlock[];
 }
 
-/** Below `{configDir}/services`, made for the service's user. Throws for want of descriptors. */
+/**
+ * A directory below `{configDir}/services`, made for the service's user, or FALLBACK when it cannot be made. Throws
+ * when no descriptor is left.
+ */
 export async function ownDirectory({ processName, user }: LaunchPlan, stack: Stack): Promise<string> {
   const { log } = stack.host;
   try {
@@ -41,7 +44,7 @@ async function chosenDirectory(processName: string, { host, blocks }: Stack): Pr
     const slug = path.basename(usual);
     const owner = await recordedOwner(place, slug);
     if (owner === processName) return usual;
-    // It had to be another once, and its data is there.
+    // The service had to use this directory once, and its data is there.
     if ((await place.stat(path.basename(alone))) !== null) return alone;
     const sharing = namesBySlug(blocks()).get(slug) ?? [processName];
     const entitled = owner !== null && sharing.includes(owner) ? owner : firstOf(sharing, slug);
@@ -59,7 +62,7 @@ async function chosenDirectory(processName: string, { host, blocks }: Stack): Pr
   }
 }
 
-/** Of the latest list of blocks, which is another after each change. */
+/** Names by slug for the latest list of blocks. Each change of the configuration makes a new list. */
 let known:
   | { readonly blocks: readonly NamedBlock[]; readonly names: ReadonlyMap<string, readonly string[]> }
   | undefined;

@@ -1,9 +1,9 @@
-// What the configuration becomes when ports move: the ports themselves, and the waits of others for them.
+// Saves ports that moved in the configuration, and changes the waits of other services for them.
 import type { Host, NamedBlock } from '#core';
 import { isObject } from '#kit/plain-object';
 import { type PortChange, portsOf } from './ports.ts';
 
-/** Up to the port of an address on this machine. */
+/** Matches an address on this machine up to its port. */
 const LOCAL_ADDRESS = /^(https?:\/\/(?:[^/?#@]*@)?(?:127\.0\.0\.1|localhost|\[::1\]):)(\d+)(?=[/?#]|$)/i;
 const LOCAL_HOSTS: ReadonlySet<unknown> = new Set(['127.0.0.1', 'localhost', '::1', undefined]);
 
@@ -13,9 +13,9 @@ interface Move {
 }
 
 /**
- * Saves the ports that moved, those of the environment in memory alone, and tells of each. A wait of another service
- * for a port of this machine goes along, unless it names another service than the one that moved, or another one has
- * that port.
+ * Saves and logs the ports that moved; a port that comes from the environment changes in memory only. Waits of other
+ * services for a moved port of this machine are changed too, unless they name another service than the one that moved,
+ * or another service has that port.
  */
 export async function savePortMoves(
   host: Pick<Host, 'log' | 'name' | 'use'>,
@@ -41,8 +41,8 @@ export async function savePortMoves(
     merge(updates, path, waits);
   }
   const store = host.use('config.store');
-  // What a variable says stays above the file: only memory can stand in its place, and what memory has then is not
-  // saved.
+  // A variable of the environment overrides the file, so its port can be replaced in memory only. The second update
+  // does not save what memory holds by then.
   if (store.overridingVariables().length > 0) await store.update({ updates, persist: false, actor: host.name });
   await store.update({ updates, persist: true, actor: host.name });
 }
@@ -55,7 +55,7 @@ function isKept(port: number, mover: string, blocks: readonly NamedBlock[]): boo
   );
 }
 
-/** The member with its followed entries, in its own form; nothing where none follows. */
+/** The member with its changed entries, in its own form; an empty object when no entry changes. */
 function followed(
   block: Readonly<Record<string, unknown>>,
   key: string,
@@ -86,7 +86,7 @@ function followedPort(entry: unknown, moved: ReadonlyMap<number, Move>): unknown
   return move === undefined ? entry : { ...entry, port: move.to };
 }
 
-/** The moves that a wait follows which may name its service. */
+/** The moves that a wait follows: those of the service that it names, or all when it names none. */
 function onlyOf(entry: Readonly<Record<string, unknown>>, moved: ReadonlyMap<number, Move>): ReadonlyMap<number, Move> {
   const { process_name: name } = entry;
   return name === undefined ? moved : new Map([...moved].filter(([, { processName }]) => processName === name));

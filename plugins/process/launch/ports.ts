@@ -61,11 +61,12 @@ function portConflicts(root: Readonly<Record<string, unknown>>): string[] {
     );
 }
 
-/** Kept, because each start looks at those of all entries. */
+/** Ports by block, kept because each start looks at the ports of all blocks. */
 const portsByBlock = new WeakMap<Readonly<Record<string, unknown>>, ReadonlyMap<string, number>>();
 
 /**
- * The ports that a block, which never changes, configures, by key; only integers from 1 to 65535 count.
+ * The ports that a block configures, by key; only integers from 1 to 65535 count. Blocks never change, so the result is
+ * kept.
  */
 export function portsOf(block: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
   const known = portsByBlock.get(block);
@@ -120,8 +121,8 @@ export async function resolvePorts(
 }
 
 /**
- * An entry of the product's own cannot move, and whoever answers in its place would be taken for it. The host itself
- * leaves the port before the launch. Throws a Problem 409 that names the holder.
+ * Throws a Problem 409 that names the holder when another process uses a port of one of the product's own entries. Such
+ * an entry cannot move, and the other process would be taken for it. The host itself leaves the port before the launch.
  */
 export async function refuseForeignHolder({ processName, path, block }: NamedBlock): Promise<void> {
   if (path[0] !== 'dumb') return;

@@ -22,7 +22,7 @@ import { hasWaits, type Processes, waitForDependencies } from './waits.ts';
 /** A process whose entry has another name by now. */
 export interface Predecessor {
   readonly processName: string;
-  /** Resolves when nobody holds it any more and it has ended, or could not be ended. */
+  /** Resolves when the process is not held any more and has ended, or could not be ended. */
   readonly gone: Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface Preparation extends Processes {
   readonly signal: AbortSignal;
   /** The current block, which may change while the start waits. */
   block(): NamedBlock;
-  /** Who had the entry of the block before, while it has not ended. */
+  /** The process that had the entry of the block under another name, while it is held or has not ended. */
   predecessor(block: NamedBlock): Predecessor | undefined;
   readonly portCompanion: Companion;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
@@ -59,13 +59,13 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
 async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const { host, signal, block, onWaiting } = preparation;
   refuseUnfit(host, block().processName);
-  // Everything may be asked for at one time.
+  // Many starts may be requested at the same time.
   await turnWithTime();
   await untilSucceeding(preparation);
   let plan = await planOf(preparation);
   const { blocks, snapshot, isReady } = preparation;
   const waiting = { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady };
-  // What is refused leaves neither a port nor a directory behind.
+  // A refused start must change no port and make no directory.
   const checked = hasWaits(plan, waiting) || liesInOwnDirectory(plan) ? undefined : plan;
   if (checked !== undefined) await checkLaunchable(checked);
   await adjustPorts(preparation);
@@ -87,8 +87,8 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
 }
 
 /**
- * One entry has one run: what was renamed would share its files and its port with what it was. Throws a Problem 409
- * when that could not be ended.
+ * Waits until the process that had the entry under another name has ended, because both would share files and ports.
+ * Throws a Problem 409 when it could not be ended.
  */
 async function untilSucceeding({ block, signal, predecessor, onWaiting }: Preparation): Promise<void> {
   let asked: Predecessor | undefined;

@@ -12,7 +12,7 @@ import { wayMarks } from './way-marks.ts';
 /** Words of a command that end like this are taken for files even without a slash. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;
 
-/** What the first line of a program names. */
+/** A file that the launch needs; `interpreter` is present when the first line of `script` names the file. */
 interface Needed extends Wanted {
   readonly interpreter?: Interpreter & { readonly script: string };
 }
@@ -24,15 +24,15 @@ interface Opened {
 }
 
 /**
- * What was open to the last start of each process, so that the replacement of one that crashed waits for no child. What
- * the marks do not show, such as an access list that changed, the launch itself shows.
+ * What the last start of each process could reach, so that the restart of a crashed one waits for no child process that
+ * checks it. A change that the marks do not show, such as that of an access list, makes the launch itself fail.
  */
 const lastOpened = new Map<string, Opened>();
 
 /**
- * False when only `ownDirectory`, the directory that the host has chosen for the service, is closed. Throws a Problem
- * 400 that names the first part of anything else that is closed. When this cannot be determined, the launch itself will
- * fail if it must; for want of descriptors that error is thrown.
+ * False when `ownDirectory`, the directory that the host has chosen for the service, is closed. Throws a Problem 400
+ * that names the first closed part of the way to anything else. When this cannot be determined, the result is true, and
+ * the launch itself fails if it must; for want of descriptors that error is thrown.
  */
 export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory?: string): Promise<boolean> {
   const { processName, user } = plan;
@@ -53,7 +53,7 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
   const ofDirectory = reaches[programs.length + others.findIndex(({ use }) => use === 'enter')];
   if (plan.cwd === ownDirectory && ofDirectory !== 'open') return false;
   const ofPrograms = reaches.slice(0, programs.length);
-  // The first program that can be run counts; only without one is a program that cannot be reached the fault.
+  // The first program that can be run counts; only when there is none is an unreachable program the fault.
   const blocking = ofPrograms.includes('open') ? reaches.slice(programs.length) : ofPrograms;
   const places: readonly Needed[] = ofPrograms.includes('open') ? others : programs;
   const program = programs[ofPrograms.indexOf('open')];
@@ -76,8 +76,8 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
 }
 
 /**
- * Same for what runs. A mount that may not answer is not asked: it may be that of the service itself, and the reason of
- * its restart.
+ * Same for a running process. Nothing is checked when a place is on a mount that may not answer: it may be that of the
+ * service itself, and the reason of its restart.
  */
 export async function checkStillReachable(plan: LaunchPlan, log: Logger): Promise<void> {
   const isLocal = await localPlaces();
@@ -110,7 +110,7 @@ function otherPlaces({ argv, cwd }: LaunchPlan): Wanted[] {
   return cwd === undefined ? named : [{ place: cwd, use: 'enter' }, ...named];
 }
 
-/** A script is run by a program that it names, which nobody sees in the command. */
+/** The interpreters that the first lines of scripts name, which the command does not show. */
 async function interpreterPlaces(programs: readonly Wanted[], { cwd, env }: LaunchPlan): Promise<Needed[]> {
   const around = { cwd, directories: directoriesOf(env) };
   const found = await Promise.all(
@@ -128,7 +128,9 @@ function directoriesOf(env: LaunchPlan['env']): string[] {
   return (env.PATH ?? '').split(':').filter(Boolean);
 }
 
-/** A host without rights may be unable to see it; since a closed part was found, it is taken to exist. */
+/**
+ * A host that is not root may be unable to see the place. EACCES counts as existing, because a closed part was found.
+ */
 async function exists(place: string): Promise<boolean> {
   return stat(place).then(
     () => true,

@@ -8,7 +8,7 @@ import type { LaunchPlan } from '../contract.ts';
 
 type RunUser = NonNullable<LaunchPlan['user']>;
 
-/** The largest that a program can be launched as. */
+/** The largest id of a user or a group that a program can be launched as. */
 const MAX_ID = 2_147_483_647;
 
 export class RunUsers {
@@ -36,7 +36,10 @@ export class RunUsers {
     );
   }
 
-  /** What the block says, unless its kind of service has a `user` of its own meaning. */
+  /**
+   * The user that the block names; undefined when it names none, or when `user` means something else for its kind of
+   * service.
+   */
   nameIn(configKey: string, block: Readonly<Record<string, unknown>>): string | undefined {
     const templates = this.#host.find('service.templates');
     const template = templates?.get(configKey);
@@ -75,7 +78,10 @@ function idIn(text: string): number | undefined {
   return /^\d{1,10}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : undefined;
 }
 
-/** The end of the file is no line, and a name that is left out would be that of one without a name. */
+/**
+ * The fields of each line. Lines without a name, such as the end of the file, are left out, because an empty name in a
+ * block would match them.
+ */
 function table(file: string): string[][] {
   return readFileSync(file, 'utf8')
     .split('\n')

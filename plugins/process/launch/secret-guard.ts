@@ -1,4 +1,4 @@
-// Refuses changes by which a caller who has shown no credentials would have a service tell him the host's own secrets.
+// Refuses changes by which a caller without credentials would give secrets of the host to a service, and so read them.
 import { Problem } from '#core';
 import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';

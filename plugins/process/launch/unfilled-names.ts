@@ -1,4 +1,4 @@
-// Names in braces that a launch has filled with nothing, because they are misspelt.
+// Finds names in braces that a launch leaves as they stand, because they are misspelt.
 
 import { nearestWord } from '#kit/nearest-word';
 import { isObject } from '#kit/plain-object';
@@ -6,7 +6,7 @@ import type { LaunchPlan } from '../contract.ts';
 
 const NAME = /\{([A-Za-z_]\w*)\}/g;
 
-/** One sentence for each; names that resemble no key of the block are the program's own. */
+/** One sentence for each name; names that resemble no key of the block are taken for the program's own. */
 export function unfilledNames({ processName, argv, env, block }: LaunchPlan): string[] {
   const variables = isObject(block.env) ? Object.keys(block.env).map(name => env[name] ?? '') : [];
   const known = Object.keys(block);

@@ -1,4 +1,4 @@
-// Refuses changes by which a caller who has shown no credentials would run programs as a user of his choice.
+// Refuses changes by which a caller without credentials would run programs as a user of his choice.
 import { type ConfigStore, type NamedBlock, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { findBlocks } from '#kit/named-blocks';
@@ -20,7 +20,7 @@ export function guardUsers(before: Members, after: Members, users: RunUsers, sto
     if (name === undefined) continue;
     const old: Members = isObject(former) ? former : {};
     const isChanged = (key: string): boolean => !deepEqual(block[key], old[key]);
-    // The user first, because a message that names him says most.
+    // The key `user` comes first, because a message that names it says most.
     const changed =
       ['user', ...store.blockMarks(named).decidesProgram].find(isChanged) ??
       undescribed(named, old, store).find(isChanged);
@@ -34,8 +34,8 @@ export function guardUsers(before: Members, after: Members, users: RunUsers, sto
 }
 
 /**
- * What nobody describes a command may have in braces, and a plugin may read that is loaded later: who describes it then
- * cannot refuse what was saved before.
+ * Keys that no schema describes. The command may use one in braces, and a plugin that is loaded later may read one: it
+ * could not refuse what was saved before.
  */
 function undescribed(named: NamedBlock, former: Members, store: Schemas): string[] {
   const described = store.blockSchema(named)?.properties;

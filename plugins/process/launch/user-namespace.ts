@@ -1,5 +1,5 @@
-// The user namespace in which the host runs: a rootless container has some users of the machine only, and the kernel
-// runs nothing as another.
+// Checks users against the user namespace of the host: in a rootless container only some users of the machine exist,
+// and the kernel runs nothing as another one.
 import { Problem } from '#core';
 import { kernelText } from '#kit/kernel-text';
 import type { LaunchPlan } from '../contract.ts';

@@ -11,13 +11,13 @@ import { blocksNamed, type Condition, checkDependencies, dependenciesOf, isFulfi
 
 const SLOW_POLL = { firstMs: 2_000, maxMs: 30_000 };
 const URL_POLL = { firstMs: 5_000, maxMs: 60_000 };
-/** Costs nothing but a look at what is known. */
+/** Short, because only known snapshots are looked at. */
 const PROCESS_POLL = { firstMs: 50, maxMs: 1_000 };
 const DEFAULT_LIMIT_S = 600;
 const LOG_EVERY_MS = 60_000;
 const STAT_LIMIT_MS = 5_000;
 
-/** What a wait for other processes asks. */
+/** What a wait for other processes needs to know. */
 export interface Processes {
   blocks(): readonly NamedBlock[];
   snapshot(processName: string): ProcessSnapshot | undefined;
@@ -42,7 +42,7 @@ export function portsWaitedFor(block: Readonly<Record<string, unknown>>): TcpAdd
   return listOf(block.wait_for_tcp) as TcpAddress[];
 }
 
-/** Throws a Problem 400 for an address that can never answer, because nobody can ask it. */
+/** Throws a Problem 400 for a URL that cannot be requested, because it is incomplete or neither HTTP nor HTTPS. */
 export function checkWaits(processName: string, block: Readonly<Record<string, unknown>>): void {
   const urls = listOf(block.wait_for_url).map(entry => textOf(entry, 'url'));
   if (urls.every(url => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
@@ -61,7 +61,7 @@ export async function waitForDependencies(plan: LaunchPlan, context: WaitContext
   for (const wait of waitsOf(plan, context)) await waitFor(wait, plan, context);
 }
 
-/** Whether a start waits for anything, which may also bring the program. */
+/** Whether a start waits for anything. The program may come with that, such as with a mount. */
 export function hasWaits(plan: LaunchPlan, context: WaitContext): boolean {
   return waitsOf(plan, context).length > 0;
 }

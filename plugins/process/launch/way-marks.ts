@@ -1,10 +1,10 @@
-// Marks of the ways to some places. While they stay the same, the same directories, links and files stand on them, with
+// A text that marks the state of paths: while it is the same, the same directories, links and files stand on them, with
 // the same modes and owners.
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { localPlaces } from '#kit/local-place';
 
-/** undefined when a way leads over a mount that may not answer. An access list has no part in them. */
+/** undefined when a path is on a mount that may not answer. Access lists are not part of the text. */
 export async function wayMarks(places: readonly string[]): Promise<string | undefined> {
   const isLocal = await localPlaces();
   if ((await Promise.all(places.map(isLocal))).includes(false)) return undefined;
