@@ -14,7 +14,7 @@ import { RecentLines } from './recent-lines.ts';
 import { firstPosition, undoUnrecorded } from './recovery.ts';
 import { TargetLogs } from './target-logs.ts';
 
-/** While a program writes all the time, reading rests so much longer than it takes, within these limits. */
+/** While a program writes all the time, reading pauses for this many times as long as it takes, within these limits. */
 const REST_SHARE = 4;
 const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
@@ -22,17 +22,15 @@ const MAX_REST_MS = 100;
  * How long a hand-over goes on reading; a program may write faster than is read, and the next supervision continues.
  */
 const HAND_OVER_MS = 1_000;
-/**
- * A piece is as large as a quarter of a log within these limits, because its lines are written to one file together.
- */
+/** Size limits of a piece that is read at once: a quarter of a log within these, because its lines go to one file. */
 const MIN_CHUNK_BYTES = 256 * 1024;
 const MAX_CHUNK_BYTES = 1024 * 1024;
-/** The pieces of all spools that are read at the same time, as far as their least size allows. */
+/** Total size of the pieces of all spools that are read at the same time, unless MIN_CHUNK_BYTES makes it more. */
 const ALL_CHUNKS_BYTES = 4 * MAX_CHUNK_BYTES;
 /** Consumed output is released from the disk in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4_096;
-/** Before the first reading, and after one that failed. */
+/** The seen size of a spool before the first reading, and after one that failed. */
 const UNSEEN = -1;
 const BLANK = Buffer.alloc(MAX_CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
@@ -69,12 +67,12 @@ export interface SessionOptions {
 
 interface Owner {
   released(): void;
-  /** Its files are removed when this resolves. */
+  /** Called with a promise that resolves when the files of the session are removed. */
   clears(clearing: Promise<void>): void;
   release(bytes: number): Promise<void>;
-  /** So much of the output is in the logs now. */
+  /** Called when this much more of the output is in the logs. */
   took(bytes: number, lines: number): void;
-  /** The sessions that read now. */
+  /** The sessions that are reading now. */
   readonly reading: Set<CaptureSession>;
 }
 
@@ -89,24 +87,24 @@ export class CaptureSession {
   #target: CaptureTarget;
   #consumed: number;
   #keys = new KeyBlock();
-  /** The next bytes, when a full disk did not take their lines: the own log has them already. */
+  /** Number of the next bytes whose lines a full disk did not take. The own log has these lines already. */
   #heldBytes = 0;
   #heldUntilMs = Number.NEGATIVE_INFINITY;
-  /** NULs that were passed over since the last line. */
+  /** Number of NULs that were skipped since the last line. */
   #blankBytes = 0;
   #wasEmptied = false;
   #released: number;
   #recorded: Position;
   #toldUnrecorded = false;
   #pumping: Promise<void> | undefined;
-  /** Size of the spool when it was read. */
+  /** Size of the spool when it was last read. */
   #seenBytes = UNSEEN;
-  /** When the next reading may begin, in monotonic milliseconds. */
+  /** Monotonic milliseconds at which the next reading may begin. */
   #restsUntilMs = 0;
   #waking: NodeJS.Timeout | undefined;
-  /** When reading ends although there may be more, in monotonic milliseconds. */
+  /** Monotonic milliseconds at which reading ends although there may be more. */
   #endsMs = Number.POSITIVE_INFINITY;
-  /** Whether somebody waits for the end of a reading. */
+  /** Whether `retarget` waits for the end of a reading. */
   #isAwaited = false;
   #closed = false;
 
@@ -165,7 +163,7 @@ export class CaptureSession {
   }
 
   async retarget(target: CaptureTarget): Promise<void> {
-    // A program may write faster than is read, so that a reading would never end by itself.
+    // A program may write faster than its output is read, so that a reading would never end by itself.
     this.#isAwaited = true;
     while (this.#pumping !== undefined) await this.#pumping;
     this.#isAwaited = false;
@@ -177,7 +175,7 @@ export class CaptureSession {
     this.#logs.rotate();
   }
 
-  /** Has the spool read: at once when it was quiet, otherwise after a rest that lets lines collect. */
+  /** Plans a reading of the spool: at once when it was quiet, otherwise after a rest that lets lines collect. */
   wake(): void {
     const leftMs = Math.max(0, this.#restsUntilMs - performance.now());
     this.#waking ??= setTimeout(() => void this.#read(), leftMs);
@@ -191,7 +189,7 @@ export class CaptureSession {
     const isHeld = this.#heldBytes > 0;
     this.#restsUntilMs = isHeld ? this.#heldUntilMs : performance.now() + restMs;
     this.#waking = undefined;
-    // What came after the last look at the spool was told while nobody listened.
+    // Notices about writes after the last look at the spool were ignored, because a reading was planned.
     if (!this.#closed && (isHeld || (this.#seenBytes !== UNSEEN && this.hasMore()))) this.wake();
   }
 
@@ -222,13 +220,13 @@ export class CaptureSession {
   }
 
   /**
-   * Consumes the rest, including an unfinished last line. The replacement of a run does not wait until its spool is
-   * gone.
+   * Consumes the rest, including an unfinished last line. The spool is removed afterwards, so that the replacement of a
+   * run does not wait for that.
    */
   async finish(): Promise<void> {
     await this.settled();
     await this.pump(true);
-    // What a hand-over leaves unread, the next supervision reads.
+    // The next supervision reads what a hand-over leaves unread.
     if (this.#endsMs === Number.POSITIVE_INFINITY) this.#owner.clears(this.#clear());
   }
 
@@ -259,7 +257,9 @@ export class CaptureSession {
     await this.#spool.close();
   }
 
-  /** Resolves with the size of the spool at the last look, or with what was read of it when there is more. */
+  /**
+   * Resolves with the size of the spool at the last look, or with the bytes consumed so far when there is more to read.
+   */
   async #consume(final: boolean): Promise<number> {
     const memory = new ReadingMemory();
     for (;;) {
@@ -315,7 +315,7 @@ export class CaptureSession {
     this.#consumed = 0;
     this.#released = 0;
     this.#heldBytes = 0;
-    // Once for a run, because a program may do so without end.
+    // Logged once for each run, because a program may do so without end.
     if (!this.#wasEmptied)
       this.#options.log.warn(`${this.#target.processName} emptied its own output; what was not read yet is lost`);
     this.#wasEmptied = true;
@@ -371,12 +371,12 @@ export class CaptureSession {
       }
       return true;
     } catch {
-      // The log has told it.
+      // RotatingFile has logged the failure.
       return false;
     }
   }
 
-  /** Gives back to the disk what was read, as far as the next supervision knows that it was. */
+  /** Frees the disk space of output that was read, as far as the recorded position says so. */
   async release(): Promise<void> {
     const known = Math.min(this.#consumed, this.#recorded.consumedBytes);
     const bytes = Math.floor(known / BLOCK_BYTES) * BLOCK_BYTES;
@@ -394,7 +394,7 @@ export class CaptureSession {
     try {
       await this.#positions.record(position);
     } catch (error) {
-      // On a file system that writes elsewhere what it changes, a full disk takes no record either.
+      // On a full disk this fails too where a file system writes changes to new blocks.
       if (!this.#toldUnrecorded)
         warn(`${what} cannot be recorded; after a crash some of its lines may stand in its log twice`, error);
       this.#toldUnrecorded = true;
@@ -418,15 +418,15 @@ export class CaptureSession {
   }
 }
 
-/** What one reading needs for each of its batches, one after the other. */
+/** Buffers that one reading uses again for each of its batches. */
 class ReadingMemory {
   #input = Buffer.alloc(0);
-  /** For the own log. */
+  /** The block for the own log. */
   readonly own = new LogBlock({ isShared: true });
-  /** For the service's log, where that takes other levels. */
+  /** The block for the service's log, where that takes other levels. */
   readonly service = new LogBlock();
 
-  /** For bytes of the spool. */
+  /** A buffer for bytes of the spool. */
   input(bytes: number): Buffer {
     if (this.#input.length < bytes) this.#input = Buffer.allocUnsafe(bytes);
     return this.#input.subarray(0, bytes);
@@ -439,7 +439,7 @@ async function openSpool(directory: GuardedDirectory, name: string) {
   return { spool, positions, last };
 }
 
-/** For a failure after which nobody else closes these. */
+/** A handler for failures that closes the files and passes the error on. */
 function closing(...files: readonly { close(): Promise<void> }[]): (error: unknown) => Promise<never> {
   return async error => {
     await Promise.allSettled(files.map(file => file.close()));

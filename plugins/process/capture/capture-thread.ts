@@ -14,7 +14,7 @@ import type { SpoolFault } from './spool-space.ts';
 
 const RESTART_MS = 1_000;
 const CLOSED = 'The output of services is being handed over; try again in a moment';
-/** Lines are short-lived: more room for them would be kept by the thread without being needed. */
+/** Limit for the young generation of the heap: lines are short-lived, and the thread would keep more without need. */
 const YOUNG_MEMORY_MB = 12;
 const NOTHING: SpoolFigures = { files: 0, waitingBytes: 0, readBytes: 0, readLines: 0 };
 
@@ -31,7 +31,7 @@ export type CaptureCall =
   | { readonly kind: 'figures' }
   | { readonly kind: 'close' };
 
-/** The figures, or why a process ended as far as its output tells. */
+/** The figures, or the line that best explains why a process ended. */
 export type CaptureResult = SpoolFigures | string | null;
 
 export type ToWorker =
@@ -81,7 +81,7 @@ export class CaptureThread {
   #lastId = 0;
   #fault: SpoolFault | null = null;
   #closed = false;
-  /** Blank once a thread works. */
+  /** The fault that was logged last; blank once a thread works. */
   #toldFault = '';
 
   constructor(options: CaptureThreadOptions) {
@@ -102,7 +102,7 @@ export class CaptureThread {
     try {
       return await this.open(target, spoolFile);
     } catch (error) {
-      // The next supervision continues with it.
+      // After a hand-over the next supervision continues with the spool.
       this.refuseClosed();
       this.#options.log.error(`output of ${target.processName} is lost until its next start`, error);
       return new CapturedOutput(spoolFile, target, { retarget: async () => undefined, finish: async () => null });
@@ -142,17 +142,17 @@ export class CaptureThread {
     this.#post({ settings: this.#options.settings() });
   }
 
-  /** Has the next line of each process begin a new log file. */
+  /** Makes the next line of each process begin a new log file. */
   rotate(): void {
     this.#post({ rotate: true });
   }
 
-  /** Whether the spools are left to the next supervision. */
+  /** Whether capture has ended, and the spools are left to the next supervision. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** Throws a Problem 503 when the spools are left to the next supervision. */
+  /** Throws a Problem 503 when capture has ended, and the spools are left to the next supervision. */
   refuseClosed(): void {
     if (this.#closed) throw new Problem(503, CLOSED);
   }
@@ -169,7 +169,7 @@ export class CaptureThread {
     await this.#worker?.terminate();
   }
 
-  /** What a hand-over leaves undone, the next supervision does. */
+  /** Resolves with null for a call that a hand-over leaves to the next supervision. */
   #unlessClosed(call: CaptureCall): Promise<CaptureResult> {
     return this.#call(call).catch((error: unknown) => {
       if (!this.#closed) throw error;
@@ -217,14 +217,17 @@ export class CaptureThread {
     return worker;
   }
 
-  /** A thread that ends again and again for the same reason is told of once. */
+  /** Logs the fault of a thread once, although it may end again and again for the same reason. */
   #tellFault(error: unknown): void {
     const reason = errorText(error);
     if (reason !== this.#toldFault) this.#options.log.error('output capture failed and is started again', error);
     this.#toldFault = reason;
   }
 
-  /** What a thread that has never said anything was asked is not asked again, so that nobody waits for it forever. */
+  /**
+   * Rejects the calls of a thread that ended without any answer: they are not sent again, so that no caller waits
+   * forever.
+   */
   #rejectCalls(fault: unknown): void {
     const reason = `the thread that reads it ended at once (${errorText(fault)}); restart Stackwarden`;
     this.#rejectPending(new Problem(503, reason, { cause: fault }));
@@ -277,7 +280,7 @@ export class CaptureThread {
       log.error(`the disk of ${directory} is ${fault}: the output of running services is lost until that has passed`);
   }
 
-  /** Where the spool of a run is to be. */
+  /** A unique path for the spool of a new run. */
   newSpool(processName: string): string {
     const slug = slugOf(processName).slice(0, 40);
     const unique = `${process.pid.toString(36)}${Math.floor(performance.timeOrigin + performance.now() * 1_000).toString(36)}`;
@@ -313,7 +316,7 @@ export class CapturedOutput {
   }
 
   async retarget(target: CaptureTarget): Promise<void> {
-    // A change of the configuration concerns few of the services.
+    // Most changes of the configuration leave the target as it is.
     if (deepEqual(target, this.#target)) return;
     this.#target = target;
     await this.#calls.retarget(target);

@@ -1,5 +1,5 @@
-// Captures output: each process writes to its own append-only spool file, which a session of its own reads. This knows
-// all sessions, wakes them, and keeps room for their spools.
+// Captures output: each process writes to its own append-only spool file, which a session of its own reads. `Capture`
+// knows all sessions, wakes them, and watches the disk of their spools.
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '#kit/make-directory';
@@ -8,31 +8,34 @@ import { HolePuncher } from './hole-puncher.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
 import { SpoolWatch } from './spool-watch.ts';
 
-/** How often it is looked whether a write was missed, and whether there is room for spools. */
+/** Interval at which missed writes and the disk of the spools are checked. */
 const LOOK_MS = 1_000;
-/** The kernel loses what it has to tell only where that is much: while it tells of nothing, so many looks are one. */
+/**
+ * The kernel drops notices of writes only when there are many: while none come, spools are checked at every so many
+ * looks.
+ */
 const QUIET_LOOKS = 5;
 
 export interface CaptureOptions extends SessionOptions {
   /** The directory of the spools. */
   readonly directory: string;
-  /** Told when the disk of the spools takes nothing, and with null when it does again. */
+  /** Called when the disk of the spools takes nothing, and with null when it does again. */
   readonly onFault: (fault: SpoolFault | null) => void;
 }
 
-/** How much output there is. */
+/** Figures of all captured output. */
 export interface SpoolFigures {
   readonly files: number;
-  /** What was written and is not in the logs yet. */
+  /** Bytes that were written and are not in the logs yet. */
   readonly waitingBytes: number;
-  /** What was read since the thread began. */
+  /** Bytes and lines that were read since the thread began. */
   readonly readBytes: number;
   readonly readLines: number;
 }
 
 export class Capture {
   readonly #options: CaptureOptions;
-  /** By the name of the spool. */
+  /** Sessions by the name of their spool. */
   readonly #sessions = new Map<string, CaptureSession>();
   readonly #reading = new Set<CaptureSession>();
   readonly #clearing = new Set<Promise<void>>();
@@ -40,7 +43,7 @@ export class Capture {
   readonly #puncher: HolePuncher;
   #watch: SpoolWatch | undefined;
   #looking: NodeJS.Timeout | undefined;
-  /** Looks since a write was told of, or found. */
+  /** Number of looks since the last write that was noticed or found. */
   #quietLooks = 0;
   #punches = true;
   #readBytes = 0;
@@ -98,7 +101,7 @@ export class Capture {
     this.#quietLooks += 1;
     if (this.#quietLooks === 1 || this.#quietLooks % QUIET_LOOKS === 0) this.#wakeAll();
     void this.#space.look();
-    // What was read makes room for what comes.
+    // Space of output that was read is freed for further output.
     if (this.#space.isFull) for (const session of this.#sessions.values()) void session.release();
   }
 

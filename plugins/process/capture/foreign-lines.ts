@@ -1,11 +1,11 @@
-// Lines in the logs of a process that another program has written for it, such as one that builds its program.
+// Writes lines of another program into the logs of a process, such as those of a build of its program.
 import type { Logger, LogHub } from '#core';
 import { RotatingFile } from '#kit/rotating-file';
 import type { CaptureTarget } from './capture-session.ts';
 import { LogBlock } from './log-block.ts';
 import { toLines } from './output-lines.ts';
 
-/** Resolves when they are written, or counted as dropped. */
+/** Resolves when the lines are written, or counted as dropped. */
 export async function writeForeignLines(
   { processName, logFile, logLevel, suppressed, owner }: CaptureTarget,
   texts: readonly string[],

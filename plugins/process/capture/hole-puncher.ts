@@ -1,6 +1,5 @@
-// Gives back to the disk what was read of spools, which Node cannot do. A child of the host would cost it a copy of its
-// page tables each time, so that a shell of a megabyte starts the program that does it, and stays as long as there is
-// work.
+// Frees the disk space of spools that were read, by fallocate(1), because Node cannot do it. A long-lived shell starts
+// that program: each child of the host itself would cost a copy of the host's page tables.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -10,7 +9,7 @@ import { helperEnvironment } from '#kit/helper-environment';
 const DEADLINE_MS = 30_000;
 const IDLE_MS = 10_000;
 
-/** Reads lines `<bytes> <name>`, and answers each with a line that is empty, or says what failed. */
+/** Reads lines `<bytes> <name>`, and answers each with a line: an empty one, or what failed. */
 const SCRIPT = `
 while read -r bytes name; do
   if said=$(fallocate --punch-hole --offset 0 --length "$bytes" -- "$name" 2>&1); then echo
@@ -27,14 +26,13 @@ export class HolePuncher {
   #shell: Shell | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /** The names of files in it have no blanks. */
+  /** File names in `directory` must have no blanks. */
   constructor(directory: string) {
     this.#directory = directory;
   }
 
   /**
-   * Frees the blocks of so many bytes at the beginning of a file, which keeps its size. Throws what was said against
-   * it.
+   * Frees the blocks of the first `bytes` of a file, which keeps its size. Throws an Error with what fallocate said.
    */
   punch(name: string, bytes: number): Promise<void> {
     clearTimeout(this.#idle);

@@ -1,9 +1,9 @@
-// Finds the lines of output by line-scan.wat, which needs less than half of the time of JavaScript, and no time to warm
-// up. It tells of a line rather too often than too seldom that it holds more than printable ASCII without a secret.
+// Finds the lines of output by line-scan.wat, which needs less than half the time of JavaScript and no time to warm up.
+// When in doubt, it reports that a line holds a secret, or characters other than printable ASCII.
 import { SECRET_WORDS } from '#kit/redact';
 import { CODE } from './line-scan-code.ts';
 
-/** Places in the memory, which line-scan.wat has too. */
+/** Addresses in the memory; line-scan.wat uses the same. */
 const PAIRS_AT = 0;
 const LETTERS_AT = 0x10000;
 const SINGLES_AT = 0x18000;
@@ -13,36 +13,36 @@ const WORD_BYTES = 16;
 const STARTS_AT = 0x18300;
 const START_BYTES = 8;
 const STEMS_AT = 0x18340;
-/** How many letters of a word are looked for before the word itself. */
+/** How many first letters of a word must fit before the whole word is compared. */
 const STEM_LETTERS = 3;
-/** By the lower five bits of a letter. */
+/** Tables have one byte for each value of the lower five bits of a letter. */
 const STEM_TABLE_BYTES = 32;
 const MAX_STEMS = 8;
 const INPUT_AT = 0x18400;
-/** As many bytes as are looked at together. */
+/** The scan reads sixteen bytes at a time, also behind the end of the input. */
 const PADDING = Buffer.alloc(16, ' ');
-/** The longest piece that is looked at. */
+/** The longest piece that one call scans. */
 export const MAX_SCANNED_BYTES = 128 * 1024;
 const TABLE_AT = INPUT_AT + MAX_SCANNED_BYTES + 1024;
 const TABLE_BYTES = 768 * 1024;
 const START_TEXTS_AT = TABLE_AT + TABLE_BYTES;
-/** The longest of what a line of a log begins with. */
+/** The longest prefix of a line of a log. */
 const MAX_START_BYTES = 1024;
-/** For each level, with what copies write beyond. */
+/** Room for the prefix of one level, and for the bytes that copies write behind it. */
 const START_TEXT_BYTES = MAX_START_BYTES + 16;
 const MAX_LEVELS = 5;
 const OUTPUT_AT = START_TEXTS_AT + MAX_LEVELS * START_TEXT_BYTES;
 const MAX_OUTPUT_BYTES = 512 * 1024;
-/** The numbers that are told of a line: its level and what it holds, its start and its end. */
+/** How many numbers describe a line: its level and what it holds, its start and its end. */
 export const LINE_NUMBERS = 3;
 const NUMBER_BYTES = 4;
 const NEWLINE = 0x0a;
 
-/** What a line holds. */
+/** Flags of what a line holds, above the level in its first number. */
 export const HOLDS_WORD = 1;
 export const HOLDS_UNPRINTABLE = 2;
 export const MAY_BE_JSON = 4;
-/** The numbers of levels are below. */
+/** The level is in the bits below the flags. */
 export const HOLDS_SHIFT = 3;
 
 interface Exports {
@@ -52,7 +52,7 @@ interface Exports {
   format(table: number, tableEnd: number, shift: number, output: number): number;
 }
 
-/** The types of Node do not have it. */
+/** The types of Node do not declare WebAssembly. */
 declare const WebAssembly: {
   readonly CompileError: new () => Error;
   readonly Module: new (code: Uint8Array) => object;
@@ -60,27 +60,27 @@ declare const WebAssembly: {
 };
 
 interface LevelWord {
-  /** In upper case. */
+  /** The letters in upper case. */
   readonly letters: Uint8Array;
   readonly level: number;
 }
 
 export interface LevelTables {
-  /** By a byte: 1 within a word. */
+  /** For each byte, whether it is part of a word: 1 or 0. */
   readonly classes: Uint8Array;
-  /** They have at least three letters, and begin with eight different ones at most. */
+  /** Words of at least three letters, with at most eight different beginnings of three letters. */
   readonly words: readonly LevelWord[];
 }
 
-/** For one thread. Each call uses the same memory again. */
+/** The scan of one thread. Each call uses the same memory again. */
 export class LineScan {
   readonly #exports: Exports;
   readonly #memory: Uint8Array;
   readonly #numbers: Int32Array;
 
   /**
-   * Null where there is none: WebAssembly reserves gigabytes of addresses, which some limit (`ulimit -v`), and old
-   * processors lack what the scan is made of.
+   * Null where WebAssembly cannot run: it reserves gigabytes of addresses, which a limit may forbid (`ulimit -v`), and
+   * old processors lack instructions that the scan uses.
    */
   static create(tables: LevelTables): LineScan | null {
     try {
@@ -108,8 +108,8 @@ export class LineScan {
   }
 
   /**
-   * The lines of at most `MAX_SCANNED_BYTES` from `from` to `to`, of which the last may have no line break. The numbers
-   * are good until the next call.
+   * Finds the lines from `from` to `to`, at most `MAX_SCANNED_BYTES` apart; the last line may have no line break.
+   * `numbers` is good until the next call; `holds` has the flags of all lines.
    */
   scan(bytes: Uint8Array, from: number, to: number): { readonly numbers: Int32Array; readonly holds: number } {
     this.#memory.set(bytes.subarray(from, to), INPUT_AT);
@@ -124,8 +124,8 @@ export class LineScan {
   }
 
   /**
-   * How many lines of a log can be written at once, of which each begins with one of these by its level, or is left
-   * out. They are written so until the next call; 0 when one of them is too long.
+   * Sets the prefix of log lines for each level, until the next call; lines of a level without one are left out.
+   * Returns how many lines one call of `write` can take; 0 when a prefix is too long.
    */
   begin(starts: readonly (Uint8Array | undefined)[]): number {
     const longest = Math.max(...starts.map(start => start?.length ?? 0));
@@ -140,8 +140,8 @@ export class LineScan {
   }
 
   /**
-   * Writes lines that lie within `MAX_SCANNED_BYTES` one after the other as they stand in a log. Gives the end of what
-   * was written.
+   * Writes lines that lie within `MAX_SCANNED_BYTES` one after the other to `target`, each behind its prefix. Returns
+   * the end of what was written.
    */
   write(bytes: Uint8Array, numbers: Int32Array, target: Uint8Array, at: number): number {
     const from = numbers[1] ?? 0;
@@ -154,7 +154,10 @@ export class LineScan {
   }
 }
 
-/** For each of the first letters of words, by its lower five bits, a bit for each beginning of which it is a part. */
+/**
+ * Tables for the first three letters of words. Each has, for the lower five bits of a letter, one bit for each
+ * beginning that has such a letter in that place.
+ */
 function stemTables(words: readonly LevelWord[]): Uint8Array {
   const stems = new Map(words.map(({ letters }) => [letters.subarray(0, STEM_LETTERS).join(), letters]));
   if (stems.size > MAX_STEMS) throw new Error(`${stems.size} beginnings of words are more than ${MAX_STEMS}`);

@@ -1,14 +1,14 @@
-;; Finds the lines of a piece of output: where each begins and ends without blanks, its level, and whether it holds
-;; anything that a second look is for. Also writes lines as they stand in a log. `npm run wasm` makes line-scan-code.ts of
-;; this; line-scan.ts knows where in the memory everything is.
+;; Finds the lines of a piece of output: where each begins, where it ends without blanks, its level, and whether it must
+;; be looked at again for secrets or special characters. Also writes lines as they stand in a log. `npm run wasm` makes
+;; line-scan-code.ts from this file; line-scan.ts has the addresses in the memory.
 (module
   (memory (export "memory") 24)
-  ;; Where the next line is told.
+  ;; Address for the numbers of the next line.
   (global $out (mut i32) (i32.const 0))
-  ;; What any line holds.
+  ;; The flags of all lines so far.
   (global $any (mut i32) (i32.const 0))
 
-  ;; By the lower five bits of three bytes: 1 where a word may be told by them.
+  ;; 1 when three letters may be a part of a word that names a secret, by the lower five bits of each.
   (func $letters (param $at i32) (result i32)
     (i32.load8_u
       (i32.add
@@ -19,16 +19,17 @@
             (i32.shl (i32.and (i32.load8_u (i32.add (local.get $at) (i32.const 1))) (i32.const 31)) (i32.const 5))
             (i32.and (i32.load8_u (i32.add (local.get $at) (i32.const 2))) (i32.const 31)))))))
 
-  ;; What the byte itself is: 1 for a word, 2 where it cannot be printed.
+  ;; The flags of a byte by itself: 1 when it may be a sign of a secret, 2 when it is not printable ASCII.
   (func $single (param $byte i32) (result i32)
     (i32.load8_u (i32.add (i32.const 0x18000) (local.get $byte))))
 
-  ;; 1 within a word.
+  ;; 1 when the byte at `at` is part of a word.
   (func $class (param $at i32) (result i32)
     (i32.load8_u (i32.add (i32.const 0x18100) (i32.load8_u (local.get $at)))))
 
-  ;; For sixteen bytes a bit for each word of a level of which they may be a letter, by their lower five bits: the first
-  ;; half of a table has those from 0, the second those from 16. No byte is found in the half that it does not belong to.
+  ;; For each of sixteen bytes, a bit for each beginning of level words that it may be a letter of, by its lower five
+  ;; bits. The first half of a table is for the values below 16, the second for those from 16 on; for a byte of the
+  ;; other half, swizzle gives 0.
   (func $stems (param $bytes v128) (param $table i32) (result v128)
     (local $codes v128)
     (local.set $codes (v128.and (local.get $bytes) (v128.const i8x16 31 31 31 31 31 31 31 31 31 31 31 31 31 31 31 31)))
@@ -38,7 +39,7 @@
         (v128.load offset=16 (local.get $table))
         (v128.xor (local.get $codes) (v128.const i8x16 16 16 16 16 16 16 16 16 16 16 16 16 16 16 16 16)))))
 
-  ;; Whether the word at `word` stands at `at` and ends there, or where it is not looked further.
+  ;; Whether the word at `word` stands at `at` and ends there as a word, or at `limit`.
   (func $stands (param $word i32) (param $length i32) (param $at i32) (param $limit i32) (result i32)
     (local $index i32)
     (local $end i32)
@@ -55,7 +56,7 @@
       (br_if $next (i32.lt_u (local.get $index) (local.get $length))))
     (i32.const 1))
 
-  ;; The place of the level that is named first between `at` and `limit`; of INFO when there is none.
+  ;; The index of the level whose word comes first between `at` and `limit`; that of INFO when there is none.
   (func $level (param $at i32) (param $limit i32) (result i32)
     (local $start i32)
     (local $found i32)
@@ -65,7 +66,7 @@
     (local.set $start (local.get $at))
     (loop $blocks
       (if (i32.ge_u (local.get $at) (local.get $limit)) (then (return (i32.const 1))))
-      ;; Where the first three letters of a word may stand.
+      ;; The places where the first three letters of a level word may stand.
       (local.set $found
         (i8x16.bitmask
           (i8x16.ne
@@ -82,7 +83,7 @@
           (local.set $found (i32.and (local.get $found) (i32.sub (local.get $found) (i32.const 1))))
           (if (i32.gt_u (local.get $place) (local.get $start))
             (then (br_if $places (call $class (i32.sub (local.get $place) (i32.const 1))))))
-          ;; Each has its length, the place of its level, and its letters in upper case.
+          ;; Each word has its length, the index of its level, and its letters in upper case.
           (local.set $word (i32.const 0x18200))
           (loop $words
             (local.set $length (i32.load8_u (local.get $word)))
@@ -96,7 +97,7 @@
       (br $blocks))
     (unreachable))
 
-  ;; Tells of a line, unless it is empty.
+  ;; Writes the numbers of a line, unless the line is empty.
   (func $line (param $start i32) (param $end i32) (param $holds i32) (param $shift i32)
     (local $last i32)
     (local $byte i32)
@@ -111,10 +112,10 @@
             (i32.gt_u (i32.sub (local.get $byte) (i32.const 9)) (i32.const 4))))
         (local.set $last (i32.sub (local.get $last) (i32.const 1)))
         (br $blank)))
-    ;; What cannot be printed may be one of the blanks.
+    ;; A character that cannot be printed may be one of the blanks that were cut off.
     (if (i32.and (i32.shr_u (local.get $holds) (i32.const 1)) (i32.ne (local.get $last) (local.get $end)))
       (then (local.set $holds (i32.const 1))))
-    ;; Lines of JSON name their level, and long ones are cut.
+    ;; Lines of JSON may name their level in a member, and long lines must be cut.
     (if (i32.eq (i32.load8_u (local.get $start)) (i32.const 0x7b))
       (then (local.set $holds (i32.or (local.get $holds) (i32.const 4)))))
     (if (i32.gt_u (i32.sub (local.get $last) (local.get $start)) (i32.const 0x10000))
@@ -132,8 +133,8 @@
     (global.set $out (i32.add (global.get $out) (i32.const 12)))
     (global.set $any (i32.or (global.get $any) (local.get $holds))))
 
-  ;; Tells of the lines up to `to`, where the last ends with a line break and spaces follow. Their places are `shift` more
-  ;; than those in the memory. Gives what any of them holds.
+  ;; Writes the numbers of the lines up to `to`, where the last line ends with a line break and spaces follow. Their
+  ;; places are `shift` more than the addresses in the memory. Returns the flags of all lines.
   (func (export "scan") (param $at i32) (param $to i32) (param $out i32) (param $shift i32) (result i32)
     (local $start i32)
     (local $holds i32)
@@ -148,7 +149,7 @@
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $at) (local.get $to)))
-        ;; Most sixteen bytes hold nothing, which is told by one look at their pairs.
+        ;; Most blocks of sixteen bytes hold nothing, as their eight pairs show.
         (if (i32.eqz
               (i32.or
                 (i32.or
@@ -181,7 +182,7 @@
                 (local.set $high (i32.load8_u (i32.add (local.get $pair) (i32.const 1))))
                 (if (i32.or (i32.eq (local.get $low) (i32.const 10)) (i32.eq (local.get $high) (i32.const 10)))
                   (then
-                    ;; No word lies over the end of a line.
+                    ;; No word crosses the end of a line.
                     (if (i32.eq (local.get $low) (i32.const 10))
                       (then
                         (call $line (local.get $start) (local.get $pair) (local.get $holds) (local.get $shift))
@@ -211,7 +212,7 @@
         (br $next)))
     (global.get $any))
 
-  ;; Copies sixteen bytes at a time, so that up to fifteen behind the end change. Gives the end of the copy.
+  ;; Copies sixteen bytes at a time, so that up to fifteen bytes behind the end change. Returns the end of the copy.
   (func $copy (param $from i32) (param $to i32) (param $out i32) (result i32)
     (local $end i32)
     (local.set $end (i32.add (local.get $out) (i32.sub (local.get $to) (local.get $from))))
@@ -224,14 +225,14 @@
         (br $next)))
     (local.get $end))
 
-  ;; Writes the lines that a table tells of, each behind what its level begins with. Those of a level without a beginning
-  ;; are left out. Gives the end of what was written.
+  ;; Writes the lines of a table of numbers, each behind the prefix of its level. Lines of a level without a prefix are
+  ;; left out. Returns the end of what was written.
   (func (export "format") (param $table i32) (param $end i32) (param $shift i32) (param $out i32) (result i32)
     (local $level i32)
     (block $done
       (loop $next
         (br_if $done (i32.ge_u (local.get $table) (local.get $end)))
-        ;; Of each level the place of its beginning, and its end.
+        ;; The addresses of the begin and the end of the level's prefix.
         (local.set $level
           (i32.add
             (i32.const 0x18300)
@@ -254,5 +255,5 @@
         (br $next)))
     (local.get $out))
 
-  ;; Where the table of lines ends.
+  ;; The end of the table of numbers.
   (func (export "end") (result i32) (global.get $out)))

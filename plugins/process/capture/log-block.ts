@@ -8,19 +8,19 @@ import { type OutputLines, scanOfThread } from './output-lines.ts';
 const NEWLINE = 0x0a;
 const MIN_BYTES = 1_024;
 const ROOM_SHIFT = 3;
-/** Fewer lines are copied sooner than they are handed over. */
+/** Fewer lines than this are copied faster by JavaScript than by the scan. */
 const MIN_RUN = 8;
 const WORD_BYTES = 8;
-/** A character of a text has at most so many bytes in UTF-8. */
+/** The most bytes that a character of a text has in UTF-8. */
 const CHARACTER_BYTES = 3;
 
 interface Start {
   readonly bytes: Uint8Array;
-  /** Longer than the bytes, because copies read beyond them. */
+  /** A view of the bytes and of some behind them, because copies read beyond the end. */
   readonly view: DataView;
 }
 
-/** A block that is used again: it holds the lines that were formatted last. */
+/** A block of memory that is used again: it holds the lines that were formatted last. */
 export class LogBlock {
   readonly #isShared: boolean;
   #bytes: Buffer<ArrayBufferLike> = Buffer.alloc(0);
@@ -31,7 +31,7 @@ export class LogBlock {
     this.#isShared = isShared;
   }
 
-  /** The lines of a level that passes `threshold`; `at` is in milliseconds since the epoch. */
+  /** Formats the lines whose level passes `threshold`; `at` is in milliseconds since the epoch. */
   format(lines: OutputLines, at: number, processName: string, threshold: LogLevel): CapturedLines {
     const starts = LEVELS.map(level =>
       passes(level, threshold) ? startOf(formatRecord({ at, level, text: '', processName })) : undefined,
@@ -56,7 +56,7 @@ export class LogBlock {
     return { at, processName, block: this.#bytes.subarray(0, end) };
   }
 
-  /** Gives the end of the line. */
+  /** Adds one line, and returns its end in the block. */
   #add(
     lines: OutputLines,
     index: number,
@@ -74,7 +74,7 @@ export class LogBlock {
     return end + 1;
   }
 
-  /** With room for somewhat more, because one batch is about as large as the next. */
+  /** Reserves somewhat more than `bytes`, because one batch is about as large as the next. */
   #reserve(bytes: number): void {
     if (this.#bytes.length >= bytes) return;
     const roomy = Math.max(bytes + (bytes >>> ROOM_SHIFT), MIN_BYTES);
@@ -96,9 +96,9 @@ function maxBytes(lines: OutputLines, starts: readonly (Start | undefined)[]): n
 }
 
 /**
- * Gives the end of the copy, behind which up to seven bytes change. For pieces as short as lines this is faster than a
- * call of `Buffer.copy`. Eight bytes pass as one number unchanged: the only numbers that might change have a byte 0xff,
- * or 0x7f behind one from 0xf0, which UTF-8 never has.
+ * Copies bytes and returns the end of the copy, behind which up to seven bytes change. For pieces as short as lines
+ * this is faster than a call of `Buffer.copy`. Eight bytes at a time pass unchanged as one number: the only numbers
+ * that might change are NaNs, which have a byte 0xff, or 0x7f behind one from 0xf0, and UTF-8 never has these.
  */
 function copy(source: DataView, from: number, to: number, target: DataView, at: number): number {
   const end = at + to - from;

@@ -1,5 +1,5 @@
 // Converts captured bytes to lines: removes terminal codes and NULs, finds each line's level, and masks secrets. Most
-// lines hold nothing of that kind: those stay bytes where they are, and only the others become text.
+// lines need none of that and stay bytes where they are; only the others become text.
 import type { LogLevel } from '#core';
 import { LEVEL_CHARACTERS, levelInJson } from '#kit/json-level';
 import { KeyBlock } from '#kit/key-block';
@@ -17,9 +17,15 @@ import {
 } from './line-scan.ts';
 
 export const MAX_LINE_BYTES = 64 * 1024;
-/** How far before its end a line without one is cut, to cut no secret in two or off its name. */
+/**
+ * A line without a line break is cut within this many bytes before its end, so as not to cut a secret in two or off its
+ * name.
+ */
 const MAX_WORD_BYTES = 16 * 1024;
-/** What separates values from the names of the next ones comes before what may stand between a name and its value. */
+/**
+ * Signs behind which a line is cut, in order of preference: those between a value and the next name come before those
+ * that may stand between a name and its value.
+ */
 const SEPARATORS = [...',;& '].map(sign => sign.charCodeAt(0));
 
 const FIRST_LINES = 16;
@@ -42,28 +48,31 @@ const WORD_LEVELS: Readonly<Record<string, LogLevel>> = {
   CRITICAL: 'CRITICAL',
 };
 
-/** In upper case. */
+/** The words of levels, in upper case. */
 const LEVEL_WORDS = Object.entries(WORD_LEVELS).map(([word, level]) => ({
   letters: Buffer.from(word),
   level: LEVELS.indexOf(level),
 }));
-/** By a byte: whether it belongs to a word. */
+/** For each byte, whether it belongs to a word. */
 const IN_WORD = new Uint8Array(256);
 for (const byte of Buffer.from('0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')) IN_WORD[byte] = 1;
-/** Made when it is first needed, because most threads have no output; null where every line becomes text. */
+/**
+ * The scan of this thread, made when it is first needed, because most threads have no output; null where every line
+ * becomes text.
+ */
 let madeScan: LineScan | null | undefined;
 const LEVEL_BITS = (1 << HOLDS_SHIFT) - 1;
 
 /**
- * The lines of a piece of output, without empty ones. It holds on to the bytes that were read. A line is either a part
- * of them, or a text that was made of them.
+ * The lines of a piece of output, without empty ones. It keeps the bytes that were read. A line is either a part of
+ * them, or a text that was made of them.
  */
 export class OutputLines {
   readonly bytes: Buffer;
   #count = 0;
   /** For each line its level, its start and its end; for a text, the complement of its place in `#texts`, and 0. */
   #places = new Int32Array(FIRST_LINES * LINE_NUMBERS);
-  /** After redaction. */
+  /** The lines that became text, after redaction. */
   readonly #texts: string[] = [];
   #textLength = 0;
   #view: DataView | undefined;
@@ -76,7 +85,7 @@ export class OutputLines {
     return this.#count;
   }
 
-  /** How many characters the lines have that are texts. */
+  /** The number of characters of all lines that are texts. */
   get textLength(): number {
     return this.#textLength;
   }
@@ -91,13 +100,13 @@ export class OutputLines {
     this.#textLength += text.length;
   }
 
-  /** For who looks at the bytes of lines. */
+  /** A view of `bytes`, made when it is first needed. */
   get view(): DataView {
     this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
     return this.#view;
   }
 
-  /** Adds lines as a scan tells of them that hold nothing. */
+  /** Adds the numbers of lines in which a scan found nothing. */
   addNumbers(numbers: Int32Array): void {
     const used = this.#count * LINE_NUMBERS;
     this.#reserve(used + numbers.length);
@@ -105,7 +114,7 @@ export class OutputLines {
     this.#count += numbers.length / LINE_NUMBERS;
   }
 
-  /** Of the level with this place in `LEVELS`. */
+  /** Adds a line; `level` is an index of `LEVELS`. */
   add(level: number, start: number, end: number): void {
     const at = this.#count * LINE_NUMBERS;
     this.#reserve(at + LINE_NUMBERS);
@@ -122,7 +131,7 @@ export class OutputLines {
     this.#places = places;
   }
 
-  /** Its place in `LEVELS`. */
+  /** The index in `LEVELS` of a line's level. */
   levelPlace(index: number): number {
     return this.#places[index * LINE_NUMBERS] ?? 0;
   }
@@ -141,7 +150,9 @@ export class OutputLines {
     return this.#places[index * LINE_NUMBERS + 2] ?? 0;
   }
 
-  /** How many lines from `index` on, but not more than `maxLines`, lie one after the other within so many bytes. */
+  /**
+   * The number of lines from `index` on, at most `maxLines`, that are bytes and lie within `maxBytes` of the first one.
+   */
   runLength(index: number, maxLines: number, maxBytes: number): number {
     const last = Math.min(this.count, index + maxLines);
     const limit = this.start(index) + maxBytes;
@@ -150,12 +161,12 @@ export class OutputLines {
     return next - index;
   }
 
-  /** As a scan has told of them. */
+  /** The numbers of lines, in the form of a scan. */
   numbers(index: number, count: number): Int32Array {
     return this.#places.subarray(index * LINE_NUMBERS, (index + count) * LINE_NUMBERS);
   }
 
-  /** After redaction. */
+  /** The text of a line, after redaction. */
   text(index: number): string {
     const start = this.start(index);
     return start < 0 ? (this.#texts[~start] ?? '') : this.bytes.toString('latin1', start, this.end(index));
@@ -165,7 +176,7 @@ export class OutputLines {
     for (let index = 0; index < this.count; index += 1) yield { level: this.level(index), text: this.text(index) };
   }
 
-  /** One line that tells of the output itself. */
+  /** One line by the host, about the output itself. */
   static of(level: LogLevel, text: string): OutputLines {
     const lines = new OutputLines(Buffer.alloc(0));
     lines.addText(level, text);
@@ -175,9 +186,9 @@ export class OutputLines {
 
 /**
  * Length of the part of `bytes` that consists of complete lines. A rest without a newline is left for later, however
- * long it stands still: programs that write into a file do so in blocks that end anywhere, and neither the level of a
- * line nor a secret in it is known by its parts. It is included when `final`; one that is longer than the cap is cut
- * behind its last separator, else at a multiple of the cap.
+ * long it stands still: programs write to a file in blocks that end anywhere, and parts of a line show neither its
+ * level nor every secret in it. With `final` it is included. A rest longer than MAX_LINE_BYTES is cut behind its last
+ * separator, else at a multiple of that length.
  */
 export function completeBytes(bytes: Buffer, final: boolean): number {
   if (final) return bytes.length;
@@ -191,7 +202,7 @@ export function completeBytes(bytes: Buffer, final: boolean): number {
   return end + Math.floor(rest / MAX_LINE_BYTES) * MAX_LINE_BYTES;
 }
 
-/** The lines of a complete part. `keys` is what the part before has left open. */
+/** The lines of a complete part. `keys` is a key block that the part before has left open. */
 export function toLines(bytes: Buffer, keys = new KeyBlock()): OutputLines {
   const lines = new OutputLines(bytes);
   const scan = scanOfThread();
@@ -207,14 +218,14 @@ export function scanOfThread(): LineScan | null {
   return madeScan;
 }
 
-/** Where to scan lines to; negative when the next is too long. */
+/** The end of the lines that can be scanned at once; negative when the next line is too long. */
 function scannedEnd(bytes: Buffer, start: number): number {
   if (bytes.length - start <= MAX_SCANNED_BYTES) return bytes.length;
   const end = bytes.lastIndexOf(NEWLINE, start + MAX_SCANNED_BYTES - 1) + 1;
   return end > start ? end : -1;
 }
 
-/** Gives where the next line begins. */
+/** Adds one line as text, and returns where the next line begins. */
 function addOne(lines: OutputLines, start: number, keys: KeyBlock): number {
   const newline = lines.bytes.indexOf(NEWLINE, start);
   const lineEnd = newline < 0 ? lines.bytes.length : newline;
@@ -222,7 +233,7 @@ function addOne(lines: OutputLines, start: number, keys: KeyBlock): number {
   return lineEnd + 1;
 }
 
-/** Adds lines up to `to`, or to the beginning of a key; gives where the next begins. */
+/** Adds lines up to `to`, or to the beginning of a key block; returns where the next line begins. */
 function addScanned(lines: OutputLines, scan: LineScan, from: number, to: number, keys: KeyBlock): number {
   const { numbers, holds } = scan.scan(lines.bytes, from, to);
   if (holds === 0) {
@@ -245,7 +256,7 @@ function lineEndOf(bytes: Buffer, from: number): number {
   return newline < 0 ? bytes.length : newline;
 }
 
-/** Adds a line that holds something, or may do so. It has no blanks at its end. */
+/** Adds a line in which a scan found something. It has no blanks at its end. */
 function addLine(lines: OutputLines, start: number, end: number, first: number, keys: KeyBlock): void {
   const holds = first >>> HOLDS_SHIFT;
   const signs = (holds & HOLDS_WORD) === 0 ? 0 : secretSigns(lines.view, start, end);
@@ -268,7 +279,7 @@ function namedLevel(bytes: Buffer, start: number, end: number): LogLevel | undef
   return levelInJson(bytes.toString('latin1', start, Math.min(end, start + LEVEL_CHARACTERS)));
 }
 
-/** Adds a line that holds more than printable ASCII, is too long, or may belong to a key. */
+/** Adds a line that holds more than printable ASCII, is too long, or may belong to a key block. */
 function addText(lines: OutputLines, raw: string, keys: KeyBlock): void {
   const dense = raw.includes('\0') ? raw.replaceAll('\0', '') : raw;
   const plain = dense.includes('\x1b') ? dense.replaceAll(ANSI, '') : dense;
@@ -277,7 +288,7 @@ function addText(lines: OutputLines, raw: string, keys: KeyBlock): void {
     addLastState(lines, shown, redact);
     return;
   }
-  // A secret may lie over a cut.
+  // Masked before it is cut, because a secret may lie across a cut.
   const masked = redact(shown);
   for (let at = 0; at < masked.length; at += MAX_LINE_BYTES)
     addLastState(lines, masked.slice(at, at + MAX_LINE_BYTES), part => part);

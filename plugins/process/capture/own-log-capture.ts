@@ -1,8 +1,8 @@
-// The capture of a host: what it takes from services also goes into the own log, whose settings it follows.
+// The capture of a host: output of services also goes into the host's own log, and follows its settings.
 import type { Host } from '#core';
 import { CaptureThread } from './capture-thread.ts';
 
-/** `directory` holds the output until it was taken. */
+/** `directory` holds the spools. */
 export function captureInto(host: Host, directory: string): CaptureThread {
   const hub = host.use('log.hub');
   return new CaptureThread({

@@ -11,7 +11,7 @@ export interface Position {
   readonly logBytes: number;
 }
 
-/** Where a new spool begins. */
+/** The position of a new spool. */
 export const START: Position = { consumedBytes: 0, logDevice: 0, logInode: 0, logBytes: 0 };
 const RECORD_BYTES = 96;
 

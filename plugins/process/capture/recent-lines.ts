@@ -1,4 +1,4 @@
-// The last lines of a process, among them the one that tells why it ended.
+// Remembers the last lines of a process, and picks the one that best explains why it ended.
 import type { LogLevel } from '#core';
 import type { OutputLines } from './output-lines.ts';
 
@@ -7,7 +7,7 @@ const MAX_REASON_LENGTH = 500;
 
 const ERROR_WORDS =
   /\b(error|fatal|critical|exception|failed|failure|cannot|can't|unable|denied|refused|not found|invalid|missing|panic)\b/i;
-/** What stands around the error in a stack, also where it has words for errors, as Node and .NET put them behind it. */
+/** Lines around the error in a stack trace. Node and .NET put some with words for errors behind it. */
 const STACK_FRAME = /^\s*(at\s|File "|\^|goroutine |\.\.\. \d+ more|--- End of |Emitted 'error' event )/;
 
 interface RecentLine {

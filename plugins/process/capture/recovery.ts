@@ -1,5 +1,5 @@
-// Where a spool and its log are continued after a kill: what the record of the position does not hold is taken back,
-// and where the record is damaged, the line that stands last in the log tells how far the spool was read.
+// Finds where a spool and its log are continued after a kill. Lines that the recorded position does not cover are cut
+// off the log; if the record is damaged, the last lines of the log tell how far the spool was read.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';
@@ -11,13 +11,13 @@ import { type Position, type PositionFile, START } from './position.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
-/** So many lines of the log are looked for one after the other, because single lines may recur. */
+/** How many last lines of the log must stand in the spool one after the other, because single lines may recur. */
 const TAIL_LINES = 20;
-/** What lies further back in a spool was read long ago. */
+/** How far back a spool is searched; older output was read long ago. */
 const MAX_SEARCHED_BYTES = 128 * 1024 ** 2;
 const NEWLINE = 0x0a;
 
-/** The position of a new spool, or the one that the log tells when the record is damaged. */
+/** The position of a new spool, or the one that the log tells when the record is damaged or missing. */
 export async function firstPosition(
   spool: FileHandle,
   positions: PositionFile,

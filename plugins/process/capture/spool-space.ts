@@ -1,16 +1,16 @@
-// Whether what running services write can be kept: on a disk that is full, can only be read, or fails, it is lost, and
-// they may not say so.
+// Finds out whether output of running services can be kept: on a disk that is full, read-only or failing it is lost,
+// and the services may not say so.
 import { statfs, utimes } from 'node:fs/promises';
 
 /** The kernel gives out whole blocks, and a write of several needs them at once. */
 const MIN_FREE_BLOCKS = 16;
 /**
- * Only a change shows that there can be any: not every kernel tells of a disk that it has made read-only after an
- * error.
+ * Interval of trial changes: only a change shows that the disk takes any, because not every kernel reports a disk that
+ * it has made read-only after an error.
  */
 const TOUCH_MS = 15_000;
 
-/** To follow "the disk is". */
+/** Written into sentences behind "the disk is". */
 export type SpoolFault = 'full' | 'read-only' | 'failing';
 
 const FAULTS: Readonly<Record<string, SpoolFault>> = { EROFS: 'read-only', EIO: 'failing' };
@@ -31,7 +31,7 @@ export class SpoolSpace {
     return this.#fault === 'full';
   }
 
-  /** Never throws; what cannot be asked stays as it was. */
+  /** Checks the disk. Never throws; when the disk cannot be asked, the last answer stays. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;

@@ -1,12 +1,12 @@
-// Tells that spools were written to: the kernel says so as long as that is seldom. What says so for every write would
-// cost more than the reading, so while many are written it is looked from time to time.
+// Notices writes to spools, by inotify while they are rare. Many notices would cost more than the reading of the
+// spools, so while there are many, spools are looked at from time to time instead.
 import { type FSWatcher, watch } from 'node:fs';
 
-/** Where the file system does not tell of writes. */
+/** Interval of looks where the file system gives no notice of writes. */
 const POLL_MS = 100;
-/** How long the kernel is not asked when it has told of too many writes; a line of a quiet program waits so long. */
+/** How long notices are off after too many; a line of a quiet program waits as long. */
 const REST_MS = 10;
-/** The writes that the kernel may tell of in a second, and at once. */
+/** How many notices are allowed in a second, and at once. */
 const TOLD_PER_S = 200;
 const TOLD_AT_ONCE = 50;
 
@@ -24,10 +24,10 @@ export class SpoolWatch {
   #resting: NodeJS.Timeout | undefined;
   #polling: NodeJS.Timeout | undefined;
   #mayTell = TOLD_AT_ONCE;
-  /** When the kernel told of a write, in monotonic milliseconds. */
+  /** Monotonic milliseconds of the latest notice. */
   #toldMs = 0;
 
-  /** The directory must be there. */
+  /** The directory must exist. */
   constructor(directory: string, listener: SpoolListener) {
     this.#directory = directory;
     this.#listener = listener;

@@ -27,7 +27,7 @@ export class TargetLogs {
 
   /**
    * Changes to the files of another target in one step, because lines that are read while their log is being closed
-   * would be lost. Resolves when those that it does not share are closed.
+   * would be lost. Resolves when files that the new target does not share are closed.
    */
   async follow(target: CaptureTarget): Promise<void> {
     const before = this.#target;
