@@ -1,10 +1,10 @@
-// Work on several services, each after those that it needs, and at once where none needs another.
+// Does work on several services: on each after those that it needs, and on independent ones at once.
 import type { HostClient } from '#core';
 
-/** By name, the names that must be done before. */
+/** For each name, the names whose work must be done before. */
 export type Needs = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Which of these services need which, as the host has it. Without a graph, none needs another. */
+/** Which of these services need which, by the dependency graph of the host. Without a graph, none needs another. */
 export async function needsAmong(names: readonly string[], host: HostClient): Promise<Needs> {
   const needs = new Map(names.map(name => [name, new Set<string>()]));
   if (names.length < 2) return needs;
@@ -15,14 +15,14 @@ export async function needsAmong(names: readonly string[], host: HostClient): Pr
   return needs;
 }
 
-/** For what takes services down: each after those that need it. */
+/** The opposite order, for stops: each service after those that need it. */
 export function reversed(needs: Needs): Needs {
   const turned = new Map([...needs.keys()].map(name => [name, new Set<string>()]));
   for (const [name, others] of needs) for (const other of others) turned.get(other)?.add(name);
   return turned;
 }
 
-/** In a circle the one that is reached first goes first. The results have the order of `needs`. */
+/** In a cycle, the service that is reached first goes first. The results have the order of `needs`. */
 export function inOrder<Result>(needs: Needs, work: (name: string) => Promise<Result>): Promise<Result[]> {
   const begun = new Map<string, Promise<Result>>();
   const begin = (name: string, way: ReadonlySet<string>): Promise<Result> => {

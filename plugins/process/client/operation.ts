@@ -1,5 +1,5 @@
-// What `start`, `stop` and `restart` share: the services that are meant, their order, a line for each, and the wait for
-// what becomes of them.
+// What the commands `start`, `stop` and `restart` share: the choice of services, their order, a line for each, and the
+// wait for their results.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, CommandCall, HostClient } from '#core';
 import { unnamedReason } from '#kit/named-reason';
@@ -18,9 +18,9 @@ export interface Operation {
   readonly summary: string;
   /** What `--all` means. */
   readonly all: { readonly description: string; includes(service: Service): boolean };
-  /** Whether each goes before those that it needs, instead of after them. */
+  /** Whether each service goes before those that it needs, instead of after them. */
   readonly isReversed: boolean;
-  /** Where the wait ends: true or false for good or bad, undefined while it is open. */
+  /** The result that `--wait` waits for: true for success, false for failure, undefined while it is open. */
   outcome(service: Service): boolean | undefined;
 }
 
@@ -59,7 +59,10 @@ async function meant(operation: Operation, { args, options, host, misuse }: Comm
   return chosenServices(services, group === undefined ? args : await membersOf(String(group), host));
 }
 
-/** The plugin that knows groups orders their members too, but only its end would tell of them. */
+/**
+ * The members of a group. They are started or stopped one by one, because the route for a whole group tells nothing of
+ * them before its end.
+ */
 async function membersOf(group: string, host: HostClient): Promise<readonly string[]> {
   const { groups } = (await host.get('/process/groups')) as {
     readonly groups: readonly { readonly name: string; readonly process_names: readonly string[] }[];
@@ -72,7 +75,7 @@ async function membersOf(group: string, host: HostClient): Promise<readonly stri
   );
 }
 
-/** Whether it succeeded. A failure is told, and does not keep the others from their turn. */
+/** Whether the operation succeeded. A failure is printed, and does not keep the other services from their turn. */
 async function perform(operation: Operation, name: string, { host, options, output }: CommandCall): Promise<boolean> {
   try {
     const answer = (await host.post(
@@ -105,7 +108,7 @@ async function settled(operation: Operation, name: string, host: HostClient, lim
   }
 }
 
-/** A service with a task that has ended well counts as much as one that runs and is well. */
+/** Whether a service is up: it runs and is healthy, or has ended with exit code 0. undefined while that is open. */
 export function isUp({ status, health_status: health, restart }: Service): boolean | undefined {
   if (status === 'stopped') return restart.exit_code === 0 && restart.last_failure_reason === null;
   if (status !== 'running') return undefined;

@@ -19,7 +19,7 @@ export interface Service {
   };
 }
 
-/** In the order of the configuration. */
+/** All services, in the order of the configuration. */
 export async function readServices(host: HostClient): Promise<readonly Service[]> {
   const answer = (await host.get('/process/service-statuses')) as { readonly processes: readonly Service[] };
   return answer.processes;
@@ -30,12 +30,15 @@ export async function serviceNames(host: HostClient): Promise<readonly string[]>
   return (await readServices(host)).map(({ process_name: name }) => name);
 }
 
-/** Whether somebody wants it or it runs. The others are known by their templates, or disabled. */
+/** Whether the service is enabled or runs. The others are disabled, or known by their templates only. */
 export function isInUse({ enabled, status }: Service): boolean {
   return enabled || status !== 'stopped';
 }
 
-/** Whole names mean any service, patterns those of `inUse`. Throws an Error that names the first that fits none. */
+/**
+ * Whole names mean any service, patterns those of `inUse`. Throws an Error that names the first one that fits no
+ * service.
+ */
 export function chosenServices(
   services: readonly Service[],
   patterns: readonly string[],

@@ -31,7 +31,7 @@ interface Row {
   readonly health_reason: string | null;
   readonly pid: number | null;
   readonly uptime_seconds: number | null;
-  /** Of one processor; null until it is known, and where the host takes no metrics. */
+  /** Percent of one processor; null until it is known, and when the host takes no metrics. */
   readonly cpu_percent: number | null;
   readonly memory_bytes: number | null;
   readonly restarts: number;
@@ -101,7 +101,7 @@ async function readRows(
   });
 }
 
-/** Nothing where the host takes no metrics, or has none yet: the rest is worth a look all the same. */
+/** Empty when the host takes no metrics or has none yet, because the other columns are useful all the same. */
 async function readUsages(host: HostClient): Promise<ReadonlyMap<string, Usage>> {
   const sample = (await host.find('/metrics').catch(() => undefined)) as { dumb_managed: readonly Usage[] } | undefined;
   return new Map(sample?.dumb_managed.map(usage => [usage.name, usage]));

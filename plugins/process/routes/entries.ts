@@ -54,7 +54,7 @@ export class ProcessEntries {
   constructor(host: Host, supervisor: ProcessSupervisor) {
     this.#host = host;
     this.#supervisor = supervisor;
-    // The version is that of whoever knows it.
+    // Plugins may contribute the version.
     const { version: _open, ...kept } = own;
     this.#members = new ContributedMembers(host, [...Object.keys(kept), 'config', 'warning']);
   }

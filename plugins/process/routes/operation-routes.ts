@@ -35,8 +35,8 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
   const stopPolicies = host.contributions('process.stop-policy');
 
   /**
-   * Whether the process is stopped after the answer: what handed the request on would otherwise end before it could
-   * hand on the answer, also while its start is still observed.
+   * Whether the answer goes before the stop: a process that forwards the request would otherwise end before it could
+   * forward the answer, also while its start is still observed.
    */
   const answersFirst = ({ processName, configKey }: NamedBlock): boolean => {
     const policy = [...stopPolicies.values()].find(candidate => candidate.configKey === configKey);
@@ -45,8 +45,8 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
   };
 
   /**
-   * Does what takes the process down and answers what it gives; `underWay` is the answer where that goes first. What
-   * the work throws is logged then, because nobody is left to be told.
+   * Does `work`, which takes the process down, and gives its answer. Where the answer goes before the work, it is
+   * `underWay`, and errors of the work are logged, because the request is over.
    */
   const takeDown = async (
     block: NamedBlock,
@@ -63,7 +63,10 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     return { status: underWay, process_name: processName };
   };
 
-  /** What the start of a process answers; where it takes longer than a client waits, what it waits for. */
+  /**
+   * The answer to a start of a process. When the start takes longer than a client waits, the answer has what the start
+   * waits for.
+   */
   const startAnswer = async (processName: string, start: Promise<string>): Promise<Answer> => {
     const late = delay(host.paced(START_PATIENCE_MS), undefined, { ref: false });
     const status = await Promise.race([start, late]);

@@ -1,4 +1,4 @@
-// The routes that tell how processes and the start stand.
+// The routes for the status of processes and of the start.
 import { z } from 'zod';
 import { type Host, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';

@@ -8,7 +8,7 @@ import { healthToWire, statusToWire } from './status-wire.ts';
 const DEFAULT_INTERVAL_S = 2;
 const MIN_INTERVAL_S = 0.5;
 const MAX_INTERVAL_S = 10;
-/** Between two messages about changes: the first where they cost little, as with few clients. */
+/** Pauses between two messages about changes; the shorter one while messages cost little, as with few clients. */
 const [LEAST_PAUSE_MS, PAUSE_MS] = [5, 50];
 /** A client with more unsent data skips messages, because each message contains the whole state. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -28,7 +28,7 @@ export class StatusStream {
   readonly #host: Host;
   readonly #supervisor: ProcessSupervisor;
   readonly #subscribers = new Set<Subscriber>();
-  /** By interval in seconds. */
+  /** Beats by their interval in seconds. */
   readonly #beats = new Map<number, Beat>();
   #known = new Set<string>();
   /** Processes that have left the configuration and are included in one more message. */
