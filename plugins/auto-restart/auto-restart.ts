@@ -1,5 +1,5 @@
-// Restarts services that ended or stay unhealthy. One timer decides for all of them, but what has ended and has no
-// delay is restarted at once; every attempt counts, and a stop by a user wins.
+// Restarts services that ended or stay unhealthy. One timer decides for all of them, but a service that ended and has
+// no delay is restarted at once. Every attempt counts, and a stop by a user wins.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
@@ -48,7 +48,7 @@ export class AutoRestart implements ProcessRestarts {
     await this.#lookSoon(processName);
   }
 
-  /** What has no delay does not wait for the timer; but the end is told of everywhere before the restart is. */
+  /** A restart without a delay does not wait for the timer, but for all taps of the exit to be called. */
   async #lookSoon(processName: string): Promise<void> {
     await nextTurn();
     const supervisor = this.#host.find('process.supervisor');
@@ -84,7 +84,7 @@ export class AutoRestart implements ProcessRestarts {
     if (snapshot.held !== null) return;
     const now = performance.now();
     if (snapshot.completed === true && snapshot.status === 'stopped') this.#markHealthy(processName, watch);
-    // What runs while its restart is looked at is what is to end.
+    // While a restart is under way, the process that still runs is about to end.
     if (watch.busy) return;
     if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
     else if (snapshot.status === 'stopped' && watch.dueMs === null) this.#considerStopped(snapshot);
@@ -105,7 +105,7 @@ export class AutoRestart implements ProcessRestarts {
     const isDue = isChecked && now - watch.checkedMs >= policy.checkEveryMs;
     if (!isDue && !watch.hopesForHealth) return;
     const { status, reason } = this.#host.use('process.supervisor').health(processName);
-    // What asked for a restart that is due knows better than its health.
+    // The plugin that asked for a restart knows better than the health report.
     const isDoubted = watch.isAsked && watch.dueMs !== null;
     if (status === 'healthy' && !isDoubted) this.#markHealthy(processName, watch);
     if (!isDue) return;
@@ -199,7 +199,9 @@ export class AutoRestart implements ProcessRestarts {
     this.#host.emit('service.auto_restart.failed', { processName, reason });
   }
 
-  /** Of a service without one, for as long as a restart of it is asked for, the limits of the section. */
+  /**
+   * The policy of a service. A service without one has the limits of the section while a restart of it is asked for.
+   */
   #policy(processName: string): Policy | undefined {
     const isAsked = this.#watches.get(processName)?.isAsked === true;
     return this.#policies().get(processName) ?? (isAsked ? limitsOf(this.#settings()) : undefined);

@@ -1,4 +1,4 @@
-// What the exporter tells of restarts.
+// Metrics of automatic restarts, for the exporter.
 import type { ProcessSupervisor } from '../process/contract.ts';
 import type { ExportedMetrics } from '../prometheus/contract.ts';
 import type { ProcessRestarts, RestartReport } from './contract.ts';

@@ -1,4 +1,4 @@
-// How people are told of automatic restarts.
+// The notifications about automatic restarts.
 import type { Events, Host } from '#core';
 import type { NotificationEvent } from '../notifications/contract.ts';
 

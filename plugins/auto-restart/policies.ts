@@ -15,7 +15,7 @@ export interface Policy extends RestartLimits {
   readonly graceMs: number;
 }
 
-/** By process name; what is not in it ends without a restart. */
+/** Policies by process name; a process without one is not restarted. */
 export type Policies = ReadonlyMap<string, Policy>;
 
 let last: { readonly settings: object; readonly blocks: object; readonly policies: Policies } | undefined;
@@ -27,7 +27,7 @@ export function policiesOf(settings: AutoRestartSettings, blocks: readonly Named
   return last.policies;
 }
 
-/** The policy of restarts that something asked for, of a service that has none. */
+/** The policy for a service that has none, while a plugin asks for a restart of it. */
 export function limitsOf(settings: AutoRestartSettings): Policy {
   return { ...policyOf(settings), onUnhealthy: false };
 }

@@ -63,7 +63,9 @@ export type AutoRestartSettings = z.output<typeof autoRestartSection>;
 const NO_SECTION = {};
 let last: { readonly section: unknown; readonly settings: AutoRestartSettings } | undefined;
 
-/** The current section. One that does not fit counts as absent, although `GET /config` still shows it. */
+/**
+ * The current settings. A section that does not fit its schema counts as absent, although `GET /config` still shows it.
+ */
 export function readSettings(config: { get(path: readonly string[]): unknown }): AutoRestartSettings {
   const section = config.get(['dumb', 'auto_restart']) ?? NO_SECTION;
   // Each change replaces the configuration as a whole, so the result for one object can be cached.

@@ -83,7 +83,7 @@ export class Watch {
   }
 }
 
-/** The two clocks of a time to come differ by another fraction of a millisecond at each look. */
+/** Rounds to tenths of a second, because a time that is computed from two clocks differs a little at each look. */
 function toTenth(seconds: number): number {
   return Math.round(seconds * 10) / 10;
 }

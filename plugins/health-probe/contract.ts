@@ -53,8 +53,8 @@ export interface ProcessHealth {
   /** Probes the process, unless its latest report is only a moment old. */
   ask(process: ProcessSnapshot): Promise<HealthReport | undefined>;
   /**
-   * Probes a process that is starting, whatever its latest report. False also for one that has neither a port nor a
-   * health address nor a probe of its kind. Only a report that it is healthy is kept.
+   * Probes a process that is starting, whatever its latest report. False also for a process that has neither a port nor
+   * a health address nor a probe of its kind. Only a report that it is healthy is kept.
    */
   isUp(process: ProcessSnapshot): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
 // Checks one running process: its ports must accept connections, then its health address is requested and interpreted.
-// What a process has to be asked for is told without asking it.
+// `checksOf` finds out what to check without asking the process.
 import type { Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { clientHost } from '#kit/client-host';
@@ -30,20 +30,20 @@ export interface HealthQuestion {
   readonly probes: readonly ProcessProbe[];
 }
 
-/** What of a process is asked for. */
+/** What is checked of a process. */
 export interface HealthChecks {
   readonly block: NamedBlock;
   readonly ports: readonly number[];
-  /** Comes before everything else, which counts only when it has nothing to say. */
+  /** Checked first. The other checks count only when it gives no report. */
   readonly stated: CustomProbe | undefined;
   readonly custom: CustomProbe | undefined;
   readonly address: HealthAddress | undefined;
 }
 
-/** That a process runs is all that is known of one that can be asked for nothing. */
+/** The report of a process that has nothing to check: it runs. */
 export const RUNS: HealthReport = report('healthy', null, { probe: 'process' });
 
-/** undefined when there is nothing to be asked for. */
+/** undefined when there is nothing to check. */
 export function checksOf({ block, ports: configured, probes }: HealthQuestion): HealthChecks | undefined {
   const stated = probes.find(probe => 'blockKey' in probe && block.block[probe.blockKey] !== undefined);
   const known = probes.find(probe => 'configKey' in probe && probe.configKey === block.configKey);

@@ -1,5 +1,5 @@
 // The only place that probes running processes: each at most once in five seconds, eight at a time; the latest reports
-// are kept. Processes that can be asked for nothing cost no turn in the queue.
+// are kept. Processes that have nothing to probe take no turn in the queue.
 import type { ContributionList, Host, NamedBlock } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { isObject } from '#kit/plain-object';
@@ -25,7 +25,9 @@ export class HealthSampler implements ProcessHealth {
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #queue = new WorkQueue({ concurrency: CONCURRENCY });
-  /** What is asked of each block while these are the probes; null for nothing. A change of a block makes it another. */
+  /**
+   * The checks of each block for these probes; null when there is nothing to check. A changed block is another object.
+   */
   #known: { readonly probes: readonly ProcessProbe[]; readonly checks: WeakMap<NamedBlock, HealthChecks | null> } = {
     probes: [],
     checks: new WeakMap(),
@@ -57,7 +59,8 @@ export class HealthSampler implements ProcessHealth {
   }
 
   /**
-   * What can be asked for nothing is well from when it runs on, and no client is told otherwise until the next round.
+   * A process that has nothing to probe is healthy as soon as it runs, so that clients need not wait for the next
+   * round.
    */
   seen(process: ProcessSnapshot): void {
     if (process.status !== 'running' || process.isHost || this.#sampleOf(process) !== undefined) return;
@@ -140,7 +143,7 @@ export class HealthSampler implements ProcessHealth {
     return this.#known.checks;
   }
 
-  /** null when there is nothing to be asked for, undefined when the process is not there. */
+  /** null when there is nothing to check, undefined when the process is not there. */
   #checksOf(
     { processName, pid }: ProcessSnapshot,
     known: WeakMap<NamedBlock, HealthChecks | null>,
@@ -158,7 +161,7 @@ export class HealthSampler implements ProcessHealth {
   }
 }
 
-/** A report has words of the service, and the address that was asked for, in which a key may stand. */
+/** Masks secrets, because a report quotes the service and the requested address. */
 function redacted(health: HealthReport): HealthReport {
   const { reason, details } = health;
   return {

@@ -1,4 +1,5 @@
-// Whether a text has come in the log of a service since its launch. The log is read in parts, each byte once.
+// Finds out whether a text has appeared in the log of a service since its launch. The log is read in parts, each byte
+// once.
 import { GuardedDirectory } from '#kit/guarded-directory';
 
 const MAX_READ_BYTES = 1_048_576;
@@ -17,7 +18,7 @@ export class LogText {
     this.#position = position;
   }
 
-  /** From the present end of the log on. */
+  /** Begins at the present end of the log. */
   static async from(file: string, text: string): Promise<LogText> {
     const size = await GuardedDirectory.at(
       file,
@@ -26,7 +27,7 @@ export class LogText {
     return new LogText(file, text, size);
   }
 
-  /** null when it has come, else the reason in one line. */
+  /** null when the text has appeared, else the reason in one line. */
   async look(): Promise<string | null> {
     const missing = 'the text of its log has not come yet';
     if (this.#isFound) return null;

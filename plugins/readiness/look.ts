@@ -1,4 +1,4 @@
-// One look at a service: whether it answers, accepts, or its command succeeds; otherwise why not.
+// One look at a service: whether it answers, accepts a connection, or its command succeeds; otherwise why not.
 import { spawn } from 'node:child_process';
 import type { Host } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
@@ -64,11 +64,11 @@ function succeeds(exec: string | readonly string[], { host, timeoutMs, plan }: L
   });
 }
 
-/** The command with everything that it has started. */
+/** Kills the command with everything that it has started. */
 function end(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The command has ended meanwhile.
   }
 }

@@ -1,19 +1,19 @@
 // Looks at one run of a service again and again, and counts what it sees in a row.
 import type { Timing } from './settings.ts';
 
-/** What was never passing does not fail: it is still unknown. */
+/** A probe that has never passed does not fail: it stays unknown. */
 export type ProbeState = 'unknown' | 'passing' | 'failing';
 
 export interface ProbeLoopOptions {
-  /** What counts until a threshold is reached. */
+  /** The state until a threshold is reached. */
   readonly initially: ProbeState;
-  /** The first pause of what has never passed; each next one is twice as long, up to the interval. */
+  /** The first pause of a probe that has never passed; each next one is twice as long, up to the interval. */
   readonly firstPauseMs: number;
   /** Asked before each look; undefined ends the loop. */
   timing(): Timing | undefined;
   /** null when all is well, else the reason. */
   look(): Promise<string | null>;
-  /** Called with null when it passes now, with the reason when it fails now. */
+  /** Called with null when the probe begins to pass, and with the reason when it begins to fail. */
   onChange(reason: string | null): void;
 }
 
@@ -39,7 +39,7 @@ export class ProbeLoop {
     return this.#state;
   }
 
-  /** Of the latest look, if that failed. */
+  /** The reason of the latest look, if that failed. */
   get reason(): string | null {
     return this.#reason;
   }
@@ -56,14 +56,16 @@ export class ProbeLoop {
   async #look(): Promise<void> {
     const timing = this.#options.timing();
     if (timing === undefined) return;
-    // What could not be asked, as for want of descriptors, tells nothing.
+    // A look that could not be made, as for want of descriptors, does not count.
     const reason = await this.#options.look().catch(() => undefined);
     if (this.#hasEnded) return;
     if (reason !== undefined) this.#count(reason, timing);
     this.#next(this.#pauseMs(timing));
   }
 
-  /** What starts is mostly ready long before an interval is over, and others wait for it. */
+  /**
+   * Short pauses at first: a starting service is mostly ready long before an interval is over, and others wait for it.
+   */
   #pauseMs({ intervalMs }: Timing): number {
     if (this.#state !== 'unknown' || this.#successes > 0 || this.#quickPauseMs >= intervalMs) return intervalMs;
     const pauseMs = this.#quickPauseMs;

@@ -9,16 +9,16 @@ import { look } from './look.ts';
 import { ProbeLoop } from './probe-loop.ts';
 import { type LivenessKey, type ReadinessKey, timingOf } from './settings.ts';
 
-/** Between the first two looks at what starts. */
+/** Pause between the first two looks at a starting service. */
 const FIRST_PAUSE_MS = 100;
 
 type Kind = 'readiness' | 'liveness';
 
 interface RunProbes {
   readonly pid: number;
-  /** What it was launched with; undefined for what an earlier host launched. */
+  /** The plan of the launch; undefined for a run that an earlier host launched. */
   readonly plan: LaunchPlan | undefined;
-  /** Of a run that was launched with a text to come in its log. */
+  /** The search in the log; undefined when the run was launched without a text to search for. */
   readonly log: LogText | undefined;
   readonly loops: Map<Kind, ProbeLoop>;
 }
@@ -39,11 +39,11 @@ export class RunsProbes {
     this.#enter(processName, { pid, plan, log });
   }
 
-  /** Begins what the configuration asks for of all that runs. */
+  /** Begins the probes that the configuration has for running processes. */
   review(): void {
     const supervisor = this.#host.find('process.supervisor');
     for (const { processName, block } of this.#host.use('config.store').blocks()) {
-      // To ask for each of hundreds of services takes milliseconds, at each change of the configuration.
+      // Looking up each of hundreds of services would take milliseconds at each change of the configuration.
       if (block.readiness === undefined && block.liveness === undefined) continue;
       const { pid = null, status } = supervisor?.get(processName) ?? {};
       if (pid === null || status !== 'running') continue;
@@ -62,7 +62,7 @@ export class RunsProbes {
     for (const name of this.#runs.keys()) this.#leave(name);
   }
 
-  /** What its readiness says of the health of a service. */
+  /** The health of a service by its readiness probe. */
   report({ processName }: NamedBlock): HealthReport {
     const loop = this.#runs.get(processName)?.loops.get('readiness');
     const details = { probe: 'readiness' };
@@ -107,7 +107,7 @@ export class RunsProbes {
     const keys = this.#keys(processName);
     const key = keys[kind];
     if (key === undefined) return null;
-    // What runs since before this host, or before the key, has written its line long ago.
+    // A service that was launched before this host or before the key has written its line long ago.
     if (kind === 'readiness' && keys.readiness?.log !== undefined) return (await run.log?.look()) ?? null;
     const block = this.#host.use('config.store').findBlock(processName);
     const plan = () => run.plan ?? (block && this.#host.find('process.supervisor')?.plan(block));
