@@ -294,7 +294,7 @@ export class GraphAnswer {
   }
 }
 
-/** The processes that are part of a cycle. When only their keys form one, all processes of the pairs. */
+/** The processes that are part of a cycle. When only their keys form a cycle, all processes of the pairs. */
 function membersOf(pairs: readonly Pair[]): string[] {
   let left = pairs;
   for (;;) {

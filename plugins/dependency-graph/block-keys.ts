@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const port = z.unknown().meta({ relation: 'port' });
 
-/** They are no keys that blocks are offered, because nothing else reads them. */
+/** Contributed as marks only, so that editors do not offer these keys: nothing but the graph reads them. */
 export const blockKeys = z.looseObject({
   web_port: port,
   ui_port: port,

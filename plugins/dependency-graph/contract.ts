@@ -13,7 +13,7 @@ export interface GraphEntry {
   /** Name of the instance; equals the key for a service without instances. */
   readonly instance: string;
   readonly enabled: boolean;
-  /** Those members of its block that signals may read; never contains a secret. */
+  /** The members of its block that signals may read; never contains a secret. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Ports on which it listens. */
   readonly ports: readonly number[];

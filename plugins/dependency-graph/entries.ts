@@ -9,7 +9,8 @@ import type { GraphEntry } from './contract.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The members of a wait that are kept, all of which name services or what is waited for; others may hold credentials.
+ * The members of a wait that name services. Only these and the others in WAIT_MEMBERS are kept, because further ones
+ * may hold credentials.
  */
 export const NAMING_KEYS = ['core_service', 'core_services', 'service', 'process_name'];
 const WAIT_MEMBERS = new Set([
@@ -52,7 +53,7 @@ export class Entries {
   readonly #templates: ServiceTemplates | undefined;
   readonly #marksOf: MarksOf;
   readonly #asked: readonly string[];
-  /** Those of the templates, and those that signals ask for. */
+  /** Keys that the templates or signals ask for. */
   readonly #reads: readonly string[];
   readonly #shown: readonly string[];
   readonly #known = new WeakMap<object, Known>();
@@ -75,7 +76,7 @@ export class Entries {
     const place = named.path.join('\0');
     const marks = this.#marksOf(named);
     const known = this.#known.get(named.block);
-    // An alias in YAML makes one object stand at several places.
+    // An alias in YAML can put one object at several places.
     if (known?.place === place && known.marks === marks) return known.entry;
     const entry = this.#create(named, marks.relations);
     this.#known.set(named.block, { place, marks, entry });
@@ -83,7 +84,7 @@ export class Entries {
     return entry;
   }
 
-  /** The whole block of an entry; of one that somebody else has made, what it tells itself. */
+  /** The whole block of an entry; its kept members for an entry that this object has not made. */
   blockOf(entry: GraphEntry): Values {
     return this.#origins.get(entry)?.block ?? entry.config;
   }

@@ -28,7 +28,7 @@ interface Built {
 interface Build {
   readonly of: readonly NamedBlock[];
   readonly sources: readonly SignalSource[];
-  /** The revision of the versions that its processes show. */
+  /** The revision of the program versions that the answers show. */
   readonly versions: number | undefined;
   readonly result: Promise<Built>;
   /** Monotonic time from which the graph is built again, because a source or the build itself failed. */
@@ -36,7 +36,7 @@ interface Build {
 }
 
 interface KeptAnswer {
-  /** Everything that the answer was made of. */
+  /** Everything that the answer was made from; another value of any makes the answer outdated. */
   readonly basis: readonly unknown[];
   readonly answer: GraphDescription;
 }
@@ -48,7 +48,7 @@ export class Graph implements DependencyGraph {
   readonly #signals: Signals;
   #built: Build | undefined;
   #entries: Entries | undefined;
-  /** By scope and name; the one that was asked for last comes last. */
+  /** Answers by scope and name; the one that was requested last comes last. */
   readonly #answers = new Map<string, KeptAnswer>();
 
   constructor(host: Host, own: readonly OwnSignal[]) {
@@ -74,7 +74,7 @@ export class Graph implements DependencyGraph {
     return createStartOrder(structure, ranks);
   }
 
-  /** Frozen, and the same object within a second unless something that it tells of changed. */
+  /** Frozen, and the same object within a second unless something that it was made from has changed. */
   async describe(processName: string, scope: string): Promise<GraphDescription> {
     const wanted = scopeOf(scope);
     if (processName.trim() === '') throw new Problem(400, 'process_name is required');
@@ -96,7 +96,7 @@ export class Graph implements DependencyGraph {
     return answer;
   }
 
-  /** All processes and edges. Throws a Problem 400. */
+  /** All processes and edges. Throws a Problem 400 for an unknown scope. */
   async whole(scope: string): Promise<WholeGraph> {
     const wanted = scopeOf(scope);
     const { structure, signals, errors } = await this.#current();
@@ -207,7 +207,7 @@ export class Graph implements DependencyGraph {
     return this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
   }
 
-  /** Kept while the catalogue and what signals read are the same. */
+  /** Kept while the catalogue and the keys that signals read are the same. */
   #entriesFor(signals: readonly KnownSignal[], templates: ServiceTemplates | undefined): Entries {
     const reads = signals.flatMap(({ source }) => source.reads ?? []);
     if (this.#entries?.isFor(templates, reads) !== true)
@@ -229,7 +229,7 @@ export class Graph implements DependencyGraph {
       await turnWithTime();
       const block = store.withoutSecrets(named.path) as NamedBlock['block'] | undefined;
       const { enabled } = named.block;
-      // It may have left the configuration meanwhile, and then the graph is soon built again.
+      // The block may have left the configuration meanwhile; the graph is then soon built again.
       if (block !== undefined)
         shown.push({ ...named, block: block.enabled === enabled ? block : { ...block, enabled } });
     }

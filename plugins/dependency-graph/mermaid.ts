@@ -5,7 +5,7 @@ interface Answer {
   readonly nodes: readonly {
     readonly process_name: string;
     readonly state: string;
-    /** Of the answer about all. */
+    /** Present in the answer about all processes. */
     readonly enabled?: boolean;
   }[];
   readonly edges: readonly {
@@ -29,7 +29,7 @@ export async function mermaid(host: HostClient, { name, scope }: DrawingRequest)
   return draw({ nodes: nodes.filter(({ enabled }) => enabled), edges });
 }
 
-/** Edges to what is no node are left out. */
+/** Edges to processes that are no nodes are left out. */
 function draw({ nodes, edges }: Answer): string {
   const sorted = nodes.toSorted((a, b) => (a.process_name < b.process_name ? -1 : 1));
   const ids = new Map(sorted.map(({ process_name: name }, index) => [name, `n${index + 1}`]));

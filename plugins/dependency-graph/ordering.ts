@@ -15,7 +15,10 @@ export interface Ordering<Relation extends Precedence> {
   readonly cycles: readonly (readonly Relation[])[];
 }
 
-/** A relation from the place of its `before`, in whose list it stands, to the place of its `after`. */
+/**
+ * A relation in the list of its `before`. Items are numbered by their place among the given members; `to` is the number
+ * of its `after`.
+ */
 interface Step<Relation extends Precedence> {
   readonly relation: Relation;
   readonly to: number;
@@ -67,16 +70,16 @@ export function orderOf<Relation extends Precedence>(
 }
 
 /**
- * Finds cycles among the items that are left. What one search has learnt holds for all later ones, because items and
- * relations only go.
+ * Finds cycles among the items that are left. The result of one search holds for all later ones, because items and
+ * relations are only removed.
  */
 class CycleSearch<Relation extends Precedence> {
   readonly #steps: readonly (readonly Step<Relation>[])[];
-  /** From these no cycle can be reached. */
+  /** For each item, 1 when no cycle can be reached from it. */
   readonly #isOut: Uint8Array;
-  /** How many steps of each item, from its first on, lead to no cycle. */
+  /** For each item, how many of its first steps lead to no cycle. */
   readonly #spent: Int32Array;
-  /** By item, how many steps lead to it on the present trail; -1 where it is not on it. */
+  /** For each item, how many steps lead to it on the present trail; -1 when it is not on the trail. */
   readonly #depth: Int32Array;
   #start = 0;
 
@@ -138,7 +141,7 @@ class CycleSearch<Relation extends Precedence> {
   }
 }
 
-/** A min-heap of places. */
+/** A min-heap of the numbers of items. */
 class Heap {
   readonly #items: number[] = [];
 

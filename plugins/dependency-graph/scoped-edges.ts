@@ -1,11 +1,11 @@
-// The edges that belong to a scope, and what kind each is, as clients see them.
+// The edges that belong to a scope, and the kind of each, as clients see them.
 import type { ProcessStatus } from '../process/contract.ts';
 import type { Scope, Strength } from './contract.ts';
 import { classificationOf, compare, type Edge, strengthOf } from './structure.ts';
 
 export type State = 'running' | 'stopped' | 'disabled' | 'missing' | 'unknown';
 
-/** By the names of signals. */
+/** Strengths by the names of signals. */
 export type Strengths = ReadonlyMap<string, Strength>;
 
 export function edgesInScope(edges: readonly Edge[], scope: Scope, strengths: Strengths): Edge[] {
@@ -25,7 +25,7 @@ export function wireEdge({ dependency, dependent, signals }: Edge, strengths: St
   return { source: dependency, target: dependent, ...kindOf(signals, strengths) };
 }
 
-/** Of what several processes stand for. A status is undefined when the run state cannot be read. */
+/** The state of a service that several processes make up. A status is undefined when the run state cannot be read. */
 export function stateOf(statuses: readonly (ProcessStatus | undefined)[], isEnabled: boolean): State {
   if (statuses.length === 0) return 'missing';
   if (statuses.includes('running')) return 'running';

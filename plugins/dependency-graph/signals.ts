@@ -94,7 +94,8 @@ export class Signals {
   }
 
   /**
-   * Asks every source. A source that fails or is late is left out and reported; it is asked again from `staleMs` on.
+   * Asks every source. A source that fails or is late is left out and reported; it is asked again from `staleMs` on, in
+   * monotonic milliseconds.
    */
   async find(snapshot: GraphSnapshot): Promise<{ found: Found; errors: readonly SignalError[]; staleMs: number }> {
     const errors: SignalError[] = [];

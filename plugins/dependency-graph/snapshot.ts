@@ -14,7 +14,7 @@ export interface SnapshotOptions {
   readonly templates: ServiceTemplates | undefined;
   /** Process names by the names of the routes that serve their web interfaces. */
   readonly routes?: ReadonlyMap<string, string>;
-  /** Also those of earlier snapshots, where there were any. */
+  /** Makes the entries, or keeps those of earlier snapshots. */
   readonly entries: Entries;
 }
 

@@ -3,7 +3,7 @@ import type { StartOrder } from './contract.ts';
 import { orderOf, type Precedence } from './ordering.ts';
 import type { Structure } from './structure.ts';
 
-/** More cycles are broken, but not told: nobody reads them. */
+/** The most cycles that are reported; further ones are broken all the same, but nobody would read so many. */
 const MAX_TOLD = 20;
 
 /** The highest rank among these signals. */
