@@ -1,8 +1,8 @@
-// What logs offers to other plugins: the files that a service has written its log to, as they may be shown.
+// What logs offers to other plugins: the files of a service's log, as far as they may be shown.
 
 /** One file of a log, open for reading. */
 export interface LogFile {
-  /** Without its directory. */
+  /** The name without its directory. */
   readonly name: string;
   /** Valid in every thread until the set is closed. */
   readonly descriptor: number;
@@ -12,7 +12,7 @@ export interface LogFile {
 
 /** The present file of a log and those that it was rotated to. */
 export interface LogSet {
-  /** Those that were written last come first. */
+  /** The files that were written last come first. */
   readonly files: readonly LogFile[];
   /** How many files belong to the log, whether or not they are open here. */
   readonly discovered: number;

@@ -14,7 +14,7 @@ import { type LogPlaces, mayShow, requireDeclared } from './log-places.ts';
 
 export interface FoundLog {
   readonly processName: string;
-  /** Opens the log, which the caller closes. null when there is none, or it is nothing that may be shown. */
+  /** Opens the log, which the caller closes. null when there is none, or it may not be shown. */
   readonly open: () => Promise<FileHandle | null>;
   /** Whether this is the log of the host itself. */
   readonly own: boolean;
@@ -41,7 +41,7 @@ export function findLogFile(name: string, { store, hub, templates, places }: Sou
   if (OWN_NAMES.test(folded) || block?.isHost === true) {
     const isOwn = (file: string): boolean => file.startsWith(`${hub.name}-`) && file.endsWith('.log');
     const open = async () => {
-      // What was said before a request is in its answer, unless the disk is slow.
+      // Lines that were logged before a request are in its answer, unless the disk is slow.
       await withDeadline(() => hub.flush(), FLUSH_MS, 'the log').catch(() => undefined);
       return openNewest(hub.directory, isOwn, places);
     };
@@ -68,7 +68,7 @@ export function checkLogFiles(
   }
 }
 
-/** Says where the log of a block can be neither written nor read; undefined when it can. */
+/** Why the log of a block can be neither written nor read where the block says; undefined when it can. */
 export function misplacedLog(named: NamedBlock, places: LogPlaces): string | undefined {
   const file = logFileOf(named.block.log_file, places.logDir);
   if (file === null) return undefined;

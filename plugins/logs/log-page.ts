@@ -1,5 +1,5 @@
 // Reads a part of a log by position: only complete lines, so that redaction sees each secret whole, and never more than
-// requested. Pages of files that rest are kept.
+// requested. Pages of files that do not change are kept.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -36,12 +36,12 @@ export interface PageRequest {
 const NOTHING: LogPage = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
 
 export class LogPages {
-  /** By request and version of the file; the one that was used last comes last. */
+  /** Pages by request and version of the file; the one that was used last comes last. */
   readonly #kept = new Map<string, LogPage>();
 
   /**
    * A file that is missing, may not be opened, or is on a mount that does not answer gives an empty page. The same
-   * request gives the same object while the file rests.
+   * request gives the same object while the file does not change.
    */
   async read(open: () => Promise<FileHandle | null>, request: PageRequest): Promise<LogPage> {
     let timer: NodeJS.Timeout | undefined;
@@ -108,10 +108,11 @@ async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
 export async function redactLines(bytes: Buffer): Promise<string> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let text = '';
-  /** Where the bytes begin that are the same as text. */
+  /** Where the bytes begin that need no redaction and are not part of `text` yet. */
   let same = 0;
   let count = 0;
-  // A program that writes its log itself may write a key into it, of which every line but the first looks harmless.
+  // A program that writes its log itself may write a private key into it, all lines of which but the first look
+  // harmless.
   const keys = KeyBlock.within(bytes);
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(NEWLINE, start);

@@ -15,7 +15,7 @@ export interface LogPlaces {
   readonly configDir: string;
   /** The configuration's `data_root` and `file_roots`, unchecked. */
   readonly roots: readonly unknown[];
-  /** What the template gives a service of that kind; undefined without a template. */
+  /** The block that the template gives a service of that kind; undefined without a template. */
   templateBlock(block: NamedBlock): Readonly<Record<string, unknown>> | undefined;
   /** The user of the services; null when the host cannot act as another. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
@@ -40,8 +40,8 @@ export function requireDeclared(file: string, block: NamedBlock, places: LogPlac
 }
 
 /**
- * Whether an open file may be shown as a log: it is below the log directory, or the services could read it themselves
- * and it is none of the host's own. `file` is its real path.
+ * Whether an open file may be shown as a log: it is below the log directory, or the services could read it themselves,
+ * and it is no file of the host's own state. `file` is its real path.
  */
 export async function mayShow(file: string, entry: Stats, { logDir, configDir, user }: LogPlaces): Promise<boolean> {
   if (isHostState(file, await realpath(configDir))) return false;
@@ -54,7 +54,7 @@ export async function mayShow(file: string, entry: Stats, { logDir, configDir, u
   }
 }
 
-/** `bit` as it stands in the mode for all others. */
+/** Whether the mode gives the user a right; `bit` is its bit for all others. */
 function allows({ uid, gid, mode }: Stats, user: NonNullable<LogPlaces['user']>, bit: number): boolean {
   if (uid === user.uid) return (mode & (bit << 6)) !== 0;
   return (mode & (gid === user.gid ? bit << 3 : bit)) !== 0;

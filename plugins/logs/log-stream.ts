@@ -1,5 +1,5 @@
-// `/ws/logs`: streams every line of the own log, at once while it is quiet and in batches while it is not; a slow
-// client loses the oldest lines and is told how many. What is sent is made once for all clients.
+// `/ws/logs`: streams every line of the host's own log, at once while it is quiet and in batches while it is not; a
+// slow client loses the oldest lines and is told how many. Messages are made once for all clients.
 
 import type { Disposer, Host, LogHub, StreamClient } from '#core';
 import { formatLine, formatRecord } from '#kit/log-line';
@@ -13,9 +13,7 @@ const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** While a client has more unsent data than this, lines wait in its queue. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
-/**
- * Lines that are one message. Their bytes are the same for all clients, whose queues so take no memory of their own.
- */
+/** The lines of one message. All clients share its bytes, so that their queues need little memory. */
 interface Batch {
   readonly bytes: Buffer;
   readonly lines: number;
@@ -27,7 +25,7 @@ export class LogStream {
   #lines: string[] = [];
   #characters = 0;
   readonly #soon = new Throttle(() => this.#flush(), BATCH_MS);
-  /** Present while there are clients. */
+  /** Ends the subscription to the log; present while there are clients. */
   #unsubscribe: Disposer | undefined;
 
   constructor(host: Host, hub: LogHub) {
@@ -37,7 +35,7 @@ export class LogStream {
       summary: 'The own log and captured output, live: one or more lines per message',
       pong: 'pong',
       open: client => {
-        // A client gets what is logged from now on.
+        // A new client gets no earlier lines, so they are shared before it is added.
         this.#share();
         const queue = new ClientQueue(client);
         this.#queues.add(queue);
@@ -107,7 +105,7 @@ class ClientQueue {
     while (this.#lines > MAX_QUEUED_LINES || this.#bytes > MAX_QUEUED_BYTES) this.#dropped += this.#take()?.lines ?? 0;
   }
 
-  /** Sends while the client's unsent data is below the limit; false where something still waits. */
+  /** Sends while the client's unsent data is below the limit; returns false when batches still wait. */
   send(): boolean {
     while (this.#batches.length > 0 && this.#client.unsentBytes < MAX_UNSENT_BYTES) {
       if (this.#dropped > 0) {

@@ -1,4 +1,4 @@
-// Finds and opens the files that a log was rotated to, beside the one that is written now.
+// Finds and opens the present file of a log and the files that it was rotated to.
 import type { FileHandle } from 'node:fs/promises';
 import { readlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { type LogPlaces, mayShow } from './log-places.ts';
 const MAX_FILES = 30;
 const FORM = /^(.+?)(?:[-_.]?\d{4}-?\d\d-?\d\d(?:_\d{1,6})?|\.\d{1,6})?\.(log|txt)(?:\.\d{1,6})?(?:\.gz)?$/i;
 
-/** Opens the set of which this is the present file, and closes it. */
+/** Opens the set of files to which the present file of a log belongs, and closes `present`. */
 export async function openRotated(present: FileHandle, sinceMs: number, places: LogPlaces): Promise<LogSet> {
   const handles: FileHandle[] = [];
   try {
@@ -48,7 +48,7 @@ export function areOfOneLog(name: string, other: string): boolean {
   return one[1] === two[1] && one[2]?.toLowerCase() === two[2]?.toLowerCase();
 }
 
-/** null for a file that is gone, is none, or may not be shown. */
+/** null for a file that is gone, is no regular file, or may not be shown. */
 async function openShown(
   directory: GuardedDirectory,
   name: string,

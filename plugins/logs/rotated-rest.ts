@@ -1,4 +1,4 @@
-// What a file still had after a client's position when its log went on in another one.
+// The lines that a file still had after a client's position when its log was rotated.
 import { fstat as fstatWithCallback, read as readWithCallback } from 'node:fs';
 import { promisify } from 'node:util';
 import type { LogSet } from './contract.ts';
@@ -9,15 +9,15 @@ const fstat = promisify(fstatWithCallback);
 const read = promisify(readWithCallback);
 
 /**
- * Whole lines alone, because a part of one does not tell that what stands there is a secret: blank where the file is
- * gone, or was read to its end, and the last `maxBytes` where there is more. Closes the set.
+ * Gives only whole lines, because a part of a line may not show that it holds a secret. Empty when the file is gone or
+ * was read to its end; the last `maxBytes` when there is more. Closes the set.
  */
 export async function restOf(set: LogSet, fileId: string, cursor: number, maxBytes: number): Promise<string> {
   try {
     for (const { descriptor, sizeBytes } of set.files) {
       if (fileIdOf(await fstat(descriptor)) !== fileId) continue;
       const wanted = Math.max(cursor, sizeBytes - maxBytes, 0);
-      // With the byte before, which says whether a line begins there.
+      // Reads one byte before, which shows whether a line begins there.
       const start = Math.max(wanted - 1, 0);
       const length = Math.max(sizeBytes - start, 0);
       const { buffer, bytesRead } = await read(descriptor, Buffer.alloc(length), 0, length, start);

@@ -1,10 +1,10 @@
-// Reads the log of one process through the host, page after page: its end first, then what came since.
+// Reads the log of one process through the host, page after page: first its end, then the lines that were added since.
 import type { HostClient } from '#core';
 import { levelInJson } from '#kit/json-level';
 import { findLevel, passes } from '#kit/log-level';
 
 const FIRST_TAIL_BYTES = 64 * 1024;
-/** As much as the host gives at once. */
+/** The most that the host gives in one answer. */
 const MAX_TAIL_BYTES = 8 * 1024 * 1024;
 const GROWTH = 8;
 /** The beginning of a line as the host writes it, as text or JSON: time and level. */
@@ -16,7 +16,7 @@ interface Page {
   readonly size: number;
   readonly cursor: number;
   readonly chunk: string;
-  /** Of the file that was rotated since. */
+  /** Lines of the file that was rotated since. */
   readonly rest?: string;
   readonly reset: boolean;
   readonly file_id: string | null;
@@ -26,7 +26,7 @@ export class LogReader {
   readonly processName: string;
   readonly #host: HostClient;
   readonly #threshold: Level | undefined;
-  /** Of the line that was read last: what continues it has no level of its own. */
+  /** The level of the line that was read last; a line that continues it has no level of its own. */
   #level: Level | undefined;
   #cursor = 0;
   #fileId: string | null = null;
@@ -54,7 +54,7 @@ export class LogReader {
     }
   }
 
-  /** What was written since the last call. */
+  /** The lines that were written since the last call. */
   async further(): Promise<readonly string[]> {
     const position = { cursor: String(this.#cursor), ...(this.#fileId === null ? {} : { file_id: this.#fileId }) };
     const [fileId, cursor] = [this.#fileId, this.#cursor];
@@ -66,7 +66,7 @@ export class LogReader {
 
   async #page(query: Readonly<Record<string, string>>): Promise<Page> {
     const page = (await this.#host.get('/logs', { process_name: this.processName, ...query })) as Page;
-    // A log that is not there for a moment goes on where it was.
+    // A log that is missing for a moment is read on from the same position.
     if (page.file_id === null) return page;
     if (page.reset && page.rest === undefined) this.#level = undefined;
     this.#cursor = page.cursor;
@@ -87,7 +87,7 @@ export function gapIn({ processName }: LogReader): string {
   return `lines of ${processName} are left out here, because they came faster than they were read`;
 }
 
-/** Of a line of the host, or of a service that writes JSON itself. */
+/** The level of a line that the host wrote, or a service that writes JSON itself. */
 function levelOf(line: string): Level | undefined {
   const [, word] = HEAD.exec(line) ?? [];
   return word === undefined ? levelInJson(line) : findLevel(word);

@@ -1,5 +1,5 @@
-// `stackwarden attach`: follows the output of one service for as long as it runs, and passes on what is typed where its
-// block says `stdin: true`.
+// `stackwarden attach`: follows the output of one service for as long as it runs, and passes typed lines on to it if
+// its block says `stdin: true`.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, CommandCall, HostClient } from '#core';
 import { namesThatFit } from '#kit/name-pattern';
@@ -38,7 +38,7 @@ async function oneName({ args: [wanted = ''], host }: CommandCall): Promise<stri
   return name;
 }
 
-/** Resolves when the service has stopped and all that it wrote was shown. */
+/** Resolves when the service has stopped and all its output was shown. */
 async function follow(name: string, { host, output }: CommandCall): Promise<void> {
   const log = new LogReader(host, name, undefined);
   let lines = await log.tail(LINES_BEFORE);
@@ -48,12 +48,12 @@ async function follow(name: string, { host, output }: CommandCall): Promise<void
     if (isLast) return;
     await output.written();
     await delay(POLL_MS);
-    // Asked before the lines, so that those it wrote at its end are read.
+    // Asked before the lines are read, so that the last lines of the service are shown, too.
     isLast = !(await isUp(name, host));
   }
 }
 
-/** Resolves at the end of the input, and leaves that of the service open. */
+/** Resolves at the end of the command's input; the input of the service stays open. */
 async function passOn(name: string, host: HostClient): Promise<void> {
   for await (const text of process.stdin.setEncoding('utf8'))
     await host.post('/process/input', { process_name: name, text });

@@ -1,4 +1,4 @@
-// `stackwarden logs`: the newest lines of logs, and with `--follow` what comes after them.
+// `stackwarden logs`: prints the newest lines of logs, and with `--follow` the lines that are added.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '#core';
 import { findLevel, LEVELS } from '#kit/log-level';
