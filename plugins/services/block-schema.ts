@@ -17,7 +17,7 @@ export function sharedBlockSchema(options: Readonly<Record<string, OptionFact>>)
   return z.looseObject(Object.fromEntries(everywhere.map(([key, fact]) => [key, optionalSchemaOf(fact)])));
 }
 
-/** Many services share the facts of an option, whose schema is made once. */
+/** Schemas by the facts of an option, because many services share these. */
 const known = new WeakMap<OptionFact, z.ZodType>();
 
 function optionalSchemaOf(fact: OptionFact): z.ZodType {
@@ -31,11 +31,11 @@ function schemaOf(fact: OptionFact): z.ZodType {
   const [first = z.unknown(), ...others] = types.map(type => schemaOfType(type, fact));
   const schema = others.length === 0 ? first : z.union([first, ...others]);
   const { help, secret, live } = fact;
-  // A copy with these, as `meta` makes one, would be one more for each option at each start.
+  // Registered instead of set by `meta`, which would make one more copy of each option's schema at each start.
   return schema.register(z.globalRegistry, {
     ...(help === undefined ? {} : { description: help }),
     ...(secret === undefined ? {} : { secret }),
-    // What acts at once is read by the host, so the service itself does the same without it.
+    // Options that act at once are read by the host alone, so the service does the same work without them.
     ...(live === undefined ? {} : { live, fallback: live }),
   });
 }

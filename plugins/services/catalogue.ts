@@ -16,10 +16,10 @@ export class Catalogue implements ServiceTemplates {
   /** Templates by former key; `#byName` has every name that users may give, in lower case. */
   readonly #byAlias = new Map<string, ServiceTemplate>();
   readonly #byName = new Map<string, ServiceTemplate>();
-  /** Found once, because a graph asks for it at each entry. */
+  /** Made once, because the dependency graph asks for it at each entry. */
   readonly #graphOptions: ReturnType<ServiceTemplates['graphOptions']>;
 
-  /** What the shared options select, and by the own options of a template what they do together. */
+  /** Selections by the shared options alone, and by these together with the own options of a template. */
   readonly #sharedSelection: Selection;
   readonly #selections = new WeakMap<object, Selection>();
 
@@ -137,7 +137,7 @@ function filled(path: string, values: Values): string | undefined {
   return path.replaceAll(OPTION, (_whole, name: string) => String(values[name]));
 }
 
-/** That of an instance, which leads to no other directory whatever its name is. */
+/** A single folder name, whatever the name of the instance is. */
 function directoryName(instance: string): string {
   return slugOf(instance).replaceAll('/', '_').replace(/^\.+$/, '_');
 }

@@ -4,13 +4,13 @@ import type { OptionFact, ServiceTemplate } from './template.ts';
 
 export type { OptionFact, ServiceTemplate } from './template.ts';
 
-/** What the templates say of each kind of service. */
+/** The facts that the templates hold about each kind of service. */
 export interface ServiceTemplates {
   /** All templates, sorted by key. */
   list(): readonly ServiceTemplate[];
   /** Finds a template by configuration key or former key. */
   get(configKey: string): ServiceTemplate | undefined;
-  /** The path of its block in the configuration, or of what has its instances. */
+  /** The path of the service's block in the configuration, or of the object that has its instances. */
   placeOf(template: ServiceTemplate): readonly string[];
   /** The paths that the former keys stand for. */
   formerPlacesOf(template: ServiceTemplate): readonly (readonly string[])[];
@@ -24,7 +24,10 @@ export interface ServiceTemplates {
   coreNeeds(template: ServiceTemplate, block: Readonly<Record<string, unknown>>): readonly string[];
   /** The path at which a block mounts a file system; undefined when it mounts none. */
   mountOf(block: NamedBlock): string | undefined;
-  /** The folder of the releases of its program; undefined where it has none, or an option that names it is not set. */
+  /**
+   * The folder of the releases of its program; undefined when it has none, or an option that is part of the path is not
+   * set.
+   */
   installDirectory(block: NamedBlock): string | undefined;
   /** Options of any service from which relations are read; answers may show those in `shown`. */
   graphOptions(): { readonly shown: readonly string[]; readonly read: readonly string[] };

@@ -1,12 +1,12 @@
-// Which blocks run with the rights of the host: those that change nothing of how the product's own template launches
-// the program.
+// Decides which blocks run with the rights of the host: those that launch the program just as the product's own
+// template does.
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigStore, NamedBlock } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from './contract.ts';
 
 const LEADING_OPTION = /^\{(\w+)\}/;
 
-/** True, or what the block must not have for that. */
+/** True, or a sentence about what the block must not have for that. */
 export function controllerRights(
   templates: ServiceTemplates,
   template: ServiceTemplate,

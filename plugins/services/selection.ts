@@ -1,5 +1,4 @@
-// What the block of a service selects instead of the latest release, as far as its options tell: a version of its own,
-// or sources.
+// Whether the block of a service selects something other than the latest release: a version of its own, or sources.
 import type { OptionFact } from './contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -24,7 +23,7 @@ export class Selection {
     });
   }
 
-  /** Whether an instance runs another release than those that run the latest. */
+  /** Whether the block selects another release than the latest. */
   isOwn(block: Values): boolean {
     const set = this.#versions
       .map(([name, { selectsWith }]) => ({ selectsWith, version: versionIn(block[name]) }))

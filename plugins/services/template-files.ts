@@ -14,9 +14,9 @@ export interface Places {
 }
 
 /**
- * Templates sorted by key. The first directory is the product's own, which are a part of it as its code is: they are
- * read at once and not held against their schema, as its tests have done that. Of the others, a file that does not fit
- * is left out, with a line in the log that says why.
+ * Templates sorted by key. The first directory has the product's own templates: these are read at once and not checked
+ * against the schema, because the product's tests do that. A file of another directory that does not fit is left out,
+ * and logged with the reason.
  */
 export async function readTemplates(
   directories: readonly string[],
@@ -50,12 +50,12 @@ export async function readTemplates(
   return new Map([...templates].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** They are a part of the product as its templates are, and are read and trusted in the same way. */
+/** The options are a part of the product, as its templates are, and are read and trusted in the same way. */
 export function readSharedOptions(file: string): Readonly<Record<string, OptionFact>> {
   return JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, OptionFact>>;
 }
 
-/** Few people have templates of their own, and the schema of all facts takes a while to build. */
+/** Imports the schema only when a user has templates, because it takes a while to build. */
 async function checked(value: unknown): Promise<ServiceTemplate> {
   const { serviceTemplate } = await import('./template.ts');
   return parse(serviceTemplate, value);
@@ -67,7 +67,7 @@ function hasSameLaunch(template: ServiceTemplate, shipped: ServiceTemplate | und
   return isDeepStrictEqual(launchOf(template), launchOf(shipped));
 }
 
-/** In place, because what a file holds is this caller's alone. */
+/** Changes the value in place, because the caller has just parsed it. */
 function relocate(value: unknown, places: Places): unknown {
   if (typeof value === 'string') {
     if (!value.includes('/config') && !value.includes('/log')) return value;

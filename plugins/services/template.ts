@@ -122,7 +122,7 @@ const setup = z.strictObject({
     .optional(),
 });
 
-/** Paths are relative to the directory. Which release is wanted, and what is kept, the block says. */
+/** Paths are relative to `directory`. The block says which release is wanted, and which files an update keeps. */
 const install = z.union([
   z.strictObject({
     with: z.string().describe('key of the service whose releases bring its program along'),
@@ -152,7 +152,7 @@ const install = z.union([
   }),
 ]);
 
-/** For a service with instances each of them is changed. */
+/** Changes the block of the service, or of each of its instances. */
 const migration = z.union([
   z.strictObject({
     id: z.string(),

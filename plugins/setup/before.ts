@@ -10,8 +10,8 @@ import type { LaunchPlan } from '../process/contract.ts';
 const LIMIT_MS = 300_000;
 
 /**
- * Ends what a host that was killed, or such a program itself, has left; whether there was something. `work` is that of
- * the service. Throws a Problem 409 when it cannot be ended.
+ * Ends processes of `work` that a killed host, or an earlier program of this kind, has left; resolves with whether
+ * there were any. Throws a Problem 409 when they cannot be ended.
  */
 export async function endEarlier(processName: string, work: string): Promise<boolean> {
   try {

@@ -26,8 +26,8 @@ export interface SetupContext {
 export interface ServiceProgram {
   readonly configKey: string;
   /**
-   * Throws a Problem that says which of its options is missing or wrong, so that nothing is installed for it. Changes
-   * nothing.
+   * Throws a Problem that says which option of the block is missing or wrong, so that nothing is installed for the
+   * service. Changes nothing.
    */
   check?(context: OptionsContext): Promise<void>;
   /** Changes `argv` and `env` of the plan. Throws a Problem that says what is missing. */

@@ -7,13 +7,14 @@ import { readMounts } from '#kit/mountinfo';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 import { unmount } from '#kit/unmount';
 
-/** What a directory answers on which a mount lies whose server is gone. */
+/** The error code of a directory with a mount whose server is gone. */
 const DEAD = 'ENOTCONN';
 
 /**
- * Existing directories keep their owner; created ones get the given owner. A dead mount that an earlier run has left on
- * it is taken off; resolves with whether there was one. Throws a Problem for a system directory, except below /run,
- * where services have directories, and for one behind a link that others may have made.
+ * Makes a directory. Existing directories keep their owner; created ones get the given owner. A dead mount that an
+ * earlier run has left on it is unmounted; resolves with whether there was one. Throws a Problem for a system
+ * directory, except below /run, where services have directories, and for a directory behind a link that others may have
+ * made.
  */
 export async function makeOwned(directory: string, owner: FileOwner | null, mode = 0o755): Promise<boolean> {
   if (!path.isAbsolute(directory)) throw new Problem(400, `${directory} must be an absolute path`);
@@ -42,13 +43,13 @@ async function make(wanted: string, owner: FileOwner | null, mode: number): Prom
   made.close();
 }
 
-/** Nobody uses a dead mount any more, so nothing is taken from anybody. */
+/** Unmounts a dead FUSE mount from the directory. That disturbs no program, because none can use the mount any more. */
 async function isFreed(directory: string, error: unknown): Promise<boolean> {
   if ((error as NodeJS.ErrnoException).code !== DEAD) return false;
   const place = directory.replace(/(?<=[^/])\/+$/, '');
   const isFuse = ({ type }: { readonly type: string }): boolean => type.startsWith('fuse');
   if (!(await readMounts()).some(mount => mount.directory === place && isFuse(mount))) return false;
-  // Who may not take it off is told how it is done.
+  // A host that may not unmount it reports how to do so.
   return unmount(place, isFuse).catch(() => false);
 }
 

@@ -37,7 +37,7 @@ export default definePlugin({
         const level = findLevel(String(block.block.log_level ?? ''));
         return {
           ...(directory === undefined ? {} : { install_dir: directory }),
-          // Programs know fewer words for a level than people write.
+          // Users write levels in more ways than programs understand.
           ...(level === undefined ? {} : { log_level: level }),
         };
       },

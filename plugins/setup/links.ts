@@ -1,4 +1,5 @@
-// Makes the links that a service expects among its files. The service's own user makes them, where only it can write.
+// Makes the links that a service expects among its files, as the user of the services, who alone may be allowed to
+// write there.
 import path from 'node:path';
 import { Problem } from '#core';
 import { fileVersion, runChild } from '#kit/fs-out-of-process';
@@ -9,7 +10,7 @@ type Link = NonNullable<NonNullable<ServiceTemplate['setup']>['links']>[number];
 
 const LIMIT_MS = 5_000;
 
-/** What is there already stays. Throws a Problem 500 when the link cannot be made. */
+/** Keeps a file that is already there. Throws a Problem 500 when the link cannot be made. */
 export async function ensureLink({ path: place, to, makes }: Link, context: SetupContext): Promise<void> {
   const link = context.fill(place);
   if ((await fileVersion(link)) !== null) return;

@@ -22,8 +22,8 @@ export class Placeholders {
   }
 
   /**
-   * Replaces placeholders in a text. Values of other plugins take the form that the text asks for. Unknown names stay;
-   * throws a Problem 503 for one that a plugin which fails may know.
+   * Replaces placeholders in a text. Values of other plugins take the form that the text asks for. Unknown names stay,
+   * unless a plugin whose values could not be read may know one: a Problem 503 is thrown then.
    */
   fill(text: string): string {
     return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string, at: number) => {

@@ -7,7 +7,10 @@ import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 const SCRIPT = /\.(c?js|mjs|py|sh)$/;
-/** What follows such an option is a text, which may end with the name of a file: `sh -c`, `bash -lc`, `python -c`. */
+/**
+ * Matches an option that is followed by a program text, which may end with the name of a file: `sh -c`, `bash -lc`,
+ * `python -c`.
+ */
 const BEFORE_TEXT = /^-[A-Za-z]*c$/;
 
 /** Throws a Problem 400 that names the program, where it was searched for, and where it usually comes from. */

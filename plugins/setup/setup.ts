@@ -25,7 +25,7 @@ import { checkProgram } from './program.ts';
 const PROGRAM = '{program}';
 const MAX_SEED_BYTES = 1024 * 1024;
 const OPTION_MISSING = 'setup.option-missing';
-/** A variable of the launch in the value of another. */
+/** Matches a variable of the launch in the value of another one. */
 const VARIABLE = /\$\{(\w+)\}/g;
 
 interface Points {
@@ -61,10 +61,10 @@ export class ServiceSetup implements ServiceSetups {
     await this.#generateSecrets(found, template);
     const block = store.findBlock(plan.processName) ?? found;
     const known = this.#placeholdersOf(block);
-    // Nothing is fetched for a service that misses an option.
+    // Checked first, so that nothing is installed for a service that lacks an option.
     await this.#requireOptions({ plan, block, template, fill: text => known.fill(text) });
     await this.#install(this.#context(plan, block, template, known));
-    // What was installed just now has a version that its variables may tell.
+    // Read again, because placeholders may hold the version that was just installed.
     const placeholders = this.#placeholdersOf(block);
     const context = this.#context(plan, block, template, placeholders);
     const isTemplates = this.#complete(plan, block, template, placeholders);
@@ -82,7 +82,7 @@ export class ServiceSetup implements ServiceSetups {
     }
     const [program = ''] = plan.argv;
     for (const [first = '', ...rest] of before) {
-      // Next to a command of the user's own, only that program is known to be meant.
+      // With a command of the user's own, only steps that run that program itself are meant.
       if (first !== PROGRAM && !isTemplates) continue;
       await runBefore(plan, [first === PROGRAM ? program : first, ...rest].map(context.fill), work);
     }
@@ -92,7 +92,7 @@ export class ServiceSetup implements ServiceSetups {
     const missing = await this.missing(block);
     if (missing === undefined || missing.code === OPTION_MISSING) return missing;
     const obstacle = await this.#host.find('installs')?.obstacle(block);
-    // Without a source it stays with what the template says.
+    // null means that no source installs the program, so the template's own message counts.
     return obstacle === null ? missing : obstacle;
   }
 
@@ -119,7 +119,10 @@ export class ServiceSetup implements ServiceSetups {
     return plan;
   }
 
-  /** Only what prepares such a program sees to it that others do not lead it by its files, and may be left out. */
+  /**
+   * Without a step of a plugin, a program with the host's rights runs as the services' user: only such a step makes
+   * sure that other users cannot control the program by its files.
+   */
   #withholdRights({ plan, template, owner }: SetupContext): void {
     if (template.launch?.asController !== true || plan.user !== null || owner === null) return;
     plan.user = owner;
@@ -169,7 +172,7 @@ export class ServiceSetup implements ServiceSetups {
     if (Object.keys(updates).length > 0) await this.#save(block, updates);
   }
 
-  /** Throws a Problem with the code of a missing option. */
+  /** Throws a Problem with the code OPTION_MISSING when an option is missing or wrong. */
   async #requireOptions(context: OptionsContext): Promise<void> {
     const { processName, block } = context.block;
     const code = OPTION_MISSING;
@@ -196,7 +199,7 @@ export class ServiceSetup implements ServiceSetups {
     if (launch?.command !== undefined && isTemplates) plan.argv = launch.command.map(word => placeholders.fill(word));
     const own = (block.block.env ?? {}) as Record<string, unknown>;
     const givenEnv = (known.env ?? {}) as Record<string, unknown>;
-    // What the block has as its template gave it is no choice of the user.
+    // A value that the block has from its template is no choice of the user.
     const isChosen = (name: string): boolean => Object.hasOwn(own, name) && own[name] !== givenEnv[name];
     for (const { name, value, when } of launch?.environment ?? []) {
       if (isChosen(name) || (when !== undefined && !placeholders.isSet(when))) continue;
@@ -243,7 +246,7 @@ export class ServiceSetup implements ServiceSetups {
   }
 }
 
-/** Also for a file on a mount that does not answer: the check of the program tells of it. */
+/** True also for a file on a mount that does not answer, because the check of the program reports that. */
 function isThere(file: string): Promise<boolean> {
   return fileVersion(file).then(
     version => version !== null,
@@ -251,7 +254,7 @@ function isThere(file: string): Promise<boolean> {
   );
 }
 
-/** The text of the first of these files that is there. Throws an Error for one that cannot be read. */
+/** The text of the first of these files that exists. Throws an Error for one that cannot be read. */
 async function firstText(files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
     if (!(await isThere(file))) continue;
