@@ -89,7 +89,7 @@ export class Entries {
     return this.#origins.get(entry)?.block ?? entry.config;
   }
 
-  /** What answers show of an entry. */
+  /** The members of an entry that answers show. */
   shown(entry: GraphEntry): Record<string, unknown> {
     const relations = this.#origins.get(entry)?.marks.relations;
     const isShown = (key: string): boolean => this.#shown.includes(key) || (relations?.get(key) ?? 'read') !== 'read';

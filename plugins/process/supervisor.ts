@@ -223,7 +223,7 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   async stopAll(by: string, ended?: string): Promise<void> {
-    // A restart, a schedule, a boot that goes on or the next host would start what is enabled and does not run.
+    // A restart, a schedule, a boot that goes on or the next host would start enabled processes that do not run now.
     const due = this.#processes.all().filter(process => {
       const { processName, status, enabled } = process.snapshot();
       return status !== 'stopped' || (enabled && processName !== ended);

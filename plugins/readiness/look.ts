@@ -13,7 +13,7 @@ export interface LookAt {
   readonly host: Host;
   readonly block: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
-  /** What the service was launched with. */
+  /** The plan with which the service was launched. */
   plan(): LaunchPlan | undefined;
 }
 

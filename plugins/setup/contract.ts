@@ -65,7 +65,7 @@ export interface ServiceSetups {
    * is, and cannot be installed. Changes nothing; undefined when nothing is in the way, or the service has no template.
    */
   obstacle(block: NamedBlock): Promise<Problem | undefined>;
-  /** Same as `obstacle` for the block as the machine is, before anything is installed. */
+  /** Same as `obstacle`, but for the machine as it is now, before anything is installed. */
   missing(block: NamedBlock): Promise<Problem | undefined>;
 }
 

@@ -18,7 +18,9 @@ export interface SurvivorParts {
   readonly host: Host;
   readonly survivors: ContributionList<SurvivorSearch>;
   readonly supervision: Pick<Supervision, 'state' | 'users'>;
-  /** Called with the reason why the process must not be started beside what was found, or could not be looked for. */
+  /**
+   * Called with the reason why the process must not be started: a process that uses its data, or a search that failed.
+   */
   readonly refuse: (error: unknown) => void;
 }
 

@@ -11,8 +11,8 @@ import { SpoolWatch } from './spool-watch.ts';
 /** Interval at which missed writes and the disk of the spools are checked. */
 const LOOK_MS = 1_000;
 /**
- * The kernel drops notices of writes only when there are many: while none come, spools are checked at every so many
- * looks.
+ * The kernel drops notices of writes only when there are many: while none come, spools are checked only at each fifth
+ * look.
  */
 const QUIET_LOOKS = 5;
 

@@ -60,8 +60,8 @@ async function meant(operation: Operation, { args, options, host, misuse }: Comm
 }
 
 /**
- * The members of a group. They are started or stopped one by one, because the route for a whole group tells nothing of
- * them before its end.
+ * The members of a group. They are started or stopped one by one, because the route for a whole group answers only when
+ * all are done.
  */
 async function membersOf(group: string, host: HostClient): Promise<readonly string[]> {
   const { groups } = (await host.get('/process/groups')) as {

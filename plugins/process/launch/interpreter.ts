@@ -47,7 +47,7 @@ export async function interpretersOf(program: string, { cwd = '/', directories }
   return found;
 }
 
-/** What env(1) runs with this argument; undefined where that depends on more than the line. */
+/** The program that env(1) runs with this argument; undefined when it depends on more than the first line. */
 function runByEnv(argument: string, { cwd, directories }: Required<Around>): Interpreter | undefined {
   const [split] = SPLIT.exec(argument) ?? [];
   const words = split === undefined ? [argument] : wordsOf(argument.slice(split.length));

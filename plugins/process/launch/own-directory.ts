@@ -10,7 +10,7 @@ import { servicePlaces } from '#kit/service-directory';
 import { slugOf } from '#kit/slug';
 import type { LaunchPlan } from '../contract.ts';
 
-/** Where a service runs whose own directory cannot be made, or not be reached by its user. */
+/** The directory of a service whose own one cannot be made, or not be reached by its user. */
 export const FALLBACK = '/';
 
 interface Stack {

@@ -28,7 +28,7 @@ async function repair(directory: GuardedDirectory, logs: readonly string[], owne
   let repaired = names.every(name => own.has(name)) && (await directory.give(owner)) ? 1 : 0;
   for (const name of names.filter(found => own.has(found))) {
     const entry = await directory.stat(name);
-    // A log may be rotated away meanwhile, and what is no regular file of one name was not made by the host.
+    // A log may be rotated away meanwhile. The host has made no entry that is not a regular file or has several names.
     if (entry?.isFile() !== true || entry.nlink !== 1 || (entry.uid === owner.uid && entry.gid === owner.gid)) continue;
     const handle = await directory.openFile(name, 'read').catch(ignoreAbsent);
     if (handle === undefined) continue;

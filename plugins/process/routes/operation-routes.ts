@@ -71,7 +71,7 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
     const late = delay(host.paced(START_PATIENCE_MS), undefined, { ref: false });
     const status = await Promise.race([start, late]);
     if (status !== undefined) return { status, process_name: processName };
-    // The supervisor logs why a start fails, and the status of the process tells it.
+    // The supervisor logs why a start fails, and the status of the process has the reason.
     start.catch(() => undefined);
     return {
       status: 'Service start is waiting for dependencies',

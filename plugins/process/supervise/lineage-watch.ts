@@ -40,7 +40,7 @@ export class LineageWatch {
     try {
       await survivorsAside(target, TABLE_MAX_AGE_MS);
     } catch (error) {
-      // Without free descriptors, the next look finds them.
+      // No descriptor is free for the look; the next one finds the descendants.
       if (!lacksDescriptors(error)) throw error;
     }
   }

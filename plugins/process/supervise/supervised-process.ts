@@ -249,7 +249,7 @@ export class SupervisedProcess {
     return true;
   }
 
-  /** After the leader of an earlier host's launch has ended. */
+  /** Ends the remains of an earlier host's launch whose leader has ended, and reads its output to the end. */
   clearAway(record: ProcessRecord): Promise<void> {
     return clearAway(record, { block: this.#block, ending: this.#ending, supervision: this.#with });
   }
@@ -355,8 +355,8 @@ export class SupervisedProcess {
   }
 
   /**
-   * Whether the configuration has the entry of the process. The list is asked, because nobody is told of an entry that
-   * went with its plugin.
+   * Whether the configuration has the entry of the process. Asked each time, because an entry goes without a notice
+   * when its plugin does.
    */
   get #hasEntry(): boolean {
     return this.#with.blocks().some(({ processName }) => processName === this.#block.processName);

@@ -9,7 +9,7 @@ import { slugOf } from '#kit/slug';
 const MAX_SLUG_LENGTH = 100;
 const HAS_SLUG = /[a-z0-9_]/i;
 
-/** In the order of the blocks; null for the entry of the host, which has its own log. */
+/** The log files in the order of the blocks; null for the entry of the host, which has its own log. */
 export function usualLogFiles(blocks: readonly NamedBlock[], logDir: string): (string | null)[] {
   const taken = new Set(blocks.flatMap(({ block }) => logFileOf(block.log_file, logDir) ?? []));
   return blocks.map(({ block, isHost, processName }) => {

@@ -36,7 +36,7 @@ export class WantedStates {
     return block.enabled === true || this.#state.wanted(processName)?.shown === true;
   }
 
-  /** Whether it is to run: enabled without `autostart: false`, or started by hand. */
+  /** Whether the process is to run: enabled without `autostart: false`, or started by hand. */
   isWanted(named: NamedBlock): boolean {
     const state = this.of(named.processName)?.state;
     return this.isEnabled(named) && state !== 'stopped' && (named.block.autostart !== false || state === 'running');
