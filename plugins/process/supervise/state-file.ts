@@ -25,6 +25,7 @@ import { distrustOf } from '#kit/trust';
 import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
 import { type KeptBlock, keptBlockShape } from './kept-block.ts';
 import { StateRoom } from './state-room.ts';
+import { NO_GROUP } from './stop.ts';
 
 /** Launches and ends that follow each other within this time share a write. */
 const LATER_MS = 50;
@@ -384,7 +385,7 @@ function ownRecord(name: string, record: ProcessRecord, directory: string): Proc
   const { pid, pgid, run_id: runId, spool, cgroup } = record;
   const isCgroup = cgroup === NO_CGROUP || path.basename(cgroup) === nameOfCgroup(runId);
   // A signal to group 0 would reach the host's own group, and one to group 1 every process.
-  const isGroup = pgid > 1 || pid === 0;
+  const isGroup = pgid > 1 || pgid === NO_GROUP || pid === 0;
   if (!spool.endsWith('.spool') || !isCgroup || !isGroup)
     throw new Error(`the record of ${name} names what is not its own`);
   return { ...record, spool: path.join(directory, path.basename(spool)) };
