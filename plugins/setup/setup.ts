@@ -91,8 +91,9 @@ export class ServiceSetup implements ServiceSetups {
   async obstacle(block: NamedBlock): Promise<Problem | undefined> {
     const missing = await this.missing(block);
     if (missing === undefined || missing.code === OPTION_MISSING) return missing;
-    const obstacle = await this.#host.find('installs')?.obstacle(block);
+    const installs = this.#host.find('installs');
     // null means that no source installs the program, so the template's own message counts.
+    const obstacle = installs === undefined ? null : await installs.obstacle(block);
     return obstacle === null ? missing : obstacle;
   }
 

@@ -9,7 +9,7 @@ import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { restart, start, stop } from '../../support/kids.ts';
 import { mountLinks } from '../../support/link-mount.ts';
 import { noting, seenBy } from '../../support/seen.ts';
-import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['setup', 'services', 'config-files', 'format-xml', 'format-yaml'].every(name =>
@@ -249,6 +249,15 @@ t.test('what is missing is said in one line', { skip }, async t => {
   t.notOk(existsSync('/nowhere'), 'and nothing is made outside');
   t.notOk(existsSync('/radarr'));
   t.notOk(existsSync('/etc/stackwarden-test'));
+});
+
+t.test('a missing program is told by check also where nothing could install it', async t => {
+  const configDir = testDir(t);
+  await writeConfig(configDir, { tautulli: { enabled: true, config_dir: configDir, command: ['no-such-program'] } });
+  const plugins = ['config', 'process', 'services', 'setup'];
+  const checked = spawnStackwarden(configDir, { args: ['check', '--plugins', plugins.join(',')] });
+  t.match(await checked.exited, { code: 1 });
+  t.match(checked.stderr(), /Tautulli cannot start: the program no-such-program .* is not installed/);
 });
 
 t.test('placeholders of a plugin that fails cost those who may need them, and no others', { skip }, async t => {
