@@ -46,12 +46,17 @@ const CONTROL = /\p{Cc}/u;
 export function partsOf(name: string, isRooted: boolean): string[] {
   if (name.startsWith('/') && !isRooted) refuseEntry(name, 'is an absolute path');
   if (Buffer.byteLength(name) > MAX_PATH_BYTES) refuseEntry(name, `is longer than ${MAX_PATH_BYTES} bytes`);
-  if (CONTROL.test(name)) refuseEntry(name, 'holds control characters');
-  if (name.includes('\uFFFD')) refuseEntry(name, 'is no text in UTF-8');
+  refuseUnclear(name, name, '');
   const parts = name.split('/').filter(part => part !== '' && part !== '.');
   if (parts.includes('..')) refuseEntry(name, 'leads out of the folder');
   if (parts.length > MAX_DEPTH) refuseEntry(name, `lies deeper than ${MAX_DEPTH} directories`);
   if (parts.some(part => Buffer.byteLength(part) > MAX_PART_BYTES))
     refuseEntry(name, `has a part of more than ${MAX_PART_BYTES} bytes`);
   return parts;
+}
+
+/** Refuses what file systems do not keep as it is told, and logs do not show. `whose` stands before the reason. */
+export function refuseUnclear(name: string, text: string, whose: string): void {
+  if (CONTROL.test(text)) refuseEntry(name, `${whose}holds control characters`);
+  if (text.includes('\uFFFD')) refuseEntry(name, `${whose}is no text in UTF-8`);
 }

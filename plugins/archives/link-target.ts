@@ -1,7 +1,11 @@
 // Where a link of an archive leads once it lies in its new place.
 import path from 'node:path';
+import { refuseUnclear } from './entry.ts';
 import { quoted, refuseEntry } from './refusal.ts';
 import type { Takings } from './taking.ts';
+
+/** The kernel takes no longer one. */
+const MAX_TARGET_BYTES = 4_095;
 
 export interface LinkPlace {
   /** Its path in the archive, and the one it gets. */
@@ -12,13 +16,18 @@ export interface LinkPlace {
 /** `isRooted` says that an absolute target counts from the root of the archive. */
 export function newTarget(target: string, { from, to }: LinkPlace, takings: Takings, isRooted: boolean): string {
   const name = from.join('/');
+  if (target === '') refuseEntry(name, 'is a link to nothing');
+  refuseUnclear(name, target, 'is a link whose target ');
   if (target.startsWith('/') && !isRooted) refuseEntry(name, 'is a link to an absolute path');
   const meant = resolved(from, target);
   if (!isRooted && /^\.\.(?:\/|$)/.test(meant)) refuseEntry(name, 'is a link that leads out of the folder');
   const place = takings.placeOf(split(meant));
   if (place === undefined) refuseEntry(name, `is a link to ${quoted(target)}, which is not taken`);
   const isSame = !target.startsWith('/') && resolved(to, target) === place.join('/');
-  return isSame ? target : path.posix.relative(to.slice(0, -1).join('/'), place.join('/')) || '.';
+  const told = isSame ? target : path.posix.relative(to.slice(0, -1).join('/'), place.join('/')) || '.';
+  if (Buffer.byteLength(told) > MAX_TARGET_BYTES)
+    refuseEntry(name, `is a link whose target is longer than ${MAX_TARGET_BYTES} bytes`);
+  return told;
 }
 
 /** Without a leading slash. What leads above the root begins with `..`. */

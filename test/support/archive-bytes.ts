@@ -7,7 +7,7 @@ export interface TarMember {
   readonly type?: string;
   readonly content?: string | Buffer;
   readonly mode?: number;
-  readonly target?: string;
+  readonly target?: string | Buffer;
   /** Told in the header instead of the size of the content. */
   readonly size?: number;
   /** Told instead of the right sum of the header. */

@@ -10,7 +10,7 @@ import { attemptToUnpack } from '../../support/unpack-attempt.ts';
 
 const OUTSIDE = '/tmp/stackwarden-escape';
 const good: TarMember = { name: 'program', content: 'x', mode: 0o755 };
-const link = (name: string, target: string): TarMember => ({ name, type: '2', target });
+const link = (name: string, target: string | Buffer): TarMember => ({ name, type: '2', target });
 const hardlink = (name: string, target: string): TarMember => ({ name, type: '1', target });
 const directory = (name: string): TarMember => ({ name, type: '5', mode: 0o755 });
 const file = (name: string | Buffer, more: Partial<TarMember> = {}): TarMember => ({ name, content: 'x', ...more });
@@ -55,6 +55,13 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
   ['a link to itself', tars(link('l', 'l')), /too many others/],
   ['two links in a circle', tars(link('a', 'b/x'), link('b', 'a/x')), /too many others/],
   ['a link to nothing', tars(pax({ linkpath: '' }), link('l', '')), /damaged|linkpath/],
+  ['a link of a line and more', tars(link('l', 'a\nb')), /"l" is a link whose target holds control/],
+  ['a link in bytes that are no text', tars(link('l', Buffer.from([0x61, 0xff]))), /target is no text in UTF-8/],
+  [
+    'a link that is longer than links are',
+    tars(pax({ linkpath: `${'./'.repeat(2_044)}program!` }), link('l', 'x')),
+    /longer than 4095/,
+  ],
   ['a file through a link', tars(link('l', 'program'), file('l/evil')), /under "l"/],
   ['a file through a link out', tars(link('l', '..'), file('l/evil')), /under "l"/],
   ['a file in the place of a link', tars(link('l', 'program'), file('l')), /twice/],
@@ -122,6 +129,9 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
   ['a zip with a link to an absolute path', zips(zipLink('l', '/etc/passwd')), /absolute path/],
   ['a zip with a link above the folder', zips(zipLink('l', '../../x')), /leads out/],
   ['a zip with a link that is too long', zips(zipLink('l', 'x'.repeat(5_000))), /more than 4096 bytes/],
+  ['a zip with a link to nothing', zips(zipLink('l', '')), /"l" is a link to nothing/],
+  ['a zip with a link that ends early', zips(zipLink('l', 'pro\0gram')), /target holds control characters/],
+  ['a zip with a link one byte too long', zips(zipLink('l', `${'./'.repeat(2_044)}program!`)), /longer than 4095/],
   ['a zip with a file through a link', zips(zipLink('l', 'program'), { name: 'l/evil' }), /under "l"/],
   ['a zip with a device', zips({ name: 'null', mode: 0o020666 }), /device/],
   ['a zip with a FIFO', zips({ name: 'fifo', mode: 0o010666 }), /device/],
