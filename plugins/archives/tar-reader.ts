@@ -9,6 +9,8 @@ import { ArchiveRefusal, refuseEntry } from './refusal.ts';
 
 const MAX_NOTE_BYTES = 1024 * 1024;
 const BLOCK_BYTES = 512;
+/** What stands in the extended header of a sparse file, which is told as an ordinary one otherwise. */
+const SPARSE = /^\d+ GNU\.sparse\./m;
 
 const KINDS: Readonly<Record<string, ArchiveEntry['kind']>> = {
   File: 'file',
@@ -56,13 +58,18 @@ export class TarReader implements ArchiveReader {
 function parserFor(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Parser {
   const parser = new Parser({ strict: true, maxMetaEntrySize: MAX_NOTE_BYTES, brotli: false, zstd: false });
   let index = 0;
+  let isSparse = false;
   parser.on('error', (error: Error) => {
     throw error instanceof ArchiveRefusal ? error : new ArchiveRefusal(`it is damaged (${error.message})`);
   });
-  parser.on('meta', (note: string) => budget.countNotes(note.length));
+  parser.on('meta', (note: string) => {
+    budget.countNotes(note.length);
+    isSparse ||= SPARSE.test(note);
+  });
   parser.on('ignoredEntry', ({ path, type }: ReadEntry) => refuseEntry(path, `is of the kind ${type}`));
   parser.on('entry', (found: ReadEntry) => {
     budget.countEntry();
+    if (isSparse) refuseEntry(found.path, 'is of the kind SparseFile');
     const sink = visit(told(found, index));
     index += 1;
     if (sink !== undefined) found.on('data', piece => sink.write(piece)).on('end', () => sink.end());

@@ -76,6 +76,19 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
   ['a block device', tars({ name: 'sda', type: '4' }), /device/],
   ['a FIFO', tars({ name: 'fifo', type: '6' }), /device/],
   ['a sparse file', tars({ name: 'sparse', type: 'S' }), /of the kind/],
+  [
+    'a sparse file in an extended header',
+    tars(
+      pax({ 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '9' }),
+      file('GNUSparseFile.0/f'),
+    ),
+    /"GNUSparseFile\.0\/f" is of the kind SparseFile/,
+  ],
+  [
+    'a sparse file of the first form',
+    tars(pax({ 'GNU.sparse.size': '9', 'GNU.sparse.numblocks': '0' }), file('f')),
+    /"f" is of the kind SparseFile/,
+  ],
   ['a part of a volume', tars({ name: 'rest', type: 'M' }), /of the kind/],
   ['a kind that nobody knows', tars({ name: 'odd', type: 'Z' }), /of the kind/],
   ['a program of its owner', tars(file('su', { mode: 0o4755 })), /rights of its owner/],
