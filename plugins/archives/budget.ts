@@ -34,6 +34,12 @@ export class Budget {
     if (this.#notesLength > MAX_NOTES_LENGTH) throw new ArchiveRefusal('its headers are too long');
   }
 
+  /** Also of what is to be written, because hard links make more of it than was read. */
+  checkBytes(bytes: number): void {
+    const { maxBytes } = this.#limits;
+    if (bytes > maxBytes) throw new ArchiveRefusal(`it unpacks to more than ${maxBytes} bytes`);
+  }
+
   /**
    * Returns a counter for one compressed text of so many bytes, which is told the size of each piece unpacked from it.
    */
@@ -43,8 +49,7 @@ export class Budget {
     return pieceBytes => {
       own += pieceBytes;
       this.#bytes += pieceBytes;
-      const { maxBytes } = this.#limits;
-      if (this.#bytes > maxBytes) throw new ArchiveRefusal(`it unpacks to more than ${maxBytes} bytes`);
+      this.checkBytes(this.#bytes);
       if (own > suspiciousBytes)
         throw new ArchiveRefusal(`it unpacks to more than ${MAX_RATIO} times its size, as a decompression bomb does`);
     };

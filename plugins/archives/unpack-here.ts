@@ -99,6 +99,7 @@ async function planOf(task: UnpackTask, { readers, isRooted }: OpenArchives): Pr
   const plan = new Plan();
   for (const taken of takings.of(tree)) plan.add(taken, (target, place) => newTarget(target, place, takings, isRooted));
   plan.checkLinks();
+  budget.checkBytes(plan.bytes);
   return plan;
 }
 

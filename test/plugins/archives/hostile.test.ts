@@ -117,6 +117,11 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
     /more than 2097152 bytes/,
   ],
   [
+    'hard links that make more than is allowed',
+    tar([file('large', { content: Buffer.alloc(1_500_000) }), hardlink('again', 'large')]),
+    /more than 2097152 bytes/,
+  ],
+  [
     'more entries than are allowed',
     tar(Array.from({ length: 60 }, (_, index) => file(`f${index}`))),
     /more than 50 entries/,
