@@ -19,6 +19,8 @@ const PROGRESS_MS = 250;
 const SPARE_BYTES = 64 * 1024 * 1024;
 /** What a file takes of the disk is a multiple of this. */
 const UNIT_BYTES = 4_096;
+/** Also when others have taken the room since it was asked for. */
+const FULL = ['ENOSPC', 'EDQUOT'];
 
 /** `descriptors` are those of the archives. Throws an ArchiveRefusal, or NoRoom, and leaves nothing behind then. */
 export async function unpackHere(
@@ -59,7 +61,7 @@ async function unpackAll(
     await write(plan, readers, new Budget(task), wrote);
   } catch (error) {
     unwrite();
-    throw error;
+    throw FULL.includes(String((error as NodeJS.ErrnoException).code)) ? new NoRoom('it became full meanwhile') : error;
   }
   return { files: plan.fileCount, bytes: plan.bytes };
 }
