@@ -18,6 +18,7 @@ export default definePlugin({
       blockKey: 'readiness',
       check: async block => probes.report(block),
     });
+    host.tap('process.launching', plan => probes.launching(plan));
     host.tap('process.launched', (plan, process) => probes.launched(process, plan));
     host.tap('process.exited', process => probes.exited(process));
     host.tap('process.status', ({ adopted, status }) => {

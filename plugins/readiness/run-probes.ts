@@ -26,17 +26,25 @@ interface RunProbes {
 export class RunsProbes {
   readonly #host: Host;
   readonly #runs = new Map<string, RunProbes>();
+  /** By names of processes that are about to be launched. */
+  readonly #logs = new Map<string, LogText>();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  async launched({ processName, pid }: ProcessSnapshot, plan: LaunchPlan): Promise<void> {
-    if (pid === null) return;
+  /** What it says at once comes before anybody is told of its launch. */
+  async launching({ processName, block }: LaunchPlan): Promise<void> {
+    this.#logs.delete(processName);
     const text = this.#keys(processName).readiness?.log;
-    const file = logFileOf(plan.block.log_file, this.#host.paths.logDir);
-    const log = text === undefined || file === null ? undefined : await LogText.from(file, text);
-    this.#enter(processName, { pid, plan, log });
+    const file = logFileOf(block.log_file, this.#host.paths.logDir);
+    if (text !== undefined && file !== null) this.#logs.set(processName, await LogText.from(file, text));
+  }
+
+  launched({ processName, pid }: ProcessSnapshot, plan: LaunchPlan): void {
+    const log = this.#logs.get(processName);
+    this.#logs.delete(processName);
+    if (pid !== null) this.#enter(processName, { pid, plan, log });
   }
 
   /** Begins the probes that the configuration has for running processes. */
