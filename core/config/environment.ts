@@ -1,11 +1,11 @@
 // The environment layer: values of the configuration that secret files, the process environment or `.env` override.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseEnv } from 'node:util';
 import type { Logger } from '../contract/log.ts';
 import { finiteData } from '../kit/finite-data.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { variablesIn } from '../kit/variables-text.ts';
 import { type ConfigEdit, type ConfigPath, startsWith } from './layers.ts';
 
 const SECRETS_DIR = '/run/secrets';
@@ -46,7 +46,7 @@ function readDotEnv(file: string, log: Logger): Readonly<Record<string, string |
   const text = readText(file);
   if (text === undefined) return {};
   try {
-    return parseEnv(text);
+    return variablesIn(text);
   } catch (error) {
     log.error(`${file} cannot be understood and is ignored`, error);
     return {};

@@ -1,7 +1,7 @@
 // Reads one file of variables, as the user who is to receive them: a link leads nowhere that he could not look himself.
-import { parseEnv } from 'node:util';
 import { Problem } from '#core';
 import { runChild } from '#kit/fs-out-of-process';
+import { variablesIn } from '#kit/variables-text';
 import type { EnvFile } from './settings.ts';
 
 const READ_MS = 10_000;
@@ -32,7 +32,7 @@ export async function readVariables(
   if (code !== 0) throw refuse(`cannot be read by ${who}; create it, let that user read it, or correct the key`);
   if (Buffer.byteLength(output) > MAX_BYTES) throw refuse(`has more than ${MAX_BYTES} bytes; name another file`);
   if (output.includes('\0')) throw refuse('is no text; name another file');
-  const variables = Object.entries(parseEnv(output)).flatMap(([name, value]) =>
+  const variables = Object.entries(variablesIn(output)).flatMap(([name, value]) =>
     NAME.test(name) && value !== undefined ? [[name, value] as const] : [],
   );
   return new Map(variables);

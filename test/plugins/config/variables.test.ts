@@ -18,6 +18,7 @@ const logCount = async (dotEnv: string, env: NodeJS.ProcessEnv): Promise<unknown
 t.test('a variable of the process stands above one of .env, and both above the file', async t => {
   t.equal(await logCount('', {}), 3);
   t.equal(await logCount('DUMB_LOG_COUNT=4\n', {}), 4);
+  t.equal(await logCount('\uFEFFDUMB_LOG_COUNT=4\r\n', {}), 4, 'as an editor on Windows writes it');
   t.equal(await logCount('DUMB_LOG_COUNT=4\n', { DUMB_LOG_COUNT: '5' }), 5);
   t.equal(await logCount('DUMB_LOG_COUNT=4\n', { DUMB_LOG_COUNT: ' ' }), 4, 'a blank one is none');
 });

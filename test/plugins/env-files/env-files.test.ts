@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 t.test('variables from files', async t => {
   const dir = testDir(t, {
     'one.env': "# a comment\nFROM_FILE=one\nQUOTED='two words'\nexport EXPORTED=yes\nOVER=file\nGONE=file\nno line\n",
-    'two.env': 'FROM_FILE=two\n',
+    'two.env': '\uFEFFMARKED=yes\r\nFROM_FILE=two\r\n',
     'secret.env': 'SECRET=of-root\n',
     'large.env': `BIG=${'x'.repeat(300_000)}\n`,
     'odd.env': 'A=\0\n',
@@ -46,7 +46,8 @@ t.test('variables from files', async t => {
     });
 
   t.match(await start(app, 'Both'), { status: 200 });
-  for (const line of ['FROM_FILE=two', 'QUOTED=two words', 'EXPORTED=yes', 'OVER=block']) await shown('both', line);
+  for (const line of ['MARKED=yes', 'FROM_FILE=two', 'QUOTED=two words', 'EXPORTED=yes', 'OVER=block'])
+    await shown('both', line);
   t.notMatch(await readFile(path.join(app.configDir, 'log', 'both.log'), 'utf8'), 'GONE=');
   await writeFile(path.join(dir, 'two.env'), 'FROM_FILE=three\n');
   await restart(app, 'Both');
