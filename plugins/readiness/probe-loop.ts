@@ -25,6 +25,7 @@ export class ProbeLoop {
   #reason: string | null = null;
   #successes = 0;
   #failures = 0;
+  #isLooking = false;
   #hasEnded = false;
 
   constructor(options: ProbeLoopOptions) {
@@ -44,6 +45,15 @@ export class ProbeLoop {
     return this.#reason;
   }
 
+  /** What it is asked by has changed: that counts from now on, not after a pause of before. */
+  again(): void {
+    this.#quickPauseMs = this.#options.firstPauseMs;
+    const timing = this.#options.timing();
+    if (timing === undefined || this.#isLooking) return;
+    clearTimeout(this.#timer);
+    this.#next(timing.initialDelayMs);
+  }
+
   end(): void {
     this.#hasEnded = true;
     clearTimeout(this.#timer);
@@ -56,11 +66,13 @@ export class ProbeLoop {
   async #look(): Promise<void> {
     const timing = this.#options.timing();
     if (timing === undefined) return;
+    this.#isLooking = true;
     // A look that could not be made, as for want of descriptors, does not count.
     const reason = await this.#options.look().catch(() => undefined);
+    this.#isLooking = false;
     if (this.#hasEnded) return;
     if (reason !== undefined) this.#count(reason, timing);
-    this.#next(this.#pauseMs(timing));
+    this.#next(this.#pauseMs(this.#options.timing() ?? timing));
   }
 
   /**

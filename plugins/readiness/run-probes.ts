@@ -1,5 +1,6 @@
 // The probes of all running services: readiness tells their health, liveness asks for restarts.
 import type { Host, NamedBlock } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { logFileOf } from '#kit/service-log';
 import type {} from '../auto-restart/contract.ts';
 import type {} from '../health-probe/contract.ts';
@@ -20,7 +21,7 @@ interface RunProbes {
   readonly plan: LaunchPlan | undefined;
   /** The search in the log; undefined when the run was launched without a text to search for. */
   readonly log: LogText | undefined;
-  readonly loops: Map<Kind, ProbeLoop>;
+  readonly loops: Map<Kind, { readonly loop: ProbeLoop; readonly key: LivenessKey | ReadinessKey }>;
 }
 
 export class RunsProbes {
@@ -47,8 +48,9 @@ export class RunsProbes {
     if (pid !== null) this.#enter(processName, { pid, plan, log });
   }
 
-  /** Begins the probes that the configuration has for running processes. */
+  /** Begins the probes that the configuration has for running processes, and begins changed ones anew. */
   review(): void {
+    for (const [processName, { loops }] of this.#runs) if (loops.size > 0) this.#follow(processName, loops);
     const supervisor = this.#host.find('process.supervisor');
     for (const { processName, block } of this.#host.use('config.store').blocks()) {
       // Looking up each of hundreds of services would take milliseconds at each change of the configuration.
@@ -72,7 +74,7 @@ export class RunsProbes {
 
   /** The health of a service by its readiness probe. */
   report({ processName }: NamedBlock): HealthReport {
-    const loop = this.#runs.get(processName)?.loops.get('readiness');
+    const loop = this.#runs.get(processName)?.loops.get('readiness')?.loop;
     const details = { probe: 'readiness' };
     if (loop?.state === 'passing') return { status: 'healthy', healthy: true, reason: null, details };
     const reason = loop?.reason ?? 'Its readiness has not been looked at yet';
@@ -87,14 +89,29 @@ export class RunsProbes {
   }
 
   #leave(processName: string): void {
-    for (const loop of this.#runs.get(processName)?.loops.values() ?? []) loop.end();
+    for (const { loop } of this.#runs.get(processName)?.loops.values() ?? []) loop.end();
     this.#runs.delete(processName);
+  }
+
+  #follow(processName: string, loops: RunProbes['loops']): void {
+    for (const [kind, { loop, key: before }] of loops) {
+      const key = this.#keys(processName)[kind];
+      if (deepEqual(key, before)) continue;
+      if (key === undefined) {
+        loop.end();
+        loops.delete(kind);
+      } else {
+        loops.set(kind, { loop, key });
+        loop.again();
+      }
+    }
   }
 
   #begin(processName: string): void {
     const run = this.#runs.get(processName);
     for (const kind of ['readiness', 'liveness'] as const) {
-      if (run === undefined || run.loops.has(kind) || this.#keys(processName)[kind] === undefined) continue;
+      const wanted = this.#keys(processName)[kind];
+      if (run === undefined || run.loops.has(kind) || wanted === undefined) continue;
       const loop = new ProbeLoop({
         initially: kind === 'readiness' ? 'unknown' : 'passing',
         firstPauseMs: this.#host.paced(FIRST_PAUSE_MS),
@@ -107,7 +124,7 @@ export class RunsProbes {
         onChange: reason =>
           kind === 'readiness' ? this.#ready(processName, reason) : this.#lives(processName, reason),
       });
-      run.loops.set(kind, loop);
+      run.loops.set(kind, { loop, key: wanted });
     }
   }
 

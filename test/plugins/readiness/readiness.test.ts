@@ -100,6 +100,13 @@ t.test('readiness and liveness', async t => {
 
   await app.post('/config', { process_name: 'Command', updates: { readiness: { ...quick, exec: 'true' } } });
   await becomes('Command', 'healthy');
+  const update = (updates: object) => app.post('/config', { process_name: 'Eager', updates });
+  await update({ readiness: { ...quick, exec: 'exit 3' } });
+  await becomes('Eager', 'unhealthy');
+  t.match(await status(app, 'Eager'), { health_reason: 'its command ended with exit code 3' });
+  await update({ liveness: { exec: 'true', initial_delay_seconds: 86_400 } });
+  await update({ liveness: { ...quick, exec: 'exit 4' } });
+  await logged('Eager is restarted, attempt 1 of 3: its liveness failed: its command ended with exit code 4');
   await app.post('/config', { process_name: 'Slow', updates: { readiness: null } });
   await becomes('Slow', 'healthy');
   await until(async () => (await processesWith(`PROBE_MARK=${dir}`)).length <= 2, { what: 'the end of commands' });
