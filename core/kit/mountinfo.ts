@@ -1,5 +1,6 @@
 // Reads the mount table of this namespace without touching a mount point, because a dead one would block the reader.
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 
 export interface Mount {
   /** The kernel's number of the mount, which may be given to another once it is gone. */
@@ -45,6 +46,11 @@ export async function readMounts(): Promise<readonly Mount[]> {
     });
   last = { table, mounts };
   return mounts;
+}
+
+/** An absolute path as the table spells it: with single slashes, and none at its end. */
+export function listedPath(place: string): string {
+  return path.normalize(place).replace(/(?<=.)\/$/, '');
 }
 
 /**

@@ -1,6 +1,7 @@
 // Keeps the data of services in the common data directory if that is a mount, which outlives the container.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
+import { listedPath } from '#kit/mountinfo';
 import { isBelow } from '#kit/path-below';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
@@ -24,7 +25,7 @@ export default definePlugin({
         const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
         for (const { path: folder, under } of dataLinks) {
           if (!overlaps(directory, folder)) continue;
-          const target = { root, subdirectory: under, owner, isInUse: () => isInUse(host, folder) };
+          const target = { root: listedPath(root), subdirectory: under, owner, isInUse: () => isInUse(host, folder) };
           await links.ensure(folder, target, plan.signal);
         }
         return plan;

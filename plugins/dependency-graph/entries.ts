@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { BlockMarks, NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { deepFreeze } from '#kit/deep-freeze';
+import { listedPath } from '#kit/mountinfo';
 import type { ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry } from './contract.ts';
 
@@ -158,6 +159,6 @@ function mountPointsOf({ mount_type: type, mount_path: whole, mount_dir: dir, mo
 /** undefined for the root and for a path that is not absolute. */
 export function normalize(place: string): string | undefined {
   if (!path.isAbsolute(place)) return undefined;
-  const normal = path.normalize(place).replace(/(?<=^\/|[^/])\/+$/, '');
+  const normal = listedPath(place);
   return normal === '/' ? undefined : normal;
 }

@@ -1,14 +1,15 @@
 // Prepares the mount point: removes the mount that an earlier run has left there, and tells who could exchange it.
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { type Mount, readMounts } from '#kit/mountinfo';
+import { listedPath, type Mount, readMounts } from '#kit/mountinfo';
 import { distrustOf } from '#kit/trust';
 import { unmount } from '#kit/unmount';
 
 const STICKY = 0o1000;
 
 /** Whatever else is mounted there stays: no run of ours has left it. */
-export async function freeMountPlace(directory: string): Promise<void> {
+export async function freeMountPlace(place: string): Promise<void> {
+  const directory = listedPath(place);
   const isLeft = ({ type }: Mount): boolean => type.startsWith('fuse');
   const isMounted = (await readMounts()).some(mount => mount.directory === directory && isLeft(mount));
   if (isMounted) await unmount(directory, isLeft);

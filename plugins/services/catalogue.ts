@@ -1,5 +1,6 @@
 // The service templates, with the look-ups that other plugins need.
 import type { NamedBlock } from '#core';
+import { listedPath } from '#kit/mountinfo';
 import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
 import { Selection } from './selection.ts';
 
@@ -90,7 +91,8 @@ export class Catalogue implements ServiceTemplates {
     if (mounts === undefined) return undefined;
     const { path, when } = mounts;
     if (when !== undefined && !when.values.includes(String(block[when.option] ?? ''))) return undefined;
-    return filled(path, block);
+    const place = filled(path, block);
+    return place && listedPath(place);
   }
 
   installDirectory({ configKey, key, block }: NamedBlock): string | undefined {

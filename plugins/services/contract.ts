@@ -22,7 +22,7 @@ export interface ServiceTemplates {
   linksOf(block: Readonly<Record<string, unknown>>): readonly string[];
   /** Keys of the components that a core service always needs, with this block. */
   coreNeeds(template: ServiceTemplate, block: Readonly<Record<string, unknown>>): readonly string[];
-  /** The path at which a block mounts a file system; undefined when it mounts none. */
+  /** The path at which a block mounts a file system, as the mount table spells it; undefined when it mounts none. */
   mountOf(block: NamedBlock): string | undefined;
   /**
    * The folder of the releases of its program; undefined when it has none, or an option that is part of the path is not

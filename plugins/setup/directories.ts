@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Problem } from '#core';
 import { reasonText } from '#kit/error-text';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
-import { readMounts } from '#kit/mountinfo';
+import { listedPath, readMounts } from '#kit/mountinfo';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 import { unmount } from '#kit/unmount';
 
@@ -46,7 +46,7 @@ async function make(wanted: string, owner: FileOwner | null, mode: number): Prom
 /** Unmounts a dead FUSE mount from the directory. That disturbs no program, because none can use the mount any more. */
 async function isFreed(directory: string, error: unknown): Promise<boolean> {
   if ((error as NodeJS.ErrnoException).code !== DEAD) return false;
-  const place = directory.replace(/(?<=[^/])\/+$/, '');
+  const place = listedPath(directory);
   const isFuse = ({ type }: { readonly type: string }): boolean => type.startsWith('fuse');
   if (!(await readMounts()).some(mount => mount.directory === place && isFuse(mount))) return false;
   // A host that may not unmount it reports how to do so.

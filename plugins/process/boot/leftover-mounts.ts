@@ -2,7 +2,7 @@
 // mount.
 import path from 'node:path';
 import type { Logger, NamedBlock } from '#core';
-import { type Mount, readMounts } from '#kit/mountinfo';
+import { listedPath, type Mount, readMounts } from '#kit/mountinfo';
 import { unmount } from '#kit/unmount';
 
 /** Unmounts only FUSE file systems at or below paths that a block configures as its own mounts. */
@@ -27,6 +27,6 @@ export async function unmountLeftovers(blocks: readonly NamedBlock[], log: Logge
 function mountPathsOf({ mount_path: whole, mount_dir: directory, mount_name: name }: NamedBlock['block']): string[] {
   const joined = typeof directory === 'string' && typeof name === 'string' ? path.join(directory, name) : undefined;
   return [whole, joined]
-    .filter(value => typeof value === 'string' && path.isAbsolute(value) && path.normalize(value) !== '/')
-    .map(value => path.normalize(String(value)).replace(/(?<!\/)\/+$/, ''));
+    .filter(value => typeof value === 'string' && path.isAbsolute(value) && listedPath(value) !== '/')
+    .map(value => listedPath(String(value)));
 }

@@ -5,7 +5,7 @@ import { type Host, type Logger, type NamedBlock, Problem } from '#core';
 import { orAborted } from '#kit/abort';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { fileVersion } from '#kit/fs-out-of-process';
-import { readMounts } from '#kit/mountinfo';
+import { listedPath, readMounts } from '#kit/mountinfo';
 import type { LaunchPlan, ProcessSnapshot, TcpAddress } from '../contract.ts';
 import { blocksNamed, type Condition, checkDependencies, dependenciesOf, isFulfilled } from './depends-on.ts';
 
@@ -152,7 +152,7 @@ function directoryWait(directory: string, limitMs: number): Wait {
 
 /** Reads the mount table, so that the path itself is never touched. */
 function mountWait(mountPoint: string, limitMs: number): Wait {
-  const wanted = mountPoint.replace(/(?<=^\/|[^/])\/+$/, '');
+  const wanted = listedPath(mountPoint);
   return {
     what: `mount ${mountPoint}`,
     limitMs,

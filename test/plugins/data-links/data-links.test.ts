@@ -51,7 +51,7 @@ async function open(t: Test, mounts: readonly string[], mount: (t: Test, place: 
     };
     await writeFile(path.join(configDir, 'templates/services', `${key}.json`), JSON.stringify(template));
   }
-  const app = await startHost({ plugins: 'offline', configDir, config: { data_root: data } });
+  const app = await startHost({ plugins: 'offline', configDir, config: { data_root: `${data}/` } });
   t.teardown(() => app.stop());
   return { app, folders, data };
 }

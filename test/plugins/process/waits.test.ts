@@ -105,7 +105,7 @@ t.test('a mount, and never a look at a dead one', { skip: isRoot ? false : 'only
   const app = await startHost({
     plugins: PLUGINS,
     config: {
-      kid: kid('Kid', ['calm'], { wait_for_mounts: [good, dead] }),
+      kid: kid('Kid', ['calm'], { wait_for_mounts: [`${dir}//with a space/`, dead] }),
       stuck: kid('Stuck', ['calm'], { wait_for_dir: dead, wait_timeout_seconds: 1 }),
     },
   });
