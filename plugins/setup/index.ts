@@ -48,7 +48,7 @@ export default definePlugin({
       'process.prepare',
       async plan => {
         const template = host.find('service.templates')?.get(plan.configKey);
-        if (template?.launch !== undefined) await setup.prepare(plan, template);
+        if (template !== undefined) await setup.prepare(plan, template);
         return plan;
       },
       { stage: -10, deadlineMs: PREPARE_DEADLINE_MS },

@@ -98,7 +98,8 @@ export class ServiceSetup implements ServiceSetups {
   }
 
   async missing(block: NamedBlock): Promise<Problem | undefined> {
-    if (this.#host.find('service.templates')?.get(block.configKey)?.launch === undefined) return undefined;
+    // The host's own entry is launched by nobody.
+    if (block.isHost || this.#host.find('service.templates')?.get(block.configKey) === undefined) return undefined;
     try {
       await this.plan(block);
       return undefined;

@@ -110,3 +110,47 @@ t.test('a program whose host was killed is ended before it is run again', { skip
   await second.exited;
   process.kill(next, 'SIGKILL');
 });
+
+t.test('a template that says nothing of the launch is set up all the same', { skip }, async t => {
+  const dir = testDir(t, { host: { templates: { services: {} }, plugins: { helper: {} } } });
+  await chmod(dir, 0o755);
+  const made = (name: string) => path.join(dir, 'finder', name);
+  await writeFile(
+    path.join(dir, 'host/templates/services/finder.json'),
+    JSON.stringify({
+      key: 'finder',
+      displayName: 'Finder',
+      kind: 'core',
+      description: 'Finds things.',
+      links: {},
+      block: {
+        enabled: false,
+        process_name: 'Finder',
+        config_dir: path.join(dir, 'finder'),
+        command: ['sleep', '600'],
+      },
+      setup: { directories: ['{config_dir}/store'] },
+      stop: { tier: 2 },
+    }),
+  );
+  await writeFile(
+    path.join(dir, 'host/plugins/helper/index.js'),
+    `export default { name: 'helper', host: '^1', setup(host) {
+      host.tap('service.install', ({ fill, makeDirectory }) => makeDirectory(fill('{config_dir}/installed')))
+      host.contribute('service.configure', 'finder', {
+        configKey: 'finder',
+        configure: ({ fill, makeDirectory }) => makeDirectory(fill('{config_dir}/configured')),
+      })
+    } }`,
+  );
+  const app = await startHost({
+    configDir: path.join(dir, 'host'),
+    pluginDirs: [pluginsDir, path.join(dir, 'host/plugins')],
+    plugins: ['config', 'process', 'services', 'setup', 'helper'],
+    config: {},
+  });
+  t.teardown(() => app.stop());
+  const { status, text } = await start(app, 'Finder');
+  t.equal(status, 200, text);
+  for (const name of ['store', 'installed', 'configured']) t.ok(existsSync(made(name)), name);
+});
