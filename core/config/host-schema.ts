@@ -85,7 +85,9 @@ const productSchema = z.looseObject({
       enabled: names.default([]).describe('only these plugins; empty: all'),
       disabled: names.default([]).describe('plugins that are left out'),
       dirs: names.default([]).meta(NEEDS_LOGIN).describe('more directories of plugin folders'),
-      override: names.default([]).describe('plugins that a later directory may replace'),
+      override: names
+        .default([])
+        .describe('plugins that replace the one of their name, or else have what they register before the product'),
       required: names.default(['auth', 'config', 'process']).describe('plugins without which the host does not start'),
     })
     .prefault({})

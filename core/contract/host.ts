@@ -63,7 +63,10 @@ export interface Host {
   /** zod of the host, for plugins without imports; schemas must come from it. */
   readonly z: Zod;
 
-  /** Registers an HTTP route. Throws an Error when another route takes the same requests. */
+  /**
+   * Registers an HTTP route. Throws an Error when another route takes the same requests, as those of the product do,
+   * unless `dumb.plugins.override` names this plugin.
+   */
   route<
     Query extends z.ZodType = z.ZodType,
     Body extends z.ZodType = z.ZodType,

@@ -31,7 +31,13 @@ export interface PluginFolder {
   readonly indexFile: string;
   /** Why the folder may not be loaded; null when it may be. */
   readonly refusal: string | null;
+  /** A plugin of a lower one is set up first, and so has what both register. */
+  readonly rank: number;
 }
+
+const PREFERRED = 0;
+const OF_PRODUCT = 1;
+const OTHER = 2;
 
 /** Those of the product, of the configuration directory, and those that the configuration names. */
 export function pluginDirectories(configDir: string, configured: readonly string[]): string[] {
@@ -45,10 +51,13 @@ export async function findPluginFolders(
 ): Promise<PluginFolder[]> {
   const found = new Map<string, PluginFolder>();
   for (const directory of directories) {
-    for (const plugin of await pluginFoldersIn(directory)) {
-      const { name } = plugin;
+    for (const folder of await pluginFoldersIn(directory)) {
+      const { name } = folder;
       const earlier = found.get(name);
-      if (earlier === undefined || override.includes(name)) found.set(name, plugin);
+      const isPreferred = override.includes(name);
+      const ownRank = isOfProduct(folder.folder) ? OF_PRODUCT : isPreferred ? PREFERRED : OTHER;
+      const plugin = { ...folder, rank: earlier?.rank ?? ownRank };
+      if (earlier === undefined || isPreferred) found.set(name, plugin);
       else {
         const other = `${name} (${directory})`;
         const refusal = `the name '${name}' is taken by ${earlier.folder}; name it in dumb.plugins.override to replace that one`;
@@ -64,7 +73,7 @@ export function isOfProduct(folder: string): boolean {
   return path.dirname(folder) === productPlugins;
 }
 
-async function pluginFoldersIn(directory: string): Promise<PluginFolder[]> {
+async function pluginFoldersIn(directory: string): Promise<Omit<PluginFolder, 'rank'>[]> {
   const names = await folderNames(directory);
   const found = await Promise.all(
     names.map(async name => {

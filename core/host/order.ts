@@ -1,10 +1,12 @@
-// Orders plugins for set-up: each comes after the plugins that it needs or names in `after`; ties are broken by name.
+// Orders plugins for set-up: each comes after the plugins that it needs or names in `after`; ties are broken by rank,
+// then by name.
 import { withinLoadTime } from './load-deadline.ts';
 
 export interface Orderable {
   readonly name: string;
   readonly needs: readonly string[];
   readonly after: readonly string[];
+  readonly rank: number;
 }
 
 export interface Order<Item> {
@@ -14,7 +16,8 @@ export interface Order<Item> {
 }
 
 export function orderPlugins<Item extends Orderable>(items: readonly Item[]): Order<Item> {
-  const byName = new Map([...items].sort((a, b) => (a.name < b.name ? -1 : 1)).map(item => [item.name, item]));
+  const inTies = [...items].sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
+  const byName = new Map(inTies.map(item => [item.name, item]));
   const sorted: Item[] = [];
   const cycles = new Map<string, string>();
   const done = new Set<string>();

@@ -84,6 +84,7 @@ export function entriesInOrder(entries: readonly PluginEntry[]) {
       name: entry.name,
       needs: entry.plugin?.needs ?? [],
       after: entry.plugin?.after ?? [],
+      rank: entry.found.rank,
       entry,
     })),
   );

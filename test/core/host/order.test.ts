@@ -9,6 +9,7 @@ const plugins = fc.uniqueArray(
     name: names,
     needs: fc.uniqueArray(names, { maxLength: 3 }),
     after: fc.uniqueArray(names, { maxLength: 2 }),
+    rank: fc.nat(2),
   }),
   { selector: plugin => plugin.name },
 );
@@ -36,6 +37,16 @@ t.test('the order does not depend on how the folders were listed', async t => {
       const forth = orderPlugins(set).sorted.map(plugin => plugin.name);
       const back = orderPlugins([...set].reverse()).sorted.map(plugin => plugin.name);
       return forth.join() === back.join();
+    }),
+  );
+  t.end();
+});
+
+t.test('of those that wait for nobody, one of a lower rank is never behind one of a higher', async t => {
+  fc.assert(
+    fc.property(plugins, (set: Orderable[]) => {
+      const free = orderPlugins(set.map(plugin => ({ ...plugin, needs: [], after: [] }))).sorted;
+      return free.every(({ rank }, at) => at === 0 || (free[at - 1]?.rank ?? 0) <= rank);
     }),
   );
   t.end();

@@ -86,3 +86,19 @@ t.test('whoever was in a cycle is set up when it ends', async t => {
   for (const name of ['first', 'second', 'third']) await becomes(name, 'ready');
   t.equal(row('first')?.reason, null);
 });
+
+t.test('the product has what another plugin registers too, whatever its name', async t => {
+  const route = `host.route({ method: 'GET', path: '/config', summary: 'Mine.', handle: () => ({ mine: true }) })`;
+  const { app, row } = await start(t, { aardvark: route });
+  t.match(row('aardvark'), { state: 'failed', reason: /GET \/config of aardvark is already registered by config/ });
+  t.match(row('config'), { state: 'ready' });
+  t.notMatch((await app.get('/config')).body, { mine: true });
+});
+
+t.test('a plugin that the configuration prefers has it before the product', async t => {
+  const route = `host.route({ method: 'GET', path: '/logs', summary: 'Mine.', handle: () => ({ mine: true }) })`;
+  const config = { dumb: { plugins: { override: ['zebra'] } } };
+  const app = await startWithPlugins(t, { zebra: route }, { shipped: ['config', 'process', 'logs'], config });
+  t.match((await app.get('/logs')).body, { mine: true });
+  t.match(app.host.plugins().find(({ name }) => name === 'logs')?.reason, /already registered by zebra/);
+});
