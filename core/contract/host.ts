@@ -108,7 +108,7 @@ export interface Host {
   event<Type extends EventType>(type: Type, declaration: EventDeclaration): void;
   /**
    * Tells every listener, later and without waiting for any. `data` is plain data and becomes unchangeable. Throws when
-   * this plugin has not declared the type; does nothing once it is disposed of.
+   * JSON cannot hold it, or this plugin has not declared the type; does nothing once it is disposed of.
    */
   emit<Type extends EventType>(type: Type, data: Events[Type], options?: EmitOptions): void;
   /**

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Hooks } from '../contract/plugin.ts';
 import { functionSchema } from '../kit/function-schema.ts';
-import { MAX_NESTING } from '../kit/nesting-limit.ts';
+import { jsonObject } from '../kit/json-data.ts';
 import type { ContributionRegistry } from './contributions.ts';
 import type { HookRegistry } from './hooks.ts';
 import type { Scope } from './scope.ts';
@@ -38,7 +38,6 @@ const zodSchema = z.custom<z.ZodType>(
   value => value instanceof z.ZodType,
   'it needs a schema of the zod that is given',
 );
-const data = z.record(z.string(), z.unknown()).refine(value => isData(value), 'it must hold nothing but what JSON can');
 
 export function declareCorePoints(
   contributions: ContributionRegistry,
@@ -48,24 +47,13 @@ export function declareCorePoints(
     contributions.declare(undefined, name, { schema, answers, immediate: Object.keys(answers), mayFail }, refused);
   };
   declare('config.schema', z.looseObject({ path, schema: zodSchema, jsonSchema: functionSchema.optional() }), {
-    jsonSchema: data,
+    jsonSchema: jsonObject,
   });
   const appliesTo = z.array(z.string()).optional();
   const marksOnly = z.boolean().optional();
   const block = z.looseObject({ schema: zodSchema, appliesTo, marksOnly, defaults: functionSchema.optional() });
   // The configuration asks for defaults again and again, and tells a failure once.
-  declare('config.block', block, { defaults: z.array(data) }, true);
+  declare('config.block', block, { defaults: z.array(jsonObject) }, true);
   const formerPath = path.optional();
-  declare('config.template', z.looseObject({ path, block: functionSchema, formerPath }), { block: data });
-}
-
-/** Whether answers, files and threads can carry the value; a member may be undefined, as one that is not there. */
-function isData(value: unknown, depth = 0): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object') return ['string', 'boolean', 'undefined'].includes(typeof value);
-  if (value === null) return true;
-  if (depth > MAX_NESTING) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  const isPlain = Array.isArray(value) || prototype === Object.prototype || prototype === null;
-  return isPlain && Object.values(value).every(member => isData(member, depth + 1));
+  declare('config.template', z.looseObject({ path, block: functionSchema, formerPath }), { block: jsonObject });
 }

@@ -4,6 +4,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { EmitOptions, EventDeclaration, EventListing } from '../contract/event.ts';
 import { requireFunction, requireText } from '../kit/checked-argument.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
+import { isJsonData } from '../kit/json-data.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import type { Scope } from './scope.ts';
 
@@ -103,6 +104,7 @@ export class EventRegistry {
     if (owner !== plugin) throw new Error(`${plugin} emits '${type}', which belongs to ${owner}`);
     if (once !== undefined && !this.#isFirst(plugin, once)) return;
     readAccessors(data);
+    if (!isJsonData(data)) throw new Error(`${plugin} emits '${type}' with data that JSON cannot hold`);
     const event = deepFreeze<EmittedEvent>({ type, plugin, at: Date.now() / 1_000, data });
     const emission = { event, context: new AsyncResource('event') };
     for (const heard of [type, EVERY_TYPE])

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
+import { jsonObject } from '#kit/json-data';
 
 /** A call of a provider ends earlier by itself, after 300 s at most. */
 const PROVIDER_DEADLINE_MS = 330_000;
@@ -76,7 +77,7 @@ export const nativePoint: PointOptions = {
       .optional(),
     collect: functionSchema,
   }),
-  answers: { collect: z.record(z.string(), z.unknown()) },
+  answers: { collect: jsonObject },
   deadlineMs: NATIVE_DEADLINE_MS,
   mayFail: true,
 };
@@ -102,7 +103,7 @@ export const evidencePoint: PointOptions = {
   answers: {
     collect: z
       .looseObject({
-        members: z.record(z.string(), z.unknown()),
+        members: jsonObject,
         coverage: z.record(z.string(), z.union([z.boolean(), z.number()])).optional(),
         recommendations: z
           .array(

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
+import { jsonData } from '#kit/json-data';
 
 /** A sample waits no longer for what a plugin adds to it. */
 const COLLECT_DEADLINE_MS = 1_000;
@@ -14,7 +15,7 @@ export const collectorPoint: PointOptions = {
     collect: functionSchema,
     kept: functionSchema.optional(),
   }),
-  answers: { collect: z.json().optional(), kept: z.json().optional() },
+  answers: { collect: jsonData, kept: jsonData },
   deadlineMs: COLLECT_DEADLINE_MS,
 };
 

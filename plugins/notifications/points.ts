@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
+import { jsonObject } from '#kit/json-data';
 import { SEVERITIES } from './severity.ts';
 
 /** An attempt ends earlier by itself. */
@@ -49,7 +50,7 @@ export const eventPoint: PointOptions = {
       title: z.string(),
       body: z.string(),
       serviceName: z.string().optional(),
-      metadata: z.record(z.string(), z.unknown()).optional(),
+      metadata: jsonObject.optional(),
       conditionKey: z.string().optional(),
       recoveredType: z.string().optional(),
       ignoresCooldown: z.boolean().optional(),

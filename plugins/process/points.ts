@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
+import { jsonObject } from '#kit/json-data';
 
 export const stopPolicyPoint: PointOptions = {
   schema: z.looseObject({
@@ -40,8 +41,6 @@ export const survivorPoint: PointOptions = {
   mayFail: true,
 };
 
-const members = z.record(z.string(), z.unknown());
-
 /** Recognizes schemas by their methods instead of `instanceof`, because a plugin may bring its own copy of zod. */
 const objectSchema = z.looseObject({ partial: functionSchema, shape: z.looseObject({}) });
 
@@ -52,14 +51,14 @@ export const entryPoint: PointOptions = {
     members: functionSchema,
     revision: functionSchema.optional(),
   }),
-  answers: { members },
+  answers: { members: jsonObject },
   immediate: ['members', 'revision'],
   mayFail: true,
 };
 
 export const detailPoint: PointOptions = {
   schema: z.looseObject({ schema: objectSchema.optional(), members: functionSchema }),
-  answers: { members },
+  answers: { members: jsonObject },
   deadlineMs: 3_000,
   mayFail: true,
 };
