@@ -42,7 +42,8 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
   readonly after?: readonly string[];
   /**
    * Schema of the plugin's own section, `dumb.<name>` of the configuration with `-` as `_`. Every member needs a
-   * default, so that an absent section is valid. Called once, before `setup`. Members say more by marks, for example
+   * default, so that an absent section is valid. Called once, before `setup`; a change of the section sets the plugin up
+   * anew. Members say more by marks, for example
    * `z.string().default('').meta({ secret: true, writeOnly: true })`: see `GlobalMeta` in config.ts.
    */
   readonly config?: (zod: typeof z) => Schema;
