@@ -18,78 +18,82 @@ export interface NamedBlock {
 }
 
 declare module 'zod' {
-  /** What schemas of the configuration say of a member, by `.meta({ ... })`. */
+  /** Marks: what a schema of the configuration says about a member, by `.meta({ ... })`. */
   interface GlobalMeta {
     /**
-     * Masked in answers that only show values, and left out of what relations are read from. `false` overrules the
-     * name.
+     * Whether the member is a secret: masked in answers that only show values, and never read for relations. Default:
+     * true inside a secret member and where the name looks like that of a secret. `false` overrules both.
      */
     secret?: boolean;
     /**
-     * A secret that no answer contains: it is shown blank with `<key>_configured` beside it, and kept when it is sent
-     * blank.
+     * Whether the member is a secret that no answer contains: it is shown blank with `<key>_configured` beside it, and
+     * a blank value in an update keeps it.
      */
     writeOnly?: boolean;
     /** Whether a change takes effect at once. Default: false inside the block of a service, true everywhere else. */
     live?: boolean;
     /** Marks the member by which the objects of a list are told apart, so that each keeps its own secrets. */
     identity?: boolean;
-    /** Whether an object of a list keeps the member when it is sent without it, as by clients that do not know it. */
+    /** Whether an object of a list keeps the member when an update lacks it, because the client does not know it. */
     kept?: boolean;
     /**
-     * Whether the default, or none, may stand in for a value that does not fit. Default: false for keys of blocks,
-     * whose service is disabled then, and true for members of sections; no service is started where one of those says
-     * false.
+     * Whether the default, or no value, may replace a value that does not fit. Default: true for members of sections,
+     * false for keys of blocks. A key of a block without a replacement disables its service; a member of a section
+     * without one keeps every service from starting.
      */
     fallback?: boolean;
     /**
-     * Whether nobody changes the member through the API before he has logged in, because it decides where the host
-     * reads, writes or loads something with its own rights, or whose rights services have. `false` says of a path that
-     * its area itself looks where it leads.
+     * Whether the member can be changed through the API only after a login, because it decides where the host reads,
+     * writes or loads something with its own rights, or whose rights services have. `false` marks a path that the
+     * plugin which uses it checks itself, at each use.
      */
     needsLogin?: boolean;
     /**
-     * Of an object: whether what no schema describes in it is masked in every answer, because only the plugin that is
-     * missing could tell what in it is secret.
+     * For an object: whether members that no schema describes are masked in every answer, because only the missing
+     * plugin could tell which of them are secret.
      */
     masksUnknown?: boolean;
     /**
-     * Of a key of blocks, or anything inside it: whether it decides which program runs, as whom, or what that is given.
-     * Where a service has a user of its own, nobody changes it through the API before he has logged in. `files`: so do
-     * the files that its texts name, from the configuration directory on, which nobody changes before that either.
-     * Default false.
+     * For a key of blocks, or anything inside it: whether it decides which program runs, as which user, or with which
+     * input. Where a service has a user of its own, the key can be changed through the API only after a login. `files`:
+     * the same holds for the files that its texts name; relative paths start from the configuration directory. Default
+     * false.
      */
     decidesProgram?: boolean | 'files';
-    /** Of a key of blocks: what relations between services are read from it. Default: nothing. */
+    /** For a key of blocks: which relations between services are read from it. Default: none. */
     relation?: RelationMark;
   }
 }
 
 /**
- * A `port` that the service listens on, or a list of them; an `address` that it waits for, or another `wait`, of which
- * answers have neither credentials nor anything else that names no service; what is `shown` as it stands; or what is
- * only `read`, and in no answer.
+ * What a key of a block says about relations between services:
+ * `port`: a port that the service listens on, or a list of them;
+ * `address`: the address of a service that it waits for;
+ * `wait`: anything else that names a service that it waits for;
+ * `shown`: read for relations, and in answers as it stands;
+ * `read`: read for relations only, and in no answer.
+ * Of an `address` and a `wait`, answers hold only what names services, and no credentials.
  */
 export type RelationMark = 'port' | 'address' | 'wait' | 'shown' | 'read';
 
-/** What the schemas of a block say of its keys for those who look at all blocks. */
+/** The marks of the keys of a block, from all schemas of the block together. */
 export interface BlockMarks {
-  /** The keys that are, or hold, what is marked `decidesProgram`. */
+  /** Keys that are marked `decidesProgram`, or hold a member that is. */
   readonly decidesProgram: readonly string[];
-  /** Those of them whose texts name files that decide it. */
+  /** Keys that are marked `decidesProgram: 'files'`, or hold a member that is. */
   readonly programFiles: readonly string[];
-  /** By key. */
+  /** The `relation` of each key that has one. */
   readonly relations: ReadonlyMap<string, RelationMark>;
 }
 
 export interface ConfigChange {
   /** Dotted paths of the members whose effective value changed. */
   readonly paths: readonly string[];
-  /** Process to whose block the update was limited; undefined for a change of the root. */
+  /** The process whose block alone was updated; undefined for a change of the root. */
   readonly processName: string | undefined;
   /**
-   * The user, `api` where authentication is off, `file` for changes of the file by others, `plugins` for blocks that
-   * are there because plugins came, or a plugin's name.
+   * Who made the change: a user's name, a plugin's name, `api` while authentication is off, `file` when the file was
+   * changed outside of the host, or `plugins` for blocks that newly loaded plugins added.
    */
   readonly actor: string;
   /** Whether the change is on disk, not only in memory. */
@@ -103,17 +107,15 @@ export interface ConfigUpdate {
   /** False changes the memory only. */
   readonly persist: boolean;
   /**
-   * Members of the file that get another name or place before the rest is made, with the comments in them, whatever
-   * `processName` says; `to` is as deep as `from`. One that the file does not have is passed over.
+   * Members of the file that are renamed or moved, with their comments, before `updates` is applied. Both paths start
+   * at the root, even with a `processName`, and `to` is as deep as `from`. Members that the file lacks are skipped.
    */
   readonly moves?: readonly { readonly from: readonly string[]; readonly to: readonly string[] }[];
-  /**
-   * Whether sections, and names and whole blocks of processes, may be taken away, as a migration does. Default false.
-   */
+  /** Whether the update may remove sections, whole blocks and process names, as a migration does. Default false. */
   readonly mayRemove?: boolean;
-  /** Whether the caller may be anybody, who then changes nothing that `needsLogin`. Default false. */
+  /** Whether the caller has shown no credentials, and so may not change members that `needsLogin`. Default false. */
   readonly byAnybody?: boolean;
-  /** Whether it is only checked, as if it were made, and nothing changes. Default false. */
+  /** Whether the update is only checked, and changes nothing. Default false. */
   readonly trial?: boolean;
   /** User or plugin that asks for the update, for the log. */
   readonly actor: string;
@@ -131,11 +133,11 @@ export interface ConfigUpdateResult {
   readonly revision: string;
 }
 
-/** What a look through the configuration has found, one line each. */
+/** What a check of the configuration has found, one line each. */
 export interface ConfigReview {
-  /** What does not work as it stands: its place, what is wrong, and what to do. */
+  /** What does not work: where it stands, what is wrong, and what to do. */
   readonly problems: string[];
-  /** What has no effect, and may be meant so. */
+  /** What has no effect, which may be intended. */
   readonly notes: string[];
 }
 
@@ -150,16 +152,17 @@ export interface ConfigProblem {
 }
 
 /**
- * `valid`: the file is in use. `recovered`: a backup of it is in use, in memory. `safe`: no service is started, because
- * the file cannot be read and the defaults are in use, or because a value without which none can be does not fit.
+ * `valid`: the file is in use. `recovered`: a backup of the file is in use, in memory. `safe`: no service is started,
+ * because the file cannot be read and the defaults are in use, or because a value that has no replacement does not fit
+ * (see `GlobalMeta.fallback`).
  */
 export type ConfigState = 'valid' | 'recovered' | 'safe';
 
-/** A block that is one only by what a plugin gives to it. */
+/** A block whose `process_name` comes from a plugin's default or template, not from the file. */
 export interface GivenBlock {
   readonly plugin: string;
   readonly path: readonly string[];
-  /** Whether the file holds anything at the path. A block that is taken out of it is none any more. */
+  /** Whether the file holds anything at the path. If so, removing it from the file removes the block. */
   readonly isInFile: boolean;
 }
 
@@ -169,58 +172,57 @@ export interface ConfigStore {
   root(): Readonly<ConfigObject>;
   /** The effective value at a dotted path or a list of keys; undefined when there is none. */
   get(path: string | readonly string[]): unknown;
-  /** All named blocks in document order; of several with the same name the first. */
+  /** All named blocks in document order; only the first of several with the same name. */
   blocks(): readonly NamedBlock[];
   /** The block with exactly this process name, else the only one whose name differs in case or white space alone. */
   findBlock(processName: string): NamedBlock | undefined;
   /**
-   * Whether the block with exactly this name stays one when the plugin goes that made it one, because its process runs.
-   * While it stays so, `disabledBlocks` says why its process cannot be started again.
+   * Sets whether the block with exactly this name remains when the plugin that gave it is withdrawn, because its
+   * process runs. While it remains, `disabledBlocks` says why its process cannot be started again.
    */
   keepBlock(processName: string, isKept: boolean): void;
-  /** Who makes the block with exactly this name one; undefined where no plugin does, or not alone. */
+  /** The plugin that gives the block with exactly this name; undefined when the file names the block, or no plugin. */
   givenBlock(processName: string): GivenBlock | undefined;
   /**
-   * Makes what an earlier host had by `givenBlock` a block again, of these members: its plugin is gone, and its process
-   * runs. From now on it is one that `keepBlock` keeps. Says whether there is such a block now.
+   * Restores a block whose process still runs, but whose plugin is gone since an earlier host: `given` is what
+   * `givenBlock` returned there, `members` what the block held. The block is then kept as by `keepBlock`. Returns
+   * whether the block exists now.
    */
   regainBlock(processName: string, given: GivenBlock, members: Readonly<ConfigObject>): boolean;
   /**
-   * Changes the configuration. null deletes a member, and a mask or a blank write-only secret stands for what is
-   * stored. Resolves when memory, and the disk if `persist`, hold the change and every `config.changed` tap has run. A
-   * tap may update too: its update resolves without waiting for taps, which are told after the change that they answer.
-   * Updates that answer each other's announcements without end are refused. A tap of `config.check` must not update.
+   * Changes the configuration. null deletes a member; a mask, or a blank write-only secret, keeps the stored value.
+   * Resolves when memory, and the disk if `persist`, hold the change and every `config.changed` tap has run. A tap of
+   * `config.changed` may update too: its update resolves without waiting for the taps, which hear of it after the
+   * present change. Taps that answer each other's updates without end are refused. A tap of `config.check` must not
+   * update.
    */
   update(update: ConfigUpdate): Promise<ConfigUpdateResult>;
   /** JSON Schema (draft 7) of the root, with every contributed section. */
   jsonSchema(): ConfigObject;
   /** JSON Schema (draft 7) of one block; undefined when no plugin contributes one. */
   blockSchema(block: NamedBlock): ConfigObject | undefined;
-  /** The same object for blocks of one kind as long as the contributed schemas stay the same. */
+  /** Returns the same object for all blocks with the same `configKey` until the contributed schemas change. */
   blockMarks(block: Pick<NamedBlock, 'configKey'>): BlockMarks;
   readonly state: ConfigState;
   /** Why the state is not `valid`, else null. */
   readonly stateReason: string | null;
   /**
-   * Why the file as others have changed it is not in use, while the state is `valid`: what it held before counts until
-   * it is mended, and nothing is saved. Else null.
+   * Why an outside change of the file is not in use although the state is `valid`; else null. Until the file is mended,
+   * its earlier content stays in use and nothing is saved.
    */
   readonly unusedReason: string | null;
   /**
-   * Names of the environment variables that stand in place of a member of a section or block. Those of the root, such
-   * as TZ, are meant for every program.
+   * Names of the environment variables that override a member of a section or block. Variables that override members of
+   * the root, such as TZ, are not listed, because they are meant for every program.
    */
   overridingVariables(): readonly string[];
-  /** The values that do not fit. Each concerns nothing but itself: a default stands in, or its service is disabled. */
+  /** The values that do not fit their schema. Each is replaced by its default, or disables its service. */
   readonly problems: readonly ConfigProblem[];
-  /**
-   * Reasons of blocks that are disabled because they do not fit their schema, or that are kept without their plugin, by
-   * process name.
-   */
+  /** Why blocks are disabled, by process name: a block does not fit its schema, or is kept without its plugin. */
   readonly disabledBlocks: ReadonlyMap<string, string>;
   /**
-   * The value at a path as the file itself holds it, without defaults, environment and memory; for changes of the
-   * file's form.
+   * The value at a path as the file itself holds it, without defaults, environment variables and changes in memory; for
+   * migrations of the file.
    */
   stored(path: readonly string[]): unknown;
   /** Path of the main configuration file. */
@@ -228,30 +230,30 @@ export interface ConfigStore {
   /** A hash of the effective configuration. */
   readonly revision: string;
   /**
-   * The value at a path as answers hold it: without write-only secrets and, with `mask_secrets`, with the others
-   * masked.
+   * The value at a path as answers hold it: without write-only secrets and, while `dumb.api_service.mask_secrets` is
+   * on, with all other secrets masked.
    */
   shown(path: readonly string[]): unknown;
-  /** Same as `shown`, but every secret is replaced by `********` whatever the setting. */
+  /** Same as `shown`, but every secret is replaced by `********` even while `mask_secrets` is off. */
   masked(path: readonly string[]): unknown;
-  /** The value at a path with its secret members left out: that of an earlier `root()` where one is given. */
+  /** The value at a path without its secret members; read from `root`, an earlier `root()`, if it is given. */
   withoutSecrets(path: readonly string[], root?: Readonly<Record<string, unknown>>): unknown;
 }
 
 /** Keys of named blocks. Several plugins may contribute keys to the same blocks; a block must fit every schema. */
 export interface BlockKeys {
-  /** Without defaults, because an editor would write them into the block; its members may carry marks. */
+  /** A schema without defaults, because an editor would write them into the block. Its members may carry marks. */
   readonly schema: z.ZodType;
   /** Config keys of the blocks that have these keys. Absent: every block. */
   readonly appliesTo?: readonly string[];
   /**
-   * Whether the schema gives `decidesProgram` and `relation` to keys that mean something where a block has them, and
-   * nothing else: editors do not offer these keys, and no value is checked. Default false.
+   * Whether the schema does nothing but give the marks `decidesProgram` and `relation` to its keys: editors do not
+   * offer these keys, and their values are not checked. Default false.
    */
   readonly marksOnly?: boolean;
   /**
-   * What each of these blocks holds where neither the file nor a template says it, in the order of the blocks. It is
-   * shown, and never written to the file. Asked whenever the configuration changes.
+   * The default of each of these blocks, in the order of the blocks, for keys that neither the file nor a template
+   * sets. Defaults are shown, but never written to the file. Called whenever the configuration changes.
    */
   defaults?(blocks: readonly NamedBlock[]): readonly ConfigObject[];
 }
@@ -263,8 +265,8 @@ export interface ConfigSection {
   /** Schema of an object; every member has a default or is optional, and may carry marks. */
   readonly schema: z.ZodType;
   /**
-   * The JSON Schema of the section with what is known at run time alone, such as the values that other plugins give a
-   * meaning. `made` is the one of `schema`, and stays as it is. Asked at each listing.
+   * Returns the JSON Schema of the section with what is known only at run time, such as allowed values that depend on
+   * other plugins. `made` is the JSON Schema of `schema`, and must not be changed. Called at each listing.
    */
   jsonSchema?(made: Readonly<ConfigObject>): ConfigObject;
 }
@@ -273,13 +275,13 @@ export interface ConfigSection {
 export interface BlockTemplate {
   /** Path below the root; `[key, 'instances', name]` is a template for every instance of the key. */
   readonly path: readonly string[];
-  /** The default block; for a template of instances, the one of the instance with this name. */
+  /** Returns the default block; for a template of instances, that of the instance with this name. */
   block(instance: string): Record<string, unknown>;
-  /** Earlier path of the block, or of what has its instances; environment variables of that name still apply. */
+  /** Earlier path of the block, or of the parent of its instances; environment variables named after it still apply. */
   readonly formerPath?: readonly string[];
 }
 
-/** The configuration that an update would lead to, before it is accepted. */
+/** The configuration before and after an update that is not accepted yet. */
 export interface ConfigCandidate {
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>>;

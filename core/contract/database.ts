@@ -1,5 +1,5 @@
-// A SQLite database that one plugin owns. Its migrations and statements are in a module of the plugin that runs in a
-// thread.
+// A SQLite database that one plugin owns. Its migrations and statements are in a module of the plugin, which runs in a
+// thread of its own.
 
 /**
  * The database that statements receive: the part of better-sqlite3 that the contract guarantees. All of it is
@@ -9,7 +9,7 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   /** Runs several statements without parameters. */
   exec(sql: string): unknown;
-  /** Makes a function whose writes are done completely or not at all. */
+  /** Wraps `fn` in a transaction: all of its writes take effect, or none does. */
   transaction<Args extends unknown[], Value>(fn: (...args: Args) => Value): (...args: Args) => Value;
   pragma(source: string, options?: { simple?: boolean }): unknown;
 }
@@ -27,13 +27,13 @@ export interface SqliteStatement {
   safeIntegers(toggle?: boolean): this;
 }
 
-/** SQL, or a function for what SQL cannot express. Each runs once for a database, in its own transaction. */
+/** SQL, or a function for what SQL cannot express. Each migration runs once for a database, in its own transaction. */
 export type Migration = string | ((db: SqliteDatabase) => void);
 
 /**
- * The module of a database: functions of the form `(db, args) => result`, and `migrations`, in order, the present
- * schema being their number (`user_version`). A migration that was released is never changed; new ones are added at the
- * end.
+ * The module of a database: functions of the form `(db, args) => result`, and the list `migrations`, in order. The
+ * version of the schema (`user_version`) is the number of migrations. A migration that was released is never changed;
+ * new ones are added at the end.
  */
 export type StatementModule = object;
 
@@ -67,35 +67,34 @@ export interface DatabaseOptions {
    */
   readonly statements: string;
   /**
-   * Path of the file. Default `{config_dir}/data/<plugin>/<name>.sqlite`. Only the host's user may be able to write to
-   * the directory of any other file, whose mode stays as it is.
+   * Path of the file. Default `{config_dir}/data/<plugin>/<name>.sqlite`. The mode of any other file stays as it is,
+   * and only the host's user may be able to write to its directory.
    */
   readonly file?: string;
   /** Opens an existing file, of any owner, without changing it; migrations do not run. Default false. */
   readonly readOnly?: boolean;
   /**
-   * With `full` every transaction survives a loss of power. With `normal`, the default, the last ones may be lost then,
-   * but never in part.
+   * With `full` every transaction survives a loss of power. With `normal`, the default, the last transactions may be
+   * lost then, but never in part.
    */
   readonly synchronous?: 'normal' | 'full';
   /**
-   * With `replace` a damaged file is renamed to `.corrupt-<time>`, which is logged, and a new one is created. One that
-   * holds something else is left alone all the same, unless its name ends in `.sqlite`, `.sqlite3` or `.db`. Default
-   * `refuse`.
+   * With `replace` a damaged file is renamed to `.corrupt-<time>`, which is logged, and a new one is created. A file
+   * that is no database at all is replaced only if its name ends in `.sqlite`, `.sqlite3` or `.db`. Default `refuse`.
    */
   readonly onCorrupt?: 'refuse' | 'replace';
-  /** Size of a page of a new file, for rows that do not fit well into the usual 4 KiB. */
+  /** Page size of a new file, for rows that do not fit well into the default of 4 KiB. */
   readonly pageBytes?: 4_096 | 8_192 | 16_384;
-  /** Whether `PRAGMA incremental_vacuum` gives the room of removed rows back, in a new file. Default false. */
+  /** Whether `PRAGMA incremental_vacuum` can return the space of removed rows, in a new file. Default false. */
   readonly canShrink?: boolean;
-  /** How long a statement waits for the lock of another process. Default 5 s. */
+  /** How long a statement waits while another process has locked the file. Default 5 s. */
   readonly busyTimeoutMs?: number;
-  /** Limit of the serialized arguments, and of the result, of one call. Default 4 MiB each. */
+  /** Limit for the serialized arguments, and for the serialized result, of one call. Default 4 MiB each. */
   readonly maxBytes?: number;
 }
 
 export interface CallOptions {
-  /** Limit for a call, including the time that it waits for its turn. Default 30 s. */
+  /** Limit for a call, including the time that it waits for earlier calls. Default 30 s. */
   readonly timeoutMs?: number;
 }
 
@@ -112,7 +111,7 @@ export interface RowOptions extends CallOptions {
  */
 export interface Database<Module extends StatementModule> {
   /**
-   * Opens or creates the file and migrates its schema; otherwise the first call does so. Rejects with a Problem 503.
+   * Opens or creates the file and migrates its schema, which the first call does otherwise. Rejects with a Problem 503.
    */
   open(): Promise<void>;
   /** Runs a statement. Arguments and results are copied as by structured clone. */

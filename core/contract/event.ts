@@ -1,7 +1,7 @@
-// Events between plugins: an owner reports what has happened to every listener, and never waits for one.
+// Events between plugins: the plugin that owns an event tells every listener what has happened, and waits for none.
 
 /**
- * What each type of event carries, as plain data. Owners add theirs by declaration merging and declare them with
+ * The data of each type of event, as plain data. Plugins add their types by declaration merging and declare them with
  * `host.event`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the core emits nothing itself
@@ -29,8 +29,8 @@ export interface EventDeclaration {
 
 export interface EmitOptions {
   /**
-   * Events that their plugin emits under the same name are emitted once while the host runs, also when the plugin is
-   * set up again: all but the first of them are dropped.
+   * A name under which the plugin emits one event only while the host runs, even if the plugin is set up again: later
+   * events with the same name are dropped.
    */
   readonly once?: string;
 }
@@ -38,6 +38,6 @@ export interface EmitOptions {
 /** One row of `host.events()`. */
 export interface EventListing extends EventDeclaration {
   readonly type: string;
-  /** The plugin that declared the type, and which alone emits it. */
+  /** The plugin that declared the type, and alone emits it. */
   readonly plugin: string;
 }

@@ -1,27 +1,25 @@
-// Outgoing HTTP as plugins see it: an answer is a text, or a stream.
+// Outgoing HTTP as plugins see it: the answer to a request is a text or a stream.
 
 export interface FetchOptions {
   method?: string;
   headers?: Record<string, string>;
   /** Value to be sent as JSON. */
   json?: unknown;
-  /**
-   * Chunks of an iterable are sent as they come. Such a request does not follow redirects; a redirect is its answer.
-   */
+  /** Chunks of an iterable are sent as they come. A request with such a body follows no redirect, but returns it. */
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
   signal?: AbortSignal;
   /**
-   * Whether a disposer of the plugin waits for the request: it then goes on while the plugin is disposed of, until the
-   * disposers have run. Default false: it ends with the plugin's signal.
+   * Whether a disposer of the plugin waits for the request. If so, the request may go on until all disposers have run;
+   * otherwise it ends with the plugin's signal. Default false.
    */
   isAwaitedByDisposer?: boolean;
-  /** Limit for the whole exchange; for a stream, until its answer begins. Default 15 s. */
+  /** Limit for the whole exchange; for a stream, for the time until its answer begins. Default 15 s. */
   timeoutMs?: number;
   /** For streams: how long the server may send nothing, and how long the body may wait for its reader. Default 15 s. */
   idleTimeoutMs?: number;
-  /** Larger answers fail; streams fail at that byte. Default 10 MiB. */
+  /** Limit for the body of the answer. A larger text is an error; a stream fails when it exceeds it. Default 10 MiB. */
   maxBytes?: number;
-  /** Number of redirects that are followed; one more fails. With 0 a redirect is an answer. Default 5. */
+  /** Number of redirects that are followed; one more is an error. With 0 a redirect is returned. Default 5. */
   redirects?: number;
   /** How long connecting to the server may take, as a part of `timeoutMs`. Default 15 s. */
   connectTimeoutMs?: number;
@@ -30,8 +28,8 @@ export interface FetchOptions {
   /** Whether the connection may be used for later requests. Default true. */
   keepAlive?: boolean;
   /**
-   * The addresses to connect to, which the caller has looked at, instead of looking the name of the host up again. No
-   * redirect is followed then, and the connection is not used again.
+   * The IP addresses to connect to, without a look-up of the server's name, for a caller that has resolved and checked
+   * them itself. No redirect is followed then, and the connection is not used again.
    */
   addresses?: readonly string[];
   /** Whether the request goes through the proxy that the environment names for it. Default false. */

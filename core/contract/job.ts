@@ -1,4 +1,4 @@
-// Background work and schedules that a plugin owns.
+// Background work and schedules of plugins.
 import type { z } from 'zod';
 import type { Disposer } from './disposer.ts';
 
@@ -32,7 +32,7 @@ export interface Job<Input = unknown> {
   readonly input: Input;
   /** null until the first report. */
   readonly progress: JobProgress | null;
-  /** The data that the work has saved last in order to continue from it, otherwise null. */
+  /** The data that the work saved last by `JobRun.save`; null when it saved none. */
   readonly checkpoint: unknown;
   /** Set in the states `failed`, `cancelled` and `interrupted`. */
   readonly error: JobFailure | null;
@@ -55,8 +55,9 @@ export interface JobRun<Input = unknown> {
   /** Aborts when the job is cancelled or late, when its plugin is withdrawn, and when the host stops. */
   readonly signal: AbortSignal;
   /**
-   * Replaces the given members. Frequent calls are cheap: listeners are called at most four times a second, and the
-   * disk is written at most every five seconds. Throws when the details are larger than 64 KiB as JSON.
+   * Replaces the given members of the progress. Frequent calls are cheap: listeners are called at most four times a
+   * second, and the disk is written at most every five seconds. Throws an Error when the details are larger than 64 KiB
+   * as JSON.
    */
   report(progress: Partial<JobProgress>): void;
   /**
@@ -67,7 +68,7 @@ export interface JobRun<Input = unknown> {
 }
 
 export interface JobRetention {
-  /** Number of ended jobs that are kept, the newest ones of the kind or, with `perKey`, of each key. */
+  /** Number of ended jobs that are kept: the newest of the kind or, with `perKey`, of each key. */
   readonly records: number;
   readonly perKey?: boolean;
   /** Ended jobs that are older than this are removed too. Default: no limit. */
@@ -78,33 +79,33 @@ export interface JobRetention {
 
 export interface JobKind<Input extends z.ZodType, Result> {
   /**
-   * Schema by which inputs are checked before a job is queued. Its output must be JSON of at most 64 KiB. Without it
+   * Schema that checks the input before a job is queued. Its output must be JSON of at most 64 KiB. Without a schema,
    * jobs have no input.
    */
   readonly input?: Input;
-  /** The work. It returns the result, as JSON of at most 2 MiB, and should end soon after its signal aborts. */
+  /** The work. Its result is JSON of at most 2 MiB. The work should end soon after its signal aborts. */
   readonly run: (run: JobRun<z.output<Input>>) => Result | Promise<Result>;
   /** How many jobs run at once; the others wait, first in, first out. Default 1. */
   readonly concurrency?: number;
-  /** How many jobs may wait; one more is a Problem 429. Default 50. */
+  /** How many jobs may wait; one more is refused with a Problem 429. Default 50. */
   readonly maxQueued?: number;
-  /** The result of requesting a key whose job has not ended: that job, or a Problem 409. Default `share`. */
+  /** What a request for a key whose job has not ended gets: that job (`share`), or a Problem 409. Default `share`. */
   readonly duplicate?: 'share' | 'refuse';
   /** A run that takes longer fails, and its signal aborts. Default: no limit. */
   readonly deadlineMs?: number;
   /**
-   * Work that continues this long after its signal aborted is abandoned: its job ends, but its place stays taken until
-   * it ends too. Default 10 s.
+   * How long the work may continue after its signal aborted. After that its job ends, but the work still counts as one
+   * of `concurrency` until it ends too. Default 10 s.
    */
   readonly graceMs?: number;
   /**
-   * Records jobs in `{config_dir}/jobs/<plugin>/<kind>`, so that they are found again after a restart. Without it jobs
-   * are kept in memory while the plugin runs, with the newest 20 that ended.
+   * Records jobs in `{config_dir}/jobs/<plugin>/<kind>`, so that they are found again after a restart. Without this,
+   * jobs are kept in memory only while the plugin runs, and only the newest 20 of those that ended.
    */
   readonly keep?: JobRetention;
   /**
    * Whether jobs that waited or ran when the host ended run again, with their input and last checkpoint; needs `keep`.
-   * Default false: they become `interrupted`. A job during whose runs the host ended five times fails instead.
+   * A job fails instead when the host ended five times while it ran. Default false: such jobs become `interrupted`.
    */
   readonly resume?: boolean;
 }
@@ -116,7 +117,7 @@ export interface JobRequest {
 
 export interface JobFilter {
   readonly key?: string;
-  /** True selects jobs that have not ended, false those that have; both without it. */
+  /** True selects jobs that have not ended, false those that have. Default: both. */
   readonly active?: boolean;
 }
 
@@ -124,27 +125,27 @@ export interface JobFilter {
 export interface Jobs<Input extends z.ZodType = z.ZodType, Result = unknown> {
   /**
    * Queues a job and resolves when it is recorded. Rejects with a Problem: 422 for input that does not fit, 409 for a
-   * duplicate or when it may not wait, 429 when too many jobs wait, 503 when the plugin is withdrawn or the record
-   * cannot be written.
+   * duplicate or for a job that would have to wait but may not, 429 when too many jobs wait, 503 when the plugin is
+   * withdrawn or the record cannot be written.
    */
   start(key: string, input?: z.input<Input>, request?: JobRequest): Promise<Job<z.output<Input>>>;
   /**
-   * Same as `start`, but resolves with the result. Rejects with the work's own error, or a Problem 409 when it was
-   * cancelled.
+   * Same as `start`, but resolves with the result of the job. Rejects also with the work's own error, or with a Problem
+   * 409 when the job was cancelled.
    */
   run(key: string, input?: z.input<Input>, request?: JobRequest): Promise<Result>;
   /** Reads from memory. */
   get(id: string): Job<z.output<Input>> | undefined;
   /** Reads from memory; the newest job comes first. */
   list(filter?: JobFilter): readonly Job<z.output<Input>>[];
-  /** null unless the job succeeded and its record still exists. */
+  /** The result of a job; null unless the job succeeded and its record still exists. */
   result(id: string): Promise<Result | null>;
   /**
-   * Ends a job that waits or runs. Resolves with the ended job, whose state is `succeeded` when its work was completed
-   * in spite of the request, or with undefined when there is no such job.
+   * Ends a job that waits or runs. Resolves with the ended job, or with undefined when there is no such job. The state
+   * is `succeeded` when the work was completed in spite of the request.
    */
   cancel(id: string): Promise<Job<z.output<Input>> | undefined>;
-  /** Calls the listener with a job after each change of it. */
+  /** Calls the listener with the job after each change of a job. */
   watch(listener: (job: Job<z.output<Input>>) => void): Disposer;
 }
 
@@ -155,11 +156,10 @@ export interface ScheduleOptions {
 
 /**
  * Runs at the times of a cron expression. Times that pass during a run are skipped. Times that passed while the host
- * was down or the machine asleep are not made up for, except that a timer which fires late runs once; so it does where
- * the clock was set ahead, however far. Where clocks go forward, a time of day that does not exist runs at the first
- * moment after the gap; where they go back, it runs once, at its first occurrence. Expressions with lists, ranges,
- * steps or `*` in the seconds, minutes or hours follow the wall clock: they skip the gap and run in both of the
- * repeated hours.
+ * was down or the machine asleep are not made up for, except that a timer which fires late runs once, also after the
+ * clock was set ahead. When clocks go forward, a fixed time of day that does not exist runs at the first moment after
+ * the gap; when they go back, it runs once, at its first occurrence. Expressions with lists, ranges, steps or `*` in
+ * the seconds, minutes or hours follow the wall clock: they skip the gap and run in both of the repeated hours.
  */
 export interface Schedule {
   /** The time of the next run; null after its end, or when the expression has no further time. */

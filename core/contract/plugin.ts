@@ -36,19 +36,19 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
   readonly version?: string;
   /** Semver range of the contract this plugin was written for, for example `^1`. */
   readonly host: string;
-  /** Plugins that must be ready before this one; if one is absent or failed, this one is skipped. */
+  /** Plugins that must be ready before this one. If one of them is missing or failed, this plugin is skipped. */
   readonly needs?: readonly string[];
   /** Plugins that are set up before this one when they are present. */
   readonly after?: readonly string[];
   /**
-   * Schema of the plugin's own section, `dumb.<name>` of the configuration with `-` as `_`. Every member needs a
-   * default, so that an absent section is valid. Called once, before `setup`; a change of the section sets the plugin up
-   * anew. Members say more by marks, for example
+   * Returns the schema of the plugin's own section of the configuration: `dumb.<name>`, with `-` as `_`. Every member
+   * needs a default, so that an absent section is valid. Called once, before each `setup`; a change of the section sets
+   * the plugin up anew. Members may carry marks, for example
    * `z.string().default('').meta({ secret: true, writeOnly: true })`: see `GlobalMeta` in config.ts.
    */
   readonly config?: (zod: typeof z) => Schema;
   /**
-   * Registers everything, within 10 s, and may return a disposer. A throw withdraws all that was registered before it.
+   * Registers everything within 10 s, and may return a disposer. If it throws, everything it registered is withdrawn.
    */
   setup(
     host: Host,
@@ -61,39 +61,39 @@ export function definePlugin<Schema extends z.ZodType>(plugin: Plugin<Schema>): 
   return plugin;
 }
 
-/** Things of a kind that can be listed. Owners add their kinds by declaration merging. */
+/** Points: lists that plugins add values to, by name. Plugins add their points by declaration merging. */
 export interface Contributions {
-  /** A part of the configuration: its place below the root and its schema. Defaults come from the schema. */
+  /** A section of the configuration: its place below the root and its schema, which has the defaults. */
   'config.schema': ConfigSection;
   /** Keys that named blocks may have. */
   'config.block': BlockKeys;
-  /** What a named block holds where the file says nothing. */
+  /** The default of a named block, for what the file does not set. */
   'config.template': BlockTemplate;
 }
 
-/** One implementation of a thing that others call. Owners add theirs by declaration merging. */
+/** Services: what one plugin, or the host, provides and others call. Plugins add theirs by declaration merging. */
 export interface Services {
   'config.store': ConfigStore;
   'http.entrance': HttpEntrance;
   'http.requests': HttpRequests;
   'log.hub': LogHub;
-  /** Decides about every protected request and stream. Absent: open, unless users exist (see core/http/access.ts). */
+  /** Decides who may use protected routes and streams. Without it all may, unless users exist (core/http/access.ts). */
   access: AccessCheck;
 }
 
-/** Moments in a flow. Owners add theirs by declaration merging and create them with `host.hook`. */
+/** Hooks, by name. Plugins add theirs by declaration merging and create them with `host.hook`. */
 export interface Hooks {
   /** Before an update of the configuration is accepted: a tap that throws a Problem refuses it. */
   'config.check': AsyncSeriesHook<[ConfigCandidate]>;
   /** After memory, and disk if persisted, hold the new configuration; one change after the other. A tap may update. */
   'config.changed': AsyncParallelHook<[ConfigChange]>;
-  /** When `stackwarden check` looks through the configuration: a tap adds what would not work. */
+  /** When `stackwarden check` checks the configuration: a tap adds what would not work. */
   'config.review': AsyncSeriesHook<[ConfigReview]>;
-  /** After the listener answers. */
+  /** Once the host answers requests. */
   'host.ready': AsyncParallelHook<[]>;
-  /** After SIGHUP or a request to reload, when the configuration has been read again: logs are rotated. */
+  /** After SIGHUP or a request to reload, when the configuration has been read again: taps rotate their logs. */
   'host.hangup': AsyncParallelHook<[]>;
-  /** Before anything is disposed. */
+  /** When the host stops, before anything is disposed of. */
   'host.stopping': AsyncParallelHook<[]>;
   /** After a second signal while the host is stopping: taps end everything at once. Deadline 5 s. */
   'host.forced': AsyncParallelHook<[]>;

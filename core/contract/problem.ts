@@ -1,4 +1,4 @@
-// The error for outcomes that a user can cause and fix. It carries the HTTP status and the one sentence that is shown.
+// The error for what a user can cause and fix. It has the HTTP status and the one sentence that the user is shown.
 
 export interface ProblemOptions {
   /** Short stable identifier for programs, for example `process.unknown`. */
