@@ -11,14 +11,14 @@ interface Flag {
 
 export class Capabilities {
   readonly #flags = new Map<string, Set<Flag>>();
-  /** Until one comes or goes. */
+  /** All flags, sorted by name; undefined after a flag was added or withdrawn. */
   #sorted: readonly (readonly [string, ReadonlySet<Flag>])[] | undefined;
-  /** In that order, as they were found last. */
+  /** The last known value of each flag, in the order of `#sorted`. */
   readonly #states: boolean[] = [];
   #last: Readonly<Record<string, boolean>> = Object.freeze({});
 
   add(owner: Owner, name: string, predicate: () => boolean): () => void {
-    // All flags are sorted by name whenever anybody asks for them.
+    // A name that is no text would break the sorting of all flags.
     requireText(name, `the name of a capability of ${owner.plugin}`);
     requireFunction(predicate, `the predicate of the capability '${name}' of ${owner.plugin}`);
     const flags = this.#flags.get(name) ?? new Set<Flag>();
@@ -37,7 +37,7 @@ export class Capabilities {
     };
   }
 
-  /** The plugin that has the flag. */
+  /** The plugin that declared the flag. */
   ownerOf(name: string): string | undefined {
     const [flag] = this.#flags.get(name) ?? [];
     return flag?.owner.plugin;
@@ -77,7 +77,7 @@ function holds({ owner, predicate, call }: Flag): boolean {
   try {
     const answer: unknown = owner.invoke(call, predicate);
     if (typeof answer === 'boolean') return answer;
-    // The missed deadline of a promise is reported by `invoke` already.
+    // `invoke` reports a promise itself, as a missed deadline.
     if (answer instanceof Promise) answer.catch(() => undefined);
     else owner.fault('capability', new Error(`${call.what} gives ${typeof answer} instead of true or false`));
   } catch {

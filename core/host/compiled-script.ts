@@ -1,5 +1,5 @@
-// A script of a build with what V8 has compiled of it before: compiling is a third of a start. V8 takes that only for
-// its own release and its flags, and compiles anew otherwise.
+// A script of a build with its V8 code cache, because compiling is a third of a start. V8 accepts the cache only from
+// the same release with the same flags, and compiles the script otherwise.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Script } from 'node:vm';
@@ -12,7 +12,7 @@ export class CompiledScript {
   readonly #textSum: number;
   readonly #script: Script;
 
-  /** Reads the script, whose text is ASCII, and what was kept of it. */
+  /** Reads the script, whose text must be ASCII, and its code cache. */
   constructor(url: URL) {
     const text = readFileSync(url);
     this.#url = url;
@@ -24,7 +24,7 @@ export class CompiledScript {
     });
   }
 
-  /** Whether V8 did without compiling. */
+  /** Whether V8 accepted the code cache. */
   get isKept(): boolean {
     return this.#script.cachedDataRejected === false;
   }
@@ -34,7 +34,7 @@ export class CompiledScript {
     return this.#script.runInThisContext();
   }
 
-  /** Writes what has been compiled of it so far. */
+  /** Writes the code cache of everything that has been compiled so far. */
   async keep(): Promise<void> {
     const data = this.#script.createCachedData();
     await writeFile(keptFile(this.#url), Buffer.concat([data, sumOf(this.#textSum, data)]));
@@ -42,18 +42,18 @@ export class CompiledScript {
 }
 
 /**
- * undefined where there is none that is whole and of this text: V8 compares the text's length alone, and ends the
- * process when it meets what it has not written itself.
+ * The code cache; undefined when it is missing, damaged or made from another text. V8 itself compares only the length
+ * of the text, and a damaged cache can crash the process.
  */
 function keptOf(url: URL, textSum: number): Buffer | undefined {
   let kept: Buffer;
   try {
     kept = readFileSync(keptFile(url));
   } catch {
-    // A build runs as well without.
+    // A build also runs without a code cache.
     return undefined;
   }
-  // It comes first, because V8 makes a copy of what does not begin at an even place of the memory.
+  // The cache precedes its checksum in the file, because V8 copies data that is not aligned in memory.
   const data = kept.subarray(0, -SUM_BYTES);
   return kept.subarray(-SUM_BYTES).equals(sumOf(textSum, data)) ? data : undefined;
 }

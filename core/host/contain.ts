@@ -1,4 +1,4 @@
-// Wraps values that a plugin hands to others: all functions in them, and all they return, run as their owner's.
+// Wraps values that a plugin hands to others: all functions in them, and in their results, run as code of that plugin.
 import { EventEmitter } from 'node:events';
 import { z } from 'zod';
 import type { Call, FaultPlace } from '../kit/owner.ts';
@@ -13,26 +13,27 @@ export interface Containment {
   /** The name of the value in messages, such as `process.probe server`. */
   readonly name: string;
   deadlineMs(member: string): number;
-  /** Whether a throw is an expected outcome of its functions, which the caller reports. */
+  /** Whether the value's functions are expected to throw at times; their caller then reports the error. */
   mayFail?(): boolean;
-  /** Whether the result of a member of the value itself is used at once, so that a promise is of no use. */
+  /** Whether a function of the value itself must return its result at once, and not a promise. */
   isImmediate?(member: string): boolean;
-  /** Set for arguments and results: who gets them. What of them is data is passed as it is, and may be changed. */
+  /** For arguments and results: the plugin that receives them. It gets plain data as it is, and may change members. */
   readonly receiver?: Scope;
-  /** Checks the result of a member of the value itself; returns the error for one that is not as required. */
+  /** Checks the result of a function of the value itself; returns the error for a result that does not fit. */
   check?(member: string, given: unknown): Error | undefined;
 }
 
-/** Instances of these work only with their own methods' `this`, and contain no code of the plugin. */
+/** Classes whose instances are not wrapped: they work only with the original as `this`, and hold no plugin's code. */
 const UNCONTAINED_CLASSES = [z.ZodType, EventEmitter, URL, URLSearchParams, AbortSignal, AbortController];
-/** What generators have in common: they are native, but `next` runs the plugin's code. */
+/** The prototypes that all generators share. They are native, but their `next` runs the plugin's code. */
 const GENERATORS = [function* () {}, async function* () {}].map(
   ({ prototype }) => Object.getPrototypeOf(prototype) as object,
 );
 const NATIVE_SOURCE = /\{\s*\[native code\]\s*\}\s*$/;
 
-/** How far down code is looked for: in what may be plain data, and in what lies beside code. */
+/** How many levels deep an argument or a result is searched for functions before it counts as plain data. */
 const DIRECT = 1;
+/** The same for the members of a value in which a function was found, and for the other arguments of its call. */
 const NESTED = 4;
 
 /** What each facade stands for, so that its owner gets the original back. */
@@ -42,16 +43,16 @@ const originals = new WeakMap<object, { readonly scope: Scope; readonly value: o
 export class Container {
   readonly #containment: Containment;
   readonly #known = new WeakMap<object, unknown>();
-  /** The same for lists, which their owner may change: `of` is what they held. */
+  /** Facades of lists; `of` holds the members when the facade was made, because the owner may change the list. */
   readonly #lists = new WeakMap<object, { readonly of: readonly unknown[]; readonly contained: unknown[] }>();
-  /** The same for what its functions give, by who called them. */
+  /** Containers for the results of the value's functions, by the calling plugin. */
   readonly #results = new WeakMap<Scope, Container>();
 
   constructor(containment: Containment) {
     this.#containment = containment;
   }
 
-  /** `path` holds the members that lead to the value, for messages. */
+  /** `path` names the members that lead to the value, for messages; `self` is the object whose method the value is. */
   contain(value: unknown, path = '', self?: object): unknown {
     const { receiver } = this.#containment;
     if (receiver !== undefined) {
@@ -92,7 +93,7 @@ export class Container {
         continue;
       }
       const get = this.#getter(original, key, descriptor, name);
-      // Who receives a value may change its members, as taps do with a plan.
+      // The receiver of a value may change its members, as taps change the plan that they are given.
       const set = (value: unknown): void => {
         (original as Record<PropertyKey, unknown>)[key] = value;
       };
@@ -101,7 +102,7 @@ export class Container {
     return facade;
   }
 
-  /** Reads the current value of the original; an accessor runs as its owner's, as any function does. */
+  /** Reads the current value of the original; an accessor runs as code of its owner, as any function does. */
   #getter(original: object, key: PropertyKey, descriptor: PropertyDescriptor, name: string): () => unknown {
     const read = () => Reflect.get(original, key) as unknown;
     const { get } = descriptor;
@@ -168,13 +169,14 @@ export class Container {
   }
 }
 
-/** By function, by whoever gives it, and by whoever receives it. */
+/** Wrapped callbacks: by function, by the plugin that gives it, and by the plugin that receives it. */
 const callbacks = new WeakMap<object, WeakMap<Scope, WeakMap<Scope, unknown>>>();
 const signals = new WeakMap<AbortSignal, WeakMap<Scope, AbortSignal>>();
 
 /**
- * The arguments of a call from one plugin to another. Functions in them run as their giver's, within the deadline of
- * that call; signals fire as the receiver's. Data is passed as it is, and so is what a plugin hands to itself.
+ * The arguments of a call from one plugin to another, as the receiver gets them. Functions in them run as code of the
+ * giver, within the deadline of that call; listeners of signals run as code of the receiver. Plain data is passed as it
+ * is, and so are arguments that a plugin passes to itself.
  */
 export function crossing(args: unknown[], giver: Scope | undefined, receiver: Scope, call: Call): unknown[] {
   if (giver === undefined || giver === receiver || !args.some(argument => holdsCode(argument, DIRECT))) return args;
@@ -198,7 +200,10 @@ export function crossing(args: unknown[], giver: Scope | undefined, receiver: Sc
   });
 }
 
-/** A signal whose listeners run as the receiver's: those of a signal itself run as whoever aborts it. */
+/**
+ * A signal that follows the given one, whose listeners run as code of the receiver. Listeners of the given signal would
+ * run as code of the plugin that aborts it.
+ */
 export function signalFor(receiver: Scope, signal: AbortSignal): AbortSignal {
   const byScope = signals.get(signal) ?? new WeakMap<Scope, AbortSignal>();
   signals.set(signal, byScope);
@@ -208,7 +213,7 @@ export function signalFor(receiver: Scope, signal: AbortSignal): AbortSignal {
   byScope.set(receiver, abort.signal);
   const pass = (): void => runAs(receiver, 'a listener of a signal', () => abort.abort(signal.reason));
   if (signal.aborted) pass();
-  // One that lives longer than the receiver keeps nothing of it.
+  // A signal that outlives the receiver keeps no reference to it.
   else signal.addEventListener('abort', pass, { once: true, signal: receiver.gone });
   return abort.signal;
 }
@@ -231,8 +236,9 @@ function membersOf(original: object): Map<PropertyKey, PropertyDescriptor> {
 }
 
 /**
- * Whether a value has functions that others could call, accessors that they could read, or signals to which they could
- * listen: itself, or so many levels down. An instance of a class always does. Runs nothing of it.
+ * Whether a value is or has, up to so many levels down, a function that others could call, an accessor that they could
+ * read, or a signal that they could listen to. An instance of a plugin's class always counts. Runs no code of the
+ * value.
  */
 function holdsCode(value: unknown, levels: number): value is object {
   if (typeof value === 'function') return true;

@@ -44,7 +44,7 @@ export class ContributionRegistry {
     return point;
   }
 
-  /** The flags that a value of the point stands for. */
+  /** The capability flags that a value of the point stands for. */
   flagsOf(point: string, value: unknown): Readonly<Record<string, boolean>> {
     return this.#points.get(point)?.flagsOf(value) ?? {};
   }
@@ -180,14 +180,17 @@ class Point implements ContributionList<unknown> {
     return schema === undefined ? undefined : this.#asOwner('its schema', () => misfitOf(schema, value));
   }
 
-  /** A schema and flags that fail are faults of the point's owner: undefined, so that no contributor pays for them. */
+  /**
+   * Runs a function of the point's owner, such as its schema. An error of the function is a fault of the owner and
+   * gives undefined, so that no contributor is refused because of it.
+   */
   #asOwner<Value>(what: string, ask: () => Value): Value | undefined {
     const owner = this.#declared?.owner;
     if (owner === undefined) return ask();
     try {
       return owner.invoke({ place: 'callback', what: `point ${this.name}: ${what}`, deadlineMs: 0 }, ask);
     } catch (error) {
-      // What the value itself throws when it is looked at is its contributor's.
+      // An error that the value itself throws, as an accessor may, is a fault of its contributor.
       if (blamedFor(error) !== owner) throw error;
       return undefined;
     }

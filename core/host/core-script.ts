@@ -1,15 +1,15 @@
-// The core of a build: one script, of which the modules beside it hand a part on to whoever imports them, so that
-// everybody in the main thread has the same core and the same libraries. See core/build/core-script.ts.
+// The core of a build as one script: the modules beside this one re-export its parts, so that all code in the main
+// thread shares the same core and the same libraries. See core/build/core-script.ts.
 import { createRequire } from 'node:module';
 import { CompiledScript } from './compiled-script.ts';
 
 type Exports = Readonly<Record<string, unknown>>;
 type Load = (require: NodeJS.Require, onDemand: typeof importOnDemand, meta: ImportMeta) => Core;
 
-/** By the specifiers of the modules beside this one. */
+/** The exports of the script, by the specifiers of the modules that re-export them. */
 interface Core {
   readonly parts: Readonly<Record<string, Exports>>;
-  /** Each is run when somebody first asks for it. */
+  /** Functions that load a library, each called when the library is first imported. */
   readonly libraries: Readonly<Record<string, () => Promise<Exports>>>;
 }
 
@@ -17,13 +17,13 @@ export const script = new CompiledScript(new URL('../bundle/core-script.cjs', im
 const load = script.run() as Load;
 export const { parts, libraries } = load(createRequire(import.meta.url), importOnDemand, import.meta);
 
-/** An import beside this module takes longer than to hand out what it would find. */
+/** Answers an import from the script where possible, because a real import takes longer. */
 async function importOnDemand(specifier: string): Promise<unknown> {
   if (specifier.startsWith('node:')) return nodeModule(specifier);
   return parts[specifier] ?? libraries[specifier]?.() ?? import(specifier);
 }
 
-/** For an import Node would make a copy of all that the module has. */
+/** A module of Node, without an import, for which Node would copy all exports of the module. */
 function nodeModule(specifier: string): unknown {
   const all: object | undefined = process.getBuiltinModule(specifier);
   return all === undefined ? import(specifier) : Object.create(all, { default: { value: all } });

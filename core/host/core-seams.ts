@@ -10,7 +10,7 @@ import type { Scope } from './scope.ts';
 /** At a stop the host ends after this time, even while taps are still running. */
 const STOPPING_DEADLINE_MS = 5_000;
 
-/** Long enough for a look at the program of every service. */
+/** Long enough to check the program of every service. */
 const REVIEW_DEADLINE_MS = 30_000;
 
 export type CoreHooks = ReturnType<typeof declareCoreHooks>;
@@ -52,7 +52,7 @@ export function declareCorePoints(
   const appliesTo = z.array(z.string()).optional();
   const marksOnly = z.boolean().optional();
   const block = z.looseObject({ schema: zodSchema, appliesTo, marksOnly, defaults: functionSchema.optional() });
-  // The configuration asks for defaults again and again, and tells a failure once.
+  // With `mayFail`, because the configuration asks for defaults often, and logs a failure itself, once.
   declare('config.block', block, { defaults: z.array(jsonObject) }, true);
   const formerPath = path.optional();
   declare('config.template', z.looseObject({ path, block: functionSchema, formerPath }), { block: jsonObject });

@@ -1,10 +1,10 @@
-// Looks each second whether descriptors are running out, and tells of the beginning and the end of that.
+// Checks every second whether file descriptors are running out, and logs when a shortage begins and ends.
 import type { Logger } from '../contract/log.ts';
 import { descriptorShortage, lookAtDescriptors } from '../kit/descriptors.ts';
 
 const INTERVAL_MS = 1_000;
 
-/** Calls `onScarce` at each look while they are running out. The returned function ends the watch. */
+/** Calls `onScarce` at each check during a shortage. The returned function ends the watch. */
 export function watchDescriptors(log: Logger, onScarce: () => void): () => void {
   let wasScarce = false;
   const look = (): void => {

@@ -12,7 +12,7 @@ import { addReloadHooks } from './reload-hooks.ts';
 
 /** Version of the plugin contract in core/contract. */
 const CONTRACT_VERSION = '1.0.0';
-/** A range that this version is in. */
+/** The range that nearly every plugin names. It includes this version. */
 const USUAL_RANGE = '^1';
 
 export const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
@@ -39,7 +39,7 @@ const PREFERRED = 0;
 const OF_PRODUCT = 1;
 const OTHER = 2;
 
-/** Those of the product, of the configuration directory, and those that the configuration names. */
+/** The plugin directories: the product's, the one in the configuration directory, and the configured ones. */
 export function pluginDirectories(configDir: string, configured: readonly string[]): string[] {
   return [productPlugins, path.join(configDir, 'plugins'), ...configured];
 }
@@ -68,7 +68,7 @@ export async function findPluginFolders(
   return [...found.values()];
 }
 
-/** Whether a plugin's folder is one of the program itself. */
+/** Whether a plugin's folder is part of the product. */
 export function isOfProduct(folder: string): boolean {
   return path.dirname(folder) === productPlugins;
 }
@@ -101,9 +101,9 @@ async function folderNames(directory: string): Promise<string[]> {
   }
 }
 
-/** One that cannot be read counts too, so that its import says why. */
+/** The index file of a plugin folder. An unreadable file counts too, so that its import says why it failed. */
 export async function findIndexFile(folder: string): Promise<string | undefined> {
-  // This module was read from the disk of the product's folders, so none of them has to be waited for.
+  // The product's folders are on the disk from which this module was read, so a synchronous look does not hang.
   const look = isOfProduct(folder) ? accessSync : access;
   for (const name of INDEX_FILES) {
     const file = path.join(folder, name);
@@ -122,7 +122,7 @@ export async function findIndexFile(folder: string): Promise<string | undefined>
 async function refusalOf(name: string, folder: string, indexFile: string): Promise<string | null> {
   if (!PLUGIN_NAME.test(name)) return 'the folder name may hold lower-case letters, digits and hyphens only';
   try {
-    // Who can write the product's own folders can write the host as well.
+    // The product's own folders need no check: who can write to them can write to the host as well.
     const refusal = isOfProduct(folder) ? null : await refusalOfFolder(folder);
     if (refusal !== null) return refusal;
   } catch (error) {
@@ -137,13 +137,13 @@ async function refusalOf(name: string, folder: string, indexFile: string): Promi
 let reloadHooks = false;
 
 /**
- * Imports a plugin and checks its shape. A `generation` above 0 loads changed files anew instead of from the module
- * cache or from those that are joined.
+ * Imports a plugin and checks its shape. With a `generation` above 0, its files are read again instead of taken from
+ * the module cache or the joined plugins.
  */
 export async function importPlugin(found: PluginFolder, generation: number, joined: JoinedPlugins): Promise<Plugin> {
   const load = generation === 0 ? joined.loaderOf(found.indexFile) : undefined;
   if (load !== undefined) return checkPlugin(load(), found.name);
-  // Node resolves a link once for as long as it runs, and the link may lead elsewhere meanwhile.
+  // Node never resolves a link a second time, but the link may lead elsewhere by now.
   const file = await realpath(found.indexFile).catch(() => found.indexFile);
   const url = pathToFileURL(file);
   if (generation > 0) {
@@ -167,12 +167,12 @@ async function checkPlugin(value: unknown, folderName: string): Promise<Plugin> 
   if (typeof value !== 'object' || value === null)
     throw new Error('the index file has no default export that is an object');
   const given = value as Partial<Record<keyof Plugin, unknown>>;
-  // Read once, as the plugin's: the host looks at the members again and again.
+  // The host uses the members often. They are read once, here, where an accessor runs as the plugin's code.
   const { name, version, host, needs, after, config, setup } = given;
   if (name !== folderName) throw new Error(`its name is '${String(name)}' but its folder is '${folderName}'`);
   if (typeof setup !== 'function') throw new Error('it has no setup function');
   if (version !== undefined) requireText(version, 'its version');
-  // Nearly every plugin asks for the same range, and what parses one takes a while to load.
+  // Nearly every plugin names the usual range; the library that parses others takes a while to load.
   if (host !== USUAL_RANGE) await refuseOtherHost(host);
   if (config !== undefined && typeof config !== 'function') throw new Error("'config' is not a function");
   const present = Object.entries({

@@ -51,7 +51,7 @@ export interface HttpServer extends HttpEntrance {
   listen(
     options: Pick<ListenerOptions, 'host' | 'port' | 'retryMs' | 'taken'>,
   ): Promise<{ host: string; port: number }>;
-  /** Closes connections that carry nothing, because descriptors are running out. */
+  /** Closes idle connections, because file descriptors are running out. */
   closeIdleConnections(): void;
   /** Closes every client of every stream. */
   closeStreams(code: number, reason: string): void;
@@ -62,7 +62,7 @@ export interface HttpServer extends HttpEntrance {
 const NATIVE: Via = { native: true };
 
 /**
- * The API serves data instead of pages: nothing may be loaded from it, and only pages of its own origin may frame it.
+ * The API serves data, not pages: a browser may load nothing for an answer, and only pages of its origin may frame it.
  */
 const hardening = helmet({
   contentSecurityPolicy: {
@@ -72,7 +72,7 @@ const hardening = helmet({
   strictTransportSecurity: false,
 });
 
-/** Names and values in turn. None of them is computed from the request. */
+/** The headers as a flat list of names and values. They are the same for every request. */
 function hardeningHeaders(): string[] {
   const headers: string[] = [];
   const response = { setHeader: (name: string, value: string) => headers.push(name, value), removeHeader() {} };
@@ -97,7 +97,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   let listener: Listener | undefined;
   let closing = false;
 
-  /** The same listener for requests that come by names that are served. */
+  /** The same listener, but requests for a host name that is not served are refused. */
   const guarded = (listener: ListenerOptions): ListenerOptions => ({
     ...listener,
     request(request, response) {
@@ -121,7 +121,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     },
   });
 
-  /** Every change of the registrations makes the cached OpenAPI document obsolete. */
+  /** Wraps a withdrawal: every change of the registrations makes the cached OpenAPI document obsolete. */
   const changes = (change: () => void) => () => {
     description = undefined;
     change();

@@ -1,5 +1,5 @@
 // Events between plugins: each type has one owner, which alone emits it; a listener can neither delay nor fail the
-// emitter, and hears afterwards what was emitted while its plugin was loaded anew.
+// emitter, and after a reload of its plugin it receives the events that were emitted meanwhile.
 import { AsyncResource } from 'node:async_hooks';
 import type { EmitOptions, EventDeclaration, EventListing } from '../contract/event.ts';
 import { requireFunction, requireText } from '../kit/checked-argument.ts';
@@ -11,9 +11,9 @@ import type { Scope } from './scope.ts';
 /** A listener that takes longer is reported and no longer waited for. */
 const LISTENER_DEADLINE_MS = 10_000;
 const EVERY_TYPE = '*';
-/** The loop is given back after so much work for listeners, however many events were emitted at once. */
+/** How long listeners run in one turn of the event loop, however many events wait. */
 const SLICE_MS = 3;
-/** For each type that a plugin listens to. */
+/** How many events are kept for a plugin that is being reloaded, for each type that it listens to. */
 const MAX_HELD = 10_000;
 
 interface EmittedEvent {
@@ -32,23 +32,23 @@ interface Listener {
 
 interface Emission {
   readonly event: EmittedEvent;
-  /** What listeners do belongs to its call, though one turn of the loop serves events of many emitters. */
+  /** The async context of the emitter's call. Listeners run in it, although one turn delivers many events. */
   readonly context: AsyncResource;
 }
 
 interface ListenerCall {
-  /** A type, or `*` for every type. */
+  /** What the listener is registered for: a type, or `*` for every type. */
   readonly heard: string;
   readonly listener: Listener;
   readonly emission: Emission;
 }
 
-/** What is kept for a plugin while it is loaded anew. */
+/** What is kept for a plugin while it is being reloaded. */
 interface Held {
   readonly scope: Scope;
-  /** By what listeners listen to. */
+  /** Events by the type, or `*`, that the plugin listened to. */
   readonly emissions: Map<string, Set<Emission>>;
-  /** Take away the listeners that stand in for those to come. */
+  /** Functions that remove the old listeners, which stay registered until the new ones are. */
   readonly removals: (() => void)[];
   lost: number;
 }
@@ -58,10 +58,10 @@ export class EventRegistry {
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Names under which each plugin has emitted an event that is emitted once. */
   readonly #emittedOnce = new Map<string, Set<string>>();
-  /** In the order in which they are to be made. */
+  /** Calls of listeners that are still to be made, in order. */
   readonly #waiting = new Set<ListenerCall>();
   #turn: NodeJS.Immediate | undefined;
-  /** By plugin. */
+  /** The plugins that are being reloaded, by name. */
   readonly #held = new Map<string, Held>();
 
   declare(plugin: string, type: string, { description }: EventDeclaration): () => void {
@@ -111,13 +111,13 @@ export class EventRegistry {
       for (const listener of this.#listeners.get(heard) ?? []) this.#queue({ heard, listener, emission });
   }
 
-  /** Keeps from now on what this plugin would hear. */
+  /** From now on keeps the events for this plugin, until `release`. */
   hold(scope: Scope): void {
     if (this.#held.has(scope.plugin)) return;
     this.#held.set(scope.plugin, { scope, emissions: new Map(), removals: [], lost: 0 });
   }
 
-  /** Tells what was kept to the listeners that there are now, and drops what nobody listens to any more. */
+  /** Delivers all kept events to the present listeners of their plugins, and drops those without a listener. */
   release(): void {
     for (const call of this.#waiting) {
       const held = this.#held.get(call.listener.scope.plugin);
@@ -170,7 +170,7 @@ export class EventRegistry {
 }
 
 /**
- * Puts their values in the place of accessors at any depth: as the emitter's, for whoever hears of it would run them.
+ * Replaces accessors at any depth by their values, so that they run now, as the emitter's code, and not for a listener.
  */
 function readAccessors(data: unknown, seen = new Set<object>()): void {
   if (typeof data !== 'object' || data === null || Object.isFrozen(data) || seen.has(data)) return;
@@ -182,7 +182,7 @@ function readAccessors(data: unknown, seen = new Set<object>()): void {
   }
 }
 
-/** Once, however many listeners of the plugin would hear it. */
+/** Keeps the event of a call: once, however many listeners of the plugin would receive it. */
 function keep(held: Held, { heard, emission }: ListenerCall): void {
   const kept = held.emissions.get(heard) ?? new Set();
   held.emissions.set(heard, kept);
@@ -196,6 +196,6 @@ async function deliver({ scope, fn }: Listener, event: EmittedEvent): Promise<vo
   try {
     await scope.invoke({ place: 'event', what, deadlineMs: LISTENER_DEADLINE_MS }, () => fn(event));
   } catch {
-    // It was counted and told where it happened.
+    // `invoke` has counted and logged the error.
   }
 }

@@ -14,9 +14,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
-/**
- * What another origin may be told after a redirect. Everything else may be a credential, whose names nobody can list.
- */
+/** The headers that another origin gets after a redirect. Any other header may be a credential, whatever its name. */
 const HARMLESS_HEADERS = new Set([
   'accept',
   'accept-encoding',
@@ -34,12 +32,12 @@ export interface Fetcher {
   close(): Promise<void>;
 }
 
-/** Aborts the requests in flight when `owner` fires, but for those that a disposer waits for; `close` ends all. */
+/** Requests end when `owner` aborts, except those with `isAwaitedByDisposer`; `close` ends all of them. */
 export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   const agents = new HttpAgents();
 
   const send = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
-    // On first use, because it accounts for a tenth of the time and memory of a start.
+    // undici is loaded at the first request, because it would be a tenth of the time and memory of a start.
     const client = await loadHttpClient();
     const { redirect, request } = client;
     const isPinned = options.addresses !== undefined;
@@ -62,7 +60,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       signal,
       reset: options.keepAlive === false || isPinned,
     }).finally(() => {
-      // Closes once the answer is read, since nothing else will ask through it.
+      // No other request uses this agent. It closes once the answer has been read.
       if (isPinned) void agent.close();
     });
     // The iterator reports errors to a reader; without a reader an error must not become an uncaught exception.
@@ -115,7 +113,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   };
 }
 
-/** Keeps the headers of a request from every origin but its own, wherever a redirect leads it. */
+/** Sends only harmless headers to other origins to which a redirect leads. */
 function withholdElsewhere(origin: string): Dispatcher.DispatcherComposeInterceptor {
   return dispatch => (options, handler) => {
     const isElsewhere = options.origin !== undefined && new URL(options.origin).origin !== origin;
@@ -134,7 +132,7 @@ function harmless(headers: Dispatcher.DispatchOptions['headers']): string[] {
   return kept;
 }
 
-/** Limits each wait for the next chunk, and also the time until somebody begins to read. */
+/** Limits each wait for the next chunk, and also the time until the caller begins to read. */
 async function* readInTime(
   chunks: AsyncGenerator<Buffer>,
   limit: TimeLimit,
@@ -170,8 +168,8 @@ function isIterable(body: FetchOptions['body']): boolean {
 }
 
 /**
- * Gives the value of an answer. A large one is read before anybody asks for it, because that is done in a thread.
- * A compressed body is refused, because compression was not asked for and the decompressed size would be unknown.
+ * The function `json` of an answer. It is synchronous, so a large text is parsed beforehand, in a thread. A compressed
+ * body is refused, because compression was not requested and the decompressed size would be unknown.
  */
 async function jsonOf(text: string, headers: FetchAnswer['headers']): Promise<() => unknown> {
   const encoding = String(headers['content-encoding'] ?? 'identity');
@@ -190,7 +188,7 @@ async function jsonOf(text: string, headers: FetchAnswer['headers']): Promise<()
   };
 }
 
-/** Servers call JSON many things. */
+/** Whether the text is worth parsing. Servers send JSON with many content types, so its first character counts too. */
 function mayBeJson(text: string, headers: FetchAnswer['headers']): boolean {
   return /\bjson\b/i.test(String(headers['content-type']).slice(0, 100)) || /^[[{]/.test(text.trimStart());
 }

@@ -1,4 +1,4 @@
-// Hooks between plugins, on tapable: every tap runs as its plugin's, within a deadline, and is removed with its plugin.
+// Hooks between plugins, on tapable: every tap runs as code of its plugin, within a deadline, and is removed with it.
 import { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { HookKind, HookOptions, TapOptions } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
@@ -30,13 +30,15 @@ interface Declared {
   readonly kind: HookKind;
   readonly options: HookOptions;
   readonly hook: AnyHook;
-  /** Filled anew before the hook gets another. */
+  /** The places for taps. An empty place is used again before the hook gets another. */
   readonly places: TapPlace[];
   /** How often a guarded tap has failed or was late. */
   failures: number;
 }
 
-/** What tapable calls, which cannot remove a tap: it stays on the hook, and is empty without a plugin behind it. */
+/**
+ * A place for a tap. tapable calls it and cannot remove it, so it stays on the hook, empty after its tap is removed.
+ */
 interface TapPlace {
   readonly plugin: string;
   readonly stage: number;
@@ -44,7 +46,7 @@ interface TapPlace {
 }
 
 const ARGUMENTS: [string, string, string] = ['first', 'second', 'third'];
-/** The default deadline of a hook that declares none. */
+/** The deadline of a tap for which neither the tap nor the hook sets one. */
 const DEADLINE_MS = 10_000;
 
 export class HookRegistry {
@@ -96,7 +98,7 @@ export class HookRegistry {
     };
   }
 
-  /** How often guarded taps of a hook have failed, for an owner that goes on but does not call that a success. */
+  /** How often guarded taps of a hook have failed, for an owner that goes on, but reports no success. */
   failuresOf(name: string): number {
     return this.#declared.get(name)?.failures ?? 0;
   }
@@ -139,7 +141,7 @@ function attach(declared: Declared, tap: Tap): void {
   declared.hook.tapPromise({ name: plugin, stage }, run as never);
 }
 
-/** What a hook goes on with where a tap gives nothing. */
+/** The value that a hook passes on when a tap returns none. */
 function passedOnBy({ kind }: Declared, [first]: unknown[]): unknown {
   return kind === 'waterfall' ? first : undefined;
 }
@@ -183,7 +185,7 @@ async function runTap(declared: Declared, tap: Tap, args: unknown[]): Promise<un
   }
 }
 
-/** A schema that fails is a fault of the hook's owner, so that no tap pays for it. */
+/** Why the result does not fit. An error of the schema itself is a fault of the hook's owner, and the result passes. */
 function misfitOfResult({ name, scope, options: { schema } }: Declared, result: unknown): string | undefined {
   if (schema === undefined) return undefined;
   if (scope === undefined) return misfitOf(schema, result);

@@ -1,10 +1,10 @@
-// What a host is started with, and what whoever started it can do with it.
+// The options with which a host is started, and the interface by which its starter controls it.
 import type { ConfigReview } from '../contract/config.ts';
 import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { PluginDeadlines } from './plugin-set.ts';
 
-/** Where a host is in its life: it answers, reads its configuration again, or takes everything down. */
+/** The phases of a host: it answers requests, reads its configuration again, or takes everything down. */
 export type HostPhase = 'running' | 'reloading' | 'stopping';
 
 export interface HostOptions {
@@ -52,7 +52,7 @@ export interface StackwardenHost {
   readonly log: Logger;
   readonly configFile: string;
   plugins(): readonly PluginReport[];
-  /** Everything that is wrong with the configuration, also what plugins find of programs and places that it names. */
+  /** Checks the configuration. Plugins take part, and check the programs and paths that it names. */
   reviewConfig(): Promise<ConfigReview>;
   /**
    * Stops everything and always returns the same promise. With `fault`, managed processes keep running for the next

@@ -49,23 +49,23 @@ import { version } from './version.ts';
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
 z.config({ jitless: true, localeError: shapeWords });
 
-// What all objects inherit takes no further members, so that no text that reaches it answers for members they lack.
+// Nobody can add members to the prototype of all objects, so no input that reaches it can give members to every object.
 Object.preventExtensions(Object.prototype);
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const programFolder = new ProgramFolder(rootDir);
 const CLOSE_GRACE_MS = 2_000;
-/** Who has waited for the listener asks at once, and need not wait for a look at every file. */
+/** The watch of files, which looks at each of them, begins this much later: waiting clients send requests at once. */
 const WATCH_PAUSE_MS = 100;
 /**
- * What a stop that comes during the start leaves to the plugins that are still being loaded, and a second one to the
- * required of them.
+ * How long a stop during the start waits before it abandons plugins that are being loaded and are not required; after a
+ * second signal, how long it waits for the required ones.
  */
 const LOADING_GRACE_MS = 5_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
 const RECOVERY_SETTLED_MS = 300_000;
-/** Of a log that is written, before an end at once. */
+/** How long a forced end waits until the log is written. */
 const LAST_WORDS_MS = 1_000;
 
 export async function createHost(options: HostOptions): Promise<StackwardenHost> {
@@ -103,11 +103,11 @@ class RunningHost implements StackwardenHost {
   #http!: HttpServer;
   #set: PluginSet | undefined;
   #ready = false;
-  /** Unix time. */
+  /** Unix time in milliseconds at which the loading of the plugins began. */
   #loadedFromMs = 0;
-  /** Whether a reload was asked for meanwhile, whose configuration the start may have read before it was changed. */
+  /** Whether a reload was requested during the start, which may have read the configuration before it was changed. */
   #reloadsWhenReady = false;
-  /** What the log has told of the configuration. */
+  /** Sentences about the configuration and the plugins that were logged already. */
   readonly #told = new Set<string>();
   #stopping: 'request' | 'fault' | null = null;
   #stop: Promise<void> | undefined;
@@ -154,8 +154,8 @@ class RunningHost implements StackwardenHost {
   }
 
   /**
-   * Runs the start up to the listener. A stop that is requested meanwhile ends it when the plugins are loaded, because
-   * they stop what an earlier host left running.
+   * Runs the start up to the listener. A stop that is requested meanwhile ends the start only when the plugins are
+   * loaded, because they stop processes that an earlier host left running.
    */
   async #prepare(): Promise<void> {
     const { dryRun = false } = this.#options;
@@ -186,7 +186,7 @@ class RunningHost implements StackwardenHost {
     return reviewOfCore(this.#config, found);
   }
 
-  /** Tells each thing once, however often the configuration changes. */
+  /** Logs each finding once, however often the configuration changes. */
   async #tellReview(): Promise<void> {
     const { problems, notes } = await this.#review();
     for (const problem of problems) this.#tellOnce(problem, 'warn');
@@ -218,7 +218,7 @@ class RunningHost implements StackwardenHost {
       await this.#config.reread();
       await this.#coreHooks.hangup.promise();
     } finally {
-      // A stop that began meanwhile is the last that is told.
+      // No phase follows that of a stop, which may have begun meanwhile.
       if (this.#stopping === null) this.#options.onPhase?.('running', this);
     }
   }
@@ -230,7 +230,7 @@ class RunningHost implements StackwardenHost {
     await withDeadline(() => started, LOADING_GRACE_MS, 'the start').catch(() => undefined);
     await this.#coreHooks.forced.promise();
     this.log.info(`Stackwarden ${version} has stopped`);
-    // A disk that does not answer may be why somebody asks a second time.
+    // A disk that does not respond may be the reason for the second signal.
     await withDeadline(() => this.#logging?.hub.flush(), LAST_WORDS_MS, 'the log').catch(() => undefined);
   }
 
@@ -358,7 +358,7 @@ class RunningHost implements StackwardenHost {
     if (!this.#options.dryRun) this.log.info(loadedPlugins(this.plugins()));
   }
 
-  /** What has changed since the files were read is noticed then. */
+  /** Begins to watch plugins and configuration. Changes since the host read them are noticed too. */
   async #watchFiles(): Promise<void> {
     const { plugins, pace = 1 } = this.#options;
     await delay(WATCH_PAUSE_MS * pace, undefined, { ref: false });
@@ -376,7 +376,10 @@ class RunningHost implements StackwardenHost {
     else await unwatch();
   }
 
-  /** While the host runs, a directory that cannot be read changes nothing, nor does the end of the program's own. */
+  /**
+   * Brings the plugins in line with their folders. All plugins stay as they are when a directory cannot be read, or
+   * when the program's own folder was deleted or replaced.
+   */
   async #refreshPlugins(changed?: ReadonlySet<string>): Promise<void> {
     try {
       await programFolder.settled();
@@ -455,8 +458,8 @@ class RunningHost implements StackwardenHost {
   }
 
   /**
-   * Cuts a start short that takes too long, because nothing may be set up after what a stop closes. Required plugins
-   * have deadlines of their own.
+   * Waits for the end of the start, because nothing may be set up after a stop has closed what it uses. Abandons
+   * plugins that take too long, but leaves required ones their own deadlines.
    */
   async #untilStarted(cause: 'request' | 'fault'): Promise<void> {
     const { dryRun = false, pace = 1 } = this.#options;
@@ -481,7 +484,7 @@ class RunningHost implements StackwardenHost {
     };
     this.#recovery.end();
     await step('the start', () => this.#untilStarted(cause));
-    // A host that did not become ready has nothing of its own to end, but may find what an earlier one left running.
+    // A host that did not become ready has started no process, but may have found some that an earlier host left.
     if (this.#ready || (cause === 'request' && !this.#options.dryRun))
       await step('host.stopping', () => this.#coreHooks.stopping.promise());
     clean &&= this.#hooks.failuresOf('host.stopping') === 0;

@@ -1,4 +1,4 @@
-// The connections of the outgoing requests of one plugin, apart for requests that connect in different ways.
+// The connections of one plugin's outgoing requests: requests that connect in different ways share none.
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
 import type { Dispatcher } from 'undici';
@@ -6,15 +6,15 @@ import type { FetchOptions } from '../contract/fetch.ts';
 import type { HttpClient } from './http-client.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Timeouts of undici are off, because one timer for each request limits every wait of it. */
+/** The time-outs of undici are off, because each request has one timer for all of its waits. */
 const LIMITS = { keepAliveTimeout: 10_000, headersTimeout: 0, bodyTimeout: 0 };
-/** Each with its own connections; the oldest ends with its last request. */
+/** How many agents are kept, each with its own connections. One more closes the oldest after its last request. */
 const MAX_AGENTS = 8;
 
 export class HttpAgents {
   readonly #agents = new Map<string, Dispatcher>();
 
-  /** One that connects to given addresses alone is its caller's to close. */
+  /** The agent for these options. An agent for given `addresses` is new, and the caller closes it. */
   agentFor(client: HttpClient, options: FetchOptions): Dispatcher {
     if (options.addresses !== undefined) return createAgent(client, options);
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS, verifyTls = true, proxied = false } = options;
@@ -39,7 +39,7 @@ function createAgent({ Agent, EnvHttpProxyAgent }: HttpClient, options: FetchOpt
   const lookup = addresses === undefined ? {} : { lookup: lookupAmong(addresses) };
   const settings = { connect: { timeout, rejectUnauthorized, ...lookup }, ...LIMITS };
   if (options.proxied !== true) return new Agent(settings);
-  // Through a proxy there are two connections, of which none takes its settings from above.
+  // Through a proxy there are two connections, and neither uses `settings.connect`.
   return new EnvHttpProxyAgent({ ...settings, proxyTls: { timeout }, requestTls: { rejectUnauthorized } });
 }
 

@@ -1,5 +1,5 @@
-// The parts of undici that outgoing requests use. They are loaded one after the other, because its index takes more
-// than twice as long, at once, and nothing else runs meanwhile.
+// The parts of undici that outgoing requests use. They are loaded one by one, with a turn of the event loop after each,
+// because loading its index takes more than twice as long and blocks the loop.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Agent, Dispatcher, EnvHttpProxyAgent, interceptors } from 'undici';
 
@@ -12,14 +12,14 @@ export interface HttpClient {
 
 type Request = (this: Dispatcher, options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>;
 
-/** What an agent needs, in pieces of which none takes long. */
+/** Modules that an agent needs, loaded beforehand so that no single step takes long. */
 const PIECES = ['core/util', 'core/connect', 'dispatcher/client-h1', 'dispatcher/client-h2', 'dispatcher/pool'];
 
 let client: Promise<HttpClient> | undefined;
 
 export function loadHttpClient(): Promise<HttpClient> {
   client ??= load().catch(error => {
-    // Without a descriptor that is free it is tried again.
+    // The next request tries again: perhaps no file descriptor was free.
     client = undefined;
     throw error;
   });
@@ -27,7 +27,7 @@ export function loadHttpClient(): Promise<HttpClient> {
 }
 
 async function load(): Promise<HttpClient> {
-  // A build finds here that it needs the package.
+  // From this literal a build knows that it needs the package.
   const index = import.meta.resolve('undici');
   const part = async (name: string) => {
     const { default: exported } = await import(new URL(`./lib/${name}.js`, index).href);

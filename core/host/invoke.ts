@@ -1,5 +1,5 @@
-// The only way to call a function that another plugin handed over: it runs as its owner's, within a deadline, and its
-// errors count against the owner.
+// The only way to call a function that another plugin handed over: it runs as code of its owner, within a deadline, and
+// its errors count against the owner.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Problem } from '../contract/problem.ts';
 import { causesOf, thrownObject } from '../kit/causes.ts';
@@ -22,7 +22,7 @@ export function currentScope(): Scope | undefined {
   return current.getStore();
 }
 
-/** Who answers a call right now, and whose call it is; undefined while none is being begun. */
+/** The plugin that begins to answer a call, and its caller; undefined outside the synchronous part of a call. */
 let answering: { readonly scope: Scope; readonly caller: Scope | undefined } | undefined;
 
 /** Runs `fn`, by which `scope` answers a call of `caller`. */
@@ -60,8 +60,8 @@ export function blame(error: unknown, scope: Scope): void {
 }
 
 /**
- * Runs `fn` as the plugin's, so that timers and promises that it creates belong to the plugin too. Stacks are read up
- * to the name of this function, or of `invoke` (see source-place.ts).
+ * Runs `fn` as code of the plugin, so that timers and promises that it creates belong to the plugin too. The name of
+ * this function, and that of `invoke`, must stay: source-place.ts finds in a stack by them where a call begins.
  */
 export function runAs<Value>(scope: Scope, what: string, fn: () => Value): Value {
   const insideBeforeMs = insideMs;
@@ -117,7 +117,7 @@ function settled(
         scope.log.debug(`${call.what}: it failed after it had been left behind`, asThrown(scope, call.what, thrown));
       else reject(failure(scope, call, thrown));
     };
-    // The `then` of anything else is code of the plugin, and may give what is to be waited for in turn.
+    // Any other `then` is code of the plugin, and may resolve with a further thenable.
     const plain = isPlainPromise(promise) ? promise : runAs(scope, call.what, () => new Promise(done => done(promise)));
     plain.then(onValue, onError);
   });
@@ -131,7 +131,7 @@ function lateness(scope: Scope, { place, what }: Call, limitMs: number): Problem
   return problem;
 }
 
-/** To look at what was thrown may run code of the plugin; what is returned may be looked at by anybody. */
+/** The thrown value as an object that is safe to read. Reading it for the first time may run code of the plugin. */
 export function asThrown(scope: Scope, what: string, thrown: unknown): object {
   return runAs(scope, what, () => thrownObject(thrown));
 }

@@ -1,5 +1,5 @@
 // The index files of the product's plugins as one script of a build (see core/build/joined-plugins.ts). A plugin is
-// taken from there only while its folder holds the same index file.
+// loaded from the script only while its folder holds the same index file.
 import { hash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
@@ -7,12 +7,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { CompiledScript } from './compiled-script.ts';
 
 const FILE = new URL('../bundle/joined-plugins.cjs', import.meta.url);
-/** As stacks name the script. */
+/** The URL of the script in stack traces. */
 export const JOINED_URL = FILE.href;
 const FOLDERS = fileURLToPath(new URL('../../plugins', import.meta.url));
-/** Of the folders that are there. The script is run as a whole, which costs more than a few of them. */
+/** The share of folders to load from which on the script is used: running all of it costs more than a few imports. */
 const MIN_SHARE = 1 / 3;
-/** A larger index file is never the same as one that was joined. */
+/** Larger index files are never joined. */
 const MAX_INDEX_BYTES = 2 ** 20;
 
 interface JoinedPlugin {
@@ -35,8 +35,8 @@ interface Joined {
 let script: CompiledScript | undefined;
 
 /**
- * Reads the script, where the host runs from a build; without it all folders are loaded by themselves. What V8 has
- * compiled of it counts only with the flags that V8 had then, so this comes before any of them changes.
+ * Reads the script if the host runs from a build; without it each plugin is imported from its folder. Call this before
+ * any flag of V8 is changed, because V8 accepts the code cache only with the flags with which it was written.
  */
 export function readJoinedPlugins(): CompiledScript | undefined {
   if (existsSync(FILE)) script ??= new CompiledScript(FILE);
@@ -45,24 +45,24 @@ export function readJoinedPlugins(): CompiledScript | undefined {
 
 export class JoinedPlugins {
   readonly #plugins: Plugins;
-  /** One for all files, because what each would need is new memory. */
+  /** One buffer for all files, because a new one for each would take memory. */
   readonly #read = Buffer.allocUnsafeSlow(MAX_INDEX_BYTES);
 
   private constructor(plugins: Plugins) {
     this.#plugins = plugins;
   }
 
-  /** Has none where the script was not read, or where only `chosen` of the `found` folders are loaded. */
+  /** Holds no plugin when the script was not read, or when `chosen`, out of `found`, is too few folders. */
   static async forLoading(chosen: number, found: number): Promise<JoinedPlugins> {
     if (script === undefined || chosen < found * MIN_SHARE) return new JoinedPlugins({});
     const joined = script.run() as Joined;
-    // In a build this module is a part of what lies beside the script.
+    // In a build this module lies beside the script, so imports resolve as they would in the script.
     const onDemand = (specifier: string): Promise<unknown> => import(specifier);
     const modules = await Promise.all(joined.imports.map(onDemand));
     return new JoinedPlugins(joined.load(modules, onDemand, specifier => import.meta.resolve(specifier)));
   }
 
-  /** What loads the plugin of this index file; undefined when the file has to be imported. */
+  /** The function that loads the plugin of this index file; undefined when the file has to be imported. */
   loaderOf(indexFile: string): (() => unknown) | undefined {
     const folder = path.dirname(indexFile);
     const name = path.basename(folder);

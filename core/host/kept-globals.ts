@@ -1,10 +1,12 @@
-// What everybody in the process calls by a global name, such as `Promise` or `setTimeout`: a plugin that assigns
-// another to it fails there and is named, instead of replacing it for the host and all others.
+// Makes global functions, such as `Promise` or `setTimeout`, read-only: a plugin that assigns to one fails at that
+// line, instead of replacing the function for the host and all other plugins.
 
-/** Of what these hold, too. Nothing inherits from them, so that whoever has members of the same names may set those. */
+/**
+ * Objects that are frozen too. No object inherits from them, so no assignment to another object fails because of it.
+ */
 const NAMESPACES = [JSON, Math, Reflect];
 
-/** The returned function lets the names be assigned to again. */
+/** The returned function makes the global names writable again. */
 export function keepGlobals(): () => void {
   const kept = Object.entries(Object.getOwnPropertyDescriptors(globalThis))
     .filter(([, { value, writable, configurable }]) => typeof value === 'function' && writable && configurable)

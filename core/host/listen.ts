@@ -1,4 +1,4 @@
-// Begins to listen for clients, and tells what came of it: the address, who holds the port, or that everybody may come.
+// Opens the native listener, and logs its address, who has the port if it is in use, and that no login is needed.
 import type { Logger } from '../contract/log.ts';
 import { errorText } from '../kit/error-text.ts';
 import { isLoopback } from '../kit/loopback.ts';
@@ -11,7 +11,7 @@ const REMEDY = 'dumb.api_service.host and dumb.api_service.port choose another';
 
 export interface ListenOptions {
   readonly api: Settings['api'];
-  /** Instead of what the settings say. */
+  /** Takes precedence over the settings. */
   readonly override: { readonly host?: string; readonly port?: number };
   readonly hasLogin: () => boolean;
   readonly log: Logger;

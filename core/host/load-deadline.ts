@@ -5,7 +5,7 @@ import { threadTimeMs } from '../kit/thread-time.ts';
 import { durationText } from './duration-text.ts';
 
 const TICK_MS = 10;
-/** The machine, not the plugin, causes waits that are longer than this. */
+/** No more than this counts of one wait, because the machine, and not the plugin, causes longer ones. */
 const LONGEST_WAIT_MS = 2 * TICK_MS;
 /**
  * When other threads use more than this share of a wait in processor time, the thread waits for them and not for the
@@ -29,9 +29,9 @@ export interface LoadLimits {
 }
 
 /**
- * Rejects with an Error that names `what` when `run` takes longer than `ms`, or when `signal` fires. The work itself
- * cannot be stopped. Only what exceeds its limit in wall time gets that limit once more, measured, because measuring
- * has a cost.
+ * Rejects with an Error that names `what` when `run` takes longer than `ms`, or when `signal` aborts. The work itself
+ * cannot be stopped. Because measuring has a cost, it begins only after `ms` of wall time, and counts `ms` from then
+ * on.
  */
 export function withinLoadTime<Value>(
   run: () => Value | Promise<Value>,

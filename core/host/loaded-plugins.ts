@@ -1,7 +1,7 @@
-// What the log says of the plugins when all have been set up.
+// The line in the log about the plugins when all have been set up.
 import type { PluginReport, PluginState } from '../contract/host.ts';
 
-/** A trimmed choice leaves a hundred out. */
+/** How many plugins that are left out are named; a short `dumb.plugins.enabled` leaves out a hundred. */
 const MOST_NAMES = 10;
 
 /** How many plugins are loaded, and which are not, apart from those that failed, which have lines of their own. */

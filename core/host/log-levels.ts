@@ -1,11 +1,11 @@
-// The log levels of services: a word that stands for none is told.
+// Finds log levels of services that are no known level.
 import { variableName } from '../config/environment.ts';
 import type { NamedBlock } from '../contract/config.ts';
 import { findLevel, LEVELS } from '../kit/log-level.ts';
 
 /**
- * One line for each. A word that goes into the command or the variables of a block may be one of the program's own.
- * `variables` are those of the environment that override a member.
+ * One sentence for each unknown level. A block that passes `{log_level}` to its program is left out, because the word
+ * may be a level of that program. `variables` are the environment variables that override a member.
  */
 export function unknownLevels(blocks: readonly NamedBlock[], variables: readonly string[]): string[] {
   return blocks.flatMap(({ isHost, path, block }) => {

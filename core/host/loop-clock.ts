@@ -1,13 +1,13 @@
-// The clock of deadlines. It counts the time in which the event loop made progress, so that nobody misses a deadline
-// because other code blocked the loop. A stall is logged with its cause.
+// The clock of deadlines: it counts only time in which the event loop made progress, so that no call is late because
+// other code blocked the loop. A stall is logged with its cause.
 import { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '../contract/log.ts';
 
 /** One timer checks all deadlines, because one for each would cost more than most calls. */
 const PROBE_MS = 100;
-/** While nobody has a deadline, so that an idle host sleeps. */
+/** The pause between two looks while there is no deadline, so that an idle host sleeps. */
 const REST_MS = 1_000;
-/** A turn may be late by this much; beyond it the loop is taken to have been blocked. */
+/** How late a look may be; any longer delay means that the loop was blocked, and does not count as progress. */
 const TOLERANCE_MS = 50;
 const BLOCKED_MS = 500;
 /** Shorter calls are not recorded as causes of a stall. */
@@ -34,7 +34,7 @@ let beforeMs = performance.now();
 let progressMs = 0;
 let longest: LongCall | undefined;
 
-/** Timers are started in it, because one that a plugin's call starts would belong to that plugin. */
+/** The host's async context, in which timers are started: within a plugin's call they would belong to the plugin. */
 const own = new AsyncResource('loop-clock');
 let isResting = false;
 let timer = schedule();
@@ -63,7 +63,7 @@ function look(): void {
   const pauseMs = isResting ? REST_MS : PROBE_MS;
   beforeMs = now;
   progressMs += Math.min(elapsedMs, pauseMs + TOLERANCE_MS);
-  // A call that held the loop during a rest need not have made the end of that rest late.
+  // A call may block the loop during a rest and end before the rest does, so that this look is not late.
   const blockedMs = Math.max(elapsedMs - pauseMs, longest?.ms ?? 0);
   if (blockedMs > BLOCKED_MS) {
     const cause = longest === undefined ? 'no call is known that held it' : `held up by ${longest.name}`;
@@ -75,7 +75,7 @@ function look(): void {
 }
 
 /**
- * One late call at a time, the first that began: who waits for it hears of that before its own deadline is looked at.
+ * Reports one late call at a time, the oldest first: its caller learns of it before the caller's deadline is checked.
  */
 function tellNextLate(): void {
   for (const deadline of pending) {

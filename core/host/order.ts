@@ -42,8 +42,8 @@ export function orderPlugins<Item extends Orderable>(items: readonly Item[]): Or
 }
 
 /**
- * Calls `setUp` for one item after the other. For one that takes longer than `patienceMs` those alone wait that come
- * after it, so that several that hang are waited for at the same time.
+ * Calls `setUp` for one item after the other. When one takes longer than `patienceMs`, only items that need it, or name
+ * it in `after`, go on waiting for it, so that the deadlines of several items that hang pass at the same time.
  */
 export async function inTurn<Item extends Orderable>(
   sorted: readonly Item[],

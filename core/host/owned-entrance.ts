@@ -1,5 +1,5 @@
-// The entrance as plugins use it: what a listener of theirs does with a request runs as theirs, and a fault of it costs
-// that request alone.
+// The entrance as plugins get it: the handlers of a plugin's own listener run as code of the plugin, and an error in
+// them costs only the request that caused it.
 import type { HttpEntrance } from '../contract/route.ts';
 import type { Call } from '../kit/owner.ts';
 import { refuse, refuseSocket } from '../kit/refusal.ts';
@@ -21,7 +21,7 @@ export function ownedEntrance(entrance: HttpEntrance): HttpEntrance {
     open(options) {
       const scope = currentScope();
       if (scope === undefined) return open(options);
-      /** The fault is counted and logged where it happened. */
+      /** Serves one request. `invoke` counts and logs an error, after which `giveUp` answers. */
       const attempt = async (serve: () => unknown, giveUp: () => void): Promise<void> => {
         try {
           await scope.invoke(REQUEST, serve);

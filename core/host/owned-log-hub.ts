@@ -1,5 +1,5 @@
-// The log as plugins subscribe to it: each listener runs as its plugin's, and ends with that plugin or with its first
-// failure.
+// The log hub as plugins get it: each listener runs as code of its plugin, and is removed with the plugin or after its
+// first failure.
 import type { LogHub } from '../contract/log.ts';
 import type { Call } from '../kit/owner.ts';
 import { currentScope } from './invoke.ts';
@@ -15,7 +15,7 @@ export function ownedLogHub(hub: LogHub): LogHub {
       const end = scope.own(
         hub.subscribe(records => {
           const told = async (): Promise<void> => scope.invoke(LISTENER, () => listener(records));
-          // It was told of, in a line that the same listener would fail at.
+          // `invoke` has logged the error, and the listener would probably fail at that line of the log too.
           told().catch(() => end());
         }),
       );

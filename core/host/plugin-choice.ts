@@ -1,4 +1,4 @@
-// Which of the plugins that there are the configuration, or the command line, wants.
+// Which of the plugins that were found are to be loaded, by the configuration or the command line.
 
 export interface PluginChoice {
   /** Folder names; all folders when empty. */

@@ -1,4 +1,4 @@
-// Opens the databases of one plugin: decides where their files are, and that each file has one owner.
+// Opens the databases of one plugin: decides where their files are, and makes sure that each file has one owner.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,9 +14,9 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface DatabasePlace {
   readonly configDir: string;
-  /** Paths of the database files that plugins of this host have reserved, with the plugin. */
+  /** The names of the plugins that have reserved a database file, by its path. */
   readonly owners: Map<string, string>;
-  /** Whether nothing is read or written; databases are then empty and in memory. */
+  /** Whether databases are empty and in memory, so that no file is read or written. */
   readonly dryRun: boolean;
 }
 

@@ -1,4 +1,4 @@
-// One plugin of the set: where it was found, how far its set-up has come, and what is reported of it.
+// One plugin of the set: where it was found, the state of its set-up, and the report about it.
 import type { PluginReport, PluginState } from '../contract/host.ts';
 import type { Plugin } from '../contract/plugin.ts';
 import type { PluginFolder } from './discover.ts';
@@ -11,7 +11,7 @@ import { realFolder } from './source-place.ts';
 export interface PluginEntry {
   readonly name: string;
   readonly found: PluginFolder;
-  /** As stacks name it. */
+  /** The folder as it appears in stack traces. */
   readonly realFolder: string;
   /** `pending` means imported but not yet set up. */
   state: PluginState | 'pending';
@@ -23,7 +23,7 @@ export interface PluginEntry {
   importScope: Scope | undefined;
   readonly errors: FaultCounts;
   loadMs: number | null;
-  /** Why it failed, where others may end that by what they do. */
+  /** Set when the plugin failed because of another plugin (see rivalry.ts). */
   rivalry: Rivalry | undefined;
 }
 
@@ -32,7 +32,7 @@ export function newEntry(found: PluginFolder): PluginEntry {
   return {
     name: found.name,
     found,
-    // Asked for at a fault only, and looked up for hundreds of folders at a start otherwise.
+    // A getter, because only faults need it, and a start would resolve the paths of hundreds of folders.
     get realFolder() {
       folder ??= realFolder(found.folder);
       return folder;
@@ -48,7 +48,7 @@ export function newEntry(found: PluginFolder): PluginEntry {
   };
 }
 
-/** What it registered is looked up when somebody asks, as most look at its state alone. */
+/** The report about a plugin. Some members are getters, because most readers look at the state alone. */
 export function reportOf(
   entry: PluginEntry,
   required: boolean,
@@ -77,7 +77,7 @@ export function reportOf(
   };
 }
 
-/** In order of set-up, and those that wait for each other. */
+/** The entries in order of set-up, and those that wait for each other. */
 export function entriesInOrder(entries: readonly PluginEntry[]) {
   return orderPlugins(
     entries.map(entry => ({

@@ -1,4 +1,4 @@
-// Plugins that ended the process: recorded while it exits, and not loaded again until their files change.
+// Plugins that ended the process: they are recorded while it exits, and not loaded again until their files change.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -27,7 +27,7 @@ export class PluginExits {
     return `it ended Stackwarden with process.exit(${exit.code}) at ${exit.at}; mend it, and it is loaded again when its files have changed`;
   }
 
-  /** Synchronous, because nothing else runs any more while the process exits. Throws when it cannot be written. */
+  /** Synchronous, because nothing asynchronous runs any more while the process exits. Throws when it cannot write. */
   record({ name, folder }: PluginFolder, code: number): void {
     const exits = { ...this.#readNow(), [name]: { digest: digestOf(folder), code, at: new Date().toISOString() } };
     mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
@@ -39,7 +39,7 @@ export class PluginExits {
     try {
       return exitsSchema.parse(JSON.parse(await readPrivate(this.#file)));
     } catch {
-      // Without it, or with one that others may have written, a plugin gets another chance.
+      // When the file is missing, or others may have written it, every plugin gets another chance.
       return {};
     }
   }
@@ -53,7 +53,7 @@ export class PluginExits {
   }
 }
 
-/** Of every file of the plugin, without the packages it uses. */
+/** A digest of all files of the plugin, without the packages that it uses. */
 function digestOf(folder: string): string {
   const hash = createHash('sha256');
   const add = (directory: string): void => {

@@ -86,13 +86,13 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     paths: shared.paths,
     Problem,
     z,
-    // Members of both are looked at again and again, so that accessors are read once, as the plugin's.
+    // Routes and streams are copied, so that an accessor among their members runs once, here, as code of the plugin.
     route(given) {
       const names = Object.keys(given).filter(name => name !== 'response') as (keyof typeof given)[];
       const route = {
         ...(Object.fromEntries(names.map(name => [name, given[name]])) as Omit<typeof given, 'response'>),
         handle: given.handle?.bind(given),
-        // Made when it is asked for, because what an answer holds may grow with what others contribute.
+        // A getter, because the schema of an answer may grow with what other plugins contribute.
         get response() {
           return given.response;
         },

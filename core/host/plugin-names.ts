@@ -1,11 +1,11 @@
-// Finds names that no plugin has, in `dumb.plugins` and on the command line, and what was probably meant by them.
+// Finds names of plugins that do not exist, in `dumb.plugins` and on the command line, and suggests what was meant.
 import type { ConfigReview } from '../contract/config.ts';
 import { nearestWord } from '../kit/nearest-word.ts';
 
-/** So many plugins are named that have the given word as a part of their names. */
+/** How many plugins are suggested whose names contain the given word. */
 const MAX_MEANT = 3;
 
-/** The sentence that a name is that of no plugin, with those that were probably meant. */
+/** The sentence that there is no plugin of this name, with the names that were probably meant. */
 export function noSuchPlugin(name: string, known: readonly string[]): string {
   const fault = `there is no plugin '${name}'`;
   const nearest = nearestWord(name, known);
@@ -15,8 +15,8 @@ export function noSuchPlugin(name: string, known: readonly string[]): string {
 }
 
 /**
- * A name that is to be loaded, or that was probably mistyped, is a problem; one that is left out may be that of a
- * plugin which this build does not have.
+ * A name in `enabled`, and one that was probably mistyped, is a problem. Any other name in `disabled` is a note,
+ * because it may be that of a plugin which this build does not have.
  */
 export function unknownPlugins(
   { enabled, disabled }: { readonly enabled: readonly string[]; readonly disabled: readonly string[] },

@@ -21,16 +21,16 @@ import { withPlace } from './syntax-place.ts';
 import { isNoService, isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;
-/** Of the deadline of a set-up: after this, others that do not come after it are set up beside it. */
+/** The part of a set-up's deadline after which plugins that do not depend on it are set up meanwhile. */
 const PATIENCE_SHARE = 0.1;
-/** Of a dry run. */
+/** The reason of a plugin whose set-up ended early in a dry run, because it would have changed something. */
 const SET_UP_IN_PART = 'set up as far as it changes nothing';
 
 export interface PluginDeadlines {
   readonly importMs: number;
   readonly setupMs: number;
   readonly disposeMs: number;
-  /** Shorter limits of calls, by place. */
+  /** Upper limits for the deadlines of calls, by place. */
   readonly callMs?: Partial<Record<FaultPlace, number>>;
 }
 
@@ -44,7 +44,7 @@ interface Loading {
 export interface PluginSetOptions {
   readonly directories: () => readonly string[];
   readonly choice: () => PluginChoice;
-  /** Why a folder is not loaded although it could be; null when it is. */
+  /** Why a folder that could be loaded must not be; null when it may be. */
   readonly refusalOf: (folder: PluginFolder) => Promise<string | null>;
   readonly deadlines: PluginDeadlines;
   readonly registries: Registries;
@@ -64,14 +64,16 @@ export class PluginSet {
   /** Contributors whose values were found not to fit while a change was in progress. */
   readonly #refusals = new Map<Scope, Error>();
   readonly #closing = new AbortController();
-  /** Aborts with `#closing`, and before it where a stop waits for the required plugins alone. */
+  /**
+   * Abandons plugins that are not required. Aborts with `#closing`, or before it while a stop waits for required ones.
+   */
   readonly #hurrying = new AbortController();
 
   constructor(options: PluginSetOptions) {
     this.#options = options;
   }
 
-  /** Brings the plugins in line with the folders; those in `changed` are loaded anew. */
+  /** Brings the plugins in line with the folders; plugins that `changed` names are reloaded. */
   refresh(changed: ReadonlySet<string> = new Set()): Promise<void> {
     return this.#change(() => this.#refresh(changed));
   }
@@ -85,7 +87,7 @@ export class PluginSet {
   }
 
   /**
-   * Sets a failed plugin, or the one that it fails for, up once more; one that could not be imported is loaded anew.
+   * Sets a failed plugin up again, and failed plugins that it needs. One that could not be imported is imported again.
    */
   retry(name: string): Promise<void> {
     return this.#change(async () => {
@@ -113,10 +115,10 @@ export class PluginSet {
     return found;
   }
 
-  /** The plugin whose code made an error, unless it ran as that plugin anyhow; undefined where there is none. */
+  /** The plugin whose code made an error, if that code ran as another plugin or as the host; else undefined. */
   ownerOf(error: unknown, ranAs: Scope | undefined): Scope | undefined {
     const byFolder = new Map([...this.#entries.values()].map(entry => [entry.realFolder, entry]));
-    // The maps of all of the product's plugins take memory, and would hardly tell another of them.
+    // The source map of the product's plugins takes memory, and would hardly ever blame another of them.
     const usesMaps = ranAs === undefined || !isOfProduct(this.folderOf(ranAs.plugin)?.folder ?? '');
     const entry = byFolder.get(folderOfCode([...byFolder.keys()], error, usesMaps) ?? '');
     return entry === undefined || entry.name === ranAs?.plugin ? undefined : (entry.scope ?? entry.importScope);
@@ -147,7 +149,7 @@ export class PluginSet {
     this.#hurrying.abort();
   }
 
-  /** Same but for the required plugins, which see to what an earlier host has left. */
+  /** Same as `stopLoading`, but required plugins go on, because they deal with processes that an earlier host left. */
   hurryLoading(): void {
     this.#hurrying.abort();
   }
@@ -165,7 +167,7 @@ export class PluginSet {
     });
   }
 
-  /** A change is the host's own work, also when a plugin brought it about. */
+  /** Makes one change at a time. It runs as code of the host, even if a plugin caused it. */
   async #change(change: () => Promise<void>): Promise<void> {
     const run = async (): Promise<void> => {
       if (this.#closing.signal.aborted) return;
@@ -183,7 +185,7 @@ export class PluginSet {
     return this.#entries.get(name)?.found;
   }
 
-  /** The configuration section of each plugin: `dumb.<name>`, with `-` as `_`. */
+  /** The plugin that owns a section of the configuration, by dotted path: `dumb.<name>`, with `-` as `_`. */
   sectionOwners(): ReadonlyMap<string, string> {
     const owners = [...this.#entries.values()].filter(entry => entry.plugin?.config !== undefined);
     return new Map(owners.map(entry => [sectionPath(entry.name).join('.'), entry.name]));
@@ -231,14 +233,14 @@ export class PluginSet {
     await this.#setUpPending();
   }
 
-  /** Has the next import of the plugin read its files, and not what an earlier import left in memory. */
+  /** Makes the next import of the plugin read its files again, instead of using the module cache. */
   #beginGeneration(name: string): void {
     this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
   }
 
   /**
-   * The program's own required plugins, and what they need: without them, while its folder is deleted, the host would
-   * go on, but supervise nothing, or admit everybody.
+   * The product's required plugins and all that they need, as far as they are ready. They stay when the product's
+   * folder is deleted: without them, the host would supervise nothing, or let everyone in.
    */
   #indispensable(): Set<PluginEntry> {
     const all = this.#options.required().flatMap(name => [...this.#withNeeds(name)]);
@@ -319,7 +321,7 @@ export class PluginSet {
   }
 
   /**
-   * Sets up, in order, every plugin that is pending; skipped plugins are tried again, and those that lost to others.
+   * Sets up every pending plugin, in order. Plugins that were skipped, or failed because of another, are tried again.
    */
   async #setUpPending(): Promise<void> {
     do {
@@ -352,7 +354,7 @@ export class PluginSet {
     });
   }
 
-  /** Gives those another try whose lost names are to be had again. */
+  /** Makes plugins pending that failed because of a name which is free again. Returns whether there are any. */
   #readmit(): boolean {
     const readmitted = [...this.#entries.values()].filter(
       ({ state, rivalry }) => state === 'failed' && isOver(rivalry, name => this.#entries.get(name)),
@@ -380,7 +382,7 @@ export class PluginSet {
         const disposer: unknown = await runAs(scope, 'its set-up', () =>
           plugin.setup(host, parseSection(plugin, registries, scope) as never),
         );
-        // What it has made since it was left behind would stay, and be in the way of the next set-up.
+        // What a set-up made after its deadline would stay, and be in the way of the next set-up.
         if (scope.disposed && typeof disposer === 'function') scope.disposeLate(disposer as Disposer);
         return disposer;
       };
@@ -408,7 +410,7 @@ export class PluginSet {
     }
   }
 
-  /** Whether a plugin may not have come to provide what it would at a start. */
+  /** Whether a set-up ended early in a dry run, so that services may be missing which a start would have. */
   #isAnyInPart(): boolean {
     return [...this.#entries.values()].some(({ reason }) => reason === SET_UP_IN_PART);
   }
@@ -424,7 +426,7 @@ export class PluginSet {
     }
     const { scope } = entry;
     if (scope !== undefined) this.#options.registries.events.hold(scope);
-    // Told before its disposers run, which may take their time.
+    // The state changes before the disposers run, because they may take long.
     entry.state = entry.plugin === undefined ? 'failed' : state;
     if (reason !== null) entry.reason = reason;
     await scope?.dispose();

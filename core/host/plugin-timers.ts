@@ -1,5 +1,5 @@
-// Timers and microtasks that plugins start with Node's own functions instead of the host's: what they do is measured as
-// the plugin's, and timers that outlive it are named.
+// Timers and microtasks that plugins start with Node's own functions instead of the host's: they run as code of their
+// plugin, and timers that outlive the plugin are reported.
 import { currentScope, runAs } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
@@ -16,7 +16,7 @@ interface Interval {
 const WHAT = 'a timer of its own';
 const intervals = new WeakMap<Scope, Set<Interval>>();
 
-/** Replaces these functions of the process; the returned function puts them back. */
+/** Replaces the global functions; the returned function puts them back. */
 export function followTimers(): () => void {
   const { setTimeout: plainTimeout, setInterval: plainInterval, queueMicrotask: plainMicrotask } = globalThis;
   globalThis.setTimeout = following(plainTimeout, plainTimeout as Start);
@@ -37,7 +37,10 @@ export function followTimers(): () => void {
   };
 }
 
-/** Node forgets whose a microtask is before it tells what that threw, but not whose a tick is. */
+/**
+ * Runs a microtask as code of its plugin. Its error is thrown again in a tick, because Node reports an uncaught error
+ * of a tick in the async context of the plugin, but not one of a microtask.
+ */
 function inTurn(scope: Scope, callback: () => void): void {
   try {
     runAs(scope, 'a microtask of its own', callback);
@@ -58,7 +61,7 @@ export function intervalsLeftBy(scope: Scope): string[] {
   });
 }
 
-/** Keeps what belongs to the function itself, such as how it is promisified. */
+/** Wraps a function of Node, and keeps its own properties, such as its promisified form. */
 function following<Plain extends object>(plain: Plain, start: Start): Plain {
   const replacement: Start = (callback, ms, ...args) => {
     const scope = currentScope();
@@ -73,7 +76,7 @@ function remember(scope: Scope, interval: Interval): void {
   intervals.set(scope, new Set([...known, interval]));
 }
 
-/** Node tells it in no public way. */
+/** Node has no public member for this. */
 function isRunning({ timer }: Interval): boolean {
   return (timer as { _destroyed?: boolean })._destroyed !== true;
 }

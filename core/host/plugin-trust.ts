@@ -1,5 +1,5 @@
-// Whether a plugin folder may be loaded: plugins run with all rights of the host, so nobody but root and the host's own
-// user may be able to write, exchange or add anything of them.
+// Whether a plugin folder may be loaded: plugins run with all rights of the host, so only root and the host's own user
+// may be able to change, replace or add any of their files.
 import type { Stats } from 'node:fs';
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
@@ -35,7 +35,8 @@ class Search {
     this.#seen.add(real);
     const entry = await lstat(real);
     if (!entry.isDirectory()) return null;
-    // Others may add files to a sticky directory, so here, unlike on the way, it is no better than any other.
+    // Others may add files to a sticky directory, so within a plugin, unlike on the way to it, they must not write to
+    // it.
     const reason = distrust(entry);
     if (reason !== null) return { place: real, reason };
     for (const member of await readdir(real, { withFileTypes: true })) {
@@ -61,7 +62,7 @@ class Search {
     const entry = await lstat(place);
     if (!entry.isSymbolicLink()) return finding(place, entry);
     if (links === MAX_LINKS) return { place, reason: 'is one of too many links' };
-    // The mode of a link says nothing; its owner and its directory decide who may exchange it.
+    // The mode of a link says nothing; its owner and its directory decide who may replace it.
     const reason = distrust({ uid: entry.uid, mode: 0 });
     if (reason !== null) return { place, reason };
     return this.#wayTo(path.resolve(parent, await readlink(place)), links + 1);

@@ -5,9 +5,9 @@ import type { Logger } from '../contract/log.ts';
 import { watchDirectories } from '../kit/directory-watch.ts';
 
 const QUIET_MS = 200;
-/** A folder that always changes is reported all the same. */
+/** How long after a first change it is reported, even if changes never pause. */
 const MAX_WAIT_MS = 10_000;
-/** A plugin that writes into its own folder when it is loaded would be loaded anew without end. */
+/** Reports of one folder per window: a plugin that writes to its folder when loaded would be reloaded without end. */
 const MAX_REPORTS = 10;
 const WINDOW_MS = 60_000;
 
@@ -17,10 +17,10 @@ export interface PluginWatch {
   readonly isWanted: (name: string) => boolean;
   /** The folders of the plugins that are known. */
   readonly known: () => readonly string[];
-  /** Unix time; what has changed after it is reported too. */
+  /** Unix time in milliseconds; changes after it, but before the watch, are reported too. */
   readonly sinceMs: number;
   readonly log: Logger;
-  /** The names are none when the directory itself changed. */
+  /** Called with the names of changed folders; with none when only a plugin directory itself changed. */
   readonly onChange: (names: ReadonlySet<string>) => void;
 }
 
@@ -35,7 +35,7 @@ export async function watchPluginFolders({
 }: PluginWatch): Promise<() => Promise<void>> {
   if (directories.length === 0) return async () => undefined;
   let changed = new Set<string>();
-  /** Of the changes that are not reported yet. */
+  /** The time of the first change that is not reported yet. */
   let firstMs: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const limit = new ReportLimit(log);
@@ -54,7 +54,7 @@ export async function watchPluginFolders({
     timer = setTimeout(report, ms);
     timer.unref();
   };
-  /** Empty for the directory of plugins itself. */
+  /** The name of the plugin folder that holds the file; empty for a plugin directory itself. */
   const folderOf = (file: string): string | undefined => {
     const directory = directories.find(candidate => file === candidate || file.startsWith(candidate + path.sep));
     return directory === undefined ? undefined : path.relative(directory, file).split(path.sep, 1)[0];
@@ -67,7 +67,7 @@ export async function watchPluginFolders({
     directories,
     depth: 4,
     sinceMs,
-    // What the packages of a plugin hold, and the source maps of a build, are no code of its own.
+    // The packages that a plugin uses, and the source maps of a build, are not its own code.
     ignored: file => file.includes(`${path.sep}node_modules${path.sep}`) || file.endsWith('.map') || isForeign(file),
     log,
     onChange(file) {
@@ -79,7 +79,7 @@ export async function watchPluginFolders({
       wait(Math.max(0, Math.min(QUIET_MS, firstMs + MAX_WAIT_MS - now)));
     },
   });
-  // A directory that is gone by now has no time by which it would be told.
+  // Changes before the watch are found by modification times, which a directory that is gone does not have.
   const places = new Set(known().map(folder => path.dirname(folder)));
   const there = await Promise.all([...places].map(place => stat(place).catch(() => undefined)));
   if (there.includes(undefined)) wait(QUIET_MS);
@@ -89,7 +89,7 @@ export async function watchPluginFolders({
   };
 }
 
-/** How often each folder was reported lately. */
+/** Limits how often each folder is reported. */
 class ReportLimit {
   readonly #log: Logger;
   readonly #times = new Map<string, number[]>();
@@ -99,7 +99,7 @@ class ReportLimit {
     this.#log = log;
   }
 
-  /** Counts a report that is allowed; tells of the first that is not. */
+  /** Whether the folder may be reported now. Counts the report if so; logs the first one that is not allowed. */
   allows(name: string): boolean {
     const times = this.#recent(name);
     if (times.length < MAX_REPORTS) {
@@ -116,7 +116,7 @@ class ReportLimit {
     return false;
   }
 
-  /** Until the first of them may be reported again. */
+  /** Milliseconds until the first of these folders may be reported again. */
   pauseMs(names: ReadonlySet<string>): number {
     const oldest = [...names].map(name => this.#recent(name)[0] ?? 0);
     return Math.max(0, Math.min(...oldest) + WINDOW_MS - performance.now());

@@ -1,5 +1,5 @@
-// What a host that has a process to itself follows in it: errors that nobody caught, a stalled event loop, timers of
-// plugins, and an exit that a plugin brings about.
+// What a host watches when it has a process to itself: uncaught errors, a stalled event loop, timers of plugins, and an
+// exit that a plugin causes.
 import type { Logging } from '../log/own-log.ts';
 import { currentScope } from './invoke.ts';
 import { keepGlobals } from './kept-globals.ts';
@@ -32,12 +32,13 @@ export function watchProcess(logging: Logging, faults: ProcessFaults): () => voi
   const unwatch = watchEventLoop(logging.logger('host'));
   const unfollow = followTimers();
   const giveBack = keepGlobals();
-  /** Nothing ends the process while the host runs but a plugin that calls process.exit. */
+  /** While the host runs, only a plugin that calls process.exit ends the process. */
   const onExit = (code: number): void => {
-    // A handler of signals, or of the errors of others, runs as nobody or as the other.
+    // The current scope alone can mislead: a handler of signals has none, and one of errors may run in another
+    // plugin's.
     const { plugin } = faults.ownerOf(new Error('called here'), currentScope()) ?? {};
     if (plugin === undefined) return;
-    // A host that its plugin ends has not stopped in order, whatever the plugin says.
+    // The host has not stopped in order, even if the plugin exits with 0.
     process.exitCode = EXIT_CODE;
     const fault = new Error(`the plugin ${plugin} ended the process with process.exit(${code})`);
     logging.fatal(`${plugin} is not loaded again until its files change`, fault);

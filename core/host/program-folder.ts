@@ -1,13 +1,13 @@
-// The folder that the program was loaded from. An upgrade may delete or replace it while the program runs; what stands
-// at its path then is none of this program's parts.
+// The folder that the program was loaded from. An upgrade may delete or replace it while the program runs; what is then
+// at its path does not belong to this program.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const PLUGINS = 'plugins';
-/** Whichever is deleted first, with the folder itself. */
+/** The folder itself, and parts of it, because a deletion may begin with any of them. */
 const PARTS = ['', 'core', PLUGINS];
-/** Longer than a deletion of everything pauses between two folders. */
+/** Longer than the pause between two plugin folders when the whole program is deleted. */
 const SETTLED_MS = 2_000;
 
 export class ProgramFolder {
@@ -15,19 +15,19 @@ export class ProgramFolder {
   readonly #identity: string;
   #plugins: readonly string[];
 
-  /** Of the folder as it is now. */
+  /** Remembers which folder is at the path now. */
   constructor(folder: string) {
     this.#path = folder;
     this.#identity = identityOf(folder);
     this.#plugins = this.#pluginNames();
   }
 
-  /** Whether the folder still is where and what it was. */
+  /** Whether the folder and its parts are still those that were there at first. */
   get isWhole(): boolean {
     return identityOf(this.#path) === this.#identity;
   }
 
-  /** Resolves once no further plugin goes: the first that does may be the beginning of the end of all. */
+  /** Resolves once no more plugin folders disappear: the first may be the beginning of a deletion of the program. */
   async settled(): Promise<void> {
     let names = this.#pluginNames();
     while (this.#plugins.some(name => !names.includes(name))) {

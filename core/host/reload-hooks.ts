@@ -1,5 +1,5 @@
-// Module hooks that pass the generation of an imported module on to the modules of its folder, so that a reload is
-// complete.
+// Module hooks that pass the generation of an imported module on to the modules of its folder, so that a reload of a
+// plugin reads all of its modules again.
 import * as nodeModule from 'node:module';
 
 interface ResolveContext {

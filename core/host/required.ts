@@ -1,5 +1,5 @@
-// Plugins that have to be there: the host does not start without them, and who may change the configuration over the
-// API must not switch authentication or supervision off with it.
+// Required plugins: the host does not start without them, and no change of the configuration through the API can leave
+// them out, so that it cannot switch off authentication or supervision.
 import type { PluginReport } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
 import { isChosen, type PluginChoice } from './plugin-choice.ts';
@@ -18,7 +18,7 @@ export function refuseWithoutRequired(before: Choice, after: Choice): void {
   }
 }
 
-/** Thrown when plugins are missing or failed without which the host does not start. */
+/** Thrown when required plugins are missing or failed, so that the host does not start. */
 class StartupError extends Error {
   override readonly name = 'StartupError';
 }

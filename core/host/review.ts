@@ -1,4 +1,4 @@
-// Looks through the configuration for what would not work, and what cannot be meant, as far as the core knows.
+// Checks the configuration for what would not work, and for what is probably a mistake, as far as the core knows.
 import type { OpenConfig } from '../config/open.ts';
 import type { ConfigReview } from '../contract/config.ts';
 import type { PluginReport } from '../contract/host.ts';

@@ -1,4 +1,4 @@
-// A fault of a plugin of which others are a part, so that they may end it by what they do.
+// A failure of a plugin that other plugins have a part in, so that it may end when they change.
 import type { PluginState } from '../contract/host.ts';
 import { causesOf } from '../kit/causes.ts';
 import { NameTaken } from '../kit/name-taken.ts';
@@ -11,17 +11,17 @@ interface Rival {
 
 type RivalOf = (name: string) => Rival | undefined;
 
-/** A need that leads back, or a name that another set-up of a plugin has. */
+/** A cycle of needs, or a name that the plugin `by` has taken in the set-up with this scope. */
 export type Rivalry = 'cycle' | { readonly by: string; readonly scope: Scope | undefined };
 
-/** Undefined where nobody else has a part in the error. */
+/** The taken name that caused the error; undefined when it has another cause. */
 export function rivalryOf(error: unknown, rivalOf: RivalOf): Rivalry | undefined {
   const taken = [...causesOf(error)].find(cause => cause instanceof NameTaken);
   return taken && { by: taken.by, scope: rivalOf(taken.by)?.scope };
 }
 
 /**
- * Whether the name is to be had again: its owner is gone, switched off, or set up anew since. One that has failed, or
+ * Whether the name is free again: its owner is gone, disabled, or was set up again since. An owner that has failed, or
  * waits for others, may come back, and keeps its names until then.
  */
 export function isOver(rivalry: Rivalry | undefined, rivalOf: RivalOf): boolean {

@@ -11,7 +11,7 @@ import { blame, blamedFor, invoke, runAs } from './invoke.ts';
 import { intervalsLeftBy } from './plugin-timers.ts';
 import { realFolder, sourcePlace } from './source-place.ts';
 
-/** Everything that a plugin waits for at a time may listen to a signal. */
+/** A plugin's signals may have any number of listeners: everything that the plugin waits for may listen. */
 const UNLIMITED = 0;
 
 export type FaultCounts = Partial<Record<FaultPlace, number>>;
@@ -22,11 +22,11 @@ export interface ScopeOptions {
   readonly log: Logger;
   /** Limit in milliseconds for each disposer. */
   readonly disposeMs: number;
-  /** Shorter limits of calls, by place. */
+  /** Upper limits for the deadlines of calls, by place. */
   readonly callMs?: Partial<Record<FaultPlace, number>> | undefined;
   /** Error counts of the plugin, which outlive the scope. */
   readonly errors: FaultCounts;
-  /** The other plugin whose code made an error that this one's failed with; undefined where there is none. */
+  /** The other plugin whose code made an error with which a call of this one failed; undefined when there is none. */
   readonly ownerOf?: (error: unknown, ranAs: Scope) => Scope | undefined;
 }
 
@@ -36,7 +36,7 @@ export class Scope implements Owner {
   readonly streams: string[] = [];
   readonly #options: ScopeOptions;
   readonly #abort = new AbortController();
-  /** Made when somebody listens, as to few of the hundreds of scopes of a start. */
+  /** Created on demand, because few of the hundreds of scopes of a start need it. */
   #gone: AbortController | undefined;
   readonly #disposers: Disposer[] = [];
   #disposal: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export class Scope implements Owner {
     return this.#abort.signal;
   }
 
-  /** Aborts when everything is disposed of: its disposers may still have used what others gave it. */
+  /** Aborts when all disposers have run; until then they may use what other plugins gave to this one. */
   get gone(): AbortSignal {
     return this.#end().signal;
   }
@@ -93,7 +93,8 @@ export class Scope implements Owner {
   }
 
   /**
-   * Whose fault it is that a call of this plugin failed: what it was given may be called as itself (see contain.ts).
+   * The plugin at fault for a failed call of this one: values that are not wrapped (see contain.ts) run as its own
+   * code.
    */
   culpritOf(error: unknown): Scope {
     return this.#options.ownerOf?.(error, this) ?? this;
@@ -128,13 +129,13 @@ export class Scope implements Owner {
     return this.#disposal;
   }
 
-  /** Runs a disposer that came when everything else was disposed of already. */
+  /** Runs a disposer that was returned after the scope had been disposed of. */
   disposeLate(disposer: Disposer): void {
     void this.#runDisposer(disposer);
   }
 
   async #disposeAll(): Promise<void> {
-    // Work that ends with this reason is refused, and no fault. Listeners of the signal are the plugin's.
+    // A Problem, so that work which ends with it is refused, and not a fault. Listeners run as code of the plugin.
     const reason = new Problem(503, `The plugin ${this.plugin} is being stopped`);
     runAs(this, 'the end of its signal', () => this.#abort.abort(reason));
     for (;;) {

@@ -1,4 +1,4 @@
-// Services: each name has one implementation that other plugins call; it runs as its provider's.
+// Services: each name has one implementation that other plugins call; it runs as code of its provider.
 import type { ProvideOptions } from '../contract/host.ts';
 import { requireDeadline, requireText } from '../kit/checked-argument.ts';
 import { NameTaken } from '../kit/name-taken.ts';

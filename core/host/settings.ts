@@ -1,4 +1,4 @@
-// The host's own settings, as the configuration in force has them.
+// The host's own settings, read from the effective configuration.
 import { bytesOf, hostSchema } from '../config/host-schema.ts';
 import { parseLevel } from '../kit/log-level.ts';
 
@@ -7,7 +7,7 @@ export type Settings = ReturnType<typeof readSettings>;
 const DEFAULT_REQUIRED = hostSchema.parse({}).dumb.plugins.required;
 
 /**
- * `root` is the whole effective configuration, in which a default stands for what does not fit (core/config/fit.ts).
+ * `root` is the whole effective configuration, in which defaults replace values that do not fit (core/config/fit.ts).
  */
 export function readSettings(root: Readonly<Record<string, unknown>>) {
   const { dumb, puid, pgid } = hostSchema.parse(root);
@@ -25,7 +25,7 @@ export function readSettings(root: Readonly<Record<string, unknown>>) {
       format: dumb.log_format,
       milliseconds: dumb.log_milliseconds,
     },
-    /** Who owns what services have to read; null where the host cannot give files away. */
+    /** The owner of files that services have to read; null when the host cannot give files to other users. */
     serviceOwner: process.getuid?.() === 0 ? { uid: puid, gid: pgid } : null,
     api: { enabled, host, port },
     /** `requiredByUser`: whether the configured list differs from the default one. */

@@ -1,5 +1,4 @@
-// Finds the place in a plugin's own folder that an error came from, for the person who has to fix it, and whose folder
-// that is.
+// Finds where an error came from: whose plugin's folder, and which line in it, for the person who has to fix it.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { causesOf } from '../kit/causes.ts';
@@ -10,7 +9,7 @@ import { JOINED_URL } from './joined-plugins.ts';
 
 const BUNDLE_URL = new URL('.', JOINED_URL).href;
 const FRAME = /^\s+at /;
-/** Frames further out are of whoever made the call (see core/host/invoke.ts). */
+/** The frame in which a call begins (see invoke.ts); frames further out belong to its caller. */
 const CALL = /^\s+at (?:runAs|invoke) /;
 
 /** The real path of the folder, as it appears in stack traces. */
@@ -31,12 +30,13 @@ export function sourcePlace(folder: string, error: unknown): string | null {
 }
 
 /**
- * The one of these folders whose code was running when the error was made: that of the innermost frame within the
- * present call. Whose a frame of the joined plugins is, source maps tell, which are looked up where `usesMaps`.
+ * The folder, out of these, whose code made the error: that of the innermost frame within the present call. The folder
+ * of a frame in the joined plugins is known from source maps, which are read only with `usesMaps`; without it, such a
+ * frame gives undefined.
  */
 export function folderOfCode(folders: readonly string[], error: unknown, usesMaps: boolean): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Without the message, which may name any file.
+  // Lines of the message do not count: it may name any file.
   for (const frame of plainStack(error)
     .split('\n')
     .filter(line => FRAME.test(line))) {
@@ -61,8 +61,8 @@ function placeInStack(folder: string, stack: string): string | null {
 }
 
 /**
- * The line of a stack with the place in the sources. The host's own lines stay as they are: they lie in no plugin's
- * folder, and to read their map would hold everybody up. Modules are told by their URLs, in which a space is encoded.
+ * A line of a stack with the place in the sources. Places in the script of the core stay as they are: they lie in no
+ * plugin's folder, and reading the source map would block the event loop. URLs of modules are decoded.
  */
 function sourceLine(line: string): string {
   return percentDecoded(line.includes(BUNDLE_URL) && !line.includes(JOINED_URL) ? line : sourceStack(line));

@@ -1,5 +1,4 @@
-// What lies in a plugin directory of somebody else and is loaded by nobody, although its place lets one expect a
-// plugin.
+// Finds files and folders that look like plugins but are not loaded, in all plugin directories except the product's.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { findIndexFile, isOfProduct, SOURCE_FILE } from './discover.ts';
@@ -8,8 +7,8 @@ import { findIndexFile, isOfProduct, SOURCE_FILE } from './discover.ts';
 const PACKAGES = 'node_modules';
 
 /**
- * One sentence for each folder without an index file, and for each file that would have to lie in a folder. Hidden
- * names are left out: so is said what is meant to lie there, such as code that plugins share.
+ * One sentence for each folder without an index file, and for each source file that would have to be in a folder. A
+ * name that begins with a dot is left out: it marks what is meant to be there, such as code that plugins share.
  */
 export async function strayEntries(directories: readonly string[]): Promise<string[]> {
   const found = await Promise.all(directories.map(directory => straysIn(directory)));
@@ -17,7 +16,7 @@ export async function strayEntries(directories: readonly string[]): Promise<stri
 }
 
 async function straysIn(directory: string): Promise<string[]> {
-  // One that cannot be read is told by whoever looks for plugins in it.
+  // A directory that cannot be read is reported by discover.ts.
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   const sentences: string[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {

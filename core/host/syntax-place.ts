@@ -1,5 +1,4 @@
-// Finds where the text of a plugin cannot be read: Node tells the place of such an error only when it checks a file by
-// itself.
+// Finds the place of a syntax error in a plugin: Node tells it only when it checks a file without importing it.
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -14,14 +13,14 @@ const MAX_FILES = 50;
 const CHECK_MS = 10_000;
 const ARGUMENTS = ['--input-type=module', '--check', '-'];
 
-/** The error of a text that cannot be read says where it is; its stack has no place. */
+/** The error itself, or for a syntax error whose stack has no place in the folder, one whose message has the place. */
 export async function withPlace(error: unknown, { folder, indexFile }: PluginFolder): Promise<unknown> {
   if (!(error instanceof SyntaxError) || sourcePlace(realFolder(folder), error) !== null) return error;
   const place = await syntaxPlace(folder, indexFile).catch(() => null);
   return place === null ? error : new Error(`${error.message} (${place})`, { cause: error });
 }
 
-/** `index.js:12` below the folder; null where no file of it is found to be wrong. */
+/** `index.js:12`, relative to the folder; null when no file in it is found to be wrong. */
 async function syntaxPlace(folder: string, indexFile: string): Promise<string | null> {
   const names = (await readdir(folder, { recursive: true })).filter(
     name => /\.m?js$/.test(name) && !name.includes('node_modules'),
@@ -42,7 +41,7 @@ async function faultyLine(file: string): Promise<string | undefined> {
     killSignal: 'SIGKILL',
   });
   child.on('error', () => undefined);
-  // One that has seen enough reads no further.
+  // The child may end before it has read the whole file.
   pipeline(createReadStream(file), child.stdin, () => undefined);
   return /^\[stdin\]:(\d+)$/m.exec(await text(child.stderr))?.[1];
 }

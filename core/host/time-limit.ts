@@ -4,7 +4,7 @@ import { MAX_TIMER_MS } from '../kit/deadline.ts';
 
 export interface TimeLimit {
   readonly signal: AbortSignal;
-  /** Starts the limit anew. */
+  /** Starts the limit again, with this time. */
   restart(ms: number): void;
   /** Suspends the limit while the reader processes what it has received. */
   pause(): void;
@@ -13,7 +13,7 @@ export interface TimeLimit {
   explain(error: unknown): unknown;
 }
 
-/** Aborts when the time is over, or one of `others` aborts. */
+/** The signal aborts when the time is over, or when one of `others` aborts. */
 export function limitTime(url: string, firstMs: number, others: readonly (AbortSignal | undefined)[]): TimeLimit {
   const ended = new AbortController();
   const stopFollowing = follow(

@@ -15,8 +15,8 @@ export interface FaultHandlers {
   /** Called when a plugin's own timer or emitter threw. */
   plugin(scope: Scope, error: unknown): void;
   /**
-   * Whose code made the error, as far as its stack tells; else the plugin as which it ran. That alone would not do:
-   * Node loses it on some ways, such as `queueMicrotask`, and an accessor runs as whoever reads it.
+   * The plugin whose code made the error by its stack, else `ranAs`, the plugin as which the code ran. `ranAs` alone is
+   * not enough: Node loses it at times, as in `queueMicrotask`, and an accessor runs as the plugin that reads it.
    */
   ownerOf(error: object, ranAs: Scope | undefined): Scope | undefined;
   /** Called when the host itself threw; the host must end. */
@@ -24,8 +24,8 @@ export interface FaultHandlers {
 }
 
 /**
- * A second uncaught error while the first is being handled exits at once. When the returned function has been called,
- * only the process is left to end: errors of plugins are dropped then, so that it ends with the code of the host.
+ * Handles the uncaught errors of the process. A second one while the first is being handled ends the process at once.
+ * After a call of the returned function, errors of plugins are dropped, so that the host decides the exit code.
  */
 export function catchUncaught(handlers: FaultHandlers): () => void {
   let handling = false;
@@ -36,13 +36,13 @@ export function catchUncaught(handlers: FaultHandlers): () => void {
     const error = thrownObject(thrown);
     try {
       const ranAs = currentScope();
-      // What was counted against somebody else already is now the fault of whoever did not catch it.
+      // An error that was counted against one plugin already is now the fault of the plugin that did not catch it.
       const scope = asHost(() => (blamedFor(error) === undefined ? handlers.ownerOf(error, ranAs) : ranAs));
       if (scope === undefined && isOver) endWith(errorText(error));
       else if (scope === undefined) handlers.host(error);
       else if (!isOver) asHost(() => handlers.plugin(scope, error));
     } catch (fault) {
-      // The log may be what failed.
+      // The log itself may have failed.
       endWith(`${errorText(error)}, and then ${errorText(fault)}`);
     }
     handling = false;

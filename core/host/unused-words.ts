@@ -1,4 +1,4 @@
-// Words of the configuration that fit the schema and stand for nothing here, each with what is done instead.
+// Finds values of the configuration that fit the schema but have no effect here, and says what is done instead.
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigCandidate, ConfigObject, ConfigStore } from '../contract/config.ts';
@@ -6,7 +6,7 @@ import { errorText } from '../kit/error-text.ts';
 import { isTimeZone } from '../kit/time-zone.ts';
 import { unknownLevels } from './log-levels.ts';
 
-/** One line for each. */
+/** One sentence for each value. */
 export async function unusedWords(store: ConfigStore): Promise<string[]> {
   const directories = (store.get('dumb.plugins.dirs') ?? []) as readonly string[];
   const variables = store.overridingVariables();
@@ -25,7 +25,7 @@ function unknownZone(store: ConfigStore): string[] {
   return [`tz: '${zone}' is no known time zone, so schedules follow local time; name one such as Europe/Berlin`];
 }
 
-/** Those that a save brings with it. */
+/** The sentences about values that an update changes; of all values, only `data_root` is looked at. */
 export function newUnusedWords({ before, after }: Pick<ConfigCandidate, 'before' | 'after'>): string[] {
   return before.data_root === after.data_root ? [] : relativeRoot(after);
 }

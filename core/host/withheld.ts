@@ -1,5 +1,4 @@
-// Recognizes effects that a dry run withholds; an effect that was withheld is not a fault of the plugin that asked for
-// it.
+// Recognizes effects that a dry run withholds; a withheld effect is not a fault of the plugin that asked for it.
 import { Problem } from '../contract/problem.ts';
 import { causesOf } from '../kit/causes.ts';
 
@@ -10,7 +9,7 @@ export function withheld(what: string): Error {
   return Object.assign(new Error(`${what} is withheld: nothing is changed here`), { code: 'ERR_ACCESS_DENIED' });
 }
 
-/** Nobody provides the service that was asked for, perhaps because what was withheld has kept its plugin from it. */
+/** Thrown when no plugin provides a service. In a dry run the reason may be a withheld effect, which ended a set-up. */
 export class NoService extends Problem {
   constructor(name: string) {
     super(503, `The part that provides ${name} is not available`);
