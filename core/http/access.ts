@@ -1,4 +1,5 @@
-// Decides who may use a route or stream. It fails closed: where users exist that nothing can check, nobody is admitted.
+// Decides who may use a route or stream. It fails closed: when users exist but no plugin can check them, protected
+// routes and streams admit nobody.
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../contract/log.ts';
@@ -9,7 +10,7 @@ import { readPrivate } from '../kit/trust.ts';
 
 export interface Admission {
   readonly identity: Identity;
-  /** Whether the caller showed valid credentials, or none are needed. */
+  /** Whether the caller showed valid credentials, or authentication is off. */
   readonly trusted: boolean;
 }
 
@@ -22,9 +23,9 @@ export interface AccessGateOptions {
 
 const RECHECK_INTERVAL_MS = 1000;
 const NOBODY: Identity = Object.freeze({ username: null });
-/** Everybody is admitted where no plugin checks access and no users exist. */
+/** The admission of every caller when no plugin checks access and no users exist. */
 const OPEN_ACCESS: Admission = Object.freeze({ identity: NOBODY, trusted: true });
-/** A caller without valid credentials, who is admitted to public routes only. */
+/** The admission of a caller without valid credentials, to public routes only. */
 const UNTRUSTED: Admission = Object.freeze({ identity: NOBODY, trusted: false });
 
 export class AccessGate {
@@ -45,7 +46,7 @@ export class AccessGate {
   }
 
   /**
-   * Throws a Problem 401 or 503 when access to a protected route or stream is refused. A public one admits everybody.
+   * Admits a caller. Throws a Problem 401 or 503 when a protected route or stream refuses it; a public one never does.
    */
   async admit(request: AccessRequest, access: 'public' | 'protected' = 'protected'): Promise<Admission> {
     try {
@@ -90,8 +91,8 @@ export class AccessGate {
   }
 
   /**
-   * Anything but a missing file, or a whole and trusted one with `enabled: false`, counts as users, so that a damaged
-   * file, a link or a FIFO opens nothing.
+   * Whether users exist. Only a missing file, or a valid and trusted one with `enabled: false`, means that there are
+   * none, so that a damaged file, a link or a FIFO does not open the host to everyone.
    */
   async #readUsers(): Promise<boolean> {
     try {
@@ -117,12 +118,14 @@ export class AccessGate {
   }
 }
 
-/** Only the member itself opens a route or stream to everybody, never one that its object inherits. */
+/**
+ * The access that a route or stream declares. An inherited `access` does not count, so that it cannot open anything.
+ */
 export function accessOf(place: { readonly access?: 'public' | 'protected' }): 'public' | 'protected' {
   return Object.hasOwn(place, 'access') && place.access === 'public' ? 'public' : 'protected';
 }
 
-/** Whoever checks may be somebody else's code: what is no identity opens nothing. */
+/** A plugin makes the identity, so its shape is checked before it admits anyone. */
 function isIdentity(given: unknown): given is Identity {
   if (typeof given !== 'object' || given === null) return false;
   if (!Object.hasOwn(given, 'username')) return false;

@@ -1,4 +1,4 @@
-// The body of an answer as it goes out: JSON of a value, or text and bytes as they are.
+// The body of an answer as it is sent: a value as JSON, text and bytes as they are.
 import { Answer } from '../contract/route.ts';
 
 export function hasContentType(headers: Readonly<Record<string, string>>): boolean {
@@ -6,14 +6,14 @@ export function hasContentType(headers: Readonly<Record<string, string>>): boole
   return false;
 }
 
-/** Longer texts are kept as bytes; shorter ones go out in one piece with their headers. */
+/** Longer texts are kept as bytes. Shorter ones stay texts, which Node sends in one piece with the headers. */
 const MAX_TEXT_LENGTH = 16 * 1024;
 const texts = new WeakMap<object, string | Buffer>();
 
-/** Turns a value into JSON. Its accessors and its `toJSON` are code of whoever made it. */
+/** Turns a value into JSON. Accessors and `toJSON` of the value run as code of the plugin that made it. */
 export type Stringify = (body: unknown) => string;
 
-/** A frozen answer is the same whenever it is given again, so it is turned into text once. */
+/** The JSON of a body. A frozen body never changes, so its JSON is made once and kept. */
 export function serialized(body: unknown, stringify: Stringify): string | Buffer {
   if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return stringify(body);
   const known = texts.get(body);
@@ -24,7 +24,7 @@ export function serialized(body: unknown, stringify: Stringify): string | Buffer
   return kept;
 }
 
-/** Text and bytes of an `Answer` are sent as they are, and so is what is read from a stream. */
+/** Whether the value is an `Answer` of text or bytes, which are sent as they are. */
 export function isRaw(value: unknown): value is Answer<string | Uint8Array> {
   return value instanceof Answer && (typeof value.body === 'string' || value.body instanceof Uint8Array);
 }

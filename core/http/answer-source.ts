@@ -1,19 +1,20 @@
-// What a plugin's stream gives for an answer, read as that plugin's and within a deadline for each piece.
+// The stream that a plugin gives as an answer, read as code of that plugin and with a deadline for each piece.
 import { Readable } from 'node:stream';
 import type { Call, Owner } from '../kit/owner.ts';
 
-/** A source that gives nothing for so long has stopped. */
+/** How long a source may give nothing before it counts as stopped. */
 const PIECE_MS = 30_000;
 const ENDED: IteratorResult<unknown> = { done: true, value: undefined };
 
 /**
- * Ends with an error, which counts against the owner, when the source fails or stops. Destroys the source at its end.
+ * A stream of the same pieces. It ends with an error, which counts against the owner, when the source fails or stops,
+ * and destroys the source at its own end.
  */
 export function readAs(owner: Owner, { place, what }: Call, source: Readable): Readable {
   const call: Call = { place, what: `the stream that ${what} gives`, deadlineMs: PIECE_MS };
   let reader: AsyncIterator<unknown> | undefined;
   let isOver = false;
-  /** Ends what awaits the next piece, which a source that is destroyed may leave open. */
+  /** Ends the wait for the next piece, which a destroyed source may never end. */
   let leave = (): void => undefined;
 
   const next = (): Promise<IteratorResult<unknown>> =>
@@ -38,12 +39,12 @@ export function readAs(owner: Owner, { place, what }: Call, source: Readable): R
     read: () => void give(),
     destroy(error, done) {
       isOver = true;
-      // What is destroyed because the client left has not failed, nor stopped.
+      // A source that is destroyed because the client left has neither failed nor stopped.
       leave();
       try {
         owner.invoke(call, () => void source.destroy());
       } catch {
-        // It was counted and told where it happened.
+        // `invoke` has counted and logged the error.
       }
       done(error);
     },

@@ -3,22 +3,22 @@
 import { memoryLimitBytes } from '../kit/memory-limit.ts';
 
 const BUDGET_BYTES = 16 * 1024 * 1024;
-/** What large bodies may take of it, so that small ones pass while those are slow. */
+/** The share of the budget for bodies above `SMALL_BYTES`, so that small bodies pass while large ones are slow. */
 const LARGE_SHARE = 3 / 4;
 const SMALL_BYTES = 64 * 1024;
-/** A body takes several times its size while it is text and value. With 160 MB it may have 8 MB. */
+/** A body takes several times its size while it is text and value. With 160 MB of memory it may have 8 MB. */
 const SHARE_OF_MEMORY = 1 / 20;
 
-/** The part of one request. */
+/** The memory that the body of one request takes. */
 export interface BodyShare {
-  /** Takes more; false, and takes nothing, when the bodies in flight leave no room. */
+  /** Takes that much more. Takes nothing and returns false when the other bodies in flight leave no room. */
   take(bytes: number): boolean;
-  /** Gives everything back. */
+  /** Gives back everything that this request has taken. */
   release(): void;
 }
 
 export class BodyBudget {
-  /** The largest body that the memory allows, whatever its route does. */
+  /** The largest body that the memory allows, whatever limit its route sets. */
   readonly largestBytes = Math.floor(memoryLimitBytes() * SHARE_OF_MEMORY);
   readonly #largeBytes = Math.min(BUDGET_BYTES * LARGE_SHARE, this.largestBytes);
   readonly #allBytes = this.#largeBytes / LARGE_SHARE;

@@ -7,7 +7,8 @@ import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 import type { BodyShare } from './body-budget.ts';
 
 /**
- * Bytes beyond the limit that are read and dropped, because a client reads a refusal only after it has sent its body.
+ * How much beyond the limit is read and dropped, because many clients read a refusal only after they have sent the
+ * body.
  */
 const DRAIN_BYTES = 32 * 1024 * 1024;
 const RETRY_AFTER_S = 1;
@@ -15,7 +16,7 @@ const RETRY_AFTER_S = 1;
 /**
  * The value of the body; undefined for an empty one, whatever its content type. Throws a Problem: 400 when it is not
  * valid JSON or has a forbidden shape, 413 above `limitBytes` or when it costs too much, 415 for another media type,
- * 503 when the bodies in flight leave no room for it. What it takes of `share` stays taken.
+ * 503 when the bodies in flight leave no room for it. The caller releases `share`.
  */
 export async function readJson(
   request: IncomingMessage,
@@ -59,10 +60,10 @@ async function readBytes(request: IncomingMessage, limitBytes: number, share: Bo
   if (declaredBytes > limitBytes + DRAIN_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  // All that was declared is taken at once, because several bodies that each got a part would all be refused.
+  // The declared length is taken at once: if several bodies each took a part, all of them might be refused.
   let takenBytes = declaredBytes > limitBytes ? 0 : declaredBytes;
   let hasRoom = share.take(takenBytes);
-  // Chunks and what is made of them would take twice the memory.
+  // A large body is received into one buffer, because joining chunks would take twice the memory.
   const whole = hasRoom && takenBytes > LARGE_TEXT_BYTES ? Buffer.allocUnsafeSlow(takenBytes) : undefined;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {

@@ -1,4 +1,4 @@
-// Large answers are made smaller for clients that take gzip, outside of the event loop.
+// Compresses large answers for clients that accept gzip, outside of the event loop.
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, createGzip, gunzip, gzip } from 'node:zlib';
@@ -6,19 +6,20 @@ import { Answer } from '../contract/route.ts';
 import { hasContentType, isRaw, mediaType, type Stringify, serialized } from './answer-body.ts';
 
 const MIN_BYTES = 8 * 1024;
-/** Levels above it take twice as long for a twentieth less. */
+/** The level of compression. Higher levels take twice as long to save another twentieth. */
 const LEVEL = 3;
-/** Of what is unpacked for others: fewer, larger pieces take the event loop less. */
+/** The size of decompressed chunks: large ones, because each takes time of the event loop. */
 const CHUNK_BYTES = 64 * 1024;
 const HEADERS = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
 
 const deflate = promisify(gzip);
 const inflate = promisify(gunzip);
-/** Of frozen answers, which are the same whenever they are given again. */
+/** The compressed JSON of frozen bodies, which never change. */
 const kept = new WeakMap<object, Promise<Buffer>>();
 
 /**
- * The answer as it was for a client that does not take gzip, and for a small body; bytes by gzip for all that take it.
+ * The answer in the form that the client accepts: compressed for a client that accepts gzip, unless its body is small;
+ * as it is for any other, but decompressed if the handler compressed it.
  */
 export async function compressed(
   value: unknown,
@@ -45,7 +46,7 @@ export async function compressed(
   return new Answer(await bytes, status, { ...typed, ...HEADERS });
 }
 
-/** Whether a route has compressed its bytes itself. */
+/** Whether the handler has compressed the bytes itself. */
 export function isGzip(value: unknown): value is Answer<Uint8Array> {
   return value instanceof Answer && value.body instanceof Uint8Array && value.headers['Content-Encoding'] === 'gzip';
 }

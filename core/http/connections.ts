@@ -1,6 +1,6 @@
 // The connections of all listeners together, limited so that clients never use up the descriptors that supervision
-// needs. At the limit the connection that was idle longest makes room for a new one; where all are in use, one of the
-// network that has most of them, which is upgraded or waits for whatever a service answers.
+// needs. At the limit, the connection that was idle longest is closed for a new one. When none is idle, one of the
+// network with the most connections is closed, if it is upgraded or carries an answer that may be cut.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../kit/client-address.ts';
@@ -9,7 +9,7 @@ import { largestHolder } from '../kit/fair-share.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 
 /**
- * A forwarded connection holds a second descriptor, towards its service, and a third of all stays for everything else.
+ * A connection that is forwarded to a service holds a second descriptor, and the last third stays for everything else.
  */
 const SHARE_OF_DESCRIPTORS = 1 / 3;
 /** Each connection also costs memory. */
@@ -17,7 +17,7 @@ const MAX_CONNECTIONS = 1_024;
 const CUT = 'There are too many connections, and other clients have fewer; try again in a moment';
 
 interface Use {
-  /** Of the client that sent the last request; before the first one, of the peer, which may be a proxy. */
+  /** The network of the client that sent the last request; before the first one, that of the peer, perhaps a proxy. */
   network: string;
   /** Number of requests that the connection carries at present. */
   requests: number;
@@ -30,15 +30,15 @@ export class Connections {
   readonly #networkOf: (request: IncomingMessage) => string;
   readonly #limit = Math.min(MAX_CONNECTIONS, Math.floor(descriptorLimit() * SHARE_OF_DESCRIPTORS));
   readonly #uses = new Map<Socket, Use>();
-  /** Those whose clients are awaited, the one that was idle longest first. */
+  /** Connections that carry no complete request, the one that was idle longest first. */
   readonly #idle = new Set<Socket>();
 
-  /** `networkOf` gives what stands for the client of a request, whatever proxies it came through. */
+  /** `networkOf` returns the network of the client that sent a request, even through proxies. */
   constructor(networkOf: (request: IncomingMessage) => string) {
     this.#networkOf = networkOf;
   }
 
-  /** Counts a new connection until it closes. False when there is no room, because every other one is in use. */
+  /** Counts a new connection until it closes. Returns false when there is no room and none can be closed for it. */
   admit(socket: Socket): boolean {
     const network = networkOf(socket.remoteAddress ?? '');
     if (this.#uses.size >= this.#limit && !this.#closeIdlest() && !this.#closeSurplus(network)) return false;
@@ -69,7 +69,8 @@ export class Connections {
   }
 
   /**
-   * The answer may take longer than others can wait for a connection, which is in use while the request arrives, too.
+   * Marks an answer that may take so long that it may be cut for another client. From now on the connection counts as
+   * in use, even while the request is still arriving.
    */
   allowCut(response: ServerResponse): void {
     const { req: request } = response;
@@ -80,7 +81,7 @@ export class Connections {
     response.once('close', () => this.release(request.socket));
   }
 
-  /** Whether a request is still arriving whose answer may be cut. */
+  /** Whether the connection carries a request that is still arriving and whose answer may be cut. */
   isReceiving(socket: Socket): boolean {
     const cuttable = this.#uses.get(socket)?.cuttable;
     return isOpen(cuttable) && !cuttable.req.complete;
@@ -105,7 +106,10 @@ export class Connections {
     return true;
   }
 
-  /** Requests to the host itself end by themselves, so that none of them is cut for another client. */
+  /**
+   * Closes a connection of the network with the most connections, if the network `claimant` has at least two fewer.
+   * Plain requests to the host are never cut, because they end by themselves.
+   */
   #closeSurplus(claimant: string): boolean {
     const uses = [...this.#uses];
     const largest = largestHolder(

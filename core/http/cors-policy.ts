@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 const DEFAULT_ORIGINS: readonly string[] = ['http://localhost', 'http://localhost:8000'];
-/** What a page of another site is told. */
+/** The message for pages of other sites. */
 export const FOREIGN_SITE = 'Requests from other sites are not accepted; allow the site in dumb.frontend.origins';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -25,7 +25,7 @@ export class CorsPolicy {
     return this.#allowed.has(origin);
   }
 
-  /** Whether a page of a foreign site, in the browser of a user, sends the request. */
+  /** Whether a browser sends the request for a page of a foreign site that is not allowed. */
   isForeign(request: IncomingMessage): boolean {
     if (request.headers['sec-fetch-site'] !== 'cross-site') return false;
     const { origin } = request.headers;

@@ -1,4 +1,4 @@
-// The way of one request: route map, access check, zod in, handler, answer. Every failure leaves through errors.ts.
+// The steps of one request: route, access check, validation, handler, answer. errors.ts answers every failure.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
@@ -29,7 +29,7 @@ export interface DispatchOptions {
   readonly access: AccessGate;
   readonly refused: RefusedChanges;
   readonly requests: RequestCounts;
-  /** Names and values, in turn, of the headers that every answer carries unless its route gives others. */
+  /** The headers of every answer, as a flat list of names and values. A handler may replace them. */
   readonly headers: readonly string[];
   readonly checkAnswers?: boolean;
   /** How long a client may read nothing of its answer. Default 60 s. */
@@ -40,11 +40,11 @@ export interface DispatchOptions {
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, via: Via) => Promise<void>;
 
 const DEFAULT_LIMIT_BYTES = 1024 * 1024;
-/** For callers who showed no credentials: on all connections at once, they leave room in the memory of bodies. */
+/** For callers without credentials: bodies of this size on all connections at once stay within the budget of bodies. */
 const UNTRUSTED_LIMIT_BYTES = 8 * 1024;
-/** Of requests to no route, however many paths they name. */
+/** The group of all requests that no route takes. */
 const UNKNOWN_GROUP = 'unknown';
-/** Work that ends with the reason of its signal is refused, and no fault of the plugin. */
+/** The reason of a handler's signal. A handler that throws it is refused, and it is not a fault of the plugin. */
 const CLIENT_GONE = 'The client has gone';
 
 export function createDispatch(options: DispatchOptions): Dispatch {
@@ -53,7 +53,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const unread = new UnreadAnswers(options.unreadMs);
   const turnWithTime = ownTurns();
 
-  /** Runs the route that fits; undefined when the answer is complete already. */
+  /** Checks the caller and the request, runs the handler, and resolves with what it returns. */
   async function run(match: RouteMatch, call: Call, queryText: string): Promise<unknown> {
     const { owner, route } = match.owned;
     const { request } = call;
@@ -67,7 +67,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     call.identity = admission.identity;
     call.trusted = admission.trusted;
     call.params = match.params;
-    // Schemas may hold functions of the plugin, so they run as it too.
+    // Schemas may hold functions of the plugin, so they run as code of the plugin too.
     const handle = async (body?: unknown): Promise<unknown> => {
       const value = await owner.invoke(match.owned.call, () => {
         if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText, route.query));
@@ -77,7 +77,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       return withSource(match.owned, checked(route, value));
     };
     if (!mutating) return handle();
-    // Somebody may ask for the start of everything, one request for each service.
+    // A client may send many requests at once, such as a start of each service.
     await turnWithTime();
     const share = bodies.open();
     try {
@@ -93,7 +93,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   function checked(route: Route, value: unknown): unknown {
     if (!options.checkAnswers || route.response === undefined) return value;
     const { body, status } = asAnswer(value);
-    // What a stream is to give is not known yet.
+    // The content of a stream is not known yet.
     if (status !== 200 || body instanceof Readable) return value;
     const result = route.response.safeParse(isRaw(value) ? rawForm(value) : wireForm(body));
     if (!result.success) throw new Error(`the answer does not fit its schema: ${result.error.message}`);
@@ -104,7 +104,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const startedAt = performance.now();
     const { path, queryText } = target(request.url ?? '/', via.prefix);
     let owner: Owner | undefined;
-    /** What an answer or a Problem holds may have accessors of the plugin. */
+    /** Runs a function as code of the plugin, because answers and Problems may have accessors. */
     let asPlugin = <Value>(fn: () => Value): Value => fn();
     const stringify: Stringify = body => asPlugin(() => JSON.stringify(body));
     let group = UNKNOWN_GROUP;
@@ -118,7 +118,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const foreign = request.headers.origin;
       if (foreign !== undefined) allowOrigin(response, foreign, origins.allows(foreign));
       const match = routes.find(request.method ?? 'GET', path);
-      // Routes are withdrawn one after the other while the listener still answers, and none of them is unknown then.
+      // During a stop, routes are withdrawn while the listener still answers; a 404 would say that they do not exist.
       if (match === undefined) throw options.stopping() ? shuttingDown() : new Problem(404, 'Not found');
       if (!('owned' in match)) {
         if (request.method === 'OPTIONS') {
@@ -156,7 +156,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       try {
         sendFailure(error);
       } catch (unsendable) {
-        // Status, headers and members of a Problem are the plugin's.
+        // A Problem of the plugin may have a status, headers or members that cannot be sent.
         sendFailure(unsendable);
       }
     }
@@ -167,7 +167,7 @@ function shuttingDown(): Problem {
   return new Problem(503, 'The service is shutting down');
 }
 
-/** A stream is read as the plugin's. Throws for one of another kind, of which JSON would show an empty object. */
+/** Wraps a stream, which is read as code of the plugin. Throws for an iterable that is no Readable. */
 function withSource({ owner, call }: OwnedRoute, value: unknown): unknown {
   const { body, status, headers } = asAnswer(value);
   if (body instanceof Readable) return new Answer(readAs(owner, call, body), status, headers);
@@ -176,7 +176,7 @@ function withSource({ owner, call }: OwnedRoute, value: unknown): unknown {
   return value;
 }
 
-/** What a handler sees of its request. */
+/** The request as its handler gets it. */
 class Call implements RouteRequest<unknown, unknown> {
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -202,7 +202,7 @@ class Call implements RouteRequest<unknown, unknown> {
     return this.request.socket.remoteAddress;
   }
 
-  /** Made on first use: most handlers never look at it. Its listeners run as the plugin's. */
+  /** Created on first use, because most handlers do not need it. Its listeners run as code of the plugin. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = new AbortController();
@@ -233,7 +233,7 @@ function parsed(schema: NonNullable<Route['query']>, place: string, value: unkno
   return result.data;
 }
 
-/** Text and bytes as they are, or the value whose JSON text they are. */
+/** The value whose JSON the bytes are, if their content type says so; otherwise the text or the bytes. */
 function rawForm(value: Answer<string | Uint8Array>): unknown {
   const { body, headers } = value;
   const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
@@ -241,7 +241,7 @@ function rawForm(value: Answer<string | Uint8Array>): unknown {
   return JSON.parse(Buffer.from(isGzip(value) ? gunzipSync(body) : body).toString());
 }
 
-/** The value as its receiver sees it: without undefined members, dates as text. */
+/** The value as the client gets it: without undefined members, and with dates as text. */
 function wireForm(value: unknown): unknown {
   return value === undefined ? null : JSON.parse(JSON.stringify(value));
 }

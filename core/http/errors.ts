@@ -6,7 +6,7 @@ import { missingPart } from '../kit/missing-part.ts';
 import { redact } from '../kit/redact.ts';
 import { shapeIssues } from '../kit/shape-issues.ts';
 
-/** Answers name what is wrong, and do not send back all that was sent. */
+/** Limits of an answer, which names what is wrong without sending the whole input back. */
 const MAX_TEXT = 1_000;
 const MAX_NAME = 100;
 const MAX_ERRORS = 50;
@@ -18,8 +18,8 @@ export interface FailureAnswer {
 }
 
 /**
- * A Problem becomes an answer of its own status. Any other error becomes a 500 with an id, or a 503 where a part of the
- * program is missing, and `report` receives the error with the same id; `what` says there which operation failed.
+ * A Problem becomes an answer with its status. Any other error becomes a 500 with an id, or a 503 when a part of the
+ * program is missing; `report` gets it with the same id and `what`, the name of the operation that failed.
  */
 export function failureAnswer(error: unknown, what: string, report: (error: Error) => void): FailureAnswer {
   if (error instanceof Problem) {

@@ -1,5 +1,6 @@
-// Tells by which host names a request may come while nobody must log in: those that no foreign page can make its own.
-// A page of a public name reaches this host when that name's address changes to ours, which only the name betrays.
+// Checks the host name of each request while no login is needed, against DNS rebinding: a page of a public name reaches
+// this host when the address of that name changes to ours, and only the name shows it. Names that nobody can register
+// in public, addresses and the configured names are served.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { Problem } from '../contract/problem.ts';
@@ -23,7 +24,7 @@ interface Lists {
 export interface HostNamesOptions {
   config(): Readonly<Record<string, unknown>>;
   readonly origins: CorsPolicy;
-  /** Whether callers must identify themselves at present. */
+  /** Whether callers must log in at present. */
   mustLogIn(): Promise<boolean>;
 }
 
@@ -36,14 +37,17 @@ export class HostNames {
     this.#options = options;
   }
 
-  /** undefined for a request that may be served, else a promise of the Problem 403, which is undefined if it may. */
+  /**
+   * undefined for a request that is served in any case. Otherwise resolves with the Problem 403, or with undefined when
+   * callers must log in, so that the name does not matter.
+   */
   check(request: IncomingMessage): Promise<Problem | undefined> | undefined {
     const fault = this.#faultOf(request);
     if (fault === undefined) return undefined;
     return this.#options.mustLogIn().then(must => (must ? undefined : new Problem(403, fault)));
   }
 
-  /** What stands for the client of a request, whatever trusted proxies it came through. */
+  /** The network of the client that sent a request, even through trusted proxies. */
   networkOf({ headers, socket }: IncomingMessage): string {
     return networkOf(findClientAddress({ peer: socket.remoteAddress, headers }, this.#known().proxies));
   }
@@ -57,7 +61,9 @@ export class HostNames {
     return `The site ${quoted(origin)} ${NOT_SERVED}`;
   }
 
-  /** The first name by which the request comes and that is not served. */
+  /**
+   * The first host name of the request that is not served: of its `Host` header, or of those a trusted proxy forwards.
+   */
   #findForeignName({ headers, socket }: IncomingMessage): string | undefined {
     const forwarded = headers['x-forwarded-host'];
     if (forwarded !== undefined && this.#known().isProxy(socket.remoteAddress ?? '')) {
@@ -103,7 +109,7 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter(item => typeof item === 'string') : [];
 }
 
-/** Without port, brackets and the dot of the root; blank for what is neither name nor address. */
+/** The host without port, brackets and trailing dot; empty when it is neither a name nor an address. */
 function nameOf(host: string): string {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host.trim().toLowerCase()) ?? [];
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? bracketed : '';
@@ -115,7 +121,7 @@ function isOwn(name: string): boolean {
   return !name.includes('.') || isIP(name) !== 0 || OWN_DOMAINS.some(domain => name.endsWith(`.${domain}`));
 }
 
-/** undefined for the opaque origin `null`, and for what is no page of a host, such as an extension of the browser. */
+/** The host of an origin; undefined for the opaque origin `null`, and for one without a host, as of an extension. */
 function hostOf(origin: string): string | undefined {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol) ? url.host : undefined;

@@ -1,16 +1,18 @@
-// A request as listeners receive it. One that offers another protocol than WebSocket, such as HTTP/2, is answered by
-// HTTP/1.1, and so is one that offers WebSocket before what came earlier on its connection is answered.
+// A request as listeners receive it. It is answered over HTTP/1.1 if it offers an upgrade to another protocol than
+// WebSocket, such as HTTP/2, or if earlier requests of its connection are not answered yet.
 import { IncomingMessage } from 'node:http';
 
 const WEB_SOCKET = /(?:^|,)\s*websocket\s*(?:,|$)/i;
 
 export class IncomingRequest extends IncomingMessage {
-  /** What the parser found, which sets it while the base is constructed. */
+  /**
+   * Whether the request offers an upgrade. Only declared, because the constructor of the base class sets it already.
+   */
   declare private offersUpgrade: boolean | null;
-  /** Whether an earlier request of its connection is not answered yet; an upgrade would be answered before that. */
+  /** Whether an earlier request of the connection is not answered yet. The answer to an upgrade would overtake it. */
   declare private isEarly: boolean;
 
-  /** Whether the connection leaves HTTP. Node asks once the headers are read; else it would take any offer for that. */
+  /** Whether the connection leaves HTTP. Node reads this after the headers, and would itself accept any offer. */
   get upgrade(): boolean {
     if (this.offersUpgrade !== true) return false;
     return this.method === 'CONNECT' || (this.offersWebSocket && !this.isEarly);
@@ -22,7 +24,8 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   /**
-   * Whether an offer is left aside. What its client sends behind it in one piece is lost, so that nothing may follow.
+   * Whether an offer of an upgrade was not accepted. Node drops bytes that came with such a request, so the connection
+   * must end after it.
    */
   get isLast(): boolean {
     return this.offersUpgrade === true && !this.upgrade;

@@ -21,9 +21,9 @@ const KEEP_ALIVE_MS = 80_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_MS = 60_000;
 const REQUEST_MS = 300_000;
-/** Requests that take too long are looked for so often within the time that they have. */
+/** How often, within the time for one request, Node looks for requests that take too long. */
 const LOOKS = 10;
-/** Of silence, before the system asks whether the other side is still there. */
+/** How long a connection may be silent before TCP keep-alive probes it. */
 const PROBE_AFTER_MS = 60_000;
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 const RETRY_INTERVAL_MS = 250;
@@ -31,14 +31,14 @@ const EARLY_UPGRADE = 'An upgrade is taken when all earlier requests of its conn
 const CODED = 'No other Transfer-Encoding than chunked is read here; send the body without it';
 
 export interface ListenerParts {
-  /** Those of all listeners. */
+  /** The connections of all listeners. */
   readonly connections: Connections;
   /** How long a request may take to arrive, unless its answer may be cut. Default 300 s. */
   readonly requestMs?: number | undefined;
 }
 
 /**
- * Throws an Error with the system's `code` when the address cannot be listened on until `retryMs` have passed.
+ * Rejects with an Error that has the system's `code` when listening fails, for a port in use until `retryMs` are over.
  */
 export async function openListener(
   options: ListenerOptions,
@@ -59,10 +59,10 @@ export async function openListener(
     keepAlive: true,
     keepAliveInitialDelay: PROBE_AFTER_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // `straighten` requires it, with an answer that says so.
+    // `straighten` checks the header, with an answer that says what is missing.
     requireHostHeader: false,
   });
-  /** Connections that carry requests; upgraded ones belong to whoever took them over. */
+  /** Connections that carry requests; an upgraded one belongs to the handler of `upgrade`. */
   const requestSockets = new Set<Socket>();
   let isClosing = false;
   server.on('connection', socket => {
@@ -96,11 +96,11 @@ export async function openListener(
     else refuseSocket(socket, 400, fault);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // What goes on to a service may take as long as it comes at all.
+    // A request that is forwarded to a service may take any time, as long as bytes arrive.
     if (error.code === REQUEST_TIMEOUT && connections.isReceiving(socket as Socket)) return;
     turns.end(socket as Socket, () => answerClientError(error, socket));
   });
-  // Node would answer it out of turn, without a word.
+  // Node itself would answer an unknown expectation with an empty 417, before earlier requests are answered.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
   await listenInTime(server, options);
@@ -109,7 +109,7 @@ export async function openListener(
     port: (server.address() as AddressInfo).port,
     async close(graceMs) {
       isClosing = true;
-      // Whoever sent a request into a connection that is about to be closed would lose it.
+      // Tells clients to send no further request on these connections, where it would be lost.
       for (const response of turns.unanswered()) if (!response.headersSent) response.setHeader('Connection', 'close');
       server.close();
       const deadline = performance.now() + graceMs;
@@ -126,7 +126,7 @@ export async function openListener(
   };
 }
 
-/** An address that is in use is tried again until its time is over. */
+/** Listens; tries again for `retryMs` while the port is in use. */
 async function listenInTime(server: Server, options: ListenerOptions): Promise<void> {
   let isTold = false;
   const giveUpAtMs = performance.now() + (options.retryMs ?? 0);
@@ -134,7 +134,7 @@ async function listenInTime(server: Server, options: ListenerOptions): Promise<v
     try {
       server.listen({ host: options.host, port: options.port });
       await once(server, 'listening');
-      // Connections that cannot be accepted for want of descriptors; the watch of descriptors tells of that.
+      // A connection could not be accepted because no descriptor is free, which descriptor-watch.ts logs.
       server.on('error', () => undefined);
       return;
     } catch (error) {
@@ -163,8 +163,8 @@ async function createListenError({ host, port }: ListenerOptions, error: unknown
 }
 
 /**
- * A connection is in use from when a request has arrived until it is answered; before and after, its client is awaited.
- * A body that nobody reads ends after the answer.
+ * A connection is in use from the complete arrival of a request until its answer has been sent; otherwise it is idle. A
+ * body that no handler reads may end only after the answer, and then the connection is never in use.
  */
 function trackUse(connections: Connections, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;

@@ -79,13 +79,15 @@ function describeQuery(schema: JsonObject): JsonObject[] {
   }));
 }
 
-/** Moves a schema with references to the components, because references are resolved from the root of the document. */
+/**
+ * The JSON Schema of one part. With references, it moves to `components`: they are resolved from the document's root.
+ */
 function toJsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', schemas: JsonObject): JsonObject {
   let described: JsonObject;
   try {
     described = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any', override: addDefault }) };
     delete described.$schema;
-    // What is read of it from here on is plain data; a default or a mark may be anything.
+    // Defaults and marks may be any values; from here on the description is plain data.
     described = JSON.parse(JSON.stringify(described)) as JsonObject;
   } catch (error) {
     return { description: `This schema cannot be shown: ${(error as Error).message}` };

@@ -5,12 +5,12 @@ import { FORBIDDEN_KEYS } from '../kit/plain-data.ts';
 
 type Query = Record<string, string | string[]>;
 
-/** What schemas say of their members, by schema; found out when a name is repeated for the first time. */
+/** The names of the members that are lists, by schema; determined when a name is repeated for the first time. */
 const lists = new WeakMap<z.ZodType, ReadonlySet<string>>();
 
 /**
- * The values by name, as a schema takes them: of a name that is repeated, or written `name[]=` or `name[0]=`, a list
- * where the schema wants one, and the last value elsewhere. `+` is a space. Only a `queryList` splits values at commas,
+ * The values by name, as the schema expects them. A name that is repeated, or written `name[]=` or `name[0]=`, gives a
+ * list if the schema wants one, otherwise its last value. `+` is a space. Only a `queryList` splits values at commas,
  * because any other value may contain one. Throws a Problem 400 for a name that would reach a prototype.
  */
 export function parseQuery(text: string, schema: z.ZodType): Query {
@@ -28,7 +28,7 @@ export function parseQuery(text: string, schema: z.ZodType): Query {
   return query;
 }
 
-/** The query of a stream, in which the last of a repeated name counts. */
+/** The query of a stream, in which the last value of a repeated name counts. */
 export function lastValues(text: string): URLSearchParams {
   return new URLSearchParams(Object.fromEntries(new URLSearchParams(text)));
 }

@@ -1,4 +1,4 @@
-// Tells in the log who was refused a change, and of a flood only how many were.
+// Logs changes that were refused, with the address of the client; in a flood, only the number of the rest.
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../contract/log.ts';
 import { isSafe } from './cors-policy.ts';
@@ -17,7 +17,7 @@ export class RefusedChanges {
     this.#log = log;
   }
 
-  /** Does nothing for what changes nothing, and for other failures. */
+  /** Logs an answer 401 or 403 to a request that may change something; ignores all others. */
   note(request: IncomingMessage, { status, reason }: { readonly status: number; readonly reason: string }): void {
     const { method, url = '', socket } = request;
     if (!STATUSES.includes(status) || isSafe(method)) return;

@@ -1,8 +1,8 @@
-// How requests were answered since the start of the host, by the groups of their routes. Each is one addition, because
-// all requests pass here.
+// Counts how requests were answered since the start of the host, by the groups of their routes. Counting one is a mere
+// addition, because every request passes here.
 import type { HttpRequests, RequestCount } from '../contract/route.ts';
 
-/** At 0 stands what was cut, at the others the first digit of the status. */
+/** The names of the counters. The index is the first digit of the status; 0 counts answers that were cut. */
 const CLASSES = ['cut', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 const MS_PER_S = 1_000;
 
@@ -14,7 +14,7 @@ interface Group {
 export class RequestCounts implements HttpRequests {
   readonly #groups = new Map<string, Group>();
 
-  /** `status` is 0 where the client did not wait for the whole answer. */
+  /** `status` is 0 when the client left before the end of the answer. */
   add(group: string, status: number, ms: number): void {
     let counted = this.#groups.get(group);
     if (counted === undefined) {

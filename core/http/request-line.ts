@@ -1,9 +1,9 @@
-// Brings a request into the one form that everything behind the listener relies on: a path, and exactly one host.
+// Brings a request into the form that all later code relies on: a path, and exactly one host.
 import type { IncomingMessage } from 'node:http';
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
 
-/** One sentence when the request cannot be served. The host of an absolute address replaces the header (RFC 9112). */
+/** Returns one sentence if the request must be refused. The host of an absolute URL replaces the header (RFC 9112). */
 export function straighten(request: IncomingMessage): string | undefined {
   if (countHosts(request.rawHeaders) > 1) return 'The request has more than one Host header; send one';
   if (request.headers.host === undefined && request.httpVersion === '1.1') {
@@ -17,7 +17,7 @@ export function straighten(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** Node keeps the first of several and drops the others. */
+/** The number of Host headers in the raw headers; `request.headers` holds only the first. */
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,11 +1,10 @@
-// The requests that a client sends into one connection without waiting for answers: each is handled when the one before
-// it is answered and read, because answers are given in order, and those of requests handled before their turn would
-// fill the memory.
+// Pipelined requests: those that a client sends on one connection without waiting for answers. Each is handled when the
+// answer before it is complete, because answers are sent in order, and those made early would fill the memory.
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A client with more of them has its connection closed, and may ask again for what was not answered. */
+/** How many requests of one connection may wait. One more closes the connection; the client may send them again. */
 const MAX_WAITING = 16;
 
 interface Turn {
@@ -14,10 +13,10 @@ interface Turn {
 }
 
 export class RequestTurns {
-  /** By connection on which a request is handled: its answer, what waits behind it, and what ends it. */
+  /** For each connection with a request in progress: the answer, the waiting requests, and the last step, if any. */
   readonly #handled = new Map<Socket, { response: ServerResponse; readonly waiting: Turn[]; last?: () => void }>();
 
-  /** Calls `handle` at once, or when everything that came before it on this connection is answered. */
+  /** Calls `handle` at once, or when all earlier requests of the connection are answered. */
   take({ socket }: IncomingMessage, response: ServerResponse, handle: () => void): void {
     if (socket.destroyed) return;
     const handled = this.#handled.get(socket);
@@ -26,15 +25,15 @@ export class RequestTurns {
       this.#begin(socket, { response, handle });
     } else if (handled.last !== undefined) return;
     else if (handled.waiting.length < MAX_WAITING) {
-      // Otherwise it would count as the work of whoever gives the answer before it.
+      // Without a context of its own, the request would run in that of the plugin that gives the answer before it.
       const context = new AsyncResource('request');
       handled.waiting.push({ response, handle: () => context.runInAsyncScope(handle) });
     } else socket.destroy();
   }
 
   /**
-   * Ends a connection on which something came that is no request; `refuse` answers it, after every whole request before
-   * it. Where it belongs to the request that is handled, the answer to that is cut if it has begun.
+   * Ends a connection that has received invalid HTTP. `refuse` answers it, after every complete request before it. When
+   * the error is in the body of the request in progress, its answer is cut if it has begun.
    */
   end(socket: Socket, refuse: () => void): void {
     const handled = this.#handled.get(socket);
@@ -46,12 +45,12 @@ export class RequestTurns {
     else refuse();
   }
 
-  /** Whether a request of this connection is not answered and read yet. */
+  /** Whether a request of this connection is in progress. */
   isTaken(socket: Socket): boolean {
     return this.#handled.has(socket);
   }
 
-  /** The answers that are being given. */
+  /** The answers in progress. */
   unanswered(): ServerResponse[] {
     return [...this.#handled.values()].map(({ response }) => response);
   }

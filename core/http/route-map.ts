@@ -9,7 +9,7 @@ import type { Call, Owner } from '../kit/owner.ts';
 export interface OwnedRoute {
   readonly owner: Owner;
   readonly route: Route;
-  /** In the API description, and in what is counted. */
+  /** The group of the route in the API description and in the request counts. */
   readonly group: string;
   readonly call: Call;
 }
@@ -27,7 +27,7 @@ interface Pattern {
   readonly methods: Map<string, OwnedRoute>;
 }
 
-/** Longer than any client waits, and than starts that wait for what they need. */
+/** Longer than any client waits, and than the start of a service that waits for others. */
 const DEADLINE_MS = 900_000;
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -128,7 +128,7 @@ export class RouteMap {
   }
 }
 
-/** The failure of a handler is told with the id that its answer names. */
+/** The caller logs a failure of the handler, together with the id that the answer names. */
 function callOf({ method, path, deadlineMs = DEADLINE_MS }: Route): Call {
   return { place: 'route', what: `${method} ${path}`, deadlineMs, mayRefuse: true, toldByCaller: true };
 }

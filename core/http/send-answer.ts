@@ -1,14 +1,14 @@
-// Sends the answer to a request: status, headers, and whatever its body is.
+// Sends the answer to a request: its status, its headers and its body, which may be a stream.
 import type { ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { Answer } from '../contract/route.ts';
 import { hasContentType, isRaw, mediaType, type Stringify, serialized } from './answer-body.ts';
 
 const NO_HEADERS = Object.freeze({});
-/** Answers of these have neither a body nor its length. */
+/** Answers with these statuses have neither a body nor a Content-Length. */
 const BODILESS = [204, 304];
 
-/** What a handler gives, unless it is an answer itself, is the body of one. */
+/** The result of a handler as an `Answer`: any other value is the body of a 200. */
 export function asAnswer(value: unknown): Answer<unknown> {
   return value instanceof Answer ? value : new Answer(value ?? null, 200, NO_HEADERS);
 }
@@ -23,7 +23,7 @@ export function sendPreflight(response: ServerResponse, allow: string, common: r
   response.writeHead(204, joined(common, own)).end();
 }
 
-/** Headers are written at once, because setting each by itself costs more than the rest of a small answer. */
+/** Writes all headers in one call, because setting each costs more than the rest of a small answer. */
 export function sendAnswer(
   response: ServerResponse,
   value: unknown,
@@ -53,7 +53,7 @@ export function sendAnswer(
   response.writeHead(status, list).end(content);
 }
 
-/** The common headers, but for those that the answer's own replace, and its own. */
+/** The answer's own headers, and the common ones that they do not replace. */
 function joined(common: readonly string[], headers: Readonly<Record<string, string>>): string[] {
   const own = Object.entries(headers);
   if (own.length === 0) return [...common];
