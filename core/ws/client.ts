@@ -10,7 +10,7 @@ import type { UnsentBudget } from './unsent-budget.ts';
 
 /** A client with more unsent data than this is disconnected. */
 const UNSENT_LIMIT_BYTES = 4 * 1024 * 1024;
-/** With more than this a client is slow; it is cut off when the unsent data of all clients exceeds its budget. */
+/** A client with more unsent data than this is slow: it is cut off while all clients together exceed the budget. */
 const SLOW_BYTES = 256 * 1024;
 
 /** Time for a client to answer a close before its connection is cut. */
@@ -22,18 +22,18 @@ const MISSED_PINGS = 9;
 
 export interface ClientOptions {
   readonly socket: WebSocket;
-  /** What the socket speaks through. */
+  /** The connection below the WebSocket. */
   readonly connection: Duplex;
   readonly query: URLSearchParams;
   readonly identity: Identity;
   readonly authorization: string | undefined;
   readonly peer: string | undefined;
-  /** What stands for the client among those of its stream. */
+  /** The network of the client; the places of a stream are shared out between networks. */
   readonly network: string;
   /** null when pings of the client are not answered. */
   readonly pong: string | null;
   readonly unsent: UnsentBudget;
-  /** Runs what belongs to the plugin of the stream as that plugin's. */
+  /** Runs a function as code of the plugin that owns the stream. */
   readonly runAs: (fn: () => void) => void;
   /** Called once, when the client is gone. */
   readonly onGone: (client: Client) => void;
@@ -55,7 +55,9 @@ export class Client implements StreamClient {
   /** Protocol pings since the client's last application ping; undefined while it has sent none. */
   #quiet: number | undefined;
 
-  /** One answer stands for all pings that come before it is sent: each that waits takes far more than its bytes. */
+  /**
+   * Whether a pong is unsent. Further pings get none meanwhile, because an unsent text takes far more than its bytes.
+   */
   #isPongUnsent = false;
 
   constructor(options: ClientOptions) {
@@ -131,8 +133,8 @@ export class Client implements StreamClient {
   }
 
   /**
-   * For a client that does not read. The kernel holds up to 4 MiB for it; it would go on for minutes to offer them if
-   * the connection ended in order.
+   * Resets the connection of a client that does not read. After an orderly close the kernel would hold up to 4 MiB for
+   * the client, and go on trying for minutes to deliver them.
    */
   #cut(): void {
     const { connection } = this.#options;

@@ -1,5 +1,5 @@
 // The clients of one stream, limited in number. When all places are taken, a client whose network has few of them gets
-// one of the network that has most.
+// the place of a client of the network that has most.
 import { largestHolder } from '../kit/fair-share.ts';
 import type { Client } from './client.ts';
 
@@ -8,7 +8,7 @@ const MAX_CLIENTS = 128;
 export class Places {
   readonly #clients = new Set<Client>();
 
-  /** The one that has been there longest first. */
+  /** All clients, the one that came first at the beginning. */
   clients(): Client[] {
     return [...this.#clients];
   }
@@ -17,7 +17,7 @@ export class Places {
     return this.#clients.size < MAX_CLIENTS || this.#findSurplus(network) !== undefined;
   }
 
-  /** Only while there is a place for its network. */
+  /** To be called only while `isOpenTo` is true for the network of the client. */
   add(client: Client): void {
     if (this.#clients.size >= MAX_CLIENTS)
       this.#findSurplus(client.network)?.close(1013, 'This stream is full, and others have fewer connections to it');
@@ -28,7 +28,7 @@ export class Places {
     this.#clients.delete(client);
   }
 
-  /** The newest of its network, because a flood comes after those that were there before it. */
+  /** The client that loses its place: the newest of the largest network, because a flood comes after usual clients. */
   #findSurplus(claimant: string): Client | undefined {
     const clients = this.clients();
     const largest = largestHolder(

@@ -26,7 +26,7 @@ export interface StreamServerOptions {
   readonly access: AccessGate;
   readonly origins: CorsPolicy;
   readonly pingMs?: number;
-  /** What stands for the client that asks, whatever proxies it came through. */
+  /** The network of the client that sent the request, even through proxies. */
   network(request: IncomingMessage): string;
   stopping(): boolean;
 }
@@ -53,7 +53,7 @@ const COMPRESSION = {
 };
 /** Time that a stream may take to open or close for one client. */
 const CALL_MS = 10_000;
-/** The versions of the protocol, for a client whose handshake is none of them. */
+/** The supported versions of the protocol, for the refusal of a wrong handshake. */
 const SPOKEN = ['Sec-WebSocket-Version: 13, 8'];
 const DEFAULT_PING_MS = 20_000;
 const UNLOADED = 'No stream can be opened at present; try again in a moment';
@@ -62,7 +62,7 @@ const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting do
 
 export class StreamServer {
   readonly #options: StreamServerOptions;
-  /** Undefined until the first client asks for a stream: the library would make every start longer. */
+  /** Undefined until the first client opens a stream, because loading the library would make every start longer. */
   #sockets: Promise<WebSocketServer> | undefined;
   readonly #streams = new Map<string, OwnedStream>();
   readonly #unsent = new UnsentBudget();
@@ -85,7 +85,7 @@ export class StreamServer {
     if (other !== undefined)
       throw new NameTaken(`stream ${stream.path} of ${owner.plugin}`, 'registered', other.owner.plugin);
     const { pong = 'pong' } = stream;
-    // The host sends it by itself, where what it cannot send would be a fault of its own.
+    // The host itself sends the pong, so a value that cannot be sent would be a fault of the host.
     if (pong !== null && typeof pong !== 'string')
       throw new Error(`the pong of the stream ${stream.path} of ${owner.plugin} is no text`);
     const owned: OwnedStream = { owner, stream, pong, places: new Places() };
@@ -100,7 +100,7 @@ export class StreamServer {
     return [...this.#streams.values()].map(owned => owned.stream);
   }
 
-  /** Whether a stream stands at the path of this URL. */
+  /** Whether the path of this URL is that of a stream. */
   has(url: string): boolean {
     return this.#streams.has(target(url).path);
   }
@@ -110,7 +110,7 @@ export class StreamServer {
     socket.on('error', drop);
     const { path, query } = target(request.url ?? '/');
     const owned = this.#streams.get(path);
-    // Streams are withdrawn while the listener still answers, and none of them is unknown then.
+    // During a stop, streams are withdrawn while the listener still answers; a 404 would say that they do not exist.
     if (owned === undefined && !this.#options.stopping()) {
       refuseSocket(socket, 404, 'Not found');
       return;
@@ -135,7 +135,7 @@ export class StreamServer {
       refuseSocket(socket, 503, UNLOADED);
       return;
     }
-    // Others may have been served while this one was decided about.
+    // Other clients may have taken the last places during the access check.
     const verdict = owned !== undefined && !('code' in decided) && !owned.places.isOpenTo(network) ? FULL : decided;
     sockets.handleUpgrade(request, socket, head, webSocket => {
       this.#options.log.debug(`WS ${path} ${'code' in verdict ? `refused with ${verdict.code}` : 'opened'}`);
@@ -221,7 +221,7 @@ export class StreamServer {
     void this.#serve(owned, client);
   }
 
-  /** A failure is counted and logged where it happened; the client is only told that there is one. */
+  /** Opens the stream for a client. `invoke` counts and logs a failure; the client only learns that there was one. */
   async #serve({ owner, stream }: OwnedStream, client: Client): Promise<void> {
     const opening: Call = { place: 'stream', what: `opening ${stream.path}`, deadlineMs: CALL_MS };
     const closing: Call = { ...opening, what: `closing ${stream.path}` };
@@ -231,7 +231,7 @@ export class StreamServer {
         owner.fault('stream', new Error(`${opening.what} gives ${typeof dispose} instead of a function`));
     };
     try {
-      // What is opened after the deadline is taken over as well: the client is gone then, and so it is closed at once.
+      // A disposer that comes after the deadline is kept too: the client is gone by then, so the disposer runs at once.
       await owner.invoke(opening, async () => own(await stream.open(client)));
     } catch {
       client.close(1011, 'Internal error');
@@ -290,7 +290,7 @@ async function openSockets(): Promise<WebSocketServer> {
     noServer: true,
     perMessageDeflate: COMPRESSION,
     maxPayload: MAX_MESSAGE_BYTES,
-    // Others are served between two messages of a client that sends thousands in one piece.
+    // Other clients are served between two messages, even if one client sends thousands at once.
     allowSynchronousEvents: false,
   });
   sockets.on('wsClientError', (error, socket) => refuseSocket(socket, 400, error.message, SPOKEN));
