@@ -19,7 +19,7 @@ export class JobEntry {
   resolve!: (result: unknown) => void;
   reject!: (error: unknown) => void;
   stopReason: StopReason | undefined;
-  /** The result of a job that has succeeded, where it is not on disk. */
+  /** The result of a job that succeeded, while it is not on disk. */
   result: { readonly value: unknown } | undefined;
   readonly #listeners: EntryListeners;
   #job: Job;
@@ -56,7 +56,7 @@ export class JobEntry {
 
   setProgress(change: Partial<JobProgress>): void {
     const before = this.#job.progress;
-    // A plugin in JavaScript may give a member that it does not have.
+    // A plugin in JavaScript may pass a member that is undefined.
     const {
       percent = before?.percent ?? null,
       text = before?.text ?? null,

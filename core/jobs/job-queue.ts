@@ -28,7 +28,7 @@ export interface QueueOptions {
   readonly kind: JobKind<z.ZodType, unknown>;
   /** null when jobs are not recorded on disk. */
   readonly records: JobRecords | null;
-  /** Work from an earlier load of the plugin that has not ended; no job starts before it has. */
+  /** Work from an earlier load of the plugin that has not ended; no job starts before it ends. */
   readonly leftBehind: Promise<unknown> | undefined;
 }
 
@@ -135,7 +135,7 @@ export class JobQueue implements Jobs {
     };
   }
 
-  /** Called after the owner was disposed of. */
+  /** Waits for the running work, and then ends the jobs without it. Called after the owner's signal has aborted. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>(resolve => {
@@ -187,7 +187,7 @@ export class JobQueue implements Jobs {
     return entry;
   }
 
-  /** Throws a Problem where a job would have to wait and may not, or too many wait already. */
+  /** Throws a Problem when a new job would have to wait, but may not wait or too many others wait. */
   #refuseCrowd(active: readonly JobEntry[], queue: boolean): void {
     const { kind, name } = this.#options;
     const taken = Math.max(active.length, this.#working.size);
@@ -227,8 +227,8 @@ export class JobQueue implements Jobs {
   }
 
   /**
-   * Runs the work. Its error is carried out of the call as a value, because a failure of work that was stopped is not a
-   * fault of the plugin.
+   * Runs the work. An error of the work is returned from `invoke` as a value, because `invoke` would count it as a
+   * fault of the plugin even if the work was stopped.
    */
   async #result(entry: JobEntry): Promise<unknown> {
     const { kind, owner, name } = this.#options;
@@ -291,12 +291,12 @@ export class JobQueue implements Jobs {
       report: progress => {
         if (entry.hasEnded || this.#closed) return;
         const details = jsonOf(progress.details, MAX_JSON_BYTES, `the progress of ${name}`);
-        // A copy, because work goes on changing what it reported.
+        // A copy, because the work may change the object afterwards.
         entry.setProgress(progress.details == null ? progress : { ...progress, details: JSON.parse(details) });
       },
       save: async stored => {
         if (entry.hasEnded || this.#closed) throw new Problem(503, `${name} of ${key} has ended already`);
-        // A copy: a record that is written for another reason holds what was saved, not what the work made of it since.
+        // A copy, so that later records hold the checkpoint as it was saved, even if the work changes the object.
         entry.setCheckpoint(JSON.parse(jsonOf(stored, MAX_JSON_BYTES, `the checkpoint of ${name}`)));
         await records?.write(() => entry.job).catch(cause => Promise.reject(unrecorded(name, cause)));
       },
@@ -372,7 +372,7 @@ export class JobQueue implements Jobs {
     try {
       return owner.invoke({ place: 'job', what: `'pinned' of ${name}`, deadlineMs: CALLBACK_MS }, () => pinned(job));
     } catch {
-      // The error was logged where it happened; a job whose pin is unknown is kept.
+      // `invoke` has logged the error; a job whose pin is unknown is kept.
       return true;
     }
   }
@@ -382,7 +382,7 @@ export class JobQueue implements Jobs {
     const call: Call = { place: 'job', what: `a listener of ${name}`, deadlineMs: CALLBACK_MS };
     for (const listener of this.#listeners) {
       const told = async (): Promise<void> => owner.invoke(call, () => listener(job));
-      // The error was logged where it happened; the other listeners are still called.
+      // `invoke` has logged the error; the other listeners are still called.
       told().catch(() => undefined);
     }
   }

@@ -1,4 +1,4 @@
-// Brings the records of jobs in line with memory. What cannot be written is told of once, and tried again until it is.
+// Writes the records of jobs to disk. A failure is logged once, and what could not be written is tried again.
 import type { Owner } from '../kit/owner.ts';
 import type { JobEntry } from './job-entry.ts';
 import { jsonOf } from './job-input.ts';
@@ -12,16 +12,16 @@ export interface RecorderOptions {
   readonly name: string;
   /** null when jobs are not recorded on disk. */
   readonly records: JobRecords | null;
-  /** Whether there is a job with this id; the records of others are not wanted any more. */
+  /** Whether a job with this id is still kept; records of other jobs are not needed any more. */
   readonly isKept: (id: string) => boolean;
 }
 
 export class JobRecorder {
   readonly #options: RecorderOptions;
-  /** Jobs of which the disk does not have the latest. */
+  /** Jobs whose latest state or result is not on disk. */
   readonly #unwritten = new Set<JobEntry>();
   #retrying: NodeJS.Timeout | undefined;
-  /** A disk that is full is told of once, not with the progress of each job. */
+  /** Whether the present failure was logged. A full disk is logged once, not with the progress of each job. */
   #toldUnwritten = false;
   #closed = false;
 
@@ -41,7 +41,7 @@ export class JobRecorder {
     owner.log.info(`records of the jobs of ${name} are written again`);
   }
 
-  /** A result stays in memory until it is on the disk; false while it is not. */
+  /** Writes the result of a job, which stays in memory until it is on disk. Returns whether it was written. */
   async writeResult(entry: JobEntry): Promise<boolean> {
     const { records, name } = this.#options;
     const { result, job } = entry;
@@ -53,7 +53,7 @@ export class JobRecorder {
     return isWritten;
   }
 
-  /** Removes the records of a job that is kept no more. */
+  /** Removes the records of a job that is no longer kept. */
   remove(entry: JobEntry): void {
     const { records } = this.#options;
     this.#unwritten.delete(entry);
@@ -66,7 +66,7 @@ export class JobRecorder {
     if (records !== null) await this.#attempt(() => records.tidy(isKept, unreadable));
   }
 
-  /** Tries once more what could not be written. */
+  /** Tries once more to write what could not be written. */
   async writeRest(): Promise<void> {
     for (const entry of [...this.#unwritten]) if (!this.#closed) await this.write(entry);
   }
@@ -86,7 +86,7 @@ export class JobRecorder {
     }, RETRY_MS).unref();
   }
 
-  /** Tells of what cannot be written, and gives false. */
+  /** Calls `write`. Logs a failure, and returns false for it. */
   async #attempt(write: () => Promise<void>): Promise<boolean> {
     try {
       await write();

@@ -20,7 +20,7 @@ export interface OpenedJobs<Input extends z.ZodType, Result> {
   readonly jobs: Jobs<Input, Result>;
   /** Reads the records of earlier hosts. Throws an Error when their directory cannot be trusted. */
   load(): Promise<void>;
-  /** Starts jobs that are to continue. Until then only jobs that are newly started are written. */
+  /** Starts jobs that resume. Before this call only records of new jobs are written. */
   resume(): void;
   close(): Promise<void>;
 }

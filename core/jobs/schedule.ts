@@ -4,7 +4,7 @@ import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 const MAX_BACKOFF = 32;
-/** The pause of a failing timer is doubled from here at least, or one without a pause would fill the log. */
+/** The least pause that is doubled for a failing timer; without it a timer with a tiny pause would fill the log. */
 const MIN_FAILING_MS = 10;
 /** A run that takes longer is reported and no longer waited for. */
 const DEADLINE_MS = 600_000;
