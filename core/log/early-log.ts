@@ -1,4 +1,4 @@
-// Buffers what is logged before the configuration has told where the log is written.
+// Buffers what is logged before the configuration is read, which says where the log is written.
 import type { Logger } from '../contract/log.ts';
 
 export interface EarlyLog extends Logger {

@@ -1,5 +1,5 @@
-// Writes the own log: passes records and captured output to subscribers and to standard output, and to the file in
-// batches. What the disk does not take in time is dropped and counted.
+// Writes the host's log: passes records and captured output to subscribers and to standard output, and to the file in
+// batches. Records that the disk does not take in time are dropped and counted.
 import path from 'node:path';
 import type { CapturedLines, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
@@ -17,7 +17,7 @@ import { RotatingFile } from '../kit/rotating-file.ts';
 import { Throttle } from '../kit/throttle.ts';
 
 const BATCH_MS = 25;
-/** Of standard output, beyond what its pipe holds. */
+/** How much of standard output may be unread, beyond what its pipe holds, before lines are left out. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** When more lines than this wait for the disk, the newest are dropped and counted. */
 const MAX_PENDING_LINES = 50_000;
@@ -31,7 +31,7 @@ const COLORS: Readonly<Record<LogLevel, string>> = {
 
 export interface LineSettings extends Rotation {
   readonly color: boolean;
-  /** Of the lines in the file and on standard output; subscribers get records. */
+  /** The format of lines in the file and on standard output; subscribers get records. */
   readonly format: 'text' | 'json';
   /** Whether the times of text have milliseconds. */
   readonly milliseconds: boolean;
@@ -62,9 +62,7 @@ function lineFormatOf({ format, milliseconds }: LineSettings): LineFormat {
   return milliseconds ? formatRecordWithMilliseconds : formatRecord;
 }
 
-/**
- * The entry as it stands in the file. Captured output comes in the usual format, and is taken apart for others alone.
- */
+/** The entry as the file holds it. Captured output comes in the default format, and is parsed only for another one. */
 function bytesOf(entry: Entry, format: LineFormat): Uint8Array {
   if (!('block' in entry)) return Buffer.from(`${format(entry)}\n`);
   if (format === formatRecord) return entry.block;
@@ -92,7 +90,7 @@ export class LogWriter {
   #fileName = '';
   #pending: Entry[] = [];
   #dropped = 0;
-  /** Whether standard output lacks lines, which it has not been told yet. */
+  /** Whether standard output lacks lines, and no line there says so yet. */
   #leavesOut = false;
   readonly #soon = new Throttle(() => void this.flush(), BATCH_MS);
   #writing: Promise<void> = Promise.resolve();
@@ -181,10 +179,10 @@ export class LogWriter {
     else if (!this.#closed) this.#dropped += 1;
   }
 
-  /** One write for all, because each write to a file or a terminal is made at once. */
+  /** Writes an entry to standard output in one write, because a write to a file or a terminal is synchronous. */
   #print(entry: Entry): void {
     if (!this.#options.stdout) return;
-    // A pipe whose reader rests takes nothing, and Node keeps all of it.
+    // A pipe whose reader does not read takes nothing, and Node would keep all lines in memory.
     if (process.stdout.writableLength > MAX_UNREAD_BYTES) {
       this.#leavesOut = true;
       return;
@@ -199,7 +197,7 @@ export class LogWriter {
       const lines = 'block' in entry ? recordsOf(entry) : [entry];
       process.stdout.write(lines.map(line => `${format(line, COLORS[line.level])}\n`).join(''));
     } else {
-      // A slow reader takes the copy when the block may hold other lines.
+      // A copy, because a slow reader may take the bytes when the block already holds other lines.
       process.stdout.write(Buffer.from(bytesOf(entry, format)));
     }
   }

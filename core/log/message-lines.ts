@@ -2,11 +2,9 @@
 import { errorStack, errorText, reasonText } from '../kit/error-text.ts';
 import { redactedHead } from '../kit/redacted-head.ts';
 
-/** A chain of causes that is longer, or a ring, is cut. */
+/** How many errors of a chain of causes are followed; a longer chain, or a cycle, is cut. */
 const MAX_CAUSES = 10;
-/**
- * Of one message with its causes, in characters: what others have said may be a part of it, and that may be endless.
- */
+/** Limit in characters for one message with its causes, because it may quote text of other programs, of any length. */
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 
 /** The message and the chain of causes in one line; with `withStack` each stack frame is a further line. */
@@ -15,7 +13,7 @@ export function messageLines(message: string, error: unknown, withStack: boolean
   let innermost: Error | undefined;
   for (let cause = error, depth = 0; cause !== undefined && cause !== null && depth < MAX_CAUSES; depth += 1) {
     const reason = reasonText(cause);
-    // A sentence that was made from its cause has told it already.
+    // A message that was made from its cause holds the reason already.
     if (![message, ...causes].some(told => told.includes(reason))) causes.push(errorText(cause));
     if (cause instanceof Error) innermost = cause;
     cause = cause instanceof Error ? cause.cause : undefined;

@@ -1,4 +1,5 @@
-// The own log: what the host and its plugins say, through pino, and captured output, in one file and for subscribers.
+// The host's log: messages of the host and its plugins, through pino, and captured output, in one file and for
+// subscribers.
 import { access, constants, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -125,11 +126,11 @@ interface UsableDirectory {
   readonly directory: string;
   /** The directory, open; absent when nothing goes to the disk. */
   readonly place?: GuardedDirectory;
-  /** Why this is not the wanted directory. */
+  /** Why the configured directory cannot be used; absent when it is used. */
   readonly fault?: unknown;
 }
 
-/** The wanted directory, or one of the host alone among the temporary ones. */
+/** The configured directory, or a private temporary one if that cannot be written. */
 async function usableDirectory({ directory, owner }: LoggingOptions): Promise<UsableDirectory> {
   try {
     const place = await GuardedDirectory.open(directory, { owner: owner() });
