@@ -1,4 +1,5 @@
-// Parses the command line into a command, its words and its options; what cannot be understood is one line of error.
+// Parses the command line into a command, its words and its options; one that cannot be understood becomes one line of
+// error.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { CommanderError, Command as Grammar } from 'commander';
@@ -6,7 +7,7 @@ import type { Command, CommandOption, OptionValues } from '../contract/command.t
 import { nearestWord } from '../kit/nearest-word.ts';
 import { CommandSet, longFlag } from './command-set.ts';
 
-/** The words that were given make no sense; the process ends with 2. */
+/** Thrown when the command line cannot be understood; the process ends with exit code 2. */
 export class UsageError extends Error {}
 
 /** Options that stand before or after any command. */
@@ -27,22 +28,22 @@ export const COMMON_OPTIONS: readonly CommandOption[] = [
 export interface CommandLine {
   readonly name: string;
   readonly command: Command;
-  /** The words after the name that are no options. */
+  /** The words after the name of the command that are not options. */
   readonly args: readonly string[];
   readonly options: OptionValues;
   readonly configDir: string;
-  /** Whether the directory was named, and is not the one where nobody names any. */
+  /** Whether an option or a variable gives the directory; false for the default one. */
   readonly isNamed: boolean;
-  /** Where the running host is; undefined: the configuration directory tells. */
+  /** The address of the running host; undefined when it has to be found by the configuration directory. */
   readonly url: string | undefined;
 }
 
-/** What every command takes has been read from the words, and taken out of them. */
+/** The values of the options that every command takes, and the words without them. */
 export interface Place extends Pick<CommandLine, 'configDir' | 'isNamed' | 'url'> {
   readonly common: OptionValues;
   /** Words up to the first option of a command. */
   readonly operands: readonly string[];
-  /** That option, and all that follows. */
+  /** The first option of a command, and all words after it. */
   readonly others: readonly string[];
 }
 
@@ -64,7 +65,7 @@ export async function parseCommandLine(args: readonly string[], env: NodeJS.Proc
   return { name, command, args: grammar.args, options, configDir, isNamed, url };
 }
 
-/** What a command takes, without what every command takes. */
+/** The parser of a command's own arguments and options, without the options that every command takes. */
 export function grammarOf(
   name: string,
   { summary, arguments: taken = [], options = [] }: Omit<Command, 'run'>,
@@ -121,7 +122,7 @@ export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv): Place 
   return { common, operands, others: [...unknown, ...after], configDir, isNamed, url: urlOf(common.url, env) };
 }
 
-/** The options of a command may stand before its name. Without a name it is `start`. */
+/** Puts the name of the command first, because its options may stand before it. The default command is `start`. */
 async function commandFirst(
   operands: readonly string[],
   others: readonly string[],
@@ -144,7 +145,7 @@ async function understand(grammar: Grammar, words: readonly string[], set: Comma
   }
 }
 
-/** For an option that may stand before any command, though few read it. */
+/** For an option that may stand before any command, though only a few commands read it. */
 async function refuseUnread(flag: string, name: string, command: Command, set: CommandSet): Promise<void> {
   if (!hasOption(command, flag)) throw belongsTo(await ownersOf(flag, set), flag, name);
 }
@@ -157,7 +158,7 @@ function hasOption({ options = [] }: Command, flag: string): boolean {
   return options.some(option => longFlag(option) === flag);
 }
 
-/** Turns what the parser throws into a sentence of one line that says what to do, unless the parser does already. */
+/** Turns an error of the parser into one line with `remedy`, unless the parser itself suggests something. */
 function understood<Result>(parse: () => Result, remedy: string): Result {
   try {
     return parse();

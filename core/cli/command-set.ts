@@ -1,5 +1,5 @@
-// The commands that there are: those of the core, and each file `commands/NAME.ts` in the folder of a plugin. Only what
-// is asked for is loaded, because a command is to answer at once: the configuration is read for what nobody else has.
+// All commands: those of the core, and each file `commands/NAME.ts` in the folder of a plugin. To answer quickly, only
+// the wanted command is loaded, and the configuration is read only for a name that the usual directories do not have.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,9 +13,9 @@ const NAME = /^[a-z][a-z0-9-]*$/;
 
 export class CommandSet {
   readonly #configDir: string;
-  /** Of the product, and of the configuration directory. */
+  /** The plugin directories of the product and of the configuration directory. */
   readonly #directories: readonly string[];
-  /** `dumb.plugins.dirs`, once they were asked for. */
+  /** `dumb.plugins.dirs`; undefined until it is needed. */
   #configured: Promise<readonly string[]> | undefined;
 
   constructor(configDir: string) {
@@ -23,14 +23,14 @@ export class CommandSet {
     this.#directories = [productPlugins, path.join(configDir, 'plugins')];
   }
 
-  /** Throws an Error when the file of a plugin is no command or may not be loaded. */
+  /** Rejects with an Error when the file of a plugin is no command or may not be loaded. */
   async find(name: string): Promise<Command | undefined> {
     const own = Object.hasOwn(CORE_COMMANDS, name) ? CORE_COMMANDS[name] : undefined;
     const ofPlugin = await this.#ofPlugins(name);
     return own === undefined || ofPlugin === undefined ? (own ?? ofPlugin) : either(own, ofPlugin);
   }
 
-  /** Sorted, without those for programs. */
+  /** The names of all commands for users, sorted. */
   async names(): Promise<string[]> {
     const names = new Set(Object.keys(CORE_COMMANDS).filter(name => NAME.test(name)));
     for (const folder of [...this.#directories, ...(await this.#configuredDirectories())].flatMap(foldersIn)) {
@@ -58,7 +58,7 @@ export class CommandSet {
   }
 }
 
-/** Most configurations name none, and understanding one takes longer than all else of a short command. */
+/** Most configurations name no directories, and reading one takes longer than all else that a short command does. */
 function mayNameDirectories(configDir: string): boolean {
   if (process.env.DUMB_PLUGINS_DIRS !== undefined) return true;
   const mayName = (file: string): boolean =>
@@ -66,7 +66,7 @@ function mayNameDirectories(configDir: string): boolean {
   return FILE_NAMES.some(name => ifReadable(() => mayName(path.join(configDir, name)), false));
 }
 
-/** Every command looks into every folder, so that paths are put together by hand. */
+/** Paths are joined by hand, because every command looks into every folder. */
 function commandIn(directories: readonly string[], name: string): Promise<Command> | undefined {
   for (const folder of directories.flatMap(foldersIn)) {
     for (const extension of EXTENSIONS) {
@@ -97,7 +97,7 @@ function isListWith(member: string, list: unknown): boolean {
   return list === undefined || (Array.isArray(list) && list.every(entry => typeof entry?.[member] === 'string'));
 }
 
-/** The command of the core, until a word or an option is given that only the plugin's takes. */
+/** Joins two commands of one name: the core's runs unless a word, or an option of the plugin's command, is given. */
 function either(own: Command, ofPlugin: Command): Command {
   const isGiven = ({ options }: CommandCall, { flags }: CommandOption): boolean =>
     options[optionName(flags)] !== undefined;
@@ -135,7 +135,7 @@ function entriesOf(directory: string): string[] {
   return existsSync(directory) ? ifReadable(() => readdirSync(directory), []) : [];
 }
 
-/** What this user may not read, or what is no directory, brings no command, and is in the way of none. */
+/** Reads a place, or returns `otherwise` when this user cannot read it, so that it breaks no other command. */
 function ifReadable<Value>(read: () => Value, otherwise: Value): Value {
   try {
     return read();

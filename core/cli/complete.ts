@@ -7,7 +7,7 @@ import { CommandSet, longFlag } from './command-set.ts';
 import { createHostClient } from './host-client.ts';
 import { addressOf } from './running-service.ts';
 
-/** Somebody waits at a prompt. */
+/** A user waits at the prompt meanwhile. */
 const LIMIT_MS = 3_000;
 
 export async function complete({ args, output }: CommandCall): Promise<number> {

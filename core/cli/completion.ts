@@ -1,7 +1,7 @@
 // `stackwarden completion`: the script by which a shell asks `complete.ts` for the words that fit.
 import type { CommandCall } from '../contract/command.ts';
 
-/** What was typed is never evaluated: names come as text, and are quoted where the shell would split them. */
+/** The scripts never evaluate what was typed: words are plain text, and are quoted where the shell would split them. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_stackwarden() {
   local typed=() word found

@@ -1,5 +1,5 @@
-// The commands that belong to no area. What each does is loaded when it runs, because the host alone takes most of the
-// time of a short one.
+// The commands of the core. The code of each is loaded only when it runs, because loading the host would take most of
+// the time of a short command.
 import path from 'node:path';
 import type { Command, CommandCall, CommandOption } from '../contract/command.ts';
 import { stopOnSignals } from './stop-signals.ts';

@@ -1,5 +1,5 @@
-// `stackwarden create-plugin`: copies a template plugin in TypeScript, with its test, that this release of Node can
-// load.
+// `stackwarden create-plugin`: copies the template of a plugin in TypeScript, with its test, and with its JavaScript
+// where this release of Node cannot load TypeScript.
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 /** The template's name, which the new plugin's name replaces. */
 const NAME = /my([-_])plugin/g;
 
-/** `into` is the directory in which the plugin's folder is made, whose path it gives. */
+/** Makes the plugin's folder in the directory `into`, and resolves with its path. */
 export async function createPlugin(name: string, into: string): Promise<string> {
   if (!PLUGIN_NAME.test(name))
     throw new Error(`'${name}' is no name: lower-case letters, digits and hyphens may be used`);

@@ -1,5 +1,5 @@
-// Directories outside the configuration directory from which an example runs: private to the host's user to write, and
-// removed with the example.
+// Directories outside the configuration directory from which an example runs: only the host's user can write to them,
+// and they are removed with the example.
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ const PREFIX = 'stackwarden-example-';
  * place, the example is gone too.
  */
 const NAMED_BY = '.named-by';
-/** A younger place may belong to an example that is just being written. */
+/** The age from which on a place can be forgotten: a younger one may belong to an example that is being written. */
 const FORGOTTEN_AFTER_MS = 600_000;
 
 /** The first directory that services can reach; a user's own temporary directory may be private. */

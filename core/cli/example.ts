@@ -16,13 +16,13 @@ const FIRST_WEB_PORT = 8_081;
 const templateDir = fileURLToPath(new URL('../../templates/example', import.meta.url));
 
 /**
- * The programs are in `{config_dir}/example` and may be changed. Where the services' user cannot reach that directory,
- * for example below a home of mode 0700, they run from copies in a place elsewhere that exists while the example runs.
+ * The programs are in `{config_dir}/example` and may be changed. If the services' user cannot reach that directory, for
+ * example below a home of mode 0700, they run from copies in a directory elsewhere, the place, while the example runs.
  */
 export class Example {
   readonly #configDir: string;
   readonly #directory: string;
-  /** File with the path of the place, where one is needed. */
+  /** File with the path of the place, if the example needs one. */
   readonly #record: string;
   #place: string | undefined;
 
@@ -32,7 +32,7 @@ export class Example {
     this.#record = path.join(this.#directory, 'place');
   }
 
-  /** Does nothing where a configuration exists. */
+  /** Writes the example; does nothing where a configuration exists. */
   async write(): Promise<void> {
     await makeDirectory(this.#configDir);
     if ((await findConfigFile(this.#configDir)) !== null) return;
@@ -51,10 +51,7 @@ export class Example {
     await writeFile(file, `${JSON.stringify(config, null, 4)}\n`, { mode: 0o600, flag: 'wx' });
   }
 
-  /**
-   * Copies the example's folder into its place again. A place that others have made is not used but replaced by a new
-   * one.
-   */
+  /** Copies the example's folder into its place again. A place that another user has made is replaced by a new one. */
   async restore(): Promise<void> {
     const recorded = await readIfPresent(this.#record);
     if (recorded === undefined) return;

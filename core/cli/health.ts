@@ -1,12 +1,12 @@
-// `stackwarden health`: asks the running service for its health, for use as a container's health check. That knows no
-// other exit codes than 0 and 1.
+// `stackwarden health`: asks the running host for its health, for use as a container's health check, which knows only
+// the exit codes 0 and 1.
 import type { CommandCall } from '../contract/command.ts';
 import { exchange, refuseElsewhere } from './host-client.ts';
 
 const PATH = '/health';
 const LIMIT_MS = 10_000;
 
-/** Resolves with 0 when the service is healthy. */
+/** Resolves with 0 when the host is healthy, else with 1. */
 export async function health({ host, output }: CommandCall): Promise<number> {
   const url = await host.url();
   const asked = { method: 'GET', body: undefined, token: undefined, timeoutMs: LIMIT_MS };

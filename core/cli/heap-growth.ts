@@ -1,15 +1,13 @@
-// Keeps the heap of a host that runs near the size of what lives in it. Beside other load V8 takes its own collections
-// for expensive and lets garbage grow to three times that; what it then holds is given back late, or not at all.
+// Keeps the heap of a running host close to the size of its live objects. On a busy machine V8 takes its collections
+// for expensive and lets the heap grow to three times that size; it gives the memory back late, or not at all.
 import { setFlagsFromString } from 'node:v8';
 
-/**
- * V8 reads the flag after each collection of the old generation, of all threads; these releases of Node are known to.
- */
+/** The releases of Node known to read the flag after each collection of the old generation, in all threads. */
 const KNOWN_RELEASES = new Set(['20', '22', '24', '26']);
-/** By so much of what lives the heap may grow before it is collected again. */
+/** How far the heap may grow beyond its live objects before the next collection. */
 const GROWTH_PERCENT = 30;
 
-/** Called when a host has started: while it starts, collections would only take time. */
+/** To be called when the host has started: during the start, collections would only take time. */
 export function limitHeapGrowth(): void {
   const [release = ''] = process.versions.node.split('.');
   if (KNOWN_RELEASES.has(release)) setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

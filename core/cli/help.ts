@@ -1,4 +1,4 @@
-// `stackwarden help`: tells which commands there are, or what one of them takes.
+// `stackwarden help`: lists the commands, or the arguments and options of one of them.
 import type { CommandCall } from '../contract/command.ts';
 import { errorText } from '../kit/error-text.ts';
 import { COMMON_OPTIONS, grammarOf } from './command-line.ts';

@@ -1,5 +1,5 @@
-// Requests of a command to the running host: with the address and the login that belong to it, a deadline, and errors
-// that say what to do.
+// Requests of a command to the running host: they use its address, the login for that address and a deadline, and fail
+// with errors that say what to do.
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import type { HostClient, LoginTokens, RequestDeadline } from '../contract/command.ts';
 import { errorText } from '../kit/error-text.ts';
@@ -15,7 +15,7 @@ const NEEDS_LOGIN =
 const OLD_TOKEN = 'the token in STACKWARDEN_TOKEN is not accepted; POST /auth/login answers a new one';
 const OLD_LOGIN = 'the login is not accepted any more; run stackwarden login again';
 
-/** Nothing answers at the address, so that nothing was done. */
+/** Thrown when nothing answers at the address, or not in time. */
 export class Unreachable extends Error {}
 
 interface Answer {
@@ -25,7 +25,7 @@ interface Answer {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** `findUrl` is asked at the first request. */
+/** `findUrl` is called at the first request. */
 export function createHostClient(findUrl: () => Promise<string>, env: NodeJS.ProcessEnv): HostClient {
   return new Client(findUrl, env.STACKWARDEN_TOKEN || undefined, new Logins(env));
 }
@@ -35,7 +35,7 @@ class Client implements HostClient {
   readonly #token: string | undefined;
   readonly #logins: Logins;
   #url: Promise<string> | undefined;
-  /** Under way, for all requests that need it at once; a command that goes on needs another after an hour. */
+  /** The renewal of the access token in progress, for all requests that need it; a long command needs several. */
   #renewal: Promise<string> | undefined;
 
   constructor(findUrl: () => Promise<string>, token: string | undefined, logins: Logins) {
@@ -88,7 +88,7 @@ class Client implements HostClient {
     return again;
   }
 
-  /** An access token lasts for an hour; what it is renewed with lasts for weeks. */
+  /** Gets a new access token, which lasts for an hour, by the refresh token, which lasts for weeks. */
   async #renew(url: string, { refresh_token }: LoginTokens): Promise<string> {
     const path = '/auth/refresh';
     const answer = await exchange(url + path, { method: 'POST', body: { refresh_token }, token: undefined });
@@ -105,7 +105,7 @@ interface Exchange extends RequestDeadline {
   readonly token: string | undefined;
 }
 
-/** Without the login of the user. Throws an Unreachable when nothing answers in time. */
+/** Sends one request, with `token` alone. Rejects with an Unreachable when nothing answers in time. */
 export async function exchange(
   url: string,
   { method, body, token, timeoutMs = TIMEOUT_MS }: Exchange,
@@ -154,7 +154,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is no answer of a host; what follows says so by its status or by the members that it lacks.
+    // The answer is not from a host; callers notice it by the status or by the missing members.
     return undefined;
   }
 }
@@ -163,14 +163,14 @@ function detailOf({ body }: Answer): string | undefined {
   return isObject(body) && typeof body.detail === 'string' ? body.detail : undefined;
 }
 
-/** Whether the host has nothing under the path, in contrast to a process or a file that it does not know. */
+/** Whether the host has no route for the path. Any other 404 is about a process or a file that it does not know. */
 function isAbsent(answer: Answer): boolean {
   return answer.status === 404 && detailOf(answer) === 'Not found';
 }
 
 /**
- * Throws an Error that says so where the address is the gateway's, with pages in place of the API, or the host has
- * nothing under the path.
+ * Throws an Error when the host has no route for the path, or when the address is the gateway's, which answers with
+ * pages in place of the API.
  */
 export async function refuseElsewhere(
   answer: Answer,

@@ -11,7 +11,7 @@ export function closeInheritedDescriptors(): void {
   }
 }
 
-/** Empty where there is no `/proc`. */
+/** The open descriptors; empty on a system without `/proc`. */
 function openDescriptors(): number[] {
   try {
     return readdirSync('/proc/self/fd').map(Number);

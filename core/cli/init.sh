@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the command that is given as its child, as PID 1 of a container: reaps every orphan, which Node cannot, passes
-# signals on, and ends as the command ends.
+# PID 1 of a container: runs the given command as its child, reaps every orphan, which Node cannot, passes signals on,
+# and ends with the exit code of the command.
 "$@" &
 child=$!
 trap 'signalled=yes; kill -TERM "$child"' TERM
@@ -13,7 +13,7 @@ while :; do
   signalled=
   wait "$child"
   status=$?
-  # What was waited for already is not known any more.
+  # 127: the child was waited for already, so the shell does not know it any more.
   [ "$status" -eq 127 ] && break
   code=$status
   [ -z "$signalled" ] && break

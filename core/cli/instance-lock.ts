@@ -1,6 +1,6 @@
-// Allows one host per configuration directory, by locks of the kernel: they hold over the PID namespaces of containers
-// that share the directory, and end with the host however that ends. One is of a file that tells who holds it, and
-// where that answers; the other, of the directory itself, holds also where somebody has removed that file.
+// Allows one host per configuration directory, by two locks of the kernel. They work across containers that share the
+// directory, and end with the host, however it ends. One is on a file that names the host and its address; the other is
+// on the directory itself, and still works when the file has been removed.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
@@ -14,15 +14,16 @@ import { LOCK_DIRECTORY, LOCK_FILE, MAX_HOLDER_LENGTH } from './lock-address.ts'
 
 const LOCK_TIMEOUT_MS = 10_000;
 /**
- * In this order, so that of two hosts at once one gets both. Where no directory can be locked, as on some network file
- * systems, the file alone is. One shell, because each child that this process begins keeps it from its start.
+ * Takes both locks in one order, so that one of two hosts that start at once gets both. Where a directory cannot be
+ * locked, as on some network file systems, the lock on the file is enough. One shell takes both, because each child
+ * process delays the start.
  */
 const LOCK_BOTH = 'flock --exclusive --nonblock 3 || exit; flock --exclusive --nonblock 4; test $? -ne 1';
-/** The shell's answer for a program that it does not find. */
+/** The shell's exit code for a program that it does not find. */
 const NOT_FOUND = 127;
-/** Of a directory in which this user cannot write, as of a volume that is mounted read-only. */
+/** The errors of a directory in which this user cannot write, such as on a volume that is mounted read-only. */
 const CLOSED = ['EROFS', 'EACCES', 'EPERM'];
-/** Of a place where no directory can be: in a file, or below /proc. */
+/** The errors of a path where no directory can be made: inside a file, or below /proc. */
 const ELSEWHERE = ['ENOENT', 'ENOTDIR'];
 
 export interface InstanceLock {
@@ -32,8 +33,8 @@ export interface InstanceLock {
 }
 
 /**
- * Calls `meanwhile` when the kernel has been asked for the lock. Throws an Error that names the holder when another
- * host has the directory, and one that says how to mend it when others may write the host's state.
+ * Takes the locks, and calls `meanwhile` while the child process takes them. Rejects with an Error that names the
+ * holder when another host has the directory, or that says what to do when other users may write the host's state.
  */
 export async function lockInstance(configDir: string, meanwhile: () => void = () => undefined): Promise<InstanceLock> {
   await makeDirectory(configDir).catch(refuseClosed);
@@ -62,7 +63,7 @@ export async function lockInstance(configDir: string, meanwhile: () => void = ()
       await handle.close();
       throw error;
     }
-    // Somebody has removed or replaced the file, and the next host would lock another one.
+    // The file has been removed or replaced meanwhile, and the next host would lock another one.
     await handle.close();
   }
 }
@@ -79,8 +80,9 @@ function refuseClosed(error: NodeJS.ErrnoException): never {
 }
 
 /**
- * Node cannot lock, but a lock belongs to the open file, which the child shares: it is kept after the child's end, and
- * until this process closes the file or ends. Services never have it, because Node opens files close-on-exec.
+ * Locks through a child process, because Node cannot lock. A lock belongs to the open file, which the child shares, so
+ * it outlasts the child until this process closes the file or ends. Services never share the file, because Node opens
+ * files close-on-exec.
  */
 function lock(file: FileHandle, directory: FileHandle): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -103,14 +105,14 @@ async function isInPlace(handle: FileHandle, file: string): Promise<boolean> {
   return found !== null && found.ino === locked.ino && found.dev === locked.dev;
 }
 
-/** For others; on a full disk they are told of a holder without a name. */
+/** Writes who holds the lock, for other hosts and for commands. On a full disk, the holder stays without a name. */
 async function describe(handle: FileHandle, address: string): Promise<void> {
   const holder = Buffer.from(`pid ${process.pid} on ${hostname()}\n${address}`);
   try {
     await handle.truncate();
     await handle.write(holder, 0, holder.length, 0);
   } catch {
-    // The lock holds without it.
+    // The lock works without the description.
   }
 }
 

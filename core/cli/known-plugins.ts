@@ -1,9 +1,9 @@
-// Refuses names of plugins that there are not, before a host is made for them. It changes nothing.
+// Refuses names of plugins that do not exist, before a host is created. It changes nothing.
 import { findPluginFolders, pluginDirectories } from '../host/discover.ts';
 import { noSuchPlugin } from '../host/plugin-names.ts';
 import { configuredSettings } from './configured-settings.ts';
 
-/** Throws an Error with the names that are probably meant, and how all are listed. */
+/** Rejects with an Error that has the names which are probably meant, and says how all are listed. */
 export async function refuseUnknownPlugins(configDir: string, names: readonly string[] = []): Promise<void> {
   if (names.length === 0) return;
   const { dirs, override } = (await configuredSettings(configDir)).plugins;

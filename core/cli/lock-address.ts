@@ -1,19 +1,19 @@
-// What the lock of a configuration directory tells those who hold none: where the host that has it answers. It is apart
-// from the lock because every command asks, and the lock alone needs to run programs.
+// Reads the address of the running host from the lock file of a configuration directory. It is apart from
+// instance-lock.ts because every command needs it, and none needs the code that takes the lock.
 import { PrivateDirectory } from '../kit/private-directory.ts';
 
 export const LOCK_DIRECTORY = 'supervisor';
 export const LOCK_FILE = 'host.lock';
-/** Of the text in it, in bytes. */
+/** Limit of the text in the lock file, in bytes. */
 export const MAX_HOLDER_LENGTH = 400;
 
 /**
- * The base URL of the host that last ran on the directory; undefined when none has told, or when the caller may not
- * know.
+ * The base URL of the host that last ran on the directory; undefined when no host has written it, or when the caller
+ * may not read it.
  */
 export async function addressInLock(configDir: string): Promise<string | undefined> {
   const directory = await PrivateDirectory.open(configDir, [LOCK_DIRECTORY], { create: false, keepModes: true }).catch(
-    // What others may write decides about no address.
+    // A directory that other users may write to must not decide about the address.
     () => null,
   );
   if (directory === null) return undefined;

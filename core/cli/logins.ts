@@ -1,4 +1,5 @@
-// The tokens of `stackwarden login`, by the address that gave them, in a file that only their user may read.
+// The tokens of `stackwarden login`, by the address of the host that issued them, in a file that only the user may
+// read.
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { LoginTokens } from '../contract/command.ts';
@@ -11,7 +12,7 @@ const FILE = 'logins.json';
 const MAX_BYTES = 1024 * 1024;
 
 export class Logins {
-  /** Where programs of this user keep what they need. */
+  /** The directory in which programs of this user keep their settings. */
   readonly #parent: string;
 
   constructor(env: NodeJS.ProcessEnv) {
@@ -28,7 +29,7 @@ export class Logins {
     }
   }
 
-  /** null forgets them. */
+  /** Saves the tokens for this address; null removes them. */
   async keep(url: string, tokens: LoginTokens | null): Promise<void> {
     await makeDirectory(this.#parent, { mode: 0o700 });
     const directory = await PrivateDirectory.open(this.#parent, [DIRECTORY]);
@@ -42,7 +43,7 @@ export class Logins {
     }
   }
 
-  /** A file that cannot be understood holds no login; the next one replaces it. */
+  /** A file that cannot be understood holds no login; the next login replaces it. */
   async #read(directory: PrivateDirectory): Promise<Map<string, LoginTokens>> {
     const text = (await directory.read(FILE, MAX_BYTES))?.toString('utf8') ?? '{}';
     try {

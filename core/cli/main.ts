@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     misuse: message => new UsageError(message),
   });
   await output.written();
-  // A command of a plugin in JavaScript may give anything; without a word it has succeeded.
+  // A command in JavaScript may return anything; undefined counts as success.
   if (code !== undefined && !isExitCode(code)) throw new Error(`the command gives ${String(code)} as its exit code`);
   return code;
 }

@@ -1,24 +1,27 @@
-// What a command writes: text of services without control characters, tables in columns, colours for terminals alone.
+// The output of a command: texts without control characters, tables in columns, and colours on terminals only.
 import type { CommandOutput, Painted } from '../contract/command.ts';
 import { reasonText } from '../kit/error-text.ts';
 import { textWidth } from './text-width.ts';
 
 const COLOURS = { green: 32, yellow: 33, red: 31, grey: 90 } as const;
-/** Everything but line ends and tabs that moves a cursor, hides text or turns its direction. */
+/** Characters that move a cursor, hide text or turn its direction. `plain` keeps the line ends and tabs among them. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
 const GAP = '  ';
 
-/** Whoever read the output has closed it, so that nobody is left to work for. */
+/** Thrown when the reader of the output has closed it, so that the command can end. */
 export class OutputClosed extends Error {}
 
-/** Results go to the standard output, notes to the standard error. What writes throws an OutputClosed, or that Error. */
+/**
+ * Results go to standard output, notes to standard error. After a write has failed, each further one throws an
+ * OutputClosed, or the Error that `written` throws.
+ */
 export function createOutput(env: NodeJS.ProcessEnv): CommandOutput {
   const { stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
   let fault: Error | undefined;
   let unwritten = 0;
   const waiting: (() => void)[] = [];
-  // Each is told to whoever wrote.
+  // The callback of each write gets its error.
   stdout.on('error', () => undefined);
   stderr.on('error', () => undefined);
   const onWritten = (error?: NodeJS.ErrnoException | null): void => {

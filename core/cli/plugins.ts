@@ -1,4 +1,4 @@
-// `stackwarden plugins`: prints every plugin that is found, with its state. It changes nothing.
+// `stackwarden plugins`: prints every plugin that was found, with its state. It changes nothing.
 import { existsSync } from 'node:fs';
 import type { CommandOutput } from '../contract/command.ts';
 import { createHost } from '../host/host.ts';
@@ -6,7 +6,7 @@ import { refuseUnknownPlugins } from './known-plugins.ts';
 
 export interface PluginScope {
   readonly configDir: string;
-  /** Only these; undefined means every plugin. */
+  /** The plugins to load; undefined for all. */
   readonly plugins: readonly string[] | undefined;
 }
 

@@ -6,9 +6,9 @@ import process from 'node:process';
 const RUNS_FROM_SOURCE = import.meta.url.endsWith('.ts');
 
 /**
- * Commands that only report still import and set up plugins. In their process a plugin cannot write files, start
- * programs or load native code, whatever it tries. When running from sources, the TypeScript loader needs threads and a
- * child process, which are allowed; its cache is off.
+ * For commands that only report, but import and set up plugins: in the new process a plugin cannot write files, start
+ * programs or load native code. When running from sources, threads and child processes are allowed, because the
+ * TypeScript loader needs them; its cache is off.
  */
 export async function onlyReading(command: () => Promise<number>): Promise<number> {
   if (process.permission !== undefined) return command();

@@ -1,12 +1,12 @@
-// Finds the address of the service that runs on a configuration directory, from outside it. It changes nothing.
+// Finds the address of the host that runs on a configuration directory, for commands. It changes nothing.
 import { stat } from 'node:fs/promises';
 import { baseUrl } from './base-url.ts';
 import { addressInLock } from './lock-address.ts';
 
 /**
- * Base URL of the native listener: where the host said that it listens, else where the configuration says. The latter
- * takes longer, and is needed where nothing runs, or where the host's state may not be read. Throws for a directory
- * that was named and is not there: at the usual address may be the host of another one.
+ * Base URL of the native listener: the one that the host has announced, else the configured one. The latter takes
+ * longer to find, and is needed when no host runs or its state may not be read. Rejects with an Error for a given
+ * directory that does not exist, because the default address may be that of a host on another directory.
  */
 export async function addressOf(configDir: string, { isNamed }: { readonly isNamed: boolean }): Promise<string> {
   const told = await addressInLock(configDir);
@@ -17,7 +17,7 @@ export async function addressOf(configDir: string, { isNamed }: { readonly isNam
   return baseUrl((await configuredSettings(configDir)).api);
 }
 
-/** False also for what this user may not look at. */
+/** Whether the directory does not exist; false when this user may not look. */
 async function isAbsent(directory: string): Promise<boolean> {
   try {
     await stat(directory);

@@ -1,17 +1,17 @@
-// What systemd is told of the host, by the socket that it names: that it answers, reloads or stops, and, while its
-// event loop goes round, that it is alive. Node opens no such socket, so systemd's own program sends each message.
+// Reports to systemd, over the socket in NOTIFY_SOCKET, that the host is ready, reloads or stops, and, as long as its
+// event loop runs, that it is alive. Node cannot open such a socket, so systemd-notify sends each message.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { HostPhase, StackwardenHost } from '../host/host-options.ts';
 import { publicEnvironment } from '../kit/public-environment.ts';
 
 const run = promisify(execFile);
-/** On a machine that is overloaded the program takes seconds, and systemd ends a host of whose start it never hears. */
+/** Long, because the program takes seconds on an overloaded machine, and systemd ends a host that reports no start. */
 const LIMIT_MS = 30_000;
 
 /**
- * What hears of each phase of the host; it does nothing where no service manager asks. Takes the variables of the
- * protocol out of `env`, because no service speaks for the host.
+ * Returns a function to be called at each phase of the host; it does nothing without a service manager. Removes the
+ * variables of the protocol from `env`, so that no service can report for the host.
  */
 export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, host: StackwardenHost) => void {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC, WATCHDOG_PID = String(process.pid) } = env;
@@ -22,7 +22,7 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, hos
   let hasWarned = false;
   let unsent = 0;
   let sent = Promise.resolve();
-  /** One after the other, because systemd goes by the last. */
+  /** Sends messages one after the other, because the last one counts for systemd. */
   const send = (host: StackwardenHost, ...assignments: string[]): void => {
     unsent += 1;
     sent = sent.then(async () => {
@@ -42,8 +42,8 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, hos
     send(host, ...assignmentsOf(phase, host));
     if (phase === 'stopping') clearInterval(watchdog);
     else if (watchdogMs > 0) {
-      // Twice as often as it must, as systemd advises; on a slow machine no sign of life holds up what is said after
-      // it.
+      // Twice per interval, as systemd advises. It is skipped while messages wait, so that it delays none on a slow
+      // machine.
       watchdog ??= setInterval(() => {
         if (unsent === 0) send(host, 'WATCHDOG=1');
       }, watchdogMs / 2);

@@ -1,10 +1,9 @@
-// Makes V8 slower to optimize code while a host starts. Most functions of a start run a few times, and what is compiled
-// for those that run more often costs more processor time and memory than it saves before the first answer.
+// Makes V8 optimize less code while a host starts. Most functions of a start run only a few times, and optimizing the
+// others costs more processor time and memory than it saves before the first answer.
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * How often code runs before V8 optimizes it, with V8's own numbers, by the releases of Node that are known to read
- * them anew.
+ * V8's default thresholds for optimizing code, by flag, for the releases of Node known to read the flags at run time.
  */
 const THRESHOLDS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   20: { 'interrupt-budget': 67_584 },
@@ -12,10 +11,12 @@ const THRESHOLDS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   24: { 'invocation-count-for-maglev': 400, 'invocation-count-for-turbofan': 3_000 },
   26: { 'invocation-count-for-maglev': 400, 'invocation-count-for-turbofan': 3_000 },
 };
-/** A function counts on from its last threshold, so that a larger factor would slow the running host down. */
+/**
+ * How much the thresholds are raised. A function keeps its last threshold, so more would slow down the running host.
+ */
 const FACTOR = 16;
 
-/** The returned function lets it optimize as it does by itself. */
+/** Raises the thresholds. The returned function restores the defaults. */
 export function holdOptimization(): () => void {
   const [release = ''] = process.versions.node.split('.');
   const thresholds = Object.entries(THRESHOLDS[release] ?? {});

@@ -1,19 +1,19 @@
-// Gives back what a start has left in the heap of the main thread, once it is over. V8 by itself collects when the heap
-// has grown by a third, which takes an idle host minutes, and keeps pages that are nearly empty.
+// Collects the garbage of a start in the heap of the main thread, once the start is over. V8 itself would wait until
+// the heap has grown by a third, which takes an idle host minutes, and would keep pages that are nearly empty.
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 
-/** V8 reads the flag whenever it begins a collection; these releases of Node are known to. */
+/** The releases of Node known to read the flag at the beginning of each collection. */
 const KNOWN_RELEASES = new Set(['20', '22', '24', '26']);
 const LOOK_MS = 1_000;
-/** The services of a boot start with pauses between them: the loop has rested for so many looks. */
+/** How many looks in a row must find the loop idle, because services start with pauses between them. */
 const QUIET_LOOKS = 2;
 const QUIET_SHARE = 0.1;
-/** A host that has work for so long collects by itself. */
+/** How many looks are made at most; in a host that is busy for longer, V8 collects by itself. */
 const MOST_LOOKS = 60;
-/** Which pages are nearly empty, and are emptied, V8 knows from the collection before. */
+/** Two, because V8 finds out in one collection which pages are nearly empty, and empties them in the next. */
 const COLLECTIONS = 2;
-/** V8 begins to collect when 64 MB more than before lie outside of the heap, used or not. */
+/** V8 begins a collection when memory outside of the heap grows by 64 MB, used or not. */
 const OUTSIDE_BYTES = 72 * 2 ** 20;
 
 export interface StartGarbageOptions {
@@ -21,7 +21,7 @@ export interface StartGarbageOptions {
   readonly pace: number;
 }
 
-/** Resolves when that is done, or has turned out to be needless or impossible. */
+/** Resolves when the garbage was collected, or when the host was never idle or this is not possible. */
 export async function collectStartGarbage({ signal, pace }: StartGarbageOptions): Promise<void> {
   const [release = ''] = process.versions.node.split('.');
   const lookMs = LOOK_MS * pace;
@@ -43,15 +43,15 @@ async function rests(lookMs: number, signal: AbortSignal): Promise<boolean> {
   return false;
 }
 
-/** In small steps and beside the program: a collection on request would stop the loop from its begin to its end. */
+/** Makes V8 collect in small steps beside the program; an explicit collection would block the loop until its end. */
 function collect(): void {
   setFlagsFromString('--optimize-for-size');
   try {
-    // Nothing touches it, so that it takes no memory.
+    // The buffer is never touched, so it takes no physical memory.
     new ArrayBuffer(OUTSIDE_BYTES);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // The process may not have so many addresses; V8 collects when it has to.
+    // The process may have too little address space; V8 then collects when it has to.
   } finally {
     setFlagsFromString('--no-optimize-for-size');
   }

@@ -15,7 +15,7 @@ import { holdOptimization } from './start-compiler.ts';
 import { collectStartGarbage } from './start-garbage.ts';
 import { holdYoungGeneration } from './young-generation.ts';
 
-/** What the host makes is never writable by others, whatever its own user allowed. */
+/** Group and others can never write to files that the host creates, whatever umask it was started with. */
 const WRITABLE_BY_OTHERS = 0o022;
 
 export interface StartOptions extends PluginScope {
@@ -26,7 +26,10 @@ export interface StartOptions extends PluginScope {
   readonly onCreated: (host: StackwardenHost) => void;
 }
 
-/** The reader of the output may close it at any time: the log file has every line, and the host goes on. */
+/**
+ * Resolves with the exit code when the host has stopped. The reader of standard output may close it at any time: the
+ * log file has every line, and the host goes on.
+ */
 export async function start({
   configDir,
   plugins,

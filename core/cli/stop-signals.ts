@@ -1,15 +1,17 @@
-// What signals do to a host, from before its program is read on. None that a handler can take ends it without a stop,
-// after which its services would go on alone.
+// What signals do to a host, even before its program is loaded. No signal that can be handled ends the host without a
+// stop, because its services would go on without supervision.
 import type { StackwardenHost } from '../host/host-options.ts';
 import { exitProcess } from '../kit/exit-process.ts';
 import { keepListener } from '../kit/kept-listener.ts';
 
-/** Of a terminal, a service manager, and, with SIGPWR, of what runs a container as a machine. */
+/**
+ * The signals of a terminal, of a service manager, and, with SIGPWR, of a runtime that treats containers as machines.
+ */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR'] as const;
 const NOTHING = 'nothing: SIGHUP reads the configuration again and rotates the logs, SIGTERM stops';
 /**
- * The rest that ends Node by default, or opens its debugger on a port, as SIGUSR1. Faults of the program end it, and a
- * handler of SIGPROF would take that from the profiler.
+ * The other signals that end Node by default, or, as SIGUSR1, open its debugger on a port. Signals for faults of the
+ * program are left out, and so is SIGPROF, because a handler would take it from the profiler.
  */
 const CHANGE_NOTHING = {
   SIGUSR1: NOTHING,
@@ -24,7 +26,9 @@ const CHANGE_NOTHING = {
 /** A terminal and a package runner may both deliver one key press; only a later signal counts as a second one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
-/** A signal that comes before the host exists stops it as soon as it does. */
+/**
+ * Handles all these signals. One that comes before the host exists stops it when the returned function gets the host.
+ */
 export function stopOnSignals(): (host: StackwardenHost) => void {
   let host: StackwardenHost | undefined;
   let firstMs: number | undefined;
@@ -46,7 +50,7 @@ export function stopOnSignals(): (host: StackwardenHost) => void {
   };
 }
 
-/** Each is told once, as the kernel repeats SIGXCPU every second. */
+/** Logs each of these signals once, because the kernel repeats SIGXCPU every second. */
 function changeNothing(tell: (signal: string, effect: string) => void): void {
   const told = new Set<string>();
   for (const [signal, effect] of Object.entries(CHANGE_NOTHING)) {

@@ -1,19 +1,17 @@
-// Keeps V8's young generation at its first size while a host starts. What a start makes in passing would let it grow to
-// three times 16 MB, which then stay for minutes; a start is not faster with it.
+// Keeps V8's young generation at its initial size while a host starts. The short-lived objects of a start would let it
+// grow to three times 16 MB, which then stay for minutes and do not make the start faster.
 import { setFlagsFromString } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
 
-/**
- * V8 reads the flag whenever it may grow the young generation; these releases of Node are known to take 1 for "stay".
- */
+/** The releases of Node known to read the flag whenever V8 may grow the young generation, and not to grow it with 1. */
 const KNOWN_RELEASES = new Set(['20', '22', '24', '26']);
 const STAY = 1;
-/** V8's own factor, which it sets again for all threads whenever one begins. */
+/** V8's default factor, which V8 sets again for all threads whenever a thread begins. */
 const GROW = 2;
-/** Until a thread says that it has begun, which takes a busy machine long. */
+/** How often the factor is set again until a new thread has begun, which takes long on a busy machine. */
 const AGAIN_MS = 1;
 
-/** The returned function lets it grow again, as many requests at a time are cheaper with it. */
+/** The returned function lets it grow again, because a larger one makes many concurrent requests cheaper. */
 export function holdYoungGeneration(): () => void {
   const [release = ''] = process.versions.node.split('.');
   if (!KNOWN_RELEASES.has(release)) return () => undefined;
