@@ -21,7 +21,7 @@ async function parentDirectory(): Promise<string> {
   throw new Error('no temporary directory is open to services; start with a --config-dir that their user reaches');
 }
 
-/** Whether everybody can pass through every directory on the path, while others cannot rename what is in it. */
+/** Whether every user can pass through each directory on the path, but others cannot rename what is in it. */
 async function isOpenToAll(directory: string): Promise<boolean> {
   for (let part = directory; part !== path.dirname(part); part = path.dirname(part)) {
     const found = await lstat(part).catch(() => undefined);

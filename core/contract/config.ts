@@ -101,7 +101,7 @@ export interface ConfigChange {
 }
 
 export interface ConfigUpdate {
-  /** With a name, the keys of `updates` replace those of that block; without one, `updates` is merged into the root. */
+  /** The block whose keys `updates` replaces. Without a name, `updates` is merged into the root. */
   readonly processName?: string;
   readonly updates: ConfigObject;
   /** False changes the memory only. */

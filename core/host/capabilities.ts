@@ -77,7 +77,7 @@ function holds({ owner, predicate, call }: Flag): boolean {
   try {
     const answer: unknown = owner.invoke(call, predicate);
     if (typeof answer === 'boolean') return answer;
-    // `invoke` reports a promise itself, as a missed deadline.
+    // `invoke` reports the promise as late, unless it settles before the clock of deadlines looks.
     if (answer instanceof Promise) answer.catch(() => undefined);
     else owner.fault('capability', new Error(`${call.what} gives ${typeof answer} instead of true or false`));
   } catch {

@@ -236,8 +236,8 @@ function membersOf(original: object): Map<PropertyKey, PropertyDescriptor> {
 }
 
 /**
- * Whether a value is or has, up to so many levels down, a function that others could call, an accessor that they could
- * read, or a signal that they could listen to. An instance of a plugin's class always counts. Runs no code of the
+ * Whether a value is or has, at most `levels` levels down, a function that others could call, an accessor that they
+ * could read, or a signal that they could listen to. An instance of a plugin's class always counts. Runs no code of the
  * value.
  */
 function holdsCode(value: unknown, levels: number): value is object {

@@ -7,7 +7,7 @@ import type { ContributionRegistry } from './contributions.ts';
 import type { HookRegistry } from './hooks.ts';
 import type { Scope } from './scope.ts';
 
-/** At a stop the host ends after this time, even while taps are still running. */
+/** How long the host waits for taps when it stops. */
 const STOPPING_DEADLINE_MS = 5_000;
 
 /** Long enough to check the program of every service. */

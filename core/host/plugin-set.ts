@@ -433,7 +433,7 @@ export class PluginSet {
     entry.scope = undefined;
   }
 
-  /** In order of set-up, so that a plugin comes after those that it needs. */
+  /** The ready plugins in order of set-up, so that each comes after those that it needs. */
   #readyEntries(): PluginEntry[] {
     const ready = [...this.#entries.values()].filter(entry => entry.state === 'ready');
     return entriesInOrder(ready).sorted.map(({ entry }) => entry);

@@ -69,7 +69,10 @@ class Search {
   }
 }
 
-/** In a sticky directory, such as /tmp, others may add entries, but neither remove nor rename what is not theirs. */
+/**
+ * Why a place on the way to a plugin, or a file in one, cannot be trusted. A sticky directory, such as /tmp, can be:
+ * others may add entries, but neither remove nor rename what is not theirs.
+ */
 async function finding(place: string, known?: Stats): Promise<Finding | null> {
   const entry = known ?? (await lstat(place));
   const isShared = entry.isDirectory() && (entry.mode & STICKY) !== 0;

@@ -40,7 +40,7 @@ export interface DispatchOptions {
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, via: Via) => Promise<void>;
 
 const DEFAULT_LIMIT_BYTES = 1024 * 1024;
-/** For callers without credentials: bodies of this size on all connections at once stay within the budget of bodies. */
+/** The limit for callers without credentials, whose bodies on all connections together stay within the budget. */
 const UNTRUSTED_LIMIT_BYTES = 8 * 1024;
 /** The group of all requests that no route takes. */
 const UNKNOWN_GROUP = 'unknown';
