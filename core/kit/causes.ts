@@ -1,10 +1,10 @@
-// What was thrown, and what that says it was caused by: anything can be thrown, so a chain of causes may be a ring, and
-// a proxy throws in turn when it is looked at.
+// A thrown value and its causes: anything can be thrown, so a chain of causes may be a ring, and a proxy may throw when
+// it is read.
 import { types } from 'node:util';
 import { errorText } from './error-text.ts';
 
 const MAX_CAUSES = 10;
-/** What is read of errors: of any, of those of the system, and of a Problem. */
+/** The members that are read from errors: from any error, from a system error, and from a Problem. */
 const READ_MEMBERS = [
   ...['cause', 'name', 'message', 'stack', 'code'],
   ...['errno', 'address', 'port', 'hostname', 'path'],
@@ -20,8 +20,8 @@ export function* causesOf(error: unknown): Generator<object> {
 }
 
 /**
- * As an object that can be read again and again: its accessors, and those of its causes, are read once and become
- * values. In place of what cannot be made so, as of a proxy, an Error with what can be told of it.
+ * The thrown value as an object that can be read safely: its accessors, and those of its causes, are read once and
+ * become values. Where that is impossible, as for a proxy, an Error with the text of the value.
  */
 export function thrownObject(thrown: unknown): object {
   try {
@@ -30,12 +30,12 @@ export function thrownObject(thrown: unknown): object {
       return thrown;
     }
   } catch {
-    // It cannot be passed on.
+    // The value cannot be made safe.
   }
   return new Error(errorText(thrown));
 }
 
-/** Throws where that cannot be done. */
+/** Turns the accessors of an error into values. Throws where that is impossible. */
 function fixAccessors(error: object): void {
   for (const key of READ_MEMBERS) {
     if (memberOf(error, key)?.get === undefined) continue;
@@ -44,7 +44,7 @@ function fixAccessors(error: object): void {
   }
 }
 
-/** Its own, or the nearest that it inherits. A proxy may give another one each time. */
+/** The own member, or the nearest inherited one. Throws for a proxy, which may give another one each time. */
 function memberOf(error: object, key: string): PropertyDescriptor | undefined {
   for (let place: object | null = error; place !== null; place = Object.getPrototypeOf(place) as object | null) {
     if (types.isProxy(place)) throw new TypeError('a proxy cannot be fixed');

@@ -1,4 +1,4 @@
-// What two lists begin and end with in common.
+// Counts the items that two lists have in common at their beginning and at their end.
 import { deepEqual } from './deep-equal.ts';
 
 /** Numbers of items; no item counts for both ends. */

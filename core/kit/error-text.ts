@@ -1,4 +1,4 @@
-// What a caught value says of itself: anything can be thrown, and telling of it must never throw in turn.
+// The text of a caught value: anything can be thrown, and describing it must never throw in turn.
 import { sourceStack } from './source-stack.ts';
 
 const WITHOUT_TEXT = 'an error without a text';
@@ -40,17 +40,17 @@ interface Fault {
   readonly place: string | undefined;
 }
 
-/** One error stands for both, and only the first is in the words of the system. */
+/** ENOSPC stands for missing blocks and for missing inodes, but the system's text names the blocks alone. */
 const NO_ROOM = 'no space left on device';
 
-/** For root too, whom no permission stops: a file or its directory has an attribute. */
+/** EPERM, which root gets too when the file or its directory has an attribute such as immutable. */
 const FORBIDDEN = 'operation not permitted';
 const CHANGING_NAMES = new Set(['open', 'rename', 'mkdir', 'unlink', 'rm']);
 
-/** As the errors of files read, also where a thread has passed on their message alone. */
+/** The message of a file error. It is taken apart, because a thread may have passed on the message alone. */
 const FILE_FAULT = /^E[A-Z0-9]+: ([^,]+), (\w+)(?: '([^']+)'(?: -> '[^']+')?)?$/;
 
-/** What the system says of an error of its own; undefined for any other value. */
+/** What the system says about a system error; undefined for any other value. */
 function systemFault(error: unknown): Fault | undefined {
   try {
     const { message, code, errno, address, port, hostname, path } = error as NodeJS.ErrnoException & {
@@ -60,7 +60,7 @@ function systemFault(error: unknown): Fault | undefined {
     };
     const [, words, call = '', place] = FILE_FAULT.exec(message) ?? [];
     if (words !== undefined) return { words: wholeWords(words, call), place };
-    // Whoever gave the error a message of its own has said it better.
+    // An error whose message lacks its code was given a message that says more.
     if (code === undefined || errno === undefined || !message.includes(code)) return undefined;
     const known = process.getBuiltinModule('node:util').getSystemErrorMap().get(errno)?.[1];
     if (known === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Formats the lines of the own log and of service logs: `Apr 2, 2025 10:04:01 - INFO - text`, in local time.
+// Formats the lines of the host's own log and of service logs: `Apr 2, 2025 10:04:01 - INFO - text`, in local time.
 import type { CapturedLines, LogLevel, LogLine } from '../contract/log.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -25,7 +25,9 @@ export function formatLine(at: number, level: LogLevel, text: string): string {
   return `${formatTime(at)} - ${level} - ${text}`;
 }
 
-/** A record as written to the own log and shown in its live stream. `color` is an escape sequence for terminals. */
+/**
+ * A record as written to the host's own log and shown in its live stream. `color` is an escape sequence for terminals.
+ */
 export function formatRecord({ at, level, text, processName }: LogLine, color = ''): string {
   const shown = processName === undefined ? text : `${processName} subprocess: ${text}`;
   return formatLine(at, level, color === '' ? shown : `${color}${shown}\x1b[0m`);

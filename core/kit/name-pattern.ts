@@ -2,9 +2,9 @@
 import { nearestWord } from './nearest-word.ts';
 
 /**
- * The names that are meant, each once and in their own order. An asterisk means those of `inUse` alone, which are
- * some of `names`; the rest are meant by their whole names. Throws an Error that names the first pattern that fits
- * none of them.
+ * The names that the patterns mean, each once and in the order of `names`. A pattern with an asterisk means only names
+ * of `inUse`, a part of `names`; any other name has to be given whole. Throws an Error that names the first pattern
+ * that fits none of them.
  */
 export function namesThatFit(
   names: readonly string[],

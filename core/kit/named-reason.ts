@@ -1,5 +1,4 @@
-// Sentences about something that has a name, which stands in them once: whoever gave the reason may have named it
-// already.
+// Joins the name of a thing and a reason that may hold the name already, so that the sentence names it once.
 
 export function namedReason(name: string, reason: string): string {
   return reason.includes(name) ? reason : `${name}: ${reason}`;

@@ -1,12 +1,13 @@
 // Finds the word that was probably meant by a misspelt one.
 
-/** One slip makes a shorter word any other. */
+/** Shorter words are not compared, because one slip turns them into any other. */
 const MIN_LENGTH = 3;
-/** A word that only begins alike must share this many letters. */
+/** A word must have this many letters to stand for a longer one that begins with it. */
 const MIN_BEGINNING = 4;
 
 /**
- * The known word that differs by a slip or two of the keyboard, or that the given one begins; undefined without one.
+ * The known word that differs by one or two typing slips, else the only one that begins with the given word and `_`;
+ * undefined without one.
  */
 export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   if (word.length < MIN_LENGTH) return undefined;

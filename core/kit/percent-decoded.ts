@@ -1,6 +1,6 @@
-// Text with its percent signs decoded, whoever encoded it.
+// Decodes percent-encoded text, and never throws.
 
-/** A text in which they do not encode characters is given as it is. */
+/** The decoded text; a text whose percent signs do not encode characters is given as it is. */
 export function percentDecoded(text: string): string {
   if (!text.includes('%')) return text;
   try {

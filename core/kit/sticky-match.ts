@@ -1,4 +1,4 @@
-// Matches of sticky patterns at one place of a text, so that the text is not looked through.
+// Matches a sticky pattern at one place of a text, without a search of the rest.
 
 /** The match that begins exactly at `index`, of a sticky pattern. */
 export function at(pattern: RegExp, text: string, index: number): RegExpExecArray | null {

@@ -14,9 +14,11 @@ export const LARGE_TEXT_BYTES = 64 * 1024;
 export const LARGE_YAML_BYTES = 4 * 1024;
 
 const START_MS = 30_000;
-/** Of the processor. */
+/** The processor time that one call may take. */
 const READ_MS = 5_000;
-/** On a machine that has no time for the thread. Whoever waits for a turn then waits longer than this. */
+/**
+ * The time that one call may take on a busy machine. It is shorter than TURN_MS, so that the next call gets its turn.
+ */
 const LONGEST_READ_MS = 20_000;
 const SHORTEST_LOOK_MS = 50;
 const TURN_MS = 30_000;
@@ -25,10 +27,10 @@ const IDLE_MS = 10_000;
 const KEPT_THREAD_BYTES = 1024 * 1024;
 const MAX_WAITING = 100;
 const MEMORY_MB = 256;
-/** Of it, for values that are short-lived; the default would take 48 MB however little there is. */
+/** The part of the memory for short-lived values; the default would take 48 MB however little there is. */
 const YOUNG_MB = 8;
 
-/** A function that reads or edits a text. Everything that it takes and gives can be cloned. */
+/** A function that reads or edits a text. Its arguments and its result can be cloned. */
 // biome-ignore lint/suspicious/noExplicitAny: the types are those of the function that the caller gives
 type Read = (...args: any[]) => unknown;
 
@@ -84,7 +86,7 @@ function ownBuffers(args: readonly unknown[]): ArrayBuffer[] {
   return bytes.filter(({ length, buffer }) => length === buffer.byteLength).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
-/** It starts with the first text, and ends when none came for a while. */
+/** The thread starts with the first text, and ends after IDLE_MS without one. */
 class TextThread {
   readonly #waiting: Pending[] = [];
   #current: Pending | undefined;
@@ -165,7 +167,9 @@ class TextThread {
     }, ms);
   }
 
-  /** What the thread has not computed by then, because the machine has other work, it may compute later. */
+  /**
+   * Limits the processor time of the call rather than the time on the clock, because the machine may have other work.
+   */
   #allowReading(thread: number | null): void {
     const usedMs = (): number => (thread === null ? null : threadTimeMs(thread)) ?? Number.POSITIVE_INFINITY;
     const [startedMs, beforeMs] = [performance.now(), usedMs()];

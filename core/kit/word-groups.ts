@@ -10,28 +10,28 @@ const TAB = 0x09;
 const DELETE = 0x7f;
 /** The bit that lower case letters have and upper case letters do not. */
 const LOWER_CASE = 0x20;
-/** What texts consist of, the most frequent first, with what it counts; all else counts 1. */
+/** How much each character counts, the most frequent in texts first; any other character counts 1. */
 const FREQUENCIES = new Map([...' etaoinsrhldcumfpgwybvkxjqz'].map((letter, rank, all) => [letter, all.length - rank]));
 const THREE_LETTERS = 0x7fff;
 const SCRATCH_BYTES = 64 * 1024;
-/** Texts are looked at one after the other, so that one place does for all. */
+/** Texts are looked at one after the other, so one buffer serves them all. */
 const SCRATCH = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 const SCRATCH_VIEW = new DataView(SCRATCH.buffer, SCRATCH.byteOffset, SCRATCH_BYTES);
 
 interface Word {
   /** In lower case. */
   readonly bytes: Uint8Array;
-  /** Where its three letters begin by which it is found. */
+  /** The offset of the three letters by which the word is found. */
   readonly offset: number;
   readonly groups: number;
 }
 
 export class WordGroups {
-  /** By two bytes: whether they are worth a look. */
+  /** Indexed by two bytes, the lower first: 1 where the pair may belong to a word. */
   readonly #pairs = new Uint8Array(65_536);
-  /** By one byte: the groups of which it is a word. */
+  /** Indexed by one byte: the groups of which the byte is a word. */
   readonly #single = new Int32Array(256);
-  /** By the lower five bits of three bytes: a place in `#words`, or 0. */
+  /** Indexed by the lower five bits of three bytes: an index of `#words`, or 0. */
   readonly #places = new Uint8Array(THREE_LETTERS + 1);
   readonly #words: (readonly Word[])[] = [[]];
 
@@ -45,7 +45,7 @@ export class WordGroups {
     const members = new Map<string, number>();
     for (const [index, words] of groups.entries())
       for (const word of words) members.set(word, (members.get(word) ?? 0) | (1 << index));
-    // Longer words are found by the letters of shorter ones where they hold them, so that fewer pairs are worth a look.
+    // Longer words are found by the letters of shorter ones that they hold, so that fewer pairs need a look.
     const letters = new Set<string>();
     const words = [...members].sort(([one], [other]) => one.length - other.length);
     for (const [word, of] of words) {
@@ -56,7 +56,7 @@ export class WordGroups {
     for (const [word, of] of words) if (word.length > 1) this.#add(word, of, letters);
   }
 
-  /** The groups, a bit for each, of which a word stands in these bytes. */
+  /** The groups, a bit for each, that have a word in these bytes. */
   find(view: DataView, from: number, to: number): number {
     const pairs = this.#pairs;
     let found = 0;
@@ -69,7 +69,7 @@ export class WordGroups {
     return found;
   }
 
-  /** The same for a text. Whether it is printable is not told. */
+  /** The same for a text. Its `UNPRINTABLE` bit means nothing, because the text is read as Latin-1. */
   findInText(text: string): number {
     if (text.length > SCRATCH_BYTES) {
       const bytes = Buffer.from(text, 'latin1');
@@ -79,8 +79,9 @@ export class WordGroups {
   }
 
   /**
-   * For who looks himself: the pairs that are worth a look by their bytes, the lower first; by the lower five bits of
-   * three bytes whether they may tell a word; and by a byte 1 where it is a word, 2 where it is `UNPRINTABLE`.
+   * The tables for a caller that searches by itself. `pairs` is indexed by two bytes, the lower first: 1 where the pair
+   * needs a look. `letters` is indexed by the lower five bits of three bytes: 1 where they may belong to a word.
+   * `singles` is indexed by a byte: 1 where it is a word, 2 where it is `UNPRINTABLE`.
    */
   tables(): { readonly pairs: Uint8Array; readonly letters: Uint8Array; readonly singles: Uint8Array } {
     return {
@@ -90,7 +91,7 @@ export class WordGroups {
     };
   }
 
-  /** Every pair that holds a byte which tells something by itself is worth a look. */
+  /** Marks every pair with a byte that is a word or `UNPRINTABLE`. */
   #addSingles(): void {
     const withOneByte = Uint8Array.from(this.#single, groups => (groups === 0 ? 0 : 1));
     const all = new Uint8Array(256).fill(1);
@@ -112,7 +113,7 @@ export class WordGroups {
     this.#words[place] = [...(this.#words[place] ?? []), { bytes, offset, groups }];
   }
 
-  /** The groups of the words that are told by the two pairs that begin at `first`. */
+  /** The groups of the words that are found by the two pairs that begin at `first`. */
   #atPairs(view: DataView, first: number, from: number, to: number): number {
     let found = 0;
     for (let at = first; at < first + 4 && at < to; at += 2) {
@@ -152,7 +153,7 @@ function isAt(word: Uint8Array, view: DataView, start: number, from: number, to:
   return true;
 }
 
-/** Where the three letters of a word begin that are known, or whose pairs are the least frequent in texts. */
+/** The offset of three letters of a word that are known already, else of those whose pairs are rarest in texts. */
 function rarest(word: string, known: ReadonlySet<string>): number {
   let best = 0;
   let leastFrequent = Number.POSITIVE_INFINITY;
