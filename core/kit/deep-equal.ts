@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 
 export function deepEqual(one: unknown, other: unknown): boolean {
+  // This makes 0 and -0 equal, which `isDeepStrictEqual` tells apart.
   if (one === other) return true;
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((value, index) => deepEqual(value, other[index]));
-  // Texts that hold 0 and -0 are read as different numbers, which are the same value.
   if (!isRecord(one) || !isRecord(other)) return isDeepStrictEqual(one, other);
   const keys = Object.keys(one);
   return (

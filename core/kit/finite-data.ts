@@ -1,5 +1,5 @@
-// Makes data what JSON can carry: clients get `null` for other numbers, and send that back when they change something
-// else. Nor is an integer taken that JSON can carry and its readers cannot.
+// Makes data fit for JSON: a number that is not finite becomes `null`, which clients send back when they change
+// something else. Integers that a JavaScript number cannot hold exactly are refused.
 import { Problem } from '../contract/problem.ts';
 
 /**
@@ -33,7 +33,7 @@ export function refuseInfinite(value: unknown, name = ''): void {
 
 /**
  * Throws a Problem 422 for an integer so large that its last digits were lost when the updates of a body were read.
- * What `present` gives is let through, because clients send back what they got.
+ * Integers that `present` holds are let through, because clients send back what they got.
  */
 export async function refuseRounded(updates: unknown, present: () => unknown): Promise<void> {
   const sent = largeIntegers(updates);

@@ -1,6 +1,6 @@
-// Tells which item of a changed list was which before, so that what is written beside an item stays with it. Equal
-// items are the same one, then those that have most in common; what is left between two that stay is the same one where
-// as many items went as came, and nobody can tell otherwise.
+// Matches the items of a changed list with the former ones, so that the comments of an item stay with it. Equal items
+// are matched first, then those that have most in common. Where as many items went as came between two that stay, they
+// are matched in their order.
 import { canonicalText } from './canonical-text.ts';
 import { commonEnds } from './common-ends.ts';
 import { isObject } from './plain-object.ts';
@@ -12,14 +12,13 @@ export interface MatchedItems {
   readonly stays: readonly number[];
 }
 
-/**
- * Comparisons of two texts, and of the members of two items, that take no noticeable time; what is longer goes without.
- */
+/** The most comparisons of texts that take no noticeable time; above, equal items are matched whatever their order. */
 const MAX_TEXT_COMPARISONS = 1_000_000;
+/** The most comparisons of items that take no noticeable time; above, only equal items are matched. */
 const MAX_ITEM_COMPARISONS = 40_000;
-/** A text or a number that an object goes by, as it is written in the members of `membersOf`. */
+/** A member that identifies an object by a text or a number, as `membersOf` writes it. */
 const NAME = /^"\w*(?:id|key|name|slug|uuid)":["\d]/i;
-/** What an equal name counts, beside other equal members. */
+/** How much an equal name counts, where any other equal member counts 1. */
 const NAME_WEIGHT = 1_000;
 
 export function matchItems(present: readonly unknown[], wanted: readonly unknown[]): MatchedItems {
@@ -41,7 +40,10 @@ export function matchItems(present: readonly unknown[], wanted: readonly unknown
   return isLeft() ? withPlaces(sources, stays, present.length) : { sources, stays };
 }
 
-/** What matches items by their places: those between what both lists begin and end with are changed in their order. */
+/**
+ * Matches items by their places: those that both lists end with in common, and every other item with the one at the
+ * same index.
+ */
 export function matchPlaces(present: readonly unknown[], wanted: readonly unknown[]): MatchedItems {
   const { tail } = commonEnds(present, wanted);
   const common = Math.min(present.length, wanted.length) - tail;
@@ -52,7 +54,7 @@ export function matchPlaces(present: readonly unknown[], wanted: readonly unknow
   return { sources, stays: sources.filter(source => source !== undefined) };
 }
 
-/** The indices of both lists that have no other item yet. */
+/** The indices of both lists that are not matched yet. */
 interface Left {
   readonly before: readonly number[];
   readonly after: readonly number[];
@@ -60,7 +62,7 @@ interface Left {
 
 type Sources = (number | undefined)[];
 
-/** Equal items: first as many as can keep their order, then the others in theirs. */
+/** Matches equal items: first as many as can keep their order, then the others one after the other. */
 function matchEqual(present: readonly unknown[], wanted: readonly unknown[], left: Left, sources: Sources): void {
   const one = left.before.map(index => canonicalText(present[index]));
   const other = left.after.map(index => canonicalText(wanted[index]));
@@ -86,7 +88,8 @@ function matchEqual(present: readonly unknown[], wanted: readonly unknown[], lef
 }
 
 /**
- * Objects and lists that have a name or half of their members in common, the most alike first; other names need more.
+ * Matches objects and lists that have a name or half of their members in common, the most alike first. Objects whose
+ * names differ need more than half.
  */
 function matchAlike(present: readonly unknown[], wanted: readonly unknown[], left: Left, sources: Sources): void {
   const one = left.before.flatMap(index => membersOf(present[index], index));
@@ -111,7 +114,7 @@ function matchAlike(present: readonly unknown[], wanted: readonly unknown[], lef
   }
 }
 
-/** Between two items that stay, as many that came as went are the changed ones. */
+/** Matches the items between two that stay in their order, where as many came as went. */
 function withPlaces(sources: Sources, stays: readonly number[], count: number): MatchedItems {
   const isMoved = new Set(sources);
   const isStaying = new Set(stays);

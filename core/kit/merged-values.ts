@@ -1,4 +1,4 @@
-// Merges values over those that are there: objects at every depth, while anything else takes the place of what it was.
+// Merges new values into present ones: objects are merged at every depth, any other value replaces the present one.
 import { bareObject, isObject } from './plain-object.ts';
 
 /** Neither argument is changed; members that are new come last. */

@@ -1,4 +1,4 @@
-// Puts a value into a text in the form that the text asks for at that place.
+// Encodes or quotes a value as its place in a text requires.
 import { urlHost } from './client-host.ts';
 
 const IN_CREDENTIALS = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*$/i;
@@ -7,7 +7,7 @@ const AT_HOST = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?$/i;
 const IPV6 = /^[\da-f]*(?::[\da-f.]*){2,}$/i;
 const IN_PAIR = /(?:^|;)[\w ]+=$/;
 const PAIR_END = /^(?:;|$)/;
-/** What ends a value of a connection string, or would be taken from its ends. */
+/** Characters that end a value of a connection string, and white space at its ends, which readers trim. */
 const NEEDS_QUOTES = /[;"']|^\s|\s$/;
 
 /** `before` and `after` are what surrounds the value: the parts of an address, or of `Name=value;Name=value`. */

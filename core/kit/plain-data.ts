@@ -5,7 +5,7 @@ import { MAX_NESTING } from './nesting-limit.ts';
 
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Of names and texts together. */
+/** The limit for names and texts together. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /**

@@ -51,7 +51,7 @@ function limitRange<Schema extends z.ZodNumber>(schema: Schema, { min, max }: Nu
   return max === undefined ? withMinimum : withMinimum.max(max);
 }
 
-/** Reads a list of texts whose name is repeated, has brackets, or whose value has commas. Empty texts are left out. */
+/** Reads a list of texts: the name is repeated or has brackets, or the value has commas. Empty texts are left out. */
 export function queryList() {
   return z.preprocess(value => {
     const parts = typeof value === 'string' ? [value] : value;

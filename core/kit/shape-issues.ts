@@ -1,15 +1,18 @@
-// What a schema says of a value that does not fit, told of the very member that is wrong, also where a schema has
+// The issues of a value that does not fit a schema, each at the member that is wrong, also where the schema has
 // alternatives.
 import type { z } from 'zod';
 
-/** Alternatives within alternatives that are looked into. */
+/** How deep alternatives within alternatives are looked into. */
 const MAX_DEPTH = 20;
 
 export function shapeIssues(error: z.ZodError): z.core.$ZodIssue[] {
   return error.issues.flatMap(issue => unfolded(issue));
 }
 
-/** An alternative of which only members do not fit is the one that was meant, if it is the only such. */
+/**
+ * Replaces an issue of alternatives by those of the alternative that was meant: the only one of which just members do
+ * not fit.
+ */
 function unfolded(issue: z.core.$ZodIssue, depth = 0): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || depth > MAX_DEPTH) return [issue];
   const meant = issue.errors.filter(issues => issues.length > 0 && issues.every(isOfMember));

@@ -26,7 +26,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: 'a time such as 2026-01-31T12:00:00Z',
 };
 
-/** Alternatives within alternatives that are looked into. */
+/** How deep alternatives within alternatives are looked into. */
 const MAX_DEPTH = 5;
 
 export function shapeWords(issue: Issue): string {
@@ -53,7 +53,7 @@ export function shapeWords(issue: Issue): string {
   }
 }
 
-/** Kinds of issues that a value which is not there has because it is not there. */
+/** The kinds of issues that a missing value has. */
 const MISSING: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 function least(issue: Issue & { readonly code: 'too_small' }): string {
@@ -81,7 +81,7 @@ function formatWords(issue: Issue & { readonly code: 'invalid_format' }): string
   return `it must be ${FORMATS[format] ?? `a ${format}`}`;
 }
 
-/** Tells the kinds of all alternatives, where nothing but its kind is wrong with the value. */
+/** Names the kinds of all alternatives, where nothing but the kind of the value is wrong. */
 function unionWords(issue: Issue & { readonly code: 'invalid_union' }): string {
   const kinds = kindsOf(issue.errors, 0);
   return kinds === undefined
