@@ -1,10 +1,10 @@
 // Where the members of a mapping or a sequence on lines of its own stand in a YAML text, each with its own comments:
-// the lines right above it, the end of its lines, and what is indented deeper below them. The first line of a text is
-// nobody's comment.
+// the lines right above it, the end of its lines, and what is indented deeper below them. A comment on the first line
+// of a text belongs to no member.
 import type { Range } from './bracket-members.ts';
 import type { Splice } from './text-splice.ts';
 
-/** Begins a text that keeps the blank lines behind it. */
+/** The header of a block scalar that keeps the blank lines behind it, such as `|+`. */
 const KEEPS_BLANKS = /[|>](?:\d?\+|\+\d)[ \t]*(?:#[^\n]*)?\n/;
 
 export class BlockMembers {
@@ -13,7 +13,7 @@ export class BlockMembers {
   /** The column at which every member begins. */
   readonly column: number;
 
-  /** The members are without their comments; a sequence has at least one, which begins with its dash. */
+  /** `members` are the ranges without comments, with the dash of each item. A sequence has at least one. */
   constructor(text: string, members: readonly Range[]) {
     this.#text = text;
     this.#members = members;
@@ -28,8 +28,8 @@ export class BlockMembers {
   }
 
   /**
-   * Takes out all members but these, of which there is at least one, with their comments. `head` are the lines of new
-   * ones that are to stand behind the dash where the first member does.
+   * Removes all members but the kept ones, of which there is at least one, with their comments. `head` are the lines of
+   * new members that take the place of the first one behind a dash.
    */
   removals(kept: readonly number[], lineEnding: string, head = ''): Splice[] {
     const [first = 0] = kept;
@@ -46,7 +46,7 @@ export class BlockMembers {
     return isShifted ? [this.#behindDash(first, lineEnding, head), ...others] : others;
   }
 
-  /** With the blank lines that a text above would take for its own. */
+  /** The end of a removed member, with the blank lines that a block scalar above would take in. */
   #goneEnd(index: number, isBelowBlanks: boolean): number {
     let end = this.end(index);
     if (!isBelowBlanks) return end;

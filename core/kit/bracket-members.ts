@@ -1,5 +1,5 @@
 // Where the members of an object or a list in brackets stand in a text, each with its own comments: those on the lines
-// right above it, and those behind it on its line. A comment with a blank line below it belongs to nobody.
+// right above it, and those behind it on its line. A comment with a blank line below it belongs to no member.
 import type { Splice } from './text-splice.ts';
 
 /** Offsets of the first character and after the last one. */
@@ -12,9 +12,9 @@ export interface Range {
 interface Gap {
   readonly comma: number | undefined;
   readonly lineBreak: number | undefined;
-  /** After what stands on the line of the member before. */
+  /** The end of the text on the line of the member before. */
   readonly tail: number;
-  /** The first own comment of the member behind, or this member. */
+  /** Where the first comment of the member behind begins, or the member itself. */
   readonly lead: number;
   /** Whether something else stands there, such as a tag of the member behind. */
   readonly hasMarks: boolean;
@@ -34,7 +34,10 @@ export interface PlacedAdditions {
   readonly lead: string;
 }
 
-/** The comma behind a member that stays: one that is put there, the next one, or one behind what goes. */
+/**
+ * The comma behind a member that stays. `isNew`: it is inserted. `isNext`: it stands in the gap right behind the
+ * member; otherwise it stands behind members that are removed.
+ */
 interface Comma {
   readonly isNew: boolean;
   readonly isNext: boolean;
@@ -95,10 +98,7 @@ export class BracketMembers {
     return { above: this.#text.slice(before.lead, startOffset), behind: behind.trimEnd() };
   }
 
-  /**
-   * Takes out all members but these, with their comments, and the commas that are too many then; puts new ones where
-   * the additions say.
-   */
+  /** Removes all members but the kept ones, with their comments and the surplus commas, and inserts the additions. */
   restocked(kept: readonly number[], additions: readonly PlacedAdditions[]): Splice[] {
     const { ranges, commas } = this.#removals(kept);
     const removals = ranges.map(range => ({ ...range, text: '' }));
@@ -110,14 +110,14 @@ export class BracketMembers {
     return [...removals, ...missing, ...added];
   }
 
-  /** What goes, and the comma behind each member that stays, which is missing behind the last one. */
+  /** The ranges to remove, and the comma behind each member that stays; the last one may have none. */
   #removals(kept: readonly number[]): { readonly ranges: Range[]; readonly commas: ReadonlyMap<number, Comma> } {
     const isKept = new Set(kept);
     const last = kept.at(-1) ?? -1;
     const gone = united([...this.#members.keys()].flatMap(index => (isKept.has(index) ? [] : [this.#extent(index)])));
     const surplus: Range[] = [];
     const commas = new Map<number, Comma>();
-    /** The member that stays and has no comma so far. */
+    /** The latest member that stays, while it has no comma. */
     let open: number | undefined;
     let next = 0;
     for (const [index, { comma }] of this.#gaps.entries()) {
@@ -129,7 +129,7 @@ export class BracketMembers {
         } else surplus.push({ startOffset: comma, endOffset: comma + 1 });
       }
       if (!isKept.has(index)) continue;
-      // Its commas stood on the lines of what goes.
+      // The commas behind the open member are removed with other members.
       if (open !== undefined) commas.set(open, { isNew: true, isNext: false });
       open = index;
     }
@@ -140,7 +140,7 @@ export class BracketMembers {
     const { comma, lineBreak, tail } = this.#gap(at + 1);
     const end = this.#endOf(at);
     const isOwnLine = lineBreak !== undefined && lead.includes('\n');
-    // Behind a comma that begins a line stands the next member.
+    // A comma that begins a line belongs to the next member.
     const isNext = present?.isNext === true && comma !== undefined && comma < (lineBreak ?? Number.POSITIVE_INFINITY);
     const behind = present?.isNew === true ? end : isNext ? comma + 1 : undefined;
     const last = behind === undefined ? items.length - 1 : items.length;
@@ -149,7 +149,8 @@ export class BracketMembers {
     const close = lineBreak === undefined && lead.includes('\n') ? lead : '';
     if (behind !== undefined) return [insert(isOwnLine ? Math.max(tail, behind) : behind, list + close)];
     if (isOwnLine) return [insert(end, ','), insert(tail, list)];
-    // Behind a comment that ends the line nothing would count. A comma before a member that is taken out goes with it.
+    // Behind a comment that ends the line, the text would belong to the comment. A comma before a removed member goes
+    // with it.
     return [insert(lineBreak === undefined ? (comma ?? tail) : end, `,${list}${close}`)];
   }
 

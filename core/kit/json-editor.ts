@@ -12,10 +12,10 @@ import { positionAt } from './text-position.ts';
 import { applySplices, type Splice } from './text-splice.ts';
 
 type Values = Record<string, unknown>;
-/** Whether members that are not wanted stay or go. */
+/** Whether members that are not wanted stay (`merge`) or go (`replace`). */
 type Mode = 'merge' | 'replace';
 
-/** What is put behind the member with this index, or before the first one where it is -1. */
+/** The items that are put behind the member with the index `at`, or before the first one where it is -1. */
 interface Planned {
   readonly at: number;
   readonly items: PlannedItem[];
@@ -39,9 +39,9 @@ export function jsonValues(text: string): Values {
 }
 
 /**
- * Merges the wanted values into the text; `replace` also removes the members that are not wanted. A function makes them
- * of the present ones. The text is parsed once. Throws a Problem 400 when a member that would change stands twice, and
- * 422 when the text is not valid.
+ * Merges the wanted values into the text; `replace` also removes the members that are not wanted. `wanted` may be a
+ * function of the present values, so that the text is parsed once. Throws a Problem 400 when a member that would change
+ * stands twice, and 422 when the text is not valid.
  */
 export function editJson(
   source: string,
@@ -80,7 +80,7 @@ class EditPlanner {
 
   /**
    * Throws a Problem 400 when a member that would change stands twice in its object. `present` are the values of the
-   * object where they are known: what is still the same object needs no look.
+   * object where they are known: a member whose value is still the same object is skipped.
    */
   plan(object: Node, wanted: Values, mode: Mode, path: readonly string[], present: Values = {}): void {
     const properties = childrenOf(object);
@@ -165,7 +165,9 @@ class EditPlanner {
     this.changed += 1;
   }
 
-  /** Takes the members out that are not kept, and puts others between them, in the style of what they stand behind. */
+  /**
+   * Removes the members that are not kept, and puts others between the kept ones, in the style of their neighbours.
+   */
   #restock(node: Node, kept: readonly number[], planned: readonly Planned[]): void {
     const children = childrenOf(node);
     const range = { startOffset: node.offset + 1, endOffset: endOf(node) - 1 };
@@ -190,7 +192,7 @@ class EditPlanner {
     this.splices.push(...members.restocked(kept, additions));
   }
 
-  /** Gives new members to an object or a list that keeps none; comments that belong to nobody stay. */
+  /** Gives new members to an object or a list that keeps none; comments that belong to no member stay. */
   #fill(node: Node, ranges: readonly Range[], textsFor: (indent: string | null) => string[]): void {
     const outer = this.#indentAt(node.offset);
     const indent = this.#isOneLine ? null : outer + this.#indent;
@@ -213,7 +215,7 @@ class EditPlanner {
     if (text !== inner) this.splices.push({ ...range, text });
   }
 
-  /** What stands between the key and the value of a member, where it is nothing unusual. */
+  /** The text between the key and the value of a member, or `: ` where that text is unusual. */
   #separatorOf(member: Node | undefined): string {
     const [key, value] = member?.children ?? [];
     const between = key === undefined || value === undefined ? '' : this.#text.slice(endOf(key), value.offset);
@@ -260,7 +262,7 @@ function parseRoot(text: string): Node {
   return root;
 }
 
-/** What clients get of it and may send back. */
+/** The value of a node as clients get it and may send it back. */
 function carriedValue(node: Node): unknown {
   return finiteData(getNodeValue(node) as unknown);
 }

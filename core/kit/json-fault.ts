@@ -1,8 +1,8 @@
-// What is wrong at a place of a text that is no JSON, in words for whoever wrote it by hand. The text itself, in which
-// secrets may stand, is no part of them.
+// Says what is wrong with a text that is no JSON, in words for a user who edits it by hand. The text itself is not
+// quoted, because it may hold secrets.
 import type { ParseError, ParseErrorCode } from 'jsonc-parser';
 
-/** By the numbers of the parser. */
+/** Indexed by the error codes of the parser. */
 const WORDS: Readonly<Record<ParseErrorCode, string>> = {
   1: 'a value or a name was expected: names and texts stand in double quotes, and other values are numbers, true, false or null',
   2: 'a number was expected, such as 10 or 0.5',

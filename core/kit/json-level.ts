@@ -1,7 +1,7 @@
 // The level that a line of JSON names, as the usual loggers write it.
 import type { LogLevel } from '../contract/log.ts';
 
-/** What a line says after so many characters is its content. */
+/** How many characters of a line are searched for the level; what follows is its content. */
 export const LEVEL_CHARACTERS = 4_096;
 const MEMBER = /[{,]\s*"(?:@?level|lvl|severity|levelname|log\.level|@l)"\s*:\s*(?:"([a-z]{1,12})"|(\d{1,3})\b)/i;
 /** A map, because a line may also name what every object has, such as `constructor`. */
@@ -23,7 +23,7 @@ const WORDS: ReadonlyMap<string, LogLevel> = new Map([
   ['alert', 'CRITICAL'],
   ['emergency', 'CRITICAL'],
 ]);
-/** Of syslog, by its numbers from 0. */
+/** The severities of syslog, indexed by their numbers. */
 const SEVERITIES: readonly LogLevel[] = [
   'CRITICAL',
   'CRITICAL',
@@ -34,10 +34,10 @@ const SEVERITIES: readonly LogLevel[] = [
   'INFO',
   'DEBUG',
 ];
-/** Of loggers for Node, by their tens from 0. */
+/** The levels of loggers for Node, such as 30 for INFO, indexed by their tens. */
 const TENS: readonly LogLevel[] = ['DEBUG', 'DEBUG', 'DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'];
 
-/** Undefined for a line that is no JSON object, or names no level that is known. */
+/** The level; undefined for a line that is no JSON object, or names no known level. */
 export function levelInJson(line: string): LogLevel | undefined {
   if (!line.startsWith('{')) return undefined;
   const [, word, digits] = MEMBER.exec(line.slice(0, LEVEL_CHARACTERS)) ?? [];

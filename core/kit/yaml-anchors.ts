@@ -1,4 +1,4 @@
-// What anchors tie together in a YAML document: a change there would change what aliases elsewhere stand for. An anchor
+// Finds the nodes of a YAML document that aliases stand for: a change in one would change the aliases too. An anchor
 // that no alias names ties nothing.
 import { isPair, type Node, type Pair, visit, type YAMLMap } from 'yaml';
 import { hasAnchor } from './yaml-places.ts';
@@ -11,15 +11,18 @@ export class YamlTies {
     this.#root = root;
   }
 
-  /** The value of an item with something tied in it; undefined for one that can be changed alone, as an alias can. */
+  /**
+   * The value of an item that an alias may stand for, as a whole or in part; undefined for one that can be changed
+   * alone.
+   */
   sharedNode(item: Pair | Node | null): Node | null | undefined {
     const node = (isPair(item) ? item.value : item) as Node | null;
-    // The anchor of a key stands before what is taken for the member.
+    // An anchor before a member is the anchor of its key.
     const isNamed = isPair(item) && hasAnchor(item.key as Node);
     return isNamed || (node !== null && this.#isNamed(node)) ? node : undefined;
   }
 
-  /** Whether an alias, or what one stands for, is in it. */
+  /** Whether the node holds an alias, or something that an alias stands for. */
   isShared(node: Node | null): boolean {
     if (node === null) return false;
     let isFound = this.#isNamed(node);
@@ -42,7 +45,7 @@ export class YamlTies {
     return isFound;
   }
 
-  /** What aliases name, wherever they stand. */
+  /** The anchors that aliases name anywhere in the document. */
   get #names(): ReadonlySet<string> {
     this.#named ??= namesIn(this.#root);
     return this.#named;

@@ -17,8 +17,8 @@ export interface YamlDocument {
 }
 
 /**
- * The parser's own search for keys that stand twice compares each key with all before it. Without the tags that it
- * knows, such as `!!set` and `!!binary`, every value is one that JSON has too.
+ * The parser's own search for duplicate keys is off, because it compares each key with all before it. Tags that it
+ * knows, such as `!!set` and `!!binary`, are not resolved, so that JSON has every value too.
  */
 const OPTIONS = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', resolveKnownTags: false } as const;
 
@@ -59,7 +59,7 @@ export function yamlData(document: Document.Parsed): unknown {
   return plainData(value);
 }
 
-/** The parser tells programmers which of its functions reads several documents. */
+/** The parser's message about several documents is advice for programmers, so it is replaced. */
 function messageOf({ code, message }: YAMLError): string {
   return code === 'MULTIPLE_DOCS' ? 'Only one document may stand here' : (message.split('\n')[0] ?? '');
 }

@@ -1,4 +1,4 @@
-// The ranges of a YAML text that are to be replaced so that its mapping has the wanted values, and no other.
+// The ranges of a YAML text that are to be replaced so that its mapping has exactly the wanted values.
 import { isCollection, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { Problem } from '../contract/problem.ts';
 import { BlockMembers } from './block-members.ts';
@@ -14,7 +14,7 @@ import { formatInline, literalLines, needsBlock, YamlWriter } from './yaml-write
 
 type Values = Record<string, unknown>;
 
-/** What is put behind the member with this index, or before the first one where it is -1. */
+/** The items that are put behind the member with the index `at`, or before the first one where it is -1. */
 interface Planned {
   readonly at: number;
   readonly items: PlannedItem[];
@@ -24,7 +24,7 @@ interface PlannedItem {
   readonly value: unknown;
   /** The index that it had in the list so far. */
   readonly source?: number;
-  /** The changes within it, which are made where it goes. */
+  /** The changes within the item, which are made at its new place. */
   readonly changes?: readonly Splice[];
 }
 
@@ -93,8 +93,8 @@ export class YamlEditPlan {
   }
 
   /**
-   * Items that stay the same ones are changed where they are; others move with their lines, come or go. False: none
-   * stays.
+   * Items that stay are changed where they are; others move with their lines, come or go. False for a block sequence of
+   * which none stays.
    */
   #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): boolean {
     const nodes = seq.items as readonly (Node | null)[];
@@ -134,7 +134,10 @@ export class YamlEditPlan {
     return true;
   }
 
-  /** An anchor has to stand before its aliases. */
+  /**
+   * Items are matched by their places when an anchor or an alias would move, because an anchor stands before its
+   * aliases.
+   */
   #matched(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[]): MatchedItems {
     const matched = matchItems(current, wanted);
     const isStaying = new Set(matched.stays);
@@ -183,7 +186,7 @@ export class YamlEditPlan {
     this.#onLines(ranges, kept, texts, path);
   }
 
-  /** What stands in the range, after the changes within it. */
+  /** The text of the range, after the changes within it. */
   #textOf({ startOffset, endOffset }: Range, changes: readonly Splice[]): string {
     const inner = changes.map(change => ({
       startOffset: change.startOffset - startOffset,
@@ -199,7 +202,7 @@ export class YamlEditPlan {
     refuseMarked(node, replaced, path);
     const [start, end] = replaced ?? [range.endOffset, range.endOffset];
     const isBlock = isBlockCollection(node);
-    // What is written on several lines would take the comment behind it for a part of it.
+    // A value on several lines would take in the comment behind it.
     const isOnLine = !isBlock && (!needsBlock(value) || this.#places.commentAt(end) !== '');
     if (seq.flow === true || isOnLine) {
       const lead = this.#needsBlank(start) ? ' ' : '';
@@ -238,7 +241,7 @@ export class YamlEditPlan {
     } else {
       const from = isBlock ? this.#anchorEnd(node, this.#places.colonEnd(key), path) : start;
       const hasColon = findRange(node) !== null || hasAnchor(node) || this.#text[from - 1] === ':';
-      // On lines of its own it would need one more for the colon.
+      // Outside of brackets, a key without a colon would need another line for it.
       if (!hasColon && !isInBrackets) throw notSafe(path);
       const lead = !hasColon ? ': ' : this.#needsBlank(from) ? ' ' : '';
       const comment = isBlock ? this.#places.commentAt(from) : '';
@@ -248,7 +251,9 @@ export class YamlEditPlan {
     this.changed += 1;
   }
 
-  /** After the anchor of a node whose own lines begin below its key or dash, which ends at the offset. */
+  /**
+   * The end of the anchor of a block collection, or `offset` without one. Its key's colon or its dash ends at `offset`.
+   */
   #anchorEnd(node: Node | null, offset: number, path: readonly string[]): number {
     if (!hasAnchor(node)) return offset;
     const end = this.#places.anchorEnd(offset);
@@ -256,7 +261,7 @@ export class YamlEditPlan {
     return end;
   }
 
-  /** Whether a value would grow together with what stands before the offset. */
+  /** Whether a value at the offset needs a blank before it, to be apart from the text there. */
   #needsBlank(offset: number): boolean {
     return offset > 0 && !/[\s,[{]/.test(this.#text[offset - 1] ?? '');
   }
@@ -269,17 +274,17 @@ export class YamlEditPlan {
     if (literal === undefined) return formatInline(value, isInBrackets) + before.comment;
     const indent = ' '.repeat(before.indent ?? column + 2);
     const lines = literal.lines.map(line => (line === '' ? '' : indent + line));
-    // The last line break of a text is its own, which a file that ends without one would not give it.
+    // A literal without `-` ends with a line break, which a file that ends without one would not have.
     const isOpen = literal.chomping === '' && node?.range?.[1] === this.#text.length && !this.#text.endsWith('\n');
     return [`|${literal.chomping}${before.comment}`, ...lines, ...(isOpen ? [''] : [])].join(this.#lineEnding);
   }
 
-  /** The line break of a range that ends with one. */
+  /** The line break that a range ends with; empty where it ends with none. */
   #tail(startOffset: number, endOffset: number): string {
     return this.#text.slice(startOffset, endOffset).endsWith('\n') ? this.#lineEnding : '';
   }
 
-  /** Takes members out of a collection in brackets, and puts others between those that stay. */
+  /** Removes members of a collection in brackets, and puts others between those that stay. */
   #inBrackets(
     node: YAMLMap | YAMLSeq,
     ranges: readonly Range[],
@@ -294,7 +299,7 @@ export class YamlEditPlan {
     const inner = { startOffset: start + 1, endOffset: end - 1 };
     const members = new BracketMembers(this.#text, inner, ranges, '#');
     const hasEmpty = isMap(node) && node.items.some(({ value }) => findRange(value as Node | null) === null);
-    // A tag or an anchor stands before what it belongs to.
+    // The tag or the anchor of a removed member would stay, and belong to the next one.
     if ((members.hasMarks || hasEmpty) && ranges.length > kept.length) throw notSafe(path);
     const [first] = kept;
     if (first === undefined) {
@@ -313,7 +318,7 @@ export class YamlEditPlan {
     this.#splices.push(...members.restocked(kept, additions));
   }
 
-  /** Takes members with lines of their own out, and puts others between those that stay. */
+  /** Removes members that have lines of their own, and puts others between those that stay. */
   #onLines(
     ranges: readonly Range[],
     kept: readonly number[],
@@ -373,7 +378,9 @@ function isBlockCollection(node: Node | null): boolean {
   return isCollection(node) && node.flow !== true;
 }
 
-/** Refuses to replace what has a tag beside its anchor, and a missing value that is not right behind its own. */
+/**
+ * Refuses to replace a node that has a tag beside its anchor, and an empty value that is not right behind its anchor.
+ */
 function refuseMarked(node: Node | null, replaced: readonly [number, number] | null, path: readonly string[]): void {
   if (!hasAnchor(node)) return;
   const { tag } = node as { readonly tag?: string };

@@ -8,7 +8,7 @@ import { parseYaml, withLineFeeds, yamlData } from './yaml-document.ts';
 import { YamlEditPlan } from './yaml-edit-plan.ts';
 
 type Values = Record<string, unknown>;
-/** Whether members that are not wanted stay or go. */
+/** Whether members that are not wanted stay (`merge`) or go (`replace`). */
 type YamlEditMode = 'merge' | 'replace';
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -18,9 +18,12 @@ export function yamlValues(text: string): Values {
   return parseMapping(text).values;
 }
 
-/** Throws a Problem 400 for a change that cannot be made safely, and a Problem 422 when the text is not valid. */
+/**
+ * A YAML text that is edited. `apply` throws a Problem 400 for a change that cannot be made safely, and a Problem 422
+ * when the text is not valid.
+ */
 export class YamlEditor {
-  /** Without the mark, which would be counted as a column of the first line. */
+  /** The text without its byte order mark, which would be counted as a column of the first line. */
   #text: string;
   #changed = 0;
   readonly #mark: string;
@@ -43,17 +46,17 @@ export class YamlEditor {
   }
 
   /**
-   * Merges the wanted values into the document; `replace` also removes the members that are not wanted. A function
-   * makes them of the present ones.
+   * Merges the wanted values into the document; `replace` also removes the members that are not wanted. `wanted` may be
+   * a function of the present values.
    */
   apply(wanted: Values | ((present: Values) => Values), mode: YamlEditMode): void {
     const { map, values: read } = parseMapping(this.#text);
-    // What clients get of them and may send back.
+    // The values as clients get them and may send them back.
     const values = finiteData(read);
     const splices: Splice[] = [];
     const plan = new YamlEditPlan(withLineFeeds(this.#text), map, this.#lineEnding, splices);
     const sent = typeof wanted === 'function' ? wanted(values) : wanted;
-    // Here, because what comes by an alias or a merge has its members elsewhere.
+    // Values are merged here, because those that come from an alias or a merge key have their members elsewhere.
     plan.members(map, values, mode === 'merge' ? (mergedValues(values, sent) as Values) : sent, []);
     this.#text = applySplices(this.#text, splices);
     this.#changed += plan.changed;

@@ -73,7 +73,7 @@ export function refuseCostlyYaml(text: string): void {
   }
 }
 
-/** A list or mapping that is told by the column in which its items begin. */
+/** A list or mapping without brackets, which the column of its items identifies. */
 interface Block {
   readonly column: number;
   readonly isList: boolean;

@@ -2,11 +2,11 @@
 import { isCollection, isPair, isScalar, isSeq, type Node, type Pair, type YAMLSeq } from 'yaml';
 import type { Range } from './bracket-members.ts';
 
-/** Of a tag and the white space behind it. */
+/** The most characters of a tag and the white space behind it. */
 const MAX_TAG_LENGTH = 200;
 const TAG = /(?<![^\s,[\]{}])!(?:<[^\s<>]+>|[^\s,[\]{}<>]+)\s+$/;
 const COMMENT = /[ \t]+#[^\r\n]*/y;
-/** Before a key that is told as one. */
+/** The `?` before an explicit key. */
 const KEY_SIGN = /(?<![^\s,{[])\?[ \t]{1,64}$/;
 const MAX_KEY_SIGN = 66;
 const ANCHOR = /[ \t]+&[^\s,[\]{}]+/y;
@@ -19,14 +19,17 @@ export class YamlPlaces {
     this.#text = text;
   }
 
-  /** As `findRange`; what ends with an empty value ends with its line, and not where the next thing begins. */
+  /**
+   * As `findRange`, but a collection that ends with an empty value ends with the line of that value, not at the next
+   * node.
+   */
   of(node: Node | null): [number, number] | null {
     const range = findRange(node);
     const empty = range === null ? undefined : this.#emptyEnd(node);
     return range === null || empty === undefined ? range : [range[0], this.#lineEnd(empty)];
   }
 
-  /** What a new value takes the place of: also a tag that names another kind of values. */
+  /** The range that a new value replaces, with the tag before it where that may name another type. */
   replaced(node: Node | null, value: unknown): [number, number] | null {
     const range = this.of(node) ?? this.#behindAnchor(node);
     const { tag } = (node ?? {}) as { readonly tag?: string };
@@ -35,7 +38,7 @@ export class YamlPlaces {
     return [range[0] - (TAG.exec(before)?.[0].length ?? 0), range[1]];
   }
 
-  /** After the anchor that is the next thing on the line; undefined where there is none. */
+  /** The end of the anchor that is next on the line; undefined where there is none. */
   anchorEnd(offset: number): number | undefined {
     ANCHOR.lastIndex = offset;
     return ANCHOR.test(this.#text) ? ANCHOR.lastIndex : undefined;
@@ -64,8 +67,8 @@ export class YamlPlaces {
   }
 
   /**
-   * The first line of a text that stands on lines of its own below it: its comment, and the indentation of those lines
-   * where they tell one. undefined for any other node.
+   * For a block scalar (`|` or `>`), the comment on its first line, and the indentation of its lines unless its header
+   * states one. undefined for any other node.
    */
   blockText(node: Node | null): { readonly comment: string; readonly indent: number | undefined } | undefined {
     if (!isScalar(node) || (node.type !== 'BLOCK_LITERAL' && node.type !== 'BLOCK_FOLDED')) return undefined;
@@ -77,7 +80,7 @@ export class YamlPlaces {
     return { comment: this.commentAt(start + header.length), indent };
   }
 
-  /** Where the empty value stands with which a collection on lines of its own ends. */
+  /** The offset of the empty value that a block collection ends with; undefined where it ends with none. */
   #emptyEnd(node: Node | null): number | undefined {
     if (!isCollection(node) || node.flow === true) return undefined;
     const last = node.items.at(-1);
@@ -116,7 +119,7 @@ export class YamlPlaces {
     return this.#text[offset] === '-' && this.#text.slice(offset - column, offset).trim() === '';
   }
 
-  /** Where the dash of an item would be, if it is on the line of this offset. */
+  /** The offset at which an item's dash would stand on the line of this offset. */
   #dashOf(offset: number, column: number): number {
     return this.#text.lastIndexOf('\n', offset - 1) + 1 + column;
   }

@@ -1,4 +1,4 @@
-// Writes values as YAML, so that every reader takes them for what they are.
+// Writes values as YAML, so that parsers of YAML 1.1 and 1.2 read the same values.
 import { Document, Scalar, stringify, visit } from 'yaml';
 
 /**
@@ -16,16 +16,16 @@ const AMBIGUOUS = [
 
 /** What parsers refuse, or take for the end of a line, wherever it is not escaped. */
 const UNPRINTABLE = /[^\P{Cc}\n]|[\p{Cs}\u2028\u2029\ufeff\ufffe\uffff]/u;
-/** What of it the library writes as it is. */
+/** Those of these characters that the library does not escape. */
 const UNESCAPED = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /** Texts that need no quotes, unless they are ambiguous. */
 const WORD = /^[a-z_][\w./-]*$/i;
 
-/** Every line that is written stands for itself: what is folded would need an indentation of its own. */
+/** No text is folded, because folded lines would need an indentation of their own. */
 const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
 
-/** Writes what has lines of its own. */
+/** Writes members and items that have lines of their own. */
 export class YamlWriter {
   readonly #lineEnding: string;
 
@@ -48,7 +48,7 @@ export class YamlWriter {
       : `${' '.repeat(indent)}- ${formatInline(value, false)}${this.#lineEnding}`;
   }
 
-  /** The same with an anchor, and a comment on the line of the dash. */
+  /** The lines of an item with an anchor, and with a comment on the line of the dash. */
   markedItem(value: unknown, { anchor, comment }: { anchor: string; comment: string }, indent: number): string {
     const dash = `${' '.repeat(indent)}-${anchor}`;
     return needsBlock(value)
@@ -63,8 +63,8 @@ export class YamlWriter {
 }
 
 /**
- * The lines of a text below the `|` that begins it, and the sign behind that; undefined for what is clearer in quotes,
- * or cannot stand there.
+ * The lines of a text as a block literal, and the sign behind its `|`; undefined for a text that is clearer in quotes
+ * or cannot be a literal.
  */
 export function literalLines(
   value: unknown,
@@ -101,7 +101,7 @@ function formatCollection(value: object, collectionStyle: 'flow' | 'any'): strin
   return escaped(document.toString({ collectionStyle, ...STYLE }).slice(0, -1));
 }
 
-/** Texts that hold such characters are written in double quotes, where escapes are read. */
+/** Escapes characters that the library does not. Texts that hold them are in double quotes, where escapes are read. */
 function escaped(text: string): string {
   return text.replaceAll(UNESCAPED, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
