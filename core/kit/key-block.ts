@@ -5,7 +5,10 @@ const KEY = 'PRIVATE KEY';
 const MARK = /PRIVATE KEY(?: BLOCK)?-----/g;
 const BEGIN = '-----BEGIN ';
 const END = '-----END ';
-/** The longest keys have about 100; after an end that never came, lines are shown again. */
+/**
+ * The most lines that one key hides. The longest keys have about 100; a key without an END line must not hide all that
+ * follows.
+ */
 const MAX_LINES = 200;
 /** A shorter last word of a line with other words may be one of a sentence. */
 const MIN_WORD_LENGTH = 16;
@@ -20,7 +23,7 @@ export class KeyBlock {
     this.#linesLeft = isOpen ? MAX_LINES : 0;
   }
 
-  /** What follows the bytes of a log from somewhere on, which may be within a key. */
+  /** For the lines of these bytes of a log, which may begin within a key. */
   static within(bytes: Buffer): KeyBlock {
     const end = bytes.indexOf(END);
     const begin = bytes.indexOf(BEGIN);
@@ -43,7 +46,10 @@ export class KeyBlock {
     return this.isOpen || text.includes(KEY);
   }
 
-  /** What may be shown of the next line: all of it, or the part behind a key. Redaction cuts what a key begins in. */
+  /**
+   * What may be shown of the next line: all of it, or the part behind a key. The line in which a key begins is shown
+   * whole, because `redact` masks the key in it.
+   */
   shown(line: string): string {
     if (this.#linesLeft > 0) {
       const end = line.indexOf(END);

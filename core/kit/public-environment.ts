@@ -5,11 +5,11 @@ import { isSecretKey } from './secret-key.ts';
 /** Names of secrets that are usual for variables alone. */
 const SECRET_VARIABLE =
   /(?:^|_)(?:(?:db|pg|ssh|user)?pass|passphrase|pwd?|salt|auth|authorization|bearer|cookies?|creds|dsn|jwt|netrc|session|t?otp|pat|key)$|access_?key|^op_session_|^ssh_auth_sock$|^pgpassfile$/i;
-/** The working directories, which shells keep, and the kind of desktop. */
+/** Variables whose names only look secret: the working directories, which shells set, and the kind of desktop. */
 const OPEN = new Set(['PWD', 'OLDPWD', 'DESKTOP_SESSION']);
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/?#@]*@/;
 
-/** What was found of each variable, because every launch asks for the same ones. */
+/** The latest answer for each variable, because every launch asks for the same ones. */
 const found = new Map<string, { readonly value: string; readonly isSecret: boolean }>();
 
 /** The environment without the variables whose names or values tell a secret. */

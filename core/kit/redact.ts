@@ -9,12 +9,14 @@ import { WordGroups } from './word-groups.ts';
 
 const DOMAIN = /(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b/y;
 
-/** In the signs of a text: a bit for each rule, then these. */
+/** The bits in the signs of a text: one for each rule, then these. */
 const NAMES = 1 << RULES.length;
 const MAILS = NAMES << 1;
 const CURL = MAILS << 1;
 const SHORT_OPTIONS = CURL << 1;
-/** Which rules may find something, for `redact`. No group stands for printable ASCII without a secret. */
+/**
+ * The words of the rules, a group for each bit. A text in which `find` finds none is printable ASCII without a secret.
+ */
 export const SECRET_WORDS = new WordGroups([
   ...RULES.map(({ words }) => words),
   NAME_WORDS,
@@ -42,20 +44,20 @@ export function redact(text: string, signs = SECRET_WORDS.findInText(text)): str
   return (signs & MAILS) !== 0 ? redactMails(result) : result;
 }
 
-/** Whether the text tells a credential; a mail address is none. */
+/** Whether the text holds a credential; a mail address is none. */
 export function holdsCredential(text: string): boolean {
   const signs = SECRET_WORDS.findInText(text) & ~MAILS;
   return redact(text, signs) !== text;
 }
 
-/** Masks mail addresses. Each begins to be looked for at its `@`, so that other text is not looked at twice. */
+/** Masks mail addresses. Each is searched from its `@`, so that other text is not looked at twice. */
 function redactMails(text: string): string {
   let result = '';
   let done = 0;
   for (let sign = text.indexOf('@'); sign >= 0; sign = text.indexOf('@', sign + 1)) {
     const [local = ''] = /[A-Za-z0-9._%+-]{0,64}$/.exec(text.slice(Math.max(done, sign - 64), sign)) ?? [];
     const from = sign - local.replace(/^[^A-Za-z0-9]+/, '').length;
-    // The user of repositories is nobody's name.
+    // In the address of a repository, `git` is no person.
     const to = from === sign || local === 'git' ? -1 : endAt(DOMAIN, text, sign + 1);
     if (to < 0) continue;
     result += text.slice(done, from) + MASK;

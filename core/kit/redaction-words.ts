@@ -1,4 +1,5 @@
-// What the rules of redaction share: the mask, whose accounts are secret, and what a value is or is not taken for.
+// What the rules of redaction share: the mask, the products whose accounts are secret, and the words that are no
+// values.
 import { readFileSync } from 'node:fs';
 
 export const MASK = '[REDACTED]';
@@ -6,7 +7,7 @@ export const MASK = '[REDACTED]';
 interface Facts {
   /** Products whose accounts are people, in lower case. */
   readonly personalAccounts: readonly string[];
-  /** Behind whose names, in addresses and options, stands the key of an account. */
+  /** Providers whose names precede the key of an account in addresses and options. */
   readonly debridProviders: readonly string[];
 }
 
@@ -17,7 +18,7 @@ export const FACTS = JSON.parse(
 export const ACCOUNT_PRODUCTS = FACTS.personalAccounts.join('|');
 export const PROVIDERS = FACTS.debridProviders.join('|');
 
-/** What `key` alone stands before is mostly a name; a key of an account has no words. */
+/** The shape of an account's key. It has no words, unlike the names that mostly stand behind a mere `key`. */
 export const OPAQUE_KEY = /^(?=[A-Za-z]*\d)(?=\d*[A-Za-z])(?:[A-Za-z\d]{16,}|[A-Fa-f\d-]{32,})$/;
 
 /** Words that stand after a name in messages, and are no values. */

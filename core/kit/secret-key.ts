@@ -1,4 +1,4 @@
-// Tells by its name whether a member of data holds a secret.
+// Tells by the name of a member whether it holds a secret.
 
 /** Names of members whose values are secret. */
 const SECRET_KEY = /token|secret|password|passwd|api[_-]?keys?$|_key$|claim$|credential|^authorization$/i;

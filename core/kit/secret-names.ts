@@ -6,7 +6,7 @@ const JOINTS = ['', ' ', '_', '-'];
 
 /** Names of secrets that end longer names of any form, such as `dbpassword`. */
 const STRONG_NAME = 'pass(?:word|wd|phrase|code)|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?';
-/** What stands before `key` in the names of secrets. */
+/** The words that stand before `key` in the names of secrets. */
 const KEYS =
   'access account admin auth consumer debrid deploy encryption encrypt hmac jwt license master pass private rss security session sentry signing sign storage stream tunnel webhook'.split(
     ' ',
@@ -40,7 +40,7 @@ const WEAK_NAMES = [
   `(?:${ACCOUNT_PRODUCTS})[ _-]?(?:user(?:name)?|account)`,
 ];
 const NAME = new RegExp(`(${STRONG_NAME})|${WEAK_NAMES.join('|')}`, 'gi');
-/** Without one of these there is no such name. */
+/** Every name that NAME matches holds one of these words. */
 export const NAME_WORDS = [
   ...[
     'token',
@@ -72,7 +72,7 @@ export const NAME_WORDS = [
   ),
 ];
 
-/** What stands between a name and its value. The number of blanks is limited, so that none is looked at often. */
+/** What stands between a name and its value. The number of blanks is limited, so that no blank is looked at often. */
 const SEPARATOR =
   /s?(?:[ _-]?(?:hash|value))?(\\{0,8}["'`])?\]?(?:[ \t]{0,8}(:=|=>|[:=])[ \t]{0,8}|%3[ad]|[ \t]{1,8}value[ \t]{0,8}=[ \t]{0,8}|<\/key>[ \t]{0,8}<string>)/iy;
 /** What stands between an option of a command line and its value. */
@@ -97,9 +97,12 @@ const OPENING_QUOTE = /(\\{0,8})(["'`])/y;
 const BARE_VALUE = /[^\s,;&"'`}\])<>]+/y;
 const END_OF_QUOTE = { '"': /(?:[^"\\]|\\.)*"/sy, "'": /(?:[^'\\]|\\.)*'/sy, '`': /(?:[^`\\]|\\.)*`/sy };
 const ELEMENT_TEXT = /<!\[CDATA\[(?:(?!\]\]>).)+(?:\]\]>)?|[^<]+/sy;
-/** The value of a provider in the path of an address, which goes on behind it. */
+/** The key of a provider in the path of an address, which goes on behind the key. */
 const PATH_PART = /[^\s,;&"'`}\])<>/|]+/y;
-/** So much of a value is looked at to find that it is none, so that a text of names is not looked at often. */
+/**
+ * The part of a value that tells whether it is one. Its length is limited, so that a text of many names is not looked
+ * at often.
+ */
 const VALUE_HEAD = /[^\s,;&"'`}\])<>]{1,64}/y;
 const PROVIDER_NAME = new RegExp(`^(?:${PROVIDERS})$`, 'i');
 const MIN_GENERIC_KEY_LENGTH = 12;
@@ -135,7 +138,7 @@ function valueStart(text: string, { 0: name, 1: strong, index }: RegExpExecArray
   return /^pass/i.test(name) && at(BEFORE_QUOTE, text, end) !== null ? BEFORE_QUOTE.lastIndex : -1;
 }
 
-/** Whether the name has this meaning only in other notations: `pass: 12`, `basic_auth: on`. */
+/** Whether the name means a secret in other notations only, but not in `pass: 12` or `basic_auth: on`. */
 function isAmbiguous(text: string, index: number, name: string, [, quote, sign]: RegExpExecArray): boolean {
   const isAssigned = quote !== undefined || sign === '=' || sign === undefined;
   if (/auth$/i.test(name)) return !isAssigned;
@@ -143,7 +146,9 @@ function isAmbiguous(text: string, index: number, name: string, [, quote, sign]:
   return standsAlone && /^(?:pass|claim|t?otp)$/i.test(name) && !isAssigned;
 }
 
-/** Where a value ends; negative when it is none, or is masked already. A quote that is not closed lasts to the end. */
+/**
+ * Where a value ends; negative when it is no secret, or is masked already. A quote that is not closed lasts to the end.
+ */
 function valueEnd(text: string, from: number, name: string): number {
   if (text.startsWith(MASK, from)) return -1;
   if (text.charAt(from - 1) === '>' && text.charAt(from - 2) !== '=') return endAt(ELEMENT_TEXT, text, from);
@@ -166,7 +171,7 @@ function valueEnd(text: string, from: number, name: string): number {
   const isPathPart = PROVIDER_NAME.test(name);
   const whole = text.slice(from, headEnd);
   const head = isPathPart ? (whole.split(/[/|]/, 1)[0] ?? '') : whole;
-  // What is none must not be looked at to its end, which many others may have too.
+  // A value that is no secret is not looked at to its end: many names before it may share that end.
   return isPlain(head, name) ? -1 : endAt(isPathPart ? PATH_PART : BARE_VALUE, text, from);
 }
 

@@ -10,7 +10,7 @@ const CURL_COOKIE =
 /** Options that give some programs a password, and others a port, a path or nothing. */
 const SHORT_OPTION =
   /((?<![\w-])-([aPp])((?:\\{0,8}["'],)?[ \t]{0,8}))(?!\[REDACTED\])(?:(\\{0,8}["'])(?!,)(?:(?!\4)(?:\\.|[^\\\r\n]))+(?:\4)?|[^\s"'\\]+)/g;
-/** By such an option, the programs that take a password behind it, with or without a blank between. */
+/** For each of these options, the programs that take a password behind it, with a blank between or without one. */
 const PASSWORD_TAKERS: Readonly<Record<string, { readonly apart: RegExp; readonly joined: RegExp }>> = {
   a: { apart: /\b(?:redis|valkey)-cli\b/, joined: /(?!)/ },
   P: { apart: /\b(?:(?:un)?zip|mosquitto_(?:pub|sub))\b/, joined: /\b(?:un)?zip\b/ },
@@ -19,7 +19,7 @@ const PASSWORD_TAKERS: Readonly<Record<string, { readonly apart: RegExp; readonl
     joined: /\bsshpass[\s"',\\]{1,8}$|\b(?:(?:mysql|mariadb)[a-z-]{0,16}|7z[ar]?|unrar)["']?[ \t,]/,
   },
 };
-/** So far before its options the name of a program is looked for. */
+/** How many characters before an option the name of its program is looked for. */
 const COMMAND_LINE = 512;
 
 /** Programs by whose names a line may have such an option; `curl` has words of its own. */

@@ -4,7 +4,7 @@ import { FACTS, MASK, OPAQUE_KEY, PLAIN_WORDS, PROVIDERS } from './redaction-wor
 const MAX_HEADER_NAME = 32;
 
 interface Rule {
-  /** In lower case: without one of these the pattern matches nothing. */
+  /** In lower case. A text without one of these words has no match of the pattern. */
   readonly words: readonly string[];
   readonly pattern: RegExp;
   readonly replacement: string | ((...match: string[]) => string);
@@ -18,7 +18,7 @@ export const RULES: readonly Rule[] = [
       /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END ).)*(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/gs,
     replacement: MASK,
   },
-  // The rest of a header line that carries credentials. In an address such a name has a value as any other.
+  // The rest of a header line that carries credentials. In an address such a name is a parameter like any other.
   {
     words: ['authorization', 'cookie', 'token', 'api-key', 'apikey'],
     pattern:
