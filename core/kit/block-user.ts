@@ -2,7 +2,10 @@
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** undefined: that of all services. `usual` is what its template has; a `user` there has a meaning of its own. */
+/**
+ * The user; undefined when the service runs as all services do. `usual` are the members of the block's template: where
+ * the template has a `user`, that member means something else.
+ */
 export function blockUser({ user }: Members, usual: Members | undefined): string | undefined {
   if ((typeof user !== 'string' && typeof user !== 'number') || user === '') return undefined;
   return usual !== undefined && Object.hasOwn(usual, 'user') ? undefined : String(user);

@@ -1,11 +1,11 @@
-// The error for a name that somebody else has, by which the host knows when it is worth another try.
+// The error for a name that another plugin has; it names that plugin, so that the host knows when to try again.
 
 export class NameTaken extends Error {
   override readonly name = 'NameTaken';
   /** The plugin that has the name; `core` for the host itself. */
   readonly by: string;
 
-  /** `how` the name is had: owned, provided, contributed or registered. */
+  /** `how` is the way in which the plugin has the name: owned, provided, contributed or registered. */
   constructor(what: string, how: string, by: string) {
     super(`${what} is already ${how} by ${by}`);
     this.by = by;

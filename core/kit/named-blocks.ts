@@ -9,7 +9,10 @@ const REFERENCE_KEYS = new Set(['wait_for_url', 'wait_for_tcp']);
 /** Config key of the entry of this host itself. */
 const HOST_KEY = 'dumb_api_service';
 
-/** What was found in members that never change; the key tells apart the places of an object that an alias made. */
+/**
+ * The blocks of frozen members, which never change. The key is recorded too, because a YAML alias may put one object at
+ * several places.
+ */
 const known = new WeakMap<object, { readonly key: string; readonly blocks: readonly NamedBlock[] }>();
 
 /** All named blocks in document order. Frozen members, as of the configuration in force, are looked through once. */
@@ -36,7 +39,7 @@ function blocksIn(key: string, member: Readonly<ConfigObject>): readonly NamedBl
       if (isObject(inner) && !REFERENCE_KEYS.has(innerKey)) visit(inner, [...path, innerKey]);
   };
   visit(member, [key]);
-  // Whoever freezes a configuration freezes it at every depth.
+  // A frozen configuration is frozen at every depth.
   if (Object.isFrozen(member)) known.set(member, { key, blocks });
   return blocks;
 }

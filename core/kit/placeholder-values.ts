@@ -1,4 +1,5 @@
-// Values for `{name}` from other plugins. One that fails costs those services whose texts may need it, and no others.
+// Values for `{name}` from other plugins. A plugin that fails affects only the services whose texts may need its
+// values.
 import type { NamedBlock } from '../contract/config.ts';
 import type { ContributionList } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
@@ -6,11 +7,11 @@ import { errorText } from './error-text.ts';
 
 export interface PlaceholderValues {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Throws a Problem 503 for a name that nobody has given while a plugin fails that may know it. */
+  /** For a name that has no value: throws a Problem 503 when a plugin that may know the name has failed. */
   refuse(name: string): void;
 }
 
-/** Of the contributions to `process.placeholders`; later ones win. */
+/** The values of the contributions to `process.placeholders`; later ones win. */
 export function placeholderValues(
   contributions: ContributionList<{ values(block: NamedBlock): Readonly<Record<string, unknown>> }>,
   block: NamedBlock,

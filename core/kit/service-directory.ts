@@ -1,16 +1,18 @@
-// The directories that a service may have whose block names none.
+// The directories that a service may have when its block names none.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { slugOf } from './slug.ts';
 
-/** Of a name in every file system that services live on. */
+/** The longest name that every usual file system takes. */
 const MAX_NAME_BYTES = 255;
 const DIGEST_CHARACTERS = 12;
 
 interface ServicePlaces {
-  /** As the slug of the service says, which others may share; null when that is too long for a directory. */
+  /**
+   * Named after the slug of the service, which several services may share; null when the slug is too long for a name.
+   */
   readonly usual: string | null;
-  /** Of this name alone. */
+  /** Named after the slug and a digest of the service's name, so that no other service has it. */
   readonly alone: string;
 }
 
@@ -18,7 +20,7 @@ export function servicePlaces(configDir: string, processName: string): ServicePl
   return ownPlaces(path.join(configDir, 'services'), slugOf(processName), processName);
 }
 
-/** Of a service whose name has that slug, in a directory that holds one for each service. */
+/** The places in `directory`, which holds a directory for each service. */
 export function ownPlaces(directory: string, slug: string, processName: string): ServicePlaces {
   const digest = createHash('sha256').update(processName).digest('hex').slice(0, DIGEST_CHARACTERS);
   const place = (name: string): string => path.join(directory, name);

@@ -36,7 +36,7 @@ done`;
 /** Whether the path can be used, does not exist, or which part is the first that the user cannot pass or use. */
 export type Reach = 'open' | 'absent' | { readonly closed: string };
 
-/** Answers for each path, from one child. Throws an Error when a mount does not answer in time. */
+/** The answer for each path. Throws an Error when a mount does not answer in time. */
 export async function reachOf(wanted: readonly Wanted[], user: ServiceUser): Promise<Reach[]> {
   const found: Reach[] = wanted.map(() => 'absent');
   let open = wanted.map(({ place, use }, index) => ({ way: path.resolve(place), use, index }));
@@ -67,12 +67,14 @@ interface Round {
 const nextRounds = new Map<string, Round>();
 const presentRounds = new Map<string, Promise<unknown>>();
 
-/** Those that ask while a child of the same user runs share the next one, because each costs a fork of the host. */
+/**
+ * Callers that ask while a child of the same user runs share the next child, because each one costs a fork of the host.
+ */
 async function runTests(parts: readonly string[], user: ServiceUser): Promise<ReadonlyMap<string, Seen>> {
   const key = `${user?.uid}:${user?.gid}`;
   const round = nextRounds.get(key) ?? beginRound(key, user);
   for (const part of parts) round.parts.add(part);
-  // A path that does not answer is the fault of those alone who asked for it.
+  // A path that does not answer must not fail the callers that asked for other paths.
   return round.seen.catch((error: unknown) => {
     if (round.parts.size === parts.length) throw error;
     return testsOf(parts, user);
