@@ -9,9 +9,9 @@ import { type FileOwner, GuardedDirectory, giveFile, type Making } from './guard
 export interface AtomicWriteOptions {
   /** Permission bits of a file that is created; an existing file keeps its own. */
   readonly mode?: number;
-  /** To whom the file is given if the host is root; without it an existing file keeps its owner. */
+  /** The user to whom a host that is root gives the file; without it an existing file keeps its owner. */
   readonly owner?: FileOwner | null;
-  /** How missing directories are made; without it they are an error. */
+  /** How missing directories are made; without it a missing directory is an error. */
   readonly making?: Making;
   /** Whether the data survives a loss of power, not only of the process. Default true. */
   readonly durable?: boolean;
@@ -20,14 +20,14 @@ export interface AtomicWriteOptions {
 }
 
 const TEMPORARY_SUFFIX = /^\.\d+-[0-9a-f]{8}\.tmp$/;
-/** Of such a suffix, whatever the number of the process. */
+/** The most bytes of such a suffix, whatever the process id. */
 const SUFFIX_BYTES = 32;
 const COPY_SUFFIX = '.bak';
 
 /**
  * Writes a temporary file beside `file`, renames it over and syncs the directory. Where the file cannot be renamed
  * over, as a single bind-mounted file, it is copied to `<file>.bak` and rewritten in place. Links are followed as
- * `GuardedDirectory` does; a Problem 409 tells of those that are not. A FIFO or socket in the file's place goes.
+ * `GuardedDirectory` does; a Problem 409 tells of those that are not. A FIFO or socket in the file's place is replaced.
  */
 export async function writeFileAtomic(
   file: string,
@@ -88,7 +88,7 @@ async function replace(
     await verify?.();
     await directory.rename(temporary, name);
   } catch (error) {
-    // What kept the file from its place may keep this one in its own.
+    // The removal may fail for the same reason as the write, whose error counts.
     await directory.remove(temporary).catch(() => undefined);
     throw error;
   }

@@ -1,14 +1,13 @@
-// Names for what stands for a while, or as a copy, beside a file: they fit into a directory however long the file's own
-// name is.
+// Names for temporary files and copies beside a file: they are short enough however long the file's own name is.
 import { createHash } from 'node:crypto';
 
-/** Of a name in every file system that the host writes to. */
+/** The longest name that every file system takes that the host writes to. */
 const MAX_NAME_BYTES = 255;
 const DIGEST_CHARACTERS = 12;
 
 /**
- * The name with which such a name begins or ends: the file's own, or, where that leaves no room for as many bytes more,
- * a part of it and a digest that tells it from others.
+ * The part of such a name that stands for the file, with room for `roomBytes` more: the file's own name, or a part of
+ * it with a digest of the whole.
  */
 export function besideName(name: string, roomBytes: number): string {
   const bytes = Buffer.from(name);

@@ -1,4 +1,4 @@
-// Paths by the descriptor of a directory, which stay valid wherever it is moved; errors tell the directory's own path.
+// Paths by the descriptor of a directory, which stay valid wherever it is moved; errors name the directory's own path.
 import { readlinkSync } from 'node:fs';
 
 /** A path to a name in an open directory. */
@@ -17,7 +17,7 @@ const AT_DESCRIPTOR = /\/proc\/self\/fd\/(\d+)(?:\/\.(?=')|(?=\/))/g;
 export function withPlaces<Value>(error: Value): Value {
   if (!(error instanceof Error)) return error;
   error.message = told(error.message);
-  // What tells of a system error takes its path from here where the message cannot be taken apart.
+  // `errorText` takes the path from here where it cannot take the message apart.
   if ('path' in error && typeof error.path === 'string') error.path = told(error.path);
   return error;
 }

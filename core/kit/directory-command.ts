@@ -1,4 +1,4 @@
-// Runs a command in directories that are held: the child inherits their descriptors, so nobody can lead it elsewhere.
+// Runs a command in directories that are held: the child inherits their descriptors, so no link can lead it elsewhere.
 import { spawn } from 'node:child_process';
 import type { FileOwner, GuardedDirectory } from './guarded-directory.ts';
 import { publicEnvironment } from './public-environment.ts';
@@ -6,9 +6,9 @@ import { publicEnvironment } from './public-environment.ts';
 export interface DirectoryCommand {
   /** The command knows them as `/proc/self/fd/3` and so on, in this order. */
   readonly directories: readonly GuardedDirectory[];
-  /** With whose rights it runs. Default, and null: the host's own. */
+  /** The user that the command runs as. Default, and null: the host's own. */
   readonly user?: FileOwner | null;
-  /** Kills it. */
+  /** Kills the command. */
   readonly signal?: AbortSignal;
 }
 

@@ -1,8 +1,9 @@
-// Records, beside directories that are named after services, whose each of them is, because several names may make one.
+// Records which service each directory belongs to, because the names of several services may give the same directory
+// name.
 import { randomBytes } from 'node:crypto';
 import type { GuardedDirectory } from './guarded-directory.ts';
 
-/** Holds a file for each directory, with the name of the service that has it. No slug begins with a dot. */
+/** The directory of the records: for each directory a file with the name of its service. No slug begins with a dot. */
 const OWNERS = '.owners';
 const MAX_NAME_BYTES = 64 * 1024;
 
@@ -10,7 +11,7 @@ export async function recordedOwner(place: GuardedDirectory, directory: string):
   if ((await place.stat(OWNERS)) === null) return null;
   const owners = await place.enter(OWNERS);
   try {
-    // A record that a loss of power has emptied is none.
+    // A record that a loss of power has emptied counts as missing.
     return (await owners.read(directory, MAX_NAME_BYTES))?.toString('utf8') || null;
   } finally {
     owners.close();
@@ -20,7 +21,7 @@ export async function recordedOwner(place: GuardedDirectory, directory: string):
 export async function recordOwner(place: GuardedDirectory, directory: string, processName: string): Promise<void> {
   const owners = await place.enter(OWNERS, { mode: 0o700 });
   try {
-    // A slug may be as long as names can be, so that nothing can be added to it.
+    // Not made from the slug, which may be as long as names can be.
     const temporary = `.${randomBytes(8).toString('hex')}`;
     const file = await owners.openFile(temporary, 'create', 0o600);
     try {

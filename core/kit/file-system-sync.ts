@@ -1,13 +1,13 @@
-// Has a file system write what it holds in memory to its disk, so that it is there after a loss of power.
+// Makes a file system write what it holds in memory to its disk, so that it survives a loss of power.
 import { runInDirectories } from './directory-command.ts';
 import type { FileOwner, GuardedDirectory } from './guarded-directory.ts';
 
-/** A slow disk may have much to write that is none of ours. */
+/** Long, because a slow disk may also have much to write for other programs. */
 const LIMIT_MS = 600_000;
 
 /**
  * Resolves when all that was written before to the file system of the directory is on its disk. One call for a whole
- * tree takes a part of the time of one for each of its files. `user`: with whose rights the directory is opened.
+ * tree takes a part of the time of one for each of its files. `user` is the one that opens the directory.
  */
 export async function syncFileSystem(
   directory: GuardedDirectory,

@@ -1,7 +1,7 @@
-// The version of a file, by which what was read of it is known to be still true.
+// The version of a file, which tells whether what was read from it still holds.
 import type { Stats } from 'node:fs';
 
-/** Twice the coarsest clock of a file system: a file that changed later may change again and look the same. */
+/** Twice the coarsest clock of a file system: a file that changed more recently may change again and look the same. */
 const REST_MS = 4_000;
 
 /** A text that changes whenever the file does; null while its last change is too recent to tell. */

@@ -42,18 +42,18 @@ export interface FileOwner {
 export interface Making {
   /** Permission bits, whatever the umask. Without it 0755 less the umask. */
   readonly mode?: number;
-  /** To whom each directory that is made is given if the host is root; null keeps it the host's. */
+  /** The user to whom a host that is root gives each directory that is made; null keeps it the host's. */
   readonly owner?: FileOwner | null;
 }
 
 /**
- * `read`, `update` and `extend`, which appends, need an existing file, `create` a free name; `append` and `keep`, which
- * also reads, take the existing file or create one.
+ * `read`, `update` (reads and writes) and `extend` (appends) need an existing file; `create` needs a free name;
+ * `append` and `keep` (reads and writes) open the existing file or create one.
  */
 export type FileUse = 'read' | 'update' | 'extend' | 'append' | 'create' | 'keep';
 
 /**
- * Directories are held without being read, so that those that may only be passed can be passed. Linux calls it O_PATH.
+ * O_PATH of Linux with two more flags: a directory is held and not read, so the right to pass through it is enough.
  */
 const HOLD = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const SAFE = constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
@@ -65,14 +65,17 @@ const FLAGS: Readonly<Record<FileUse, number>> = {
   keep: SAFE | constants.O_RDWR | constants.O_CREAT,
   create: SAFE | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL,
 };
-/** Gives a descriptor. Closing one that only holds a directory never waits for a disk. */
+/** Gives a bare descriptor, which can be closed synchronously: closing one of O_PATH never waits for a disk. */
 const openDescriptor = promisify(openWithCallback);
 const fstat = promisify(fstatWithCallback) as (descriptor: number) => Promise<Stats>;
 const MAX_LINKS = 40;
-/** The sticky bit, by which a directory is known until it has its own mode and owner. */
+/** The sticky bit, which marks a new directory until it has its final mode and owner. */
 const JUST_MADE = 0o1000;
 const PERMISSIONS = 0o6777;
-/** What `open` answers for links, sockets and FIFOs without a reader, and directories that are to be written. */
+/**
+ * The codes with which `open` fails for links, for sockets and FIFOs without a reader, and for directories to be
+ * written.
+ */
 const IRREGULAR = ['ELOOP', 'ENXIO', 'EISDIR'];
 
 export class GuardedDirectory {
@@ -99,7 +102,7 @@ export class GuardedDirectory {
     return new GuardedDirectory((await walk(path.resolve(directory), 'directory', making)).descriptor);
   }
 
-  /** Same as `open` for the point of a mount that may be dead: it is held and never asked. */
+  /** Same as `open` for the point of a mount that may be dead: the mount is held and never read. */
   static async openMountPoint(directory: string): Promise<GuardedDirectory> {
     return new GuardedDirectory((await walk(path.resolve(directory), 'mount', undefined)).descriptor);
   }
@@ -257,7 +260,7 @@ export class GuardedDirectory {
 
   #checkSecondName(name: string, file: Stats, directory: Stats): void {
     if (distrustOf(directory) === null) return;
-    // Whoever owns both the directory and the file gains nothing by a second name.
+    // A user who owns both the directory and the file gains nothing by a second name.
     if (file.uid === directory.uid && !isOwn(file.uid)) return;
     throw new Problem(409, `${this.#fileOf(name)} has a second hard link elsewhere; replace it by a copy`);
   }
@@ -281,7 +284,7 @@ export async function giveFile(handle: FileHandle, owner: FileOwner | null, { is
 }
 
 /**
- * Holds each part of a path by its descriptor; for a file, all parts but the last. What is mounted on the way is asked
+ * Holds each part of a path by its descriptor; for a file, all parts but the last. Each mount on the way must answer
  * first.
  */
 async function walk(
@@ -378,8 +381,8 @@ async function makeWithin(descriptor: number, name: string, { mode, owner = null
   try {
     const entry = await fstat(own);
     if (!isOwn(entry.uid)) return;
-    // Others may have put another directory in its place. What is empty is nothing that they could use; where no mode
-    // keeps the mark, another thread that has made a file in it already leaves it the host's.
+    // Another user may have put another directory in its place, but an empty one is of no use to that user. Where the
+    // file system does not keep the mark, a directory in which another thread has made a file stays the host's.
     if ((entry.mode & JUST_MADE) === 0 && (await readdir(within(own, '.')).catch(tellPlace)).length > 0) return;
     await finish(own, mode ?? entry.mode & PERMISSIONS, given);
   } finally {
@@ -388,8 +391,8 @@ async function makeWithin(descriptor: number, name: string, { mode, owner = null
 }
 
 /**
- * Gives a directory its owner that a host which was killed in between has made and not given. Nobody else marks one
- * that no others may write to.
+ * Finishes a directory that a killed host had made but not yet given to its owner. Only a host marks a directory that
+ * no other user may write to.
  */
 async function finishLeft(descriptor: number, { mode, owner = null }: Making): Promise<void> {
   if (owner === null || process.geteuid?.() !== 0) return;

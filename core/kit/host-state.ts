@@ -1,4 +1,5 @@
-// Tells which files in the configuration directory are the host's own state, which is shown to nobody as anything else.
+// Tells which files in the configuration directory are the host's own state, which is never shown or served as another
+// kind of file.
 import path from 'node:path';
 import { isBelow } from './path-below.ts';
 
@@ -6,7 +7,10 @@ const DIRECTORIES = ['supervisor', 'backups', 'data', 'jobs', 'plugins', 'templa
 const FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\.env)(\.|$)/;
 const declared = new Set<string>();
 
-/** Adds a file, with what is made beside it, or a directory of the configuration directory, until the process ends. */
+/**
+ * Adds a directory of the configuration directory, or a file with those whose names continue its own, until the process
+ * ends.
+ */
 export function declareHostState(name: string): void {
   declared.add(name);
 }

@@ -1,14 +1,14 @@
-// Brings what is known in memory to the disk: changes until a write begins share it, and one that failed is made again
-// until it succeeds, because a disk that was full has room later.
+// Writes state from memory to the disk: changes made before a write begins share that write, and a failed write is
+// repeated until it succeeds, because a full disk may have room later.
 
 const RETRY_MS = 5_000;
 
 export interface LaterWriteOptions {
-  /** Writes what is known when it is called. */
+  /** Writes the state as it is when this is called. */
   write(): Promise<void>;
-  /** Told once, until a write succeeds. */
+  /** Called when a write fails, but not again until one has succeeded. */
   failed(error: unknown): void;
-  /** Told when a write has succeeded after that. */
+  /** Called when a write succeeds after a failed one. */
   mended(): void;
   readonly retryMs?: number;
 }
@@ -25,7 +25,7 @@ export class LaterWrite {
     this.#options = options;
   }
 
-  /** Resolves when everything so far is on the disk, or could not be written. Never rejects. */
+  /** Resolves when the state is on the disk, or could not be written. Never rejects. */
   save(): Promise<void> {
     if (this.#isDue || this.#isClosed) return this.#written;
     this.#isDue = true;
@@ -33,7 +33,7 @@ export class LaterWrite {
     return this.#written;
   }
 
-  /** What failed is tried once more; what comes later is not written. */
+  /** Repeats a failed write once more. Later changes are not written. */
   async close(): Promise<void> {
     if (this.#isFailing) void this.save();
     this.#isClosed = true;

@@ -1,5 +1,5 @@
 // Makes a directory and those above it. It always ends: `mkdir` with `recursive` tries without end where the kernel
-// answers ENOENT inside a directory that is there, as it does in /proc. Nor does it tell ENOENT where a disk is full.
+// answers ENOENT inside a directory that is there, as it does in /proc. Nor does it report ENOENT for a full disk.
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 

@@ -6,11 +6,11 @@ import { causesOf } from './causes.ts';
 import { errorText } from './error-text.ts';
 
 const CODES = ['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'];
-/** The module, and whose import or require it was. */
+/** Names the missing module; IMPORTER names the file that imports or requires it. */
 const MODULE = /^Cannot find (?:module|package) '([^']+)'/;
 const IMPORTER = /(?: imported from |^- )(.+)$/m;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Below the root may lie more, such as the configuration directory of a clone. */
+/** The folders of the program: the root may hold others, such as the configuration directory of a clone. */
 const FOLDERS = ['core', 'plugins', 'node_modules'].map(name => path.join(ROOT, name, path.sep));
 
 /** The Problem 503 for an error that is one of a missing module, or was caused by one; undefined for any other. */
@@ -23,7 +23,7 @@ export function withoutPart(cause: unknown): Problem {
   return new Problem(503, detail, { cause });
 }
 
-/** A plugin of somebody else may lack a module as well, which no restart brings back. */
+/** A plugin from elsewhere may lack a module as well, but no restart brings that back. */
 function isMissingPart(error: object): boolean {
   if (!CODES.includes((error as NodeJS.ErrnoException).code ?? '')) return false;
   const text = errorText(error);

@@ -1,7 +1,7 @@
 // Whether a path lies below a directory, by their names alone: links are not followed.
 import path from 'node:path';
 
-/** Both are absolute. False for the directory itself. A name may begin with two dots, as `..data` does. */
+/** Both paths are absolute. False for the directory itself. A name may begin with two dots, as `..data` does. */
 export function isBelow(place: string, directory: string): boolean {
   const relative = path.relative(directory, place);
   return relative !== '' && relative !== '..' && !relative.startsWith('../');

@@ -23,9 +23,9 @@ export class PrivateDirectory {
 
   /**
    * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false and any is
-   * missing. Each part is held by its descriptor, so that nobody can exchange it. Others may no longer look into a part
-   * that was there, unless `keepModes` is true. Throws an Error that says how to fix it when a part is a link, belongs
-   * to another user, or may be written by others. `root` itself is not checked.
+   * missing. Each part is held by its descriptor, so that nobody can exchange it. A part that existed loses the
+   * permissions of other users, unless `keepModes` is true. Throws an Error that says how to fix it when a part is a
+   * link, belongs to another user, or may be written by others. `root` itself is not checked.
    */
   static async open(
     root: string,
@@ -87,7 +87,10 @@ export class PrivateDirectory {
     return readdir(this.#inside('.')).catch(tellPlace);
   }
 
-  /** null when there is no such file. Throws when it is not a regular file or is larger than `maxBytes`. */
+  /**
+   * The content; null when there is no such file. Throws an Error when it is not a regular file or is larger than
+   * `maxBytes`.
+   */
   async read(name: string, maxBytes: number): Promise<Buffer | null> {
     const opened = open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT'));
     const handle = await opened.catch(refusalOfLink(path.join(this.path, name))).catch(tellPlace);
@@ -103,7 +106,8 @@ export class PrivateDirectory {
   }
 
   /**
-   * The first bytes of a file; fewer when it is shorter, none when it is missing. Throws when it is no regular file.
+   * The first bytes of a file; fewer when it is shorter, none when it is missing. Throws an Error when it is no regular
+   * file.
    */
   async readHead(name: string, bytes: number): Promise<Buffer> {
     const opened = open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT'));
@@ -141,8 +145,8 @@ export class PrivateDirectory {
   }
 
   /**
-   * Creates an empty file unless it exists. Throws when the name belongs to anything but a regular file without further
-   * hard links, or to another user's.
+   * Creates an empty file unless it exists. Throws an Error when the name belongs to anything but a regular file
+   * without further hard links, or to a file of another user.
    */
   async ensureFile(name: string): Promise<Stats> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -151,7 +155,7 @@ export class PrivateDirectory {
     try {
       const entry = await handle.stat();
       if (!entry.isFile() || entry.nlink !== 1) throw new Error(`${file} is no regular file of its own; remove it`);
-      // The mode is mended below; only an owner could change it back.
+      // The mode is corrected below, so only the owner counts here.
       const reason = distrustOf({ uid: entry.uid, mode: FILE_MODE });
       if (reason !== null)
         throw new Error(`${file} ${reason}, so it is not trusted; make it user ${process.geteuid?.()}'s, or remove it`);
@@ -184,7 +188,9 @@ export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-/** Of the global: `node:crypto` is a twentieth of a short command, which never replaces a file. */
+/**
+ * From the global `crypto`: loading `node:crypto` takes a twentieth of a short command, which never replaces a file.
+ */
 function randomHex(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
 }

@@ -11,7 +11,7 @@ export interface RotatingFileOptions {
   readonly file: string;
   /** Asked before each append, so that a changed setting takes effect at once. */
   readonly rotation: () => Rotation;
-  /** User to whom a host that is root gives the file, and the directories that it makes for it. */
+  /** The user to whom a host that is root gives the file and the directories that it makes. */
   readonly owner?: FileOwner | null;
   /**
    * Receives at most one warning per minute while lines are dropped or wait, or the file cannot be rotated, and one
@@ -22,15 +22,14 @@ export interface RotatingFileOptions {
   readonly datedName?: boolean;
 }
 
-/** Whether bytes may be lost that a full disk does not take. Default true; otherwise the caller brings them again. */
+/** Whether bytes are dropped when the disk is full. Default true; otherwise the caller writes them again later. */
 interface WriteOptions {
   readonly mayDrop?: boolean;
 }
 
 const WARN_INTERVAL_MS = 60_000;
 /**
- * Of the clock of a server whose files are mounted. What is further ahead was written by a clock that has been set
- * back.
+ * How far the clock of a file server may be ahead. A file from further ahead was written before the clock was set back.
  */
 const CLOCK_SLACK_MS = 3_600_000;
 
@@ -49,7 +48,7 @@ export class RotatingFile {
   #fault: 'none' | 'told' | 'untold' = 'none';
   #nextRotationMs = Number.NEGATIVE_INFINITY;
   #mustRotate = false;
-  /** Whether no other machine or program answers for its place. */
+  /** Whether the file lies on a file system that this kernel alone serves. */
   #isLocal = true;
 
   constructor(options: RotatingFileOptions) {
@@ -84,7 +83,7 @@ export class RotatingFile {
   /**
    * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell
    * where the next append goes, so that a caller can record that position first. False when the file cannot be written;
-   * the bytes then count as dropped. Throws the error of a full disk when they may not be.
+   * the bytes then count as dropped. Throws the error of a full disk when they may not be dropped.
    */
   async prepare(bytes: number, { mayDrop = true }: WriteOptions = {}): Promise<boolean> {
     try {
@@ -106,7 +105,7 @@ export class RotatingFile {
 
   /**
    * Appends to the prepared file. Bytes that cannot be written are dropped and counted. Throws the error of a full disk
-   * when they may not be; the file is then as it was.
+   * when they may not be dropped; the file is then as it was.
    */
   async append(data: Uint8Array, { mayDrop = true }: WriteOptions = {}): Promise<void> {
     if (this.#handle === undefined) return;
@@ -126,7 +125,8 @@ export class RotatingFile {
       await this.#recordLoss(data.length - written, error);
     } finally {
       this.#bytes += written;
-      // A child that is launched closes what it has inherited, and on a mount that hangs its parent waits for that.
+      // A launched child closes the descriptors that it inherited, and its parent would wait for that on a mount that
+      // hangs.
       if (!this.#isLocal) await this.#release();
     }
   }
@@ -170,7 +170,7 @@ export class RotatingFile {
     await this.#release();
   }
 
-  /** Where the next append goes stays known. */
+  /** Closes the descriptors. Device, inode and size stay known. */
   async #release(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
@@ -235,7 +235,7 @@ export class RotatingFile {
   }
 
   async #recordLoss(bytes: number, error: unknown): Promise<void> {
-    // That lines wait may have been told just now.
+    // The first loss is told at once, even if a warning that lines wait was given just now.
     if (this.#droppedBytes === 0) this.#lastWarningMs = Number.NEGATIVE_INFINITY;
     this.#droppedBytes += bytes;
     await this.close().catch(() => undefined);
@@ -247,7 +247,7 @@ export class RotatingFile {
     else if (this.#fault === 'none') this.#fault = 'untold';
   }
 
-  /** A fault that was told has its end told too; one that was not, when its turn for a warning has come. */
+  /** Warns of the end of a fault: at once if its beginning was told, otherwise when the next warning may be given. */
   #tellRecovery(): void {
     if (this.#fault === 'none') return;
     if (this.#fault === 'told') this.#lastWarningMs = Number.NEGATIVE_INFINITY;
@@ -284,8 +284,8 @@ export function rotatedNames(names: readonly string[], file: string, datedName =
 }
 
 /**
- * Keeps the newest of the rotated files, before which those of a time that has not come would count as such for as
- * long. What is no regular file is not the log's, and stays.
+ * Keeps the newest of the rotated files. A file from the future counts as the oldest, because it would otherwise stay
+ * the newest until its time has come. Anything but a regular file is not the log's, and stays.
  */
 async function removeOldest(directory: GuardedDirectory, names: readonly string[], keep: number): Promise<void> {
   const latestMs = Date.now() + CLOCK_SLACK_MS;

@@ -1,23 +1,26 @@
-// Whether what stands in the file system can be trusted: only root and the host's own user may have written it.
+// Tells whether a file or directory can be trusted: only root and the host's own user may have written it.
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const PRIVATE_MODE = 0o600;
-/** Of Node's permission model, which such a command runs under. */
+/** The code with which Node's permission model refuses; commands that change nothing run under it. */
 const NOT_PERMITTED = 'ERR_ACCESS_DENIED';
-/** More would stall the host for seconds. */
+/** Reading more would stall the host for seconds. */
 const MAX_PRIVATE_BYTES = 64 * 2 ** 20;
 
-/** Why others may have written this, to follow its path in a sentence; null when only root and the host's user may. */
+/**
+ * Why other users may have written this, to follow its path in a sentence; null when only root and the host's user may.
+ */
 export function distrustOf({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
   if (uid !== 0 && uid !== process.geteuid?.()) return `belongs to user ${uid}`;
   return (mode & WRITABLE_BY_OTHERS) === 0 ? null : 'may be written by others';
 }
 
 /**
- * A sentence for each directory that others than root decide about, while root runs what it says; nothing for one that
- * is missing. They are not refused, because installations whose directory belongs to the services' user are usual.
+ * For a host that is root, a warning for each directory that another user may write to, and thereby decide what runs as
+ * root; none for a missing one. Such directories are not refused, because installations whose directory belongs to the
+ * services' user are usual.
  */
 export async function warningsOfOwners(places: readonly string[]): Promise<string[]> {
   if (process.geteuid?.() !== 0) return [];
@@ -32,8 +35,8 @@ export async function warningsOfOwners(places: readonly string[]): Promise<strin
 }
 
 /**
- * Reads a file of the host's own state, and takes it from the sight of others. Throws an Error that says how to mend it
- * when others may have written it, or it is a link, and one when it has more than 64 MiB.
+ * Reads a file of the host's own state, and removes the permissions of other users. Throws an Error that says what to
+ * do when other users may have written it, when it is a link, or when it has more than 64 MiB.
  */
 export async function readPrivate(file: string): Promise<string> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -54,7 +57,7 @@ export async function readPrivate(file: string): Promise<string> {
   }
 }
 
-/** Others may no longer look into it. A command that changes nothing reads it all the same. */
+/** Removes the permissions of other users. A command that changes nothing goes on without that. */
 export async function hide(handle: FileHandle, privateMode: number): Promise<void> {
   const { uid, mode } = await handle.stat();
   if (uid !== (process.geteuid?.() ?? uid) || (mode & 0o077) === 0) return;
