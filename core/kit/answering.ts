@@ -1,10 +1,10 @@
-// Looks ahead to mounts that may be dead: what of this process touches one waits for good, and with it one of the few
-// threads that all files share.
+// Makes sure that mounts answer before this process touches them: a call on a dead mount waits for good, and keeps one
+// of the few threads that all file calls share.
 import { Problem } from '../contract/problem.ts';
 import { fileVersions } from './fs-out-of-process.ts';
 import { localPlaces } from './local-place.ts';
 
-/** Throws a Problem 503 that names the place where one of them lies on a mount that does not answer within 5 s. */
+/** Throws a Problem 503 that names the first of the places whose mount does not answer within 5 s. */
 export async function requireAnswer(places: readonly string[]): Promise<void> {
   const isLocal = await localPlaces();
   const local = await Promise.all(places.map(isLocal));

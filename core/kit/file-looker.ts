@@ -1,9 +1,13 @@
-// One child that answers questions about files which may lie on a dead mount. A question that hangs costs the child,
-// which is replaced; the others are asked again, and nobody asks about its file again until the child is gone.
+// One child that answers questions about files which may lie on a dead mount. A child that hangs over a question is
+// replaced, and the other questions are asked again; questions about the file it hangs over fail until that child is
+// gone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { helperEnvironment } from './helper-environment.ts';
 
-/** `version`: of each file a text that changes whenever it does, or null. `names`: those in each directory. */
+/**
+ * `version` asks for a text for each file that changes whenever the file does, or null; `names` for the names in each
+ * directory.
+ */
 interface FileQuestion {
   readonly kind: 'version' | 'names';
   readonly of: readonly string[];
@@ -11,19 +15,19 @@ interface FileQuestion {
 
 interface Pending {
   readonly question: FileQuestion;
-  /** By the place of the file in the question. */
+  /** By the index of the file in the question. */
   readonly answers: Map<number, unknown>;
   readonly timer: NodeJS.Timeout;
-  /** Whether a child has ended over it; the next one that does is the last. */
+  /** Whether a child has ended during the question, which is asked again only once. */
   hasEndedChild: boolean;
   resolve(answers: unknown[]): void;
   reject(error: Error): void;
 }
 
 const IDLE_MS = 30_000;
-/** A look that hangs takes one of them until the child is replaced. */
+/** The threads of the child. A call that hangs keeps one of them until the child is replaced. */
 const THREADS = 16;
-/** Of children that hang unkillably. */
+/** The most children that may hang unkillably before every question is refused. */
 const MAX_STUCK = 32;
 const SCRIPT = `
 const { readdir, stat } = require('node:fs/promises')
@@ -47,15 +51,15 @@ interface Answer {
 
 export class FileLooker {
   readonly #pending = new Map<number, Pending>();
-  /** What the children hang over that were ended and are not gone. */
+  /** For each child that was killed and is not gone, the files that it hangs over. */
   readonly #stuck = new Map<ChildProcess, Set<string>>();
   #child: ChildProcess | undefined;
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
   /**
-   * An answer for each file. Rejects with an Error that names a file of which there is none within `limitMs`, and at
-   * once while a child hangs over it.
+   * An answer for each file. Rejects with an Error that names a file without an answer within `limitMs`, and at once
+   * while a child hangs over one of the files.
    */
   ask(question: FileQuestion, limitMs: number): Promise<unknown[]> {
     const silent = question.of.find(file => this.#hangs(file));
@@ -75,7 +79,7 @@ export class FileLooker {
       this.#child ??= this.#start();
       this.#child.send({ id, question }, () => undefined);
     } catch (error) {
-      // There is no room for a child at present.
+      // No child can be started at present.
       this.#take(id)?.reject(error as Error);
     }
   }
@@ -101,7 +105,7 @@ export class FileLooker {
     };
     child.on('error', error => onEnd(error, false));
     child.on('exit', () => onEnd(new Error('the look at files was ended'), true));
-    // Whoever waits for an answer keeps the host alive by its deadline.
+    // While an answer is awaited, the timer of its deadline keeps the host alive.
     child.unref();
     child.channel?.unref();
     return child;
@@ -123,11 +127,11 @@ export class FileLooker {
     late.reject(noAnswer(silent[0] ?? ''));
     const child = this.#child;
     if (child === undefined) return;
-    // In an uninterruptible wait it dies when its mount does.
+    // A child in an uninterruptible wait dies only when its mount is gone.
     this.#stuck.set(child, new Set(silent));
     child.once('exit', () => this.#stuck.delete(child));
     this.#end(child);
-    // Others may be late at the same moment.
+    // Other questions may miss their deadlines at the same moment, so the rest are asked again after them.
     setImmediate(() => {
       for (const [other, { question }] of this.#pending) this.#send(other, question);
     });

@@ -1,12 +1,12 @@
-// Examines files that may lie on a dead mount. A process that touches one hangs unkillably, so only what this kernel
-// answers by itself is looked at from here, and everything else from a child that can be abandoned.
+// Examines files that may lie on a dead mount. A process that touches one hangs unkillably, so this process examines
+// only files on local file systems, and a child that can be abandoned examines all others.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { FileLooker } from './file-looker.ts';
 import { localPlaces } from './local-place.ts';
 import { publicEnvironment } from './public-environment.ts';
 
-/** Starts with the first question. */
+/** Its child starts with the first question. */
 const looker = new FileLooker();
 
 export interface ChildResult {
@@ -25,15 +25,15 @@ export async function fileVersion(file: string, limitMs = 5_000): Promise<string
   return version;
 }
 
-/** What the version of a file tells of it. */
+/** The size and the time of the last change that the version of a file holds. */
 export function entryIn(version: string): { readonly bytes: number; readonly writtenNs: bigint } {
   const [, , bytes = '0', writtenNs = '0'] = version.split(':');
   return { bytes: Number(bytes), writtenNs: BigInt(writtenNs) };
 }
 
 /**
- * The versions of those files that exist, by path. One child examines all that need one. Throws an Error when the mount
- * of one does not answer within `limitMs`.
+ * The versions of those files that exist, by path. One child examines all that are not local. Throws an Error when the
+ * mount of a file does not answer within `limitMs`.
  */
 export async function fileVersions(files: readonly string[], limitMs = 5_000): Promise<ReadonlyMap<string, string>> {
   if (files.length === 0) return new Map();
@@ -101,7 +101,7 @@ export function runChild(
       clearTimeout(timer);
       reject(error);
     });
-    // A child that was not made for want of descriptors has no streams.
+    // A child that could not be made, because no descriptors were left, has no streams.
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });

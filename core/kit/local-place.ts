@@ -1,5 +1,5 @@
-// Tells which looks at paths are answered by this kernel alone. What lies on a network, on FUSE or on an unknown kind
-// of file system may wait for a machine or a program that never answers.
+// Tells which paths this kernel reads without another machine or program. What lies on a network, on FUSE or on an
+// unknown kind of file system may wait for a machine or a program that never answers.
 import { lstat, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { type Mount, readMounts } from './mountinfo.ts';
@@ -15,25 +15,25 @@ const LOCAL_TYPES = new Set(
 const MAX_LINKS = 40;
 
 /**
- * The test whether a path is local, as things are mounted now. It follows the links of the path without touching a
- * mount of another kind.
+ * The test whether a path is local, for the present mounts. It follows the links of the path without touching a mount
+ * that is not local.
  */
 export async function localPlaces(mounts?: readonly TypedMount[]): Promise<(file: string) => Promise<boolean>> {
   const others = mounts === undefined ? await otherMountPoints() : otherMounts(mounts);
   return async file => others.size === 0 || isOutside(file, others);
 }
 
-/** Of the table that was read last. */
+/** The mount points of the table that was read last. */
 let last: { readonly mounts: readonly TypedMount[]; readonly others: ReadonlySet<string> } | undefined;
 
-/** Where file systems of another kind are mounted now. */
+/** The mount points of file systems that are not local, as they are now. */
 export async function otherMountPoints(): Promise<ReadonlySet<string>> {
   const mounts = await readMounts();
   if (last?.mounts !== mounts) last = { mounts, others: otherMounts(mounts) };
   return last.others;
 }
 
-/** Whether no part of the way to the file lies on one of these mounts. */
+/** Whether no part of the way to the file lies on one of the mounts in `others`. */
 async function isOutside(file: string, others: ReadonlySet<string>): Promise<boolean> {
   let place = '/';
   let rest = partsOf(file);
@@ -44,7 +44,7 @@ async function isOutside(file: string, others: ReadonlySet<string>): Promise<boo
     const inside = path.join(place, part);
     if (others.has(inside)) return false;
     const entry = await lstat(inside).catch(() => undefined);
-    // Nothing is behind what is not there.
+    // Behind a missing part there can be no mount.
     if (entry === undefined) return true;
     if (!entry.isSymbolicLink()) {
       place = inside;
@@ -53,7 +53,7 @@ async function isOutside(file: string, others: ReadonlySet<string>): Promise<boo
     }
     links += 1;
     const target = await readlink(inside).catch(() => undefined);
-    // Somebody has just put something else there.
+    // The link has just been replaced by something else.
     if (target === undefined) continue;
     rest = [...partsOf(target), ...next];
     if (path.isAbsolute(target)) place = '/';
@@ -61,7 +61,9 @@ async function isOutside(file: string, others: ReadonlySet<string>): Promise<boo
   return false;
 }
 
-/** The mount points of other file systems. Of several mounts on one directory the newest covers the rest. */
+/**
+ * The mount points of file systems that are not local. Of several mounts on one directory the newest covers the rest.
+ */
 function otherMounts(mounts: readonly TypedMount[]): ReadonlySet<string> {
   const types = new Map(mounts.map(({ directory, type }) => [directory, type]));
   return new Set([...types].filter(([, type]) => !LOCAL_TYPES.has(type)).map(([directory]) => directory));

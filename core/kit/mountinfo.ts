@@ -16,7 +16,7 @@ export interface Mount {
   readonly isReadOnly: boolean;
 }
 
-/** What was read last: the table seldom changes. */
+/** The table that was read last, because it seldom changes. */
 let last: { readonly table: string; readonly mounts: readonly Mount[] } = { table: '', mounts: [] };
 
 /**
@@ -24,7 +24,7 @@ let last: { readonly table: string; readonly mounts: readonly Mount[] } = { tabl
  * `/proc/[pid]/mountinfo`.
  */
 export async function readMounts(): Promise<readonly Mount[]> {
-  // The kernel answers from memory. The detour over other threads takes ten times as long.
+  // Synchronous, because the kernel answers from memory: the detour over another thread takes ten times as long.
   const table = readFileSync('/proc/self/mountinfo', 'utf8');
   if (table === last.table) return last.mounts;
   const mounts = table

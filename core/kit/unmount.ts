@@ -1,5 +1,5 @@
-// Takes off a mount that is held while it is judged, so that neither a mount that took its place nor the target of a
-// link is taken off instead.
+// Unmounts a mount that is held while it is checked, so that neither a mount that took its place nor the target of a
+// link is unmounted instead.
 import { readFileSync } from 'node:fs';
 import { withDeadline } from './deadline.ts';
 import { runInDirectories } from './directory-command.ts';
@@ -9,9 +9,9 @@ import { type Mount, readMounts } from './mountinfo.ts';
 const LIMIT_MS = 5_000;
 
 /**
- * Takes off the newest mount on a directory, with what is mounted inside it, if `isMeant` says so; whether it was. The
- * mount point itself is never asked, so it may be dead. Throws a Problem 409 for a way with a link that others could
- * have made, and an Error after 5 s. While it is in use it goes on for its users alone.
+ * Unmounts the newest mount on a directory, with the mounts inside it, if `isMeant` returns true; resolves to whether
+ * it did. The mount is never read, so it may be dead. Programs that use it keep it until they close it. Throws a
+ * Problem 409 for a path with a link that other users could have made, and an Error after 5 s.
  */
 export async function unmount(directory: string, isMeant: (mount: Mount) => boolean): Promise<boolean> {
   const opening = GuardedDirectory.openMountPoint(directory);
@@ -23,7 +23,7 @@ export async function unmount(directory: string, isMeant: (mount: Mount) => bool
     throw error;
   });
   try {
-    // The number of a mount that is held is not given to another.
+    // The kernel does not give the number of a mount that is held to another one.
     const id = mountIdOf(held);
     const mount = (await readMounts()).find(candidate => candidate.id === id);
     if (mount?.directory !== held.path || !isMeant(mount)) return false;
