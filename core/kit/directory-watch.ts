@@ -1,4 +1,4 @@
-// Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
+// Watches directories by inotify, or by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
 import { lstat, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { FSWatcher as Polled } from 'chokidar';
@@ -13,7 +13,9 @@ export interface DirectoryWatch {
   /** Levels of subdirectories that are watched too; 0 for none. */
   readonly depth: number;
   readonly ignored?: (file: string) => boolean;
-  /** Unix time in milliseconds; what has changed after it before the watch began is received too. Default: nothing. */
+  /**
+   * Unix time in milliseconds; changes after it and before the beginning of the watch are received too. Default: none.
+   */
   readonly sinceMs?: number;
   /** Receives the changed path, sometimes more than once for one change. */
   readonly onChange: (file: string) => void;
@@ -55,15 +57,15 @@ async function watchDirectory(directory: string, options: DirectoryWatch): Promi
   await polling;
   return async () => {
     watched.close();
-    // What fails from now on leads to nothing.
+    // From now on an error starts no polling.
     polling ??= Promise.resolve(() => undefined);
     await (await polling)();
   };
 }
 
 /**
- * A clock that is ahead, as of a server whose files are mounted, would make everything look changed. Times of files
- * have fractions of milliseconds, the clock has none.
+ * The test whether a file has changed since `sinceMs`. Times in the future do not count, because a file server whose
+ * clock is ahead would make everything look changed. Times of files have fractions of milliseconds, the clock has none.
  */
 function newsSince(sinceMs = Number.POSITIVE_INFINITY): IsNews {
   return ({ ctimeMs }) => Math.floor(ctimeMs) > sinceMs && Math.floor(ctimeMs) <= Date.now();
@@ -74,7 +76,7 @@ async function pollDirectory(
   { depth, ignored, sinceMs, onChange }: DirectoryWatch,
   onError: (error: unknown) => void,
 ): Promise<EndWatch> {
-  // Few hosts poll, and the library takes time and memory.
+  // Loaded here, because few hosts poll and the library takes time and memory.
   const { watch: poll } = await import('chokidar');
   const isNews = newsSince(sinceMs);
   let isReady = false;
@@ -99,11 +101,11 @@ async function pollDirectory(
   return () => watcher.close();
 }
 
-/** What changed between the look at a file and its watch is told by nothing else. */
+/** Reports changes between the first look at a file and its watch, which the watcher does not report. */
 async function tellMissed(watcher: Polled, isNews: IsNews, onChange: (file: string) => void): Promise<void> {
   for (const [place, names] of Object.entries(watcher.getWatched())) {
     for (const file of names.map(name => path.join(place, name))) {
-      // Of a link, what it leads to may have been there for long.
+      // The target of a new link may be old, so both are looked at.
       const looks = await Promise.all([stat, lstat].map(look => look(file).catch(() => undefined)));
       if (looks.some(stats => stats !== undefined && isNews(stats)) && !watcher.closed) onChange(file);
     }

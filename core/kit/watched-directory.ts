@@ -1,4 +1,4 @@
-// A directory and those below it as inotify watches them: one watch for each directory, however many files it holds.
+// Watches a directory and those below it by inotify, with one watch for each directory, however many files it holds.
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,11 +7,11 @@ export interface Watching {
   ignored(file: string): boolean;
   /** Receives the path of what has changed, sometimes more than once for one change. */
   onChange(file: string): void;
-  /** Called with what keeps a directory or the target of a link from being watched. */
+  /** Called with the error that keeps a directory or the target of a link from being watched. */
   onError(error: unknown): void;
 }
 
-/** Whether what is found where a watch begins is told as a change. */
+/** Whether a file that is found when a watch begins is reported as a change. */
 export type IsNews = (stats: Stats) => boolean;
 
 export class WatchedDirectory {
@@ -20,7 +20,7 @@ export class WatchedDirectory {
   readonly #depth: number;
   readonly #watching: Watching;
   readonly #below = new Map<string, WatchedDirectory>();
-  /** Watches of files elsewhere to which links lead. */
+  /** Watches of the files elsewhere that links lead to, by the names of the links. */
   readonly #linked = new Map<string, FSWatcher>();
   #watcher: FSWatcher | undefined;
   #isClosed = false;
@@ -62,7 +62,7 @@ export class WatchedDirectory {
   #changed(event: string, name: string): void {
     const file = path.join(this.#place, name);
     if (this.#watching.ignored(file)) return;
-    // The attributes of a directory are nothing that its content depends on.
+    // A change of a subdirectory's attributes says nothing about its content.
     if (event === 'change' && this.#below.has(name)) return;
     this.#watching.onChange(file);
     if (event !== 'rename') return;
@@ -76,7 +76,7 @@ export class WatchedDirectory {
     const entry = await lstat(file).catch(() => undefined);
     const stats = entry?.isSymbolicLink() ? await stat(file).catch(() => undefined) : entry;
     if (entry === undefined || stats === undefined || this.#isClosed) return;
-    // Of a link, what it leads to may have been there for long.
+    // The target of a new link may be old, so both are looked at.
     if (isNews(entry) || isNews(stats)) this.#watching.onChange(file);
     if (stats.isDirectory() && this.#depth > 0) await this.#enter(name, isNews);
     else if (stats.isFile() && entry.isSymbolicLink()) this.#follow(name);

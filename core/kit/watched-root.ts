@@ -1,4 +1,4 @@
-// A directory that inotify watches whenever it is there: it may be missing, and may go and come back.
+// Watches a directory by inotify whenever it exists: it may be missing at first, and may go and come back.
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ export class WatchedRoot {
   readonly #depth: number;
   readonly #watching: Watching;
   #tree: WatchedDirectory | undefined;
-  /** Tells the directory from another one at its place. */
+  /** Distinguishes the directory from another one at its place; empty while there is none. */
   #identity = '';
   /** The watch of the nearest directory above, while this one is missing. */
   #above: FSWatcher | undefined;
@@ -27,7 +27,7 @@ export class WatchedRoot {
   async open(isNewsAtFirst: IsNews): Promise<void> {
     const { ignored, onChange, onError } = this.#watching;
     let isNews = isNewsAtFirst;
-    // The kernel tells by its own name that the directory has gone.
+    // The kernel reports the end of the directory under the directory's own name.
     const itself = path.join(this.#directory, path.basename(this.#directory));
     while (!this.#isClosed) {
       this.#tree?.close();
@@ -43,7 +43,7 @@ export class WatchedRoot {
       const isOpen = await this.#tree.open(isNews);
       if (this.#isClosed) return;
       if (isOpen && (this.#identity === '' || (await identityOf(this.#directory)) !== this.#identity)) {
-        // It has come or gone, or another one has come, meanwhile.
+        // Meanwhile the directory has come or gone, or has been replaced.
         onChange(this.#directory);
         isNews = () => true;
       } else if (isOpen) return this.#tellMissing(isNews);
@@ -57,13 +57,13 @@ export class WatchedRoot {
     this.#above?.close();
   }
 
-  /** What is no longer in the directory has no time of its own. */
+  /** Reports a change of the directory itself: files that were removed from it have no time that could be news. */
   async #tellMissing(isNews: IsNews): Promise<void> {
     const stats = await stat(this.#directory).catch(() => undefined);
     if (stats !== undefined && isNews(stats)) this.#watching.onChange(this.#directory);
   }
 
-  /** Watches the directory anew if it is another one, or none, and in any case when it `mayHaveCome`. */
+  /** Watches the directory anew if it was replaced or is gone, and in any case when `mayHaveCome` is true. */
   #look(mayHaveCome = false): void {
     this.#looks = this.#looks.then(async () => {
       if (this.#isClosed) return;
@@ -74,7 +74,7 @@ export class WatchedRoot {
     });
   }
 
-  /** False when the next directory of the way is there already. */
+  /** Watches the nearest existing directory above. False when the next directory on the way is there already. */
   async #waitAbove(): Promise<boolean> {
     let above = path.dirname(this.#directory);
     while ((await identityOf(above)) === '' && above !== path.dirname(above)) above = path.dirname(above);
@@ -98,7 +98,10 @@ export class WatchedRoot {
   }
 }
 
-/** Empty for what is no directory. With its birth, because the number of one that has gone is soon another's. */
+/**
+ * Empty for anything but a directory. It holds the time of birth, because the inode number of a removed directory is
+ * soon given to another.
+ */
 async function identityOf(directory: string): Promise<string> {
   const stats = await stat(directory, { bigint: true }).catch(() => undefined);
   return stats?.isDirectory() ? `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` : '';
