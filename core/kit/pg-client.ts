@@ -1,4 +1,5 @@
-// A client of pg that tells no server its password, also not whoever took the port of one that is down.
+// A client of pg that never sends its password in clear text, because another program may have taken the port of a
+// server that is down.
 import type { Client } from 'pg';
 
 type ClientClass = new (...config: ConstructorParameters<typeof Client>) => Client;

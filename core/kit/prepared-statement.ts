@@ -1,4 +1,4 @@
-// Statements that are run again and again are compiled once for each connection.
+// Compiles statements that are run again and again once for each connection.
 import type { SqliteDatabase, SqliteStatement } from '../contract/database.ts';
 
 const compiled = new WeakMap<SqliteDatabase, Map<string, SqliteStatement>>();

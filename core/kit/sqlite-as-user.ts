@@ -1,5 +1,5 @@
-// Uses a database of a service from a child that runs as the service's user, because SQLite follows what lies beside
-// the file, and what lies there is the service's.
+// Uses a database of a service from a child that runs as the service's user, because SQLite also opens files beside the
+// database, and the service decides what lies there.
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { helperEnvironment } from './helper-environment.ts';
@@ -9,8 +9,8 @@ import { requireSafeLibrary } from './sqlite-library.ts';
 const BUSY_TIMEOUT_MS = 10_000;
 
 /**
- * `change` runs in a transaction; `maintain` does not, for what SQLite does outside of one; `read` changes nothing, and
- * `read-at-rest` does not even make the files that a write-ahead log has beside it: nobody may have the database open.
+ * `change` runs in a transaction. `maintain` runs outside of one, as some statements must. `read` changes nothing.
+ * `read-at-rest` does not even make the files of a write-ahead log, so no program may have the database open.
  */
 type Access = 'change' | 'maintain' | 'read' | 'read-at-rest';
 
@@ -38,9 +38,9 @@ export interface DatabaseUse extends DatabaseWork {
   readonly signal?: AbortSignal;
 }
 
-/** Names the file, and says why. */
+/** Its message names the file and the reason. */
 export class DatabaseUseError extends Error {
-  /** Whether it was ended at its limit, or by its signal. */
+  /** Whether the child was ended at its limit, or by its signal. */
   readonly isLate: boolean;
 
   constructor(message: string, isLate: boolean) {
@@ -64,16 +64,19 @@ const result = access === 'change' ? db.transaction(() => run(db, input))() : ru
 if (access === 'maintain') db.close()
 process.stdout.write(JSON.stringify(result ?? null))
 `;
-/** What better-sqlite3 reads before it understands addresses of files. */
+/** The variable by which better-sqlite3 takes `file:` URIs. */
 const WITH_ADDRESSES = { SQLITE_USE_URI: '1' };
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** Throws an Error that names the file when it cannot be changed within the limit; then nothing was changed. */
+/**
+ * What `change` returns. Throws a DatabaseUseError when it fails or takes longer than the limit; then nothing was
+ * changed.
+ */
 export async function changeDatabaseAs({ change, ...given }: DatabaseChange): Promise<unknown> {
   return useDatabase({ ...given, access: 'change', work: change }, 'changed');
 }
 
-/** Throws a DatabaseUseError when that fails, or takes longer than the limit. */
+/** What `work` returns. Throws a DatabaseUseError when it fails, or takes longer than the limit. */
 export async function useDatabaseAs(use: DatabaseUse): Promise<unknown> {
   return useDatabase(use, use.access === 'maintain' ? 'written' : 'read');
 }

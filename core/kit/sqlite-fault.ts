@@ -30,12 +30,12 @@ const KINDS: readonly [RegExp, SqliteFaultCode, string][] = [
   [/^SQLITE_(CANTOPEN|IOERR|NOLFS|PROTOCOL)/, 'database.unusable', 'cannot be read or written; check its disk'],
 ];
 
-/** How the loading of the library fails after an interrupted installation, and under another version of Node. */
+/** The errors of loading the library after an interrupted installation, and under another version of Node. */
 const NOT_BUILT = /Could not locate the bindings file|compiled against a different Node\.js version/;
 const BUILD_IT =
   'SQLite is not built for this machine and this Node; run `npm rebuild better-sqlite3` where Stackwarden is installed';
 
-/** What to do when the text of an error says that SQLite itself is not there; undefined when it says anything else. */
+/** What to do when the text of an error says that SQLite itself is missing; undefined for any other text. */
 export function remedyIn(text: string): string | undefined {
   return NOT_BUILT.test(text) ? BUILD_IT : undefined;
 }

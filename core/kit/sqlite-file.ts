@@ -13,9 +13,9 @@ import { requireSafeLibrary } from './sqlite-library.ts';
 export interface SqliteFileOptions {
   /** null for a database in memory. */
   readonly file: string | null;
-  /** The directories between this one and the file must be such that only the host's user may write to them. */
+  /** Only the host's user may write to the directories between this one and the file. */
   readonly root: string;
-  /** Whether others may go on looking into those directories, because a user named them. */
+  /** Whether those directories keep their permissions for other users, because a user named them. */
   readonly keepModes: boolean;
   readonly readOnly: boolean;
   readonly synchronous: 'normal' | 'full';
@@ -26,14 +26,16 @@ export interface SqliteFileOptions {
 }
 
 /**
- * Pages that a connection keeps: the kernel has them too, so that more spares a copy alone. better-sqlite3 has it take
- * 16 MB, which a database that is written to fills within hours.
+ * The cache of pages of a connection. The kernel has the pages too, so a larger cache only saves copies. The default of
+ * better-sqlite3 is 16 MB, which a database that is written to fills within hours.
  */
 const CACHE_KIB = 2_000;
 /** Offset of `user_version` in the header of a database file. */
 const VERSION_OFFSET = 60;
 const MAGIC = 'SQLite format 3';
-/** A damaged file is told from one that never was a database by its name. */
+/**
+ * The names of database files. A file without the magic is a damaged database by its name, or else no database at all.
+ */
 const DATABASE_NAME = /\.(?:sqlite3?|db)$/;
 
 type Sqlite = BetterSqlite3.Database;
@@ -117,7 +119,8 @@ export class SqliteFile {
       if (!entry.isFile()) throw new SqliteFault('database.unusable', `${file} is no regular file`);
       return this.#connect(file, true);
     }
-    // A thread that hangs here is one of the few that all files share, and so is that of each further try.
+    // Opening on a dead mount would hang one of the few threads that all file calls share, and each further try another
+    // one.
     await requireAnswer([file]).catch((error: Error) => {
       throw new SqliteFault('database.unusable', error.message, error);
     });
@@ -140,7 +143,9 @@ export class SqliteFile {
     }
   }
 
-  /** Looks into the file before anything about it is changed. */
+  /**
+   * Makes the file unless it exists, and refuses one that is no database or newer before anything about it is changed.
+   */
   async #ensureDatabase(directory: PrivateDirectory, file: string): Promise<Stats> {
     const name = path.basename(file);
     const head = await directory.readHead(name, VERSION_OFFSET + 4);
@@ -214,19 +219,19 @@ export class SqliteFile {
   }
 }
 
-/** What a migration does after it has given a promise would be neither in its transaction nor in what is recorded. */
+/** An asynchronous migration would go on after its transaction has ended and its version was recorded. */
 function refusePromise(given: unknown, version: number): void {
   if (typeof (given as PromiseLike<unknown> | undefined)?.then !== 'function') return;
   (given as PromiseLike<unknown>).then(undefined, () => undefined);
   throw new Error(`the migration to version ${version} gives a promise; migrations are synchronous`);
 }
 
-/** SQLite makes a number of pages of the limit, by the size that they have when it is told. */
+/** SQLite converts the limit to a number of pages at once, so it is set again when the page size changes. */
 function limitCache(db: Sqlite): void {
   db.pragma(`cache_size = -${CACHE_KIB}`);
 }
 
-/** The fault that an error of the file system amounts to. */
+/** The fault for an error of the file system. */
 function asFault(error: unknown, file: string): SqliteFault {
   return faultOf(error, file) ?? new SqliteFault('database.unusable', (error as Error).message, error);
 }

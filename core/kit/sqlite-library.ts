@@ -1,7 +1,7 @@
-// Refuses a better-sqlite3 with which the host would end. Since 24.19 (nodejs/node#63642) what Node's headers make of
-// an object in C++ takes itself off a list of Node when it is collected, and where V8 collects between two pieces of
-// JavaScript, Node finds that it has no list and aborts. Releases that npm fetches are made with older headers; what is
-// compiled on the spot is not.
+// Refuses a better-sqlite3 that would abort the host. With the headers of Node 24.19 and later (nodejs/node#63642), a
+// C++ object removes itself from a list of Node when it is garbage-collected; when V8 collects it while no JavaScript
+// runs, Node finds no list and aborts. The releases that npm fetches are compiled with older headers; a library that is
+// compiled on the spot may not be.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -12,13 +12,13 @@ const SYMBOL = 'RemoveEnvironmentCleanupHook';
 
 let looking: Promise<void> | undefined;
 
-/** Throws a SqliteFault that says how to mend it. The library is looked at once in each thread. */
+/** Throws a SqliteFault that says what to do. The library is looked at once in each thread. */
 export function requireSafeLibrary(): Promise<void> {
   looking ??= look(compiledFile());
   return looking;
 }
 
-/** The same for the file with what was compiled. Where there is none, whoever loads the library is told. */
+/** The same for a compiled file. A missing file is no fault here, because loading the library then fails by itself. */
 export async function look(file: string): Promise<void> {
   const code = await readFile(file).catch(() => Buffer.alloc(0));
   if (!code.includes(SYMBOL)) return;

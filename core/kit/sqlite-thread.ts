@@ -12,17 +12,17 @@ import { startWorker } from './worker.ts';
 
 const TIMEOUT_MS = 30_000;
 /**
- * A thread that has not answered this long after a missed deadline is terminated, unless its owner says otherwise; the
- * next to open the database rolls its work back.
+ * How long after a missed deadline a thread that does not answer is terminated, unless its owner gives another time.
+ * The next connection to the database rolls its work back.
  */
 const STUCK_MS = 60_000;
 const CLOSE_MS = 4_000;
-/** A thread that has not ended this long after it was told to is in a call that nobody can interrupt. */
+/** How long the end of a thread is awaited. A thread that still runs then is in a call that cannot be interrupted. */
 const END_MS = 500;
 const PAGE_ROWS = 500;
 const MAX_WAITING = 1_000;
 const MEMORY_MB = 256;
-/** What a statement makes is short-lived: more room for it would be kept by the thread without being needed. */
+/** Memory for short-lived values, as statements make them: the thread would keep more of it without needing it. */
 const YOUNG_MEMORY_MB = 6;
 
 interface Pending {
@@ -50,7 +50,7 @@ export class SqliteThread implements Database<AnyModule> {
   #current: Pending | undefined;
   #worker: Worker | undefined;
   #stuck: NodeJS.Timeout | undefined;
-  /** Of the thread before, which holds the file until it has ended. */
+  /** The end of the thread before, which holds the file until then. */
   #ending: Promise<void> | undefined;
   #lastId = 0;
   #closing: Promise<void> | undefined;
@@ -225,7 +225,9 @@ export class SqliteThread implements Database<AnyModule> {
     );
   }
 
-  /** The next thread begins when this one has ended, or each call without an end would leave one more behind. */
+  /**
+   * Terminates the thread. The next one starts when it has ended, so that calls that never end do not add up threads.
+   */
   async #end(): Promise<void> {
     const worker = this.#worker;
     if (worker === undefined) return this.#ending;

@@ -13,7 +13,7 @@ export interface SqliteWorkerData extends SqliteFileOptions {
   readonly maxBytes: number;
   /** Memory that the statements' module has in common with its owner, as `workerData.shared`. */
   readonly shared?: SharedArrayBuffer;
-  /** Limit of what the statements hold at a time. Default 256 MB. */
+  /** Limit of the memory that the statements hold at a time. Default 256 MB. */
   readonly memoryMb?: number;
 }
 
@@ -51,7 +51,8 @@ const options = workerData as SqliteWorkerData;
 const cursors = new Map<number, Cursor>();
 const warn = (warning: string): void => post({ warning });
 const loaded = load();
-// Each request tells it; a thread that ended for it before the first one came would be told as a fault of the database.
+// Each request reports a failed load. Without this the thread would end before the first one, as if the database had
+// failed.
 loaded.catch(() => undefined);
 
 port?.on('message', ({ id, request }: { id: number; request: SqliteRequest }) => void answer(id, request));
