@@ -1,12 +1,12 @@
-// What an address of a network stands for: a machine on the internet, one of the own network, this machine, or none
-// that anybody means.
+// Tells whether an address belongs to the internet, to a private network or to this machine, or to none that a user
+// means.
 import { lookup } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
 import { addressList } from './address-list.ts';
 
 export type AddressKind = 'public' | 'private' | 'loopback' | 'refused';
 
-/** With those of services in clouds that give secrets away to whoever asks. */
+/** Addresses that are no usual hosts, and those of cloud metadata services, which give secrets to any client. */
 const isRefused = addressList([
   '0.0.0.0/8',
   '169.254.0.0/16',

@@ -1,9 +1,9 @@
 // A list of addresses and networks, such as `127.0.0.1` or `fd00::/8`; texts that are neither are ignored.
 import { BlockList, type IPVersion, isIP } from 'node:net';
 
-/** Whether an address is one of the list, or in one of its networks. */
+/** The test whether an address is in the list, or in one of its networks. */
 export function addressList(texts: readonly string[]): (address: string) => boolean {
-  // Made at the first question, because the lists of the kit belong to every start and to few answers.
+  // Made at the first question, because every start makes these tests and few answers use them.
   let known: BlockList | undefined;
   return text => {
     // A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address.

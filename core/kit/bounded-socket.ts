@@ -1,4 +1,4 @@
-// A connection to a server that is not trusted: one that sends more than its questions can have for answers is cut off
+// A connection to a server that is not trusted: it is cut off when the server sends more than an answer can have,
 // before that fills the memory.
 import { Socket } from 'node:net';
 
@@ -6,13 +6,13 @@ export class BoundedSocket extends Socket {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** `maxBytes`: of all that comes between two calls of `ask`. */
+  /** `maxBytes` is the limit for all that comes between two calls of `ask`. */
   constructor(maxBytes: number) {
     super();
     this.#maxBytes = maxBytes;
   }
 
-  /** Another question begins. */
+  /** Begins to count anew, for the answer to another question. */
   ask(): void {
     this.#bytes = 0;
   }

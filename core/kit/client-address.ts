@@ -1,9 +1,9 @@
-// Who a client is where each gets its share: the address behind trusted proxies, and the network that one client has to
-// itself.
+// Identifies clients for limits that hold per client: the address behind trusted proxies, and the network that one
+// client has to itself.
 import { isIPv6 } from 'node:net';
 import { addressList } from './address-list.ts';
 
-/** Where a header of a proxy holds other text than addresses, so much of it counts. */
+/** How much of a text counts that a proxy's header holds in place of an address. */
 const MAX_TEXT_LENGTH = 64;
 const IPV6_GROUPS = 8;
 const NETWORK_GROUPS = 4;
@@ -31,7 +31,7 @@ export function findClientAddress(
  */
 export function networkOf(address: string): string {
   const plain = withoutMapping(address);
-  // Node compiles a long pattern when it is first asked for IPv6, which would come before the first answer of a host.
+  // The first `isIPv6` compiles a long pattern, which would delay the first answer of a host.
   if (!plain.includes(':') || !isIPv6(plain)) return plain.slice(0, MAX_TEXT_LENGTH);
   const { hostname } = new URL(`http://[${plain.split('%', 1)[0]}]`);
   const [head = '', tail = ''] = hostname.slice(1, -1).split('::');

@@ -1,10 +1,10 @@
-// Where clients on this machine reach what listens at an address.
+// The host by which clients on this machine reach a program that listens at an address.
 
 const LOOPBACK = '127.0.0.1';
-/** What programs call all addresses of the machine. */
+/** The names of all addresses of the machine. */
 const EVERYWHERE = new Set(['*', '0.0.0.0', '::']);
 
-/** `host` is what a program is told to listen at: an address or a name, or several with commas between them. */
+/** `host` is the setting at which a program listens: an address or a name, or several with commas between them. */
 export function clientHost(host: unknown): string {
   const names = String(host ?? '')
     .split(',')

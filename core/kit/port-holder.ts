@@ -1,4 +1,4 @@
-// Finds which process listens on a TCP port, for messages; what /proc does not show stays unknown.
+// Finds which process listens on a TCP port, for messages; a process that /proc does not show stays unknown.
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
 const LISTENING = '0A';
@@ -11,7 +11,7 @@ export function findPortHolder(port: number): Promise<string> {
     .catch(() => UNSEEN);
 }
 
-/** The same of a process that is not this one; undefined when there is none. */
+/** The same for a process other than this one; undefined when there is none. */
 export async function findOtherHolder(port: number): Promise<string | undefined> {
   const inodes = await listenersOn(port);
   const own = await heldBy('self');

@@ -4,7 +4,7 @@ import { askAgain } from './ask-again.ts';
 import { lacksDescriptors } from './descriptors.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** Checks run one at a time, because two that bind the same port at once would take each other for a listener. */
+/** Checks run one at a time, because two checks of the same port would take each other for a listener. */
 const checks = new WorkQueue({ concurrency: 1 });
 
 const ANY_FAMILY = ['127.0.0.1', '::1', '0.0.0.0'];

@@ -1,4 +1,4 @@
-// Refusals outside of the dispatch, in the shape that all routes use: one readable line under `detail`.
+// Sends refusals outside of the dispatch, in the shape that all routes use: one readable line under `detail`.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 

@@ -1,13 +1,14 @@
-// What people are told when a server elsewhere did not give what it was asked for: its host, what it said, and what
-// helps.
+// The Problems for requests to other servers that failed: each names the host, what it answered, and what to do.
 import { Problem } from '../contract/problem.ts';
 import { clockTime } from './clock-time.ts';
 import { errorText } from './error-text.ts';
 
-/** Deeper causes are not looked for. */
+/** How deep causes are searched. */
 const MAX_CAUSES = 6;
 const LATE = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT', 'TimeoutError'];
-/** Limits are counted by the hour or by the day; a time beyond that is an error of the server, or of the clock here. */
+/**
+ * The longest wait that is believed: servers limit requests per hour or day, so a longer wait is an error of a clock.
+ */
 const MAX_PEACE_S = 24 * 3_600;
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
@@ -17,8 +18,8 @@ interface Answer {
 }
 
 /**
- * For an answer with an error status. `what` is what was asked for, as in `the list of releases`. The Problem has the
- * status 502, because another try may help.
+ * The Problem for an answer with an error status. `what` names what was asked for, as in `the list of releases`. The
+ * Problem has the status 502, because another try may help.
  */
 export function statusFault(url: string | URL, { status, headers }: Answer, what: string): Problem {
   const { host } = new URL(url);
@@ -32,7 +33,7 @@ export function statusFault(url: string | URL, { status, headers }: Answer, what
   return new Problem(502, `${host} answered ${status} when asked for ${what}; try again later`);
 }
 
-/** For what was thrown where there is no whole answer: a Problem 504 when it was late, else 502. */
+/** The Problem for an error in place of a whole answer: 504 when the answer was late, else 502. */
 export function networkFault(url: string | URL, error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { host } = new URL(url);
@@ -46,7 +47,7 @@ export function networkFault(url: string | URL, error: unknown): Problem {
   return new Problem(502, `${host} cannot be asked (${code ?? errorText(error)}); ${help}`, { cause: error });
 }
 
-/** When a server that counts requests answers again; undefined for any other refusal. */
+/** When a server that limits requests answers again; undefined for any other refusal. */
 function allowedAgain(status: number, headers: Answer['headers']): string | undefined {
   const isUsedUp = status === 429 || (status === 403 && headers['x-ratelimit-remaining'] === '0');
   const after = String(headers['retry-after'] ?? '');

@@ -1,16 +1,16 @@
-// Ends connections whose clients neither take what they asked for nor send what they began. However slow, and however
-// long there is nothing to tell: who makes some progress goes on. An end in order would leave what is unread in the
-// kernel.
+// Ends connections whose clients neither read their answer nor send the rest of their request. A client that makes any
+// progress, however slow, goes on, and so does one that waits while there is nothing to send. Connections with unread
+// data are reset, because an orderly end would leave that data in the kernel.
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuseSocket } from './refusal.ts';
 
-/** What a client without a connection may take to come back. */
+/** Long enough for a client that has lost its network to come back. */
 const STALLED_MS = 60_000;
 
 /**
- * Ends the connection of an answer whose client takes nothing of it, or sends nothing of its request, for `stalledMs`.
+ * Ends the connection of an answer whose client reads nothing of it, or sends nothing of its request, for `stalledMs`.
  */
 export function endWhenStalled(response: ServerResponse, stalledMs = STALLED_MS): void {
   response.setTimeout(stalledMs, () => {
@@ -20,12 +20,12 @@ export function endWhenStalled(response: ServerResponse, stalledMs = STALLED_MS)
     if (hasUnread(socket)) socket.resetAndDestroy();
     else if (isUnsent && response.headersSent) socket.destroy();
     else if (isUnsent) refuseSocket(socket, 408, 'The request stopped arriving; send it again');
-    // Without anything to send or take, no other event would begin it anew.
+    // The timer is started again, because nothing else does it while there is nothing to send or to read.
     else socket.setTimeout(stalledMs);
   });
 }
 
-/** Ends a connection that left HTTP when its other side takes nothing for `stalledMs`. */
+/** Ends an upgraded connection, as of a WebSocket, when its client reads nothing for `stalledMs`. */
 export function endWhenUnread(connection: Duplex, stalledMs = STALLED_MS): void {
   if (!(connection instanceof Socket)) return;
   connection.setTimeout(stalledMs).on('timeout', () => {

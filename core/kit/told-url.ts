@@ -1,4 +1,5 @@
-// Addresses that a server tells, as a feed tells where its files lie. Where they may lead, whoever asks them looks at.
+// Reads URLs in the answers of a server, such as those of the files in a feed. Whether a URL may be requested is
+// checked by the code that requests it.
 import { Problem } from '../contract/problem.ts';
 
 const MAX_LENGTH = 4_096;
@@ -7,8 +8,8 @@ const BLANK_OR_CONTROL = /[\p{Cc}\s]/u;
 const UNPRINTABLE = /[^\x20-\x7e]+/g;
 
 /**
- * The address that `text` stands for in an answer from `from`. Throws a Problem 502 when it is none of http or https,
- * or has control characters or a user in it.
+ * The address that `text` stands for in an answer from `from`. Throws a Problem 502 when it is no http or https URL,
+ * has white space or control characters, or names a user.
  */
 export function toldUrl(text: string, from: string | URL): URL {
   const isWhole = text.length <= MAX_LENGTH && !BLANK_OR_CONTROL.test(text) && URL.canParse(text, String(from));
