@@ -1,4 +1,4 @@
-// Asks again what could not be told for want of descriptors, because no answer means neither that a process lives nor
+// Repeats a question that failed because no descriptor was left: the failure means neither that a process lives nor
 // that it is gone.
 import { setTimeout as delay } from 'node:timers/promises';
 import { lacksDescriptors } from './descriptors.ts';
@@ -6,7 +6,7 @@ import { lacksDescriptors } from './descriptors.ts';
 const PAUSE_MS = 100;
 const LIMIT_MS = 10_000;
 
-/** Throws what `ask` throws; for want of descriptors only after 10 s. */
+/** The answer. Throws what `ask` throws; a lack of descriptors only after 10 s. */
 export async function askAgain<Value>(ask: () => Value | Promise<Value>): Promise<Value> {
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {

@@ -1,6 +1,6 @@
-// Moments as clock ticks after boot, as the kernel tells when processes began: no change of the time of day moves them.
-// What they are by the time of day is derived when it is told, because a machine without a clock of its own sets that
-// late.
+// Moments as clock ticks since boot, like the start times of processes in /proc: setting the time of day does not move
+// them. They are converted to the time of day only when they are shown, because a machine without a hardware clock sets
+// its time late.
 import { lacksDescriptors, withReserve } from './descriptors.ts';
 import { kernelText } from './kernel-text.ts';
 
@@ -8,7 +8,7 @@ import { kernelText } from './kernel-text.ts';
 const TICKS_PER_S = 100;
 const MS_PER_S = 1_000;
 const NS_PER_MS = 1_000_000;
-/** Clocks that are read one after the other differ by less. */
+/** Clocks that are read one after the other differ by less than this. */
 const CHANGED_MS = 500;
 
 interface Boot {
@@ -36,19 +36,19 @@ function bootMs(): number {
   if (Math.abs(Date.now() - performance.now() - known.aheadMs) < CHANGED_MS) return known.atMs;
   try {
     const { atMs, aheadMs } = look();
-    // After a sleep of the machine the boot is where it was.
+    // A sleep of the machine changes `aheadMs`, but not the moment of the boot.
     known = { atMs: Math.abs(atMs - known.atMs) < CHANGED_MS ? known.atMs : atMs, aheadMs };
   } catch (error) {
-    // It is looked at again at the next call.
+    // The next call looks again.
     if (!lacksDescriptors(error)) throw error;
   }
   return known.atMs;
 }
 
 /**
- * The clock of the file counts the machine's sleep too, and is never behind the monotonic one; where it is, a container
- * shows its own age there, while its processes are told by the clock of the machine. The monotonic clock is read last:
- * where this thread is held up in between, the next call looks again.
+ * Reads when the machine booted. /proc/uptime counts the machine's sleep too, so it is ahead of the monotonic clock,
+ * unless a container shows its own age there. Start times of processes still count from the boot of the machine, so the
+ * larger clock counts. `performance.now` is read last: if this thread is held up in between, the next call looks again.
  */
 function look(): Boot {
   const nowMs = Date.now();

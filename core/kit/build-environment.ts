@@ -1,5 +1,5 @@
-// Where downloaded code is built. Nobody trusts it: it runs as the user of the services, in groups that end with their
-// commands, with a home that is new each time, and with those variables alone that every program may know.
+// The environment in which downloaded code is built. The code is not trusted: it runs as the services' user, in process
+// groups that end with their commands, with a new home each time, and with public variables alone.
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -14,15 +14,15 @@ import { publicEnvironment } from './public-environment.ts';
 export type BuildUser = { readonly uid: number; readonly gid: number } | null;
 
 export interface BuildPlace {
-  /** Of the service. Variables that `env_passthrough` names may hold a password. */
+  /** The block of the service. Its `env_passthrough` names further variables, which may hold a password. */
   readonly block: NamedBlock;
   /** The folder of the release, in which commands run. */
   readonly directory: string;
-  /** What package managers keep for later builds; it belongs to the user. */
+  /** The directory of what package managers keep for later builds; it belongs to the user. */
   readonly caches: string;
   readonly user: BuildUser;
   readonly signal: AbortSignal;
-  /** Takes what the commands print; no more is read before that is done. */
+  /** Takes the lines that the commands print; no more is read before it resolves. */
   output(lines: readonly string[]): Promise<void>;
 }
 
@@ -30,20 +30,22 @@ export interface BuildCommand {
   readonly argv: readonly string[];
   /** Relative to the folder of the release. */
   readonly in?: string | undefined;
-  /** In addition to those that every command gets. */
+  /** Variables in addition to those that every command gets. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** How a machine reaches the network, what it trusts, and where its package registries are. */
+/**
+ * Variables that builds get: how the machine reaches the network, what it trusts, and where its package registries are.
+ */
 const KEPT =
   /^(?:PATH|LANG|LC_[A-Z]+|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|(?:REQUESTS|CURL)_CA_BUNDLE|npm_config_registry|YARN_NPM_REGISTRY_SERVER|PIP_(?:EXTRA_)?INDEX_URL|GO(?:PROXY|SUMDB)|JSR_URL)$/i;
-/** What is built gives way to what runs. */
+/** Builds give way to running services. */
 const NICENESS = 10;
-/** A compilation on a small machine takes its time. */
+/** Long, because a small machine compiles slowly. */
 const LIMIT_MS = 3_600_000;
 const REMOVAL_LIMIT_MS = 120_000;
 const MARK = 'STACKWARDEN_BUILD';
-/** While something is found it may have started more. */
+/** The most passes over all processes: one that a pass finds may have started another meanwhile. */
 const MAX_LOOKS = 10;
 
 export class BuildEnvironment {
@@ -65,8 +67,8 @@ export class BuildEnvironment {
   }
 
   /**
-   * Calls `use` with an environment; what is left of the commands and their home is gone afterwards. Throws a Problem
-   * 500 with the end of what failed.
+   * Calls `use` with an environment. Afterwards, processes that are left of the commands are killed and the home is
+   * removed. Throws a Problem 500 with the last output of a command that failed.
    */
   static async with(place: BuildPlace, use: (environment: BuildEnvironment) => Promise<void>): Promise<void> {
     const home = path.join(place.caches, `home-${randomBytes(6).toString('hex')}`);
@@ -90,12 +92,12 @@ export class BuildEnvironment {
     return this.#env.PATH ?? '';
   }
 
-  /** Where a tool keeps what later builds use. */
+  /** The directory in which a tool keeps what later builds use. */
   cache(name: string): string {
     return path.join(this.#place.caches, name);
   }
 
-  /** Throws an Error with the end of what the command said. */
+  /** Throws an Error with the last output of a command that fails. */
   async run({ argv, in: folder = '.', env }: BuildCommand): Promise<void> {
     const { directory, user, signal } = this.#place;
     const onLines = (lines: readonly string[]): Promise<void> => this.#place.output(lines);
@@ -112,7 +114,7 @@ export class BuildEnvironment {
     });
   }
 
-  /** By the user, because whoever runs as that one could lead another elsewhere. */
+  /** Runs as the services' user, because programs of that user could lead any other user elsewhere by a link. */
   async #removeHome(): Promise<void> {
     const argv = ['rm', '-rf', '--', this.home];
     const { user } = this.#place;
@@ -137,7 +139,7 @@ export function endBuild(directory: string): void {
   for (let look = 0; look < MAX_LOOKS && endMarked(mark); look += 1);
 }
 
-/** Whether there was any. */
+/** Kills every process with the mark; whether there was one. */
 function endMarked(mark: string): boolean {
   let isFound = false;
   for (const name of readdirSync('/proc')) {
@@ -147,7 +149,7 @@ function endMarked(mark: string): boolean {
       process.kill(Number(name), 'SIGKILL');
       isFound = true;
     } catch {
-      // It has ended, or is no business of ours.
+      // The process has ended, or belongs to another user.
     }
   }
   return isFound;

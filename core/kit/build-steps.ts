@@ -1,4 +1,4 @@
-// The commands that make a program of a release, as the facts of a runtime name them.
+// The commands that build a release, as the facts of a runtime name them.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import type { BuildEnvironment } from './build-environment.ts';
 
 const texts = z.array(z.string());
 
-/** What the facts of every runtime may have. */
+/** The members that the facts of every runtime may have. */
 export const buildStepFacts = {
   steps: z.array(texts.min(1)).optional().describe('commands, one after the other; without it what is usual'),
   in: z.string().optional().describe('the folder in which they run, relative to that of the release'),
@@ -29,8 +29,8 @@ interface StepFacts {
 }
 
 /**
- * Whether it is known before a release is fetched that it needs the tools of a build: releases may come built, where
- * sources do not, and of another layout.
+ * Whether it is certain before the download that a release needs build tools. With `unless` it may come built, except
+ * from sources; with `when` it may have another layout.
  */
 export function needsTools({ unless, when }: StepFacts, isFromSources: boolean): boolean {
   return when === undefined && (unless === undefined || isFromSources);
@@ -47,7 +47,7 @@ export async function isToBuild({ unless, when }: StepFacts, directory: string):
   return when === undefined || (await Promise.all(when.map(isThere))).includes(true);
 }
 
-/** Throws an Error with the end of what the first command that fails has said. */
+/** Throws an Error with the last output of the first command that fails. */
 export async function runSteps(
   environment: BuildEnvironment,
   steps: readonly (readonly string[])[],

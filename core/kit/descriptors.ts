@@ -1,5 +1,5 @@
 // The descriptors of this process as a budget: its limit, a reserve for supervision, and whether they are running out.
-// An error that says that none is left proves nothing about what was looked for.
+// An error that no descriptor is left says nothing about the thing that was looked for.
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 const RESERVE = 16;
 /** Part of the reserve that is never lent. */
 const FOR_SUPERVISION = 8;
-/** With fewer free descriptors than this they are running out. */
+/** With fewer free descriptors than this, they count as running out. */
 const SCARCE = 8;
 const UNLIMITED = 1_048_576;
 const CODES = new Set(['EMFILE', 'ENFILE']);
@@ -28,14 +28,14 @@ export function lacksDescriptors(error: unknown): boolean {
   return code === undefined ? lacksDescriptors(error.cause) : CODES.has(code);
 }
 
-/** Whether a child has pipes to its input and from its output: one for which there were no descriptors has none. */
+/** Whether a child has pipes to its input and from its output: a child for which no descriptors were left has none. */
 export function hasPipes(child: ChildProcess): child is ChildProcessByStdio<Writable, Readable, null> {
   return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
 }
 
 /**
- * The result of a look that opens one descriptor at a time and closes it again; it gets one of the reserve when no
- * other is left. Throws what the look throws.
+ * Calls `look`, which opens one descriptor at a time and closes it again; it gets one of the reserve when no other is
+ * left. Throws what `look` throws.
  */
 export function withReserve<Value>(look: () => Value): Value {
   try {
@@ -53,8 +53,8 @@ export function withReserve<Value>(look: () => Value): Value {
 }
 
 /**
- * Looks whether descriptors are running out, and keeps the reserve. While they do, a part of it is lent to connections,
- * so that somebody can still ask what is wrong.
+ * Tells whether descriptors are running out, and fills the reserve. While they do, a part of the reserve is lent to
+ * connections, so that a client can still ask what is wrong.
  */
 export function lookAtDescriptors(): boolean {
   if (isScarce) isScarce = !hasFreeDescriptors(SCARCE + RESERVE - reserve.length);
@@ -73,7 +73,7 @@ export function descriptorShortage(): string | undefined {
   return `nearly all of the ${descriptorLimit()} file descriptors are in use; raise the limit (ulimit -n) or find what leaks them`;
 }
 
-/** Whether so many more can be opened at once, without the reserve. */
+/** Whether `count` more descriptors can be opened at once, without the reserve. */
 export function hasFreeDescriptors(count: number): boolean {
   const opened: number[] = [];
   try {
@@ -90,6 +90,6 @@ function fill(count: number): void {
   try {
     while (reserve.length < count) reserve.push(openSync('/dev/null', 'r'));
   } catch {
-    // Whatever is missing is taken at the next look.
+    // The next look fills the rest.
   }
 }

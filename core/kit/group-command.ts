@@ -11,35 +11,38 @@ import { sendSignal } from './send-signal.ts';
 
 export interface GroupCommand {
   readonly argv: readonly string[];
-  /** It enters this itself, with its own rights. Default: the root of the file system. */
+  /**
+   * Where the program runs; the child enters the directory with its own rights. Default: the root of the file system.
+   */
   readonly cwd?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   /**
-   * The mark of all that it starts, for whoever is to find it when this host was killed. Default: one that is its own.
+   * The mark of all processes that the program starts, by which a later host finds them when this one was killed.
+   * Default: a new one.
    */
   readonly work?: string;
   /**
-   * Whether what makes sessions of its own stays when the program has ended by itself, such as services of the machine.
-   * Default false. When it was ended, its own work may go on in such a session, and is ended with all else.
+   * Whether processes that made sessions of their own, such as services of the machine, stay when the program has ended
+   * by itself. Default false. When the program was killed they are ended too, because they may go on with its work.
    */
   readonly mayLeave?: boolean;
-  /** With whose rights it runs; null: the host's own. */
+  /** The user that the program runs as; null: the host's own. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly limitMs: number;
-  /** How far it gives way to others, as nice(1) has it. Default 0. */
+  /** The niceness of the program, as in nice(1). Default 0. */
   readonly niceness?: number;
-  /** Kills it. */
+  /** Kills the program. */
   readonly signal: AbortSignal;
-  /** Takes what it prints, without colours and secrets; no more is read before that is done. */
+  /** Takes the lines that the program prints, without colours and secrets; no more is read before it resolves. */
   readonly onLines?: (lines: readonly string[]) => void | Promise<void>;
 }
 
 const MAX_LINE = 4_096;
-/** Of a line that has not ended: what is looked at, and the colours in it. */
+/** How much is kept of a line that has not ended: what is shown and looked at for secrets, and the colours in it. */
 const MAX_REST = 4 * (MAX_LINE + LOOKED_BEYOND);
 const TOLD_LINES = 3;
 const ENTER = 'cd -- "$1" && shift && exec "$@"';
-/** How long what is left of its output is read, which something without the mark may hold open. */
+/** How long the rest of the output is read. A process without the mark may hold it open for longer. */
 const DRAIN_MS = 2_000;
 
 /** Throws an Error with the last lines of its output when it fails, is cancelled, or takes too long. */
@@ -55,7 +58,7 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
   const cancel = (): void => end('it was cancelled');
   signal.addEventListener('abort', cancel, { once: true });
   const limit = setTimeout(() => end(`it took longer than ${limitMs / 1_000} s`), limitMs);
-  // A child that was not made for want of descriptors has no outputs.
+  // A child that could not be made, because no descriptors were left, has no outputs.
   const outputs = [child.stdout, child.stderr].filter(output => output !== null);
   let told: readonly string[] = [];
   const take = async (lines: readonly string[]): Promise<void> => {
@@ -71,7 +74,7 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
     });
     const hasEndedItself = reason === undefined && typeof ended === 'number';
     end();
-    // What has made a session of its own is in no group of ours.
+    // A process that has made a session of its own has left the group.
     if (!hasEndedItself || command.mayLeave !== true) await endLeftOver(work);
     drain = setTimeout(() => cutOff(outputs), DRAIN_MS);
     await read;
@@ -87,9 +90,9 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
 }
 
 function launch({ argv, cwd, env, user, niceness = 0 }: GroupCommand): ChildProcess {
-  // The system would change the directory before the user, and go through doors that are closed to that one.
+  // A shell changes the directory: `spawn` would do it before it changes the user, with the rights of the host.
   const [program = '', ...args] = cwd === undefined ? argv : ['/bin/sh', '-c', ENTER, 'sh', cwd, ...argv];
-  // The mask of the host hides its own files; these are the service's.
+  // The umask of the host hides the host's files, but these are the service's.
   const umask = process.umask(0o022);
   try {
     const child = spawn(program, args, { ...user, cwd: '/', env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -100,7 +103,9 @@ function launch({ argv, cwd, env, user, niceness = 0 }: GroupCommand): ChildProc
   }
 }
 
-/** A progress bar that is drawn anew is a line each time. Rejects when the output is cut off. */
+/**
+ * Passes the lines on as they come; each redrawing of a progress bar is a line. Rejects when the output is cut off.
+ */
 async function readLines(output: Readable, take: (lines: readonly string[]) => Promise<void>): Promise<void> {
   let rest = '';
   const tell = async (texts: readonly string[]): Promise<void> => {

@@ -1,5 +1,5 @@
-// Texts that the kernel makes, as those of /proc: they come from memory, so that a read waits neither for a disk nor
-// for a mount. All reads share one buffer, because looks at many processes make hundreds of them.
+// Reads texts that the kernel generates, such as those of /proc: they come from memory, so a synchronous read waits
+// neither for a disk nor for a mount. All reads share one buffer, because there are hundreds where many processes run.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const FIRST_BYTES = 64 * 1_024;
@@ -7,27 +7,27 @@ const FIRST_BYTES = 64 * 1_024;
 /** It grows to the longest text. */
 let shared = Buffer.allocUnsafeSlow(FIRST_BYTES);
 
-/** One character for each byte. Throws what the system says when the file cannot be read. */
+/** One character for each byte. Throws the system's error when the file cannot be read. */
 export function kernelText(file: string): string {
-  // A long text has the buffer exchanged, so that the read comes first.
+  // The read comes first, because it exchanges the buffer for a long text.
   const length = read(file, true);
   return shared.toString('latin1', 0, length);
 }
 
 /**
  * The bytes of a file that the kernel gives in one piece, such as /proc/[pid]/stat; the next read overwrites them.
- * Throws what the system says when the file cannot be read.
+ * Throws the system's error when the file cannot be read.
  */
 export function kernelRecord(file: string): Buffer {
   return shared.subarray(0, read(file, false));
 }
 
-/** The same of a file that is open, from its beginning on. */
+/** The same for an open file, from its beginning on. */
 export function heldRecord(descriptor: number): Buffer {
   return shared.subarray(0, readSync(descriptor, shared, 0, shared.length, 0));
 }
 
-/** How many bytes were read. A text of several pieces ends with an empty one. */
+/** Reads the file into the buffer; the number of bytes. A text that comes in pieces ends with an empty one. */
 function read(file: string, hasPieces: boolean): number {
   const descriptor = openSync(file, 'r');
   try {

@@ -1,23 +1,28 @@
-// What is left of a piece of work whose host was killed, or that its program left behind itself: it would go on beside
-// the next piece of work on the same files. All that a program starts inherits its mark.
+// Ends processes of earlier work that a killed host or a program has left behind: they would go on beside the next work
+// on the same files. All that a program starts inherits its mark.
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lacksDescriptors, withReserve } from './descriptors.ts';
 import { kernelText } from './kernel-text.ts';
 import { turnWithTime } from './turns.ts';
 
-/** Of the environment of all that is of some work. */
+/** The variable that holds the mark, in the environment of every process of some work. */
 export const WORK_VARIABLE = 'STACKWARDEN_WORK';
 const TERM_MS = 10_000;
 const KILL_MS = 5_000;
 const POLL_MS = 50;
 
-/** Variables for the program. `work` tells this work from any other, also of another host on the machine. */
+/**
+ * Variables for the program. `work` distinguishes this work from any other, also from that of another host on the
+ * machine.
+ */
 export function marks(work: string): Record<string, string> {
   return { [WORK_VARIABLE]: work };
 }
 
-/** Resolves with whether there was something, when nothing of it lives. Throws an Error when it cannot be ended. */
+/**
+ * Resolves when no process of the work lives, with whether there was one. Throws an Error when one cannot be ended.
+ */
 export async function endLeftOver(work: string): Promise<boolean> {
   const mark = `${WORK_VARIABLE}=${Buffer.from(work).toString('latin1')}`;
   if ((await living(mark, pid => signal(pid, 'SIGTERM'))).length === 0) return false;
@@ -37,13 +42,13 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
 /**
- * Reads the environments of all processes but this one in several turns of the event loop. `onFound` is called in the
- * turn in which one was read, because its pid may be another's later.
+ * The pids of all processes with the mark but this one. Their environments are read in several turns of the event loop;
+ * `onFound` is called in the turn of its process, because the pid may belong to another one later.
  */
 async function living(mark: string, onFound?: (pid: number) => void): Promise<number[]> {
   const names = withReserve(() => readdirSync('/proc')).filter(name => /^\d+$/.test(name));
@@ -58,13 +63,13 @@ async function living(mark: string, onFound?: (pid: number) => void): Promise<nu
   return found;
 }
 
-/** The environment of a zombie is empty. Throws what the system says when it cannot be told for want of descriptors. */
+/** The environment of a zombie is empty. Throws the system's error when no descriptor is left to read it. */
 function isMarked(pid: number, mark: string): boolean {
   try {
     return `\0${withReserve(() => kernelText(`/proc/${pid}/environ`))}\0`.includes(`\0${mark}\0`);
   } catch (error) {
     if (lacksDescriptors(error)) throw error;
-    // It has ended, or belongs to another user.
+    // The process has ended, or belongs to another user.
     return false;
   }
 }

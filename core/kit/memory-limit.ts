@@ -1,4 +1,4 @@
-// How much memory the host may take: what its container is given, or the machine has.
+// How much memory the host may take: the limit of its container, or the memory of the machine.
 import { totalmem } from 'node:os';
 
 /** Bytes that the cgroup of the host allows, at most those of the machine. */

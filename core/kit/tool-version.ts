@@ -8,7 +8,7 @@ const NUMBER = /\d+(?:\.\d+)*/;
 export interface Asking {
   readonly user: BuildUser;
   readonly signal: AbortSignal;
-  /** Where tools are looked for before the directories of PATH. */
+  /** Directories that are searched before those of PATH. */
   readonly places?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export async function toolLines(
   }
 }
 
-/** The first number with dots that a tool prints. */
+/** The first number that a tool prints, with its dots. */
 export async function toolVersion(argv: readonly string[], asking: Asking): Promise<string | undefined> {
   const lines = await toolLines(argv, asking);
   return lines?.map(line => NUMBER.exec(line)?.[0]).find(version => version !== undefined);
