@@ -1,4 +1,4 @@
-// Lets signals end what cannot listen to them itself: waits, and controllers.
+// Lets an AbortSignal end what cannot listen to it itself: a wait, or another controller.
 import { setMaxListeners } from 'node:events';
 
 /** Rejects with the signal's reason as soon as it fires; the work itself continues. */
@@ -18,8 +18,8 @@ export async function orAborted<Value>(run: () => Promise<Value>, signal: AbortS
 }
 
 /**
- * Aborts with the first of the signals that fires, until the function that it gives is called. `AbortSignal.any` does
- * so too, but leaves a trace for good in signals that live on (Node 20).
+ * Aborts the controller with the first of the signals that fires, until the returned function is called.
+ * `AbortSignal.any` does so too, but in Node 20 it leaks memory in signals that live on.
  */
 export function follow(abort: AbortController, signals: readonly AbortSignal[]): () => void {
   const fired = signals.find(({ aborted }) => aborted);

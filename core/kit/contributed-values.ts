@@ -1,7 +1,7 @@
-// What contributions that each give some values give together: one that fails gives none, and the others count.
+// Merges the values of several contributions: one that fails gives none, and the others count.
 import type { ContributionList } from '../contract/host.ts';
 
-/** Later contributions win. Whoever fails was counted and told where it was called. */
+/** Later contributions win. The call of a contribution that fails has counted and logged the fault. */
 export function contributedValues<Subject>(
   contributions: ContributionList<{ values(subject: Subject): Readonly<Record<string, unknown>> }>,
   subject: Subject,
@@ -11,7 +11,7 @@ export function contributedValues<Subject>(
     try {
       Object.assign(values, value.values(subject));
     } catch {
-      // The next one may give what is wanted.
+      // The other contributions still count.
     }
   }
   return values;

@@ -1,6 +1,6 @@
 // Limits how long something is awaited; the error of a missed deadline says what was late.
 
-/** Timers wait no longer than this, about 25 days: a longer time would be taken for none. */
+/** The longest time of a timer, about 25 days: Node takes a longer one for 1 ms. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
 /**
@@ -19,7 +19,7 @@ export async function withDeadline<Value>(run: () => Value | Promise<Value>, ms:
   }
 }
 
-/** Resolves when the work has ended, well or not, or after `ms` milliseconds. */
+/** Resolves when the work has ended, even by an error, or after `ms` milliseconds. */
 export async function endedOrLate(work: Promise<unknown>, ms: number): Promise<void> {
   await withDeadline(() => work, ms, 'the work').catch(() => undefined);
 }

@@ -1,9 +1,9 @@
-// Who has to give something up when all of a limited number is taken: whoever holds most. So nobody keeps others out,
-// and each may hold all that nobody else wants.
+// Chooses the holder that gives something up when all of a limited number is taken: the one that holds most. So no
+// holder keeps others out, and each may hold all that no other wants.
 
 /**
- * The holder of most, given the holder of each; undefined where `claimant` would hold no fewer than that one
- * afterwards.
+ * The holder of most; `holders` names the holder of each thing. undefined where `claimant` would then hold at least as
+ * many as that holder does now.
  */
 export function largestHolder(holders: Iterable<string>, claimant: string): string | undefined {
   const counts = new Map<string, number>();

@@ -1,14 +1,14 @@
-// Listeners of the process that stay when a library removes those of everybody, as some do to be the only one.
+// Keeps listeners of the process when a library removes all listeners of an event, as some do to be the only one.
 
 // biome-ignore lint/suspicious/noExplicitAny: of any event
 type Listener = (...args: any[]) => void;
 
 const events = process as NodeJS.EventEmitter;
 const kept = new Map<string | symbol, Listener>();
-/** Those by which Node listens to a signal as long as somebody else does. */
+/** Node's own listeners, by which it handles a signal while the signal has listeners. */
 let ofNode: readonly (readonly [string, Listener])[] = [];
 
-/** One for each event; a later one takes the place of an earlier one, which can be removed then. */
+/** Keeps one listener for each event; a later one replaces the earlier one, which can then be removed. */
 export function keepListener(event: string, listener: Listener): void {
   if (kept.size === 0) {
     ofNode = ['newListener', 'removeListener'].flatMap(name =>
@@ -20,14 +20,17 @@ export function keepListener(event: string, listener: Listener): void {
   events.on(event, listener);
 }
 
-/** At once for what fails before the present code has ended, and once more after a removal of the listeners of all. */
+/**
+ * Adds a removed listener again: at once, for events before the present code has ended, and once more after a removal
+ * of all listeners.
+ */
 function onRemoved(event: string | symbol, was: Listener): void {
   if (kept.get(event) !== was) return;
   events.on(event, was);
   queueMicrotask(restore);
 }
 
-/** Who removes the listeners of all events drops what was added meanwhile too, and those by which that is noticed. */
+/** A removal of the listeners of all events also drops those that were added meanwhile, and those that notice it. */
 function restore(): void {
   for (const [event, listener] of [...ofNode, ['removeListener', onRemoved] as const, ...kept])
     if (!events.listeners(event).includes(listener)) events.on(event, listener);

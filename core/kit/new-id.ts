@@ -1,4 +1,4 @@
-// Ids that nobody has given before and nobody guesses.
+// Makes ids that are unique and cannot be guessed.
 import { randomUUID } from 'node:crypto';
 
 /** 32 hexadecimal digits. */

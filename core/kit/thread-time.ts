@@ -1,4 +1,5 @@
-// Processor time of a thread of this process: a limit that counts it leaves out what the machine's other work takes.
+// Processor time of a thread of this process: a limit of it does not count the time that other work of the machine
+// takes.
 import { readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 

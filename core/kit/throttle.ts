@@ -1,6 +1,6 @@
-// Runs a piece of work at once when it rests, and otherwise once for all calls that come before its pause is over.
+// Runs a piece of work at once if its last run is long ago, and otherwise once for all calls until a pause is over.
 
-/** Of the time, what the work may take while it is called without end. */
+/** The part of the time that the work may take while it is called all the time. */
 const WORK_SHARE = 0.1;
 
 export class Throttle {
@@ -12,8 +12,8 @@ export class Throttle {
   #tookMs = 0;
 
   /**
-   * The pause lies between the beginnings of two runs. With `leastMs` it is as much shorter as the work takes little
-   * time, but no shorter than that.
+   * `pauseMs` lies between the beginnings of two runs. With `leastMs` the pause is shorter for quick work: ten times as
+   * long as the last run took, but at least `leastMs`.
    */
   constructor(work: () => void, pauseMs: number, leastMs = pauseMs) {
     this.#work = work;

@@ -1,15 +1,15 @@
-// What is done for many things at one time, as for all services, is spread over turns of the event loop, so that nobody
-// waits for all of it.
+// Spreads work on many things, such as all services, over turns of the event loop, so that no other work waits for all
+// of it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const PIECE_MS = 5;
-/** What somebody may take who was let on before others and has not begun yet, as far as anybody knows then. */
+/** The time that is assumed for a caller that was let on and has not run yet. */
 const UNKNOWN_MS = 2;
 
 /** Resolves, for one caller after the other, in a turn in which earlier callers have not used up 5 ms. */
 export const turnWithTime = ownTurns();
 
-/** Same as `turnWithTime`, for callers who wait for none but each other. */
+/** Makes a `turnWithTime` whose callers wait only for each other. */
 export function ownTurns(): () => Promise<void> {
   let sinceMs = Number.NEGATIVE_INFINITY;
   let last: Promise<void> = Promise.resolve();

@@ -1,5 +1,5 @@
-// A queue of work, on p-queue, which would run work in the async context of whatever ended before it: here it runs in
-// that of whoever queued it, so that its faults, timers and calls count as theirs.
+// A queue whose work runs in the async context of the code that queued it, so that its faults, timers and calls count
+// as that code's. p-queue itself would run it in the context of the work that ended before.
 import { AsyncResource } from 'node:async_hooks';
 import PQueue, { type QueueAddOptions } from 'p-queue';
 
@@ -7,7 +7,7 @@ type Task<Result> = () => Promise<Result>;
 
 export class WorkQueue extends PQueue {
   override add<Result>(work: Task<Result>, options?: Partial<QueueAddOptions>): Promise<Result> {
-    // `AsyncResource.bind` makes a deprecated property on each function, for several times the cost.
+    // `AsyncResource.bind` costs several times as much, because it defines a deprecated property on each function.
     const context = new AsyncResource('work');
     return super.add(() => context.runInAsyncScope(work), options);
   }
