@@ -1,4 +1,5 @@
-// Bundles what a plugin shows in a browser: one script and one style sheet, each with everything that it imports.
+// Bundles the page that a plugin shows in a browser: one script and one style sheet, each with everything that it
+// imports.
 import path from 'node:path';
 
 export interface PageBundle {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT_URL = new URL('../../', import.meta.url).href;
 const IS_BUILD = import.meta.url.endsWith('.js');
 
-/** By the module's URL: what is loaded anew has another. */
+/** By the URL of the module; a module that is loaded anew has another one. */
 const maps = new Map<string, SourceMap>();
 
 /** The stack with the file, line and column of the source in each frame whose place there is known. */
@@ -26,7 +26,10 @@ function sourceFrame(line: string): string {
   return `${line.slice(0, at)}${source}:${found.originalLine + 1}:${found.originalColumn + 1}${after}`;
 }
 
-/** The text of an error may come from anybody, so a way that leads out of the build is not followed. */
+/**
+ * The source map beside a file of the build. A path that leads elsewhere is not read, because any program may have
+ * written the text of an error.
+ */
 function mapOf(url: string): SourceMap | undefined {
   try {
     const file = path.normalize(fileURLToPath(url));
@@ -35,7 +38,7 @@ function mapOf(url: string): SourceMap | undefined {
     maps.set(url, map);
     return map;
   } catch {
-    // A library, and a plugin of somebody else, may have none that can be read.
+    // A library or a plugin from elsewhere may have no source map that can be read.
     return undefined;
   }
 }

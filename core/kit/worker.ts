@@ -29,8 +29,8 @@ function newWorker(name: string, besideUrl: string, options: WorkerOptions): Wor
 
 /**
  * The arguments with which Node runs the file `name`, given without its extension, beside the module whose
- * `import.meta.url` is `besideUrl`, as a program of its own. From the sources it loads first what this process loaded
- * first.
+ * `import.meta.url` is `besideUrl`, as a program of its own. From the sources it preloads the modules that this process
+ * preloaded.
  */
 export function moduleArguments(name: string, besideUrl: string): string[] {
   const { pathname } = new URL(besideUrl);
