@@ -4,7 +4,9 @@ import type { ConfigChange } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 
-/** Plugins that agree on a value in the end need fewer changes in a row, each an answer to the one before. */
+/**
+ * The most changes in a row, each an answer to the one before. Plugins that agree on a value in the end need fewer.
+ */
 const MAX_ROUNDS = 16;
 /** A change older than this no longer counts as part of a loop, because changes that slow cannot keep the host busy. */
 const ROUND_MS = 60_000;
@@ -27,8 +29,8 @@ interface ListenContext {
 }
 
 /**
- * The announcement in which the present code runs; what a listener left running keeps it after the announcement's end.
- * One for all hosts of a process: what runs in such a storage goes into each promise that is made from then on.
+ * The announcement in which the present code runs; code that a listener left running keeps it after the announcement's
+ * end. One storage for all hosts of a process, because each one costs every promise that is made.
  */
 const listening = new AsyncLocalStorage<ListenContext>();
 

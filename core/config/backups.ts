@@ -7,7 +7,7 @@ import { GuardedDirectory } from '../kit/guarded-directory.ts';
 export const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'] as const;
 
 export const [NEWEST] = BACKUPS;
-/** What becomes the newest. */
+/** Suffix of the copy that becomes the newest. */
 const NEXT = '.bak.new';
 
 /** Keeps the last five files that differ. They hold secrets, so only their owner reads them. */
@@ -25,7 +25,7 @@ async function keepIn(directory: GuardedDirectory, name: string, text: string): 
   const bytes = Buffer.from(text);
   const newest = await directory.read(name + NEWEST, bytes.length).catch(() => null);
   if (newest?.equals(bytes) === true) return;
-  // Before the others move: a host that starts again and again on a full disk would push them all out.
+  // Written before the others move: a host that starts again and again on a full disk would push them all out.
   await writeFileIn(directory, name + NEXT, bytes, { mode: 0o600 });
   for (let index = BACKUPS.length - 1; index > 0; index -= 1) {
     await directory.rename(`${name}${BACKUPS[index - 1]}`, `${name}${BACKUPS[index]}`).catch(ignoreAbsent);

@@ -1,5 +1,5 @@
 // The defaults that one contribution gives to blocks for its own keys. Where they fail or do not fit its schema, the
-// blocks have none, and its plugin is told once for as long as that stays the same.
+// blocks have none, and the fault is reported once for as long as it stays the same.
 import type { z } from 'zod';
 import type { BlockKeys, ConfigObject, NamedBlock } from '../contract/config.ts';
 import { errorText } from '../kit/error-text.ts';
@@ -9,11 +9,11 @@ import { issuesOf } from './owned-schema.ts';
 export class BlockDefaults {
   readonly #keys: BlockKeys;
   readonly #owner: Owner;
-  /** The blocks for which they failed last; they are not asked for the same ones again. */
+  /** The blocks for which the plugin's code failed last; it is not called for the same ones again. */
   #failedFor: readonly NamedBlock[] | undefined;
-  /** What is wrong with those that were given last. */
+  /** What is wrong with the defaults that were given last. */
   #fault: string | undefined;
-  /** Whether what a block was given fits the schema: what is wrong with each key of it. */
+  /** For each block, what is wrong with the keys of the defaults that it was given last. */
   readonly #looked = new WeakMap<
     ConfigObject,
     { readonly given: string; readonly wrong: ReadonlyMap<string, string> }
@@ -24,12 +24,12 @@ export class BlockDefaults {
     this.#owner = owner;
   }
 
-  /** One sentence that names the plugin. */
+  /** One sentence that names the plugin; undefined where nothing is wrong. */
   get fault(): string | undefined {
     return this.#fault === undefined ? undefined : `plugin ${this.#owner.plugin}: ${this.#fault}`;
   }
 
-  /** What those blocks get that lack it. */
+  /** For each block, the defaults of the keys that it lacks. */
   lackedBy(blocks: readonly NamedBlock[]): Map<NamedBlock, ConfigObject> {
     const concerned = blocks.filter(({ configKey }) => this.#keys.appliesTo?.includes(configKey) ?? true);
     const added = new Map<NamedBlock, ConfigObject>();
@@ -71,7 +71,9 @@ export class BlockDefaults {
     }
   }
 
-  /** The configuration is made anew several times during a start, and with each change. */
+  /**
+   * Reports a fault once, although the configuration is made anew several times during a start and with each change.
+   */
   #tell(fault: string | undefined, cause?: unknown): void {
     if (fault !== undefined && this.#fault !== fault) this.#owner.fault('contribution', new Error(fault, { cause }));
     this.#fault = fault;

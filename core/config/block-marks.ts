@@ -1,5 +1,4 @@
-// The marks of the keys of blocks that other areas look for: what decides which program runs, and what relations are
-// read from.
+// Finds marks of the keys of blocks: which keys decide what program runs, and from which ones relations are read.
 import type { z } from 'zod';
 import type { BlockMarks, RelationMark } from '../contract/config.ts';
 import { describe, innerSchemas, shapeOf } from './marks.ts';
@@ -8,7 +7,9 @@ type Schema = z.core.$ZodType;
 
 const RELATIONS: readonly unknown[] = ['port', 'address', 'wait', 'shown', 'read'] satisfies RelationMark[];
 
-/** What all schemas of a block say together; of several relations of one key the last counts, as in editors. */
+/**
+ * The marks of all schemas of a block together; of several relations of one key the last one counts, as in editors.
+ */
 export function blockMarksOf(schemas: readonly Schema[]): BlockMarks {
   const decidesProgram = new Set<string>();
   const programFiles = new Set<string>();
@@ -24,7 +25,7 @@ export function blockMarksOf(schemas: readonly Schema[]): BlockMarks {
   return { decidesProgram: [...decidesProgram], programFiles: [...programFiles], relations };
 }
 
-/** The marks of the schema, and of everything in it. */
+/** The `decidesProgram` marks of the schema, and of everything in it. */
 function decidingIn(schema: Schema): ReadonlySet<true | 'files'> {
   const reached = new Set([schema]);
   for (const one of reached) for (const inner of innerSchemas(one)) reached.add(inner);
@@ -33,8 +34,8 @@ function decidingIn(schema: Schema): ReadonlySet<true | 'files'> {
 }
 
 /**
- * Whether relations are read from the key of any block. What is only `read` is asked for beside an option of a
- * template, and of other blocks by nobody.
+ * Whether relations are read from the key of any block. A key marked `read` is used only together with an option of a
+ * template, so in other blocks nothing reads it.
  */
 export function tellsRelation({ relations }: BlockMarks, key: string): boolean {
   const mark = relations.get(key);

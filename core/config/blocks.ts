@@ -4,10 +4,10 @@ import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { findBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
 
-/** By the member; the key tells apart the places of an object that an alias in YAML makes stand at several. */
+/** The blocks of each member. The key is recorded too, because a YAML alias may put one object at several places. */
 const known = new WeakMap<object, { readonly key: string; readonly blocks: readonly NamedBlock[] }>();
 
-/** All named blocks in document order; a block that stays the same object is told by the same object. */
+/** All named blocks in document order. A member that stays the same object gives the same NamedBlock objects. */
 export function blocksOf(root: Readonly<ConfigObject>): NamedBlock[] {
   const blocks: NamedBlock[] = [];
   for (const [key, member] of Object.entries(root)) if (isObject(member)) blocks.push(...blocksIn(key, member));

@@ -29,9 +29,9 @@ export interface Layered {
 export interface Effective extends Layered {
   /** All named blocks. */
   readonly blocks: readonly NamedBlock[];
-  /** Those that are processes: of several with the same name the first. */
+  /** The blocks that are processes: the first of several with the same name. */
   readonly processes: readonly NamedBlock[];
-  /** The same by their names. */
+  /** The processes by their names. */
   readonly byName: ReadonlyMap<string, NamedBlock>;
   readonly problems: readonly ConfigProblem[];
   readonly disabledBlocks: ReadonlyMap<string, string>;
@@ -52,9 +52,9 @@ export class CurrentConfig {
   readonly #parts: CurrentConfigParts;
   #overlay: readonly ConfigEdit[] = [];
   #effective: Effective | undefined;
-  /** Code of plugins that is asked meanwhile would otherwise ask for the configuration, and so itself, without end. */
+  /** Guards against code of plugins that asks for the configuration while it is computed, which would never end. */
   #isComputing = false;
-  /** The latest of `layered`, because an update that is saved becomes what is in force. */
+  /** The latest result of `layered`, kept because the one of a saved update comes into force next. */
   #layered:
     | { readonly file: ConfigObject; readonly overlay: readonly ConfigEdit[]; readonly made: Layered }
     | undefined;
@@ -134,7 +134,7 @@ export class CurrentConfig {
     const defaults = schema.defaults(file);
     const fromFile = fit(merge(defaults, file) as ConfigObject, defaults, schema);
     const { edits, unused } = environmentEdits(fromFile.root, environment, schema.formerPaths());
-    // In whose place nothing may stand, it is what counts, however wrong it is.
+    // Nothing may stand in for a member with `fallback: false`, so its variable counts even when it does not fit.
     const isIrreplaceable = ({ path }: UnusedVariable): boolean =>
       schema.rootPlace(blocksOf(fromFile.root)).at(path).fallback === false;
     const unusedVariables = unused.filter(variable => !isIrreplaceable(variable));
@@ -160,7 +160,7 @@ export class CurrentConfig {
     return this.#finished(layersOn(overrides), { overrides, ignored, unusedVariables });
   }
 
-  /** Where memory lacks a member of the file, its default counts, or what the environment has instead of that. */
+  /** The edits of memory. For a member that memory deletes, its default counts, or the value of the environment. */
   #inMemory(
     file: ConfigObject,
     overlay: readonly ConfigEdit[],
@@ -177,7 +177,7 @@ export class CurrentConfig {
     });
   }
 
-  /** Adds what contributions give to blocks that lack it, and disables the blocks that have to be. */
+  /** Adds the defaults of contributions to blocks that lack them, and disables the blocks whose misfits demand it. */
   #finished({ root, misfits }: Fitted, rest: Omit<Layered, 'root' | 'open' | 'misfits'>): Layered {
     const open = this.#parts.schema.completed(root);
     const disabling = misfits.flatMap(({ disables }) =>
@@ -215,7 +215,7 @@ export class CurrentConfig {
       problems: [...problems, ...kept, ...ignored],
       disabledBlocks,
       unsafe: problems[misfits.findIndex(({ isFatal }) => isFatal)]?.message ?? null,
-      // Made when they are asked for, because the configuration is computed several times before anybody does.
+      // Made on demand, because the configuration is computed several times before either is read.
       get revision() {
         revision ??= createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16);
         return revision;
@@ -228,7 +228,7 @@ export class CurrentConfig {
   }
 }
 
-/** What stands in for a value of the file hides that value from later looks, so its misfit is kept. */
+/** A stand-in for a value of the file hides that value from the second fit, so the misfit of the first one is kept. */
 function joined(ofFile: readonly Misfit[], ofAll: readonly Misfit[]): readonly Misfit[] {
   const places = new Set(ofAll.map(({ path }) => placeOf(path)));
   return [...ofFile.filter(({ path, standIn }) => standIn !== null && !places.has(placeOf(path))), ...ofAll];

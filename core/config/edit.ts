@@ -52,7 +52,7 @@ function editedConfig(text: string, format: ConfigFormat, edits: readonly Config
   return { text: changed(moved, edits), isLaidOutAnew };
 }
 
-/** What is left at the former place goes with the rest of the edits. */
+/** The text after a move. The rest of the edits removes what is left at the former place. */
 function textAfterMove(
   text: string,
   format: ConfigFormat,
@@ -71,7 +71,7 @@ function isBeside(a: ConfigPath, b: ConfigPath): boolean {
   return a.length === b.length && startsWith(a, b.slice(0, -1));
 }
 
-/** Throws a Problem 400 where no text was found that reads as the values which the edits make. */
+/** Throws a Problem 400 where no text can be made that reads as the edited values. */
 function changedText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): EditedConfig {
   let wanted: ConfigObject = {};
   const edited = (present: ConfigObject): ConfigObject => {
@@ -116,7 +116,7 @@ function editedYaml(text: string, edited: (present: ConfigObject) => ConfigObjec
   return editor.text;
 }
 
-/** Whether the text is laid out as `rewriteYaml` does it, mostly by itself earlier. */
+/** Whether the text is laid out as `rewriteYaml` writes it, mostly because that wrote it earlier. */
 function isAsWritten(text: string): boolean {
   return writtenYaml(text, parseYaml(text, { merge: true }).document) === text;
 }
@@ -126,7 +126,10 @@ function writtenYaml(text: string, document: Document): string {
   return text.includes('\r\n') ? written.replaceAll('\n', '\r\n') : written;
 }
 
-/** The text with comments kept, while spacing may change; undefined where it cannot have such values. */
+/**
+ * The text with the wanted values, whose comments are kept while spacing may change; undefined where that is
+ * impossible.
+ */
 function rewriteYaml(text: string, wanted: ConfigObject): string | undefined {
   const { document } = parseYaml(text, { merge: true });
   if (isMap(document.contents)) rewriteMembers(document, document.contents, finiteData(yamlValues(text)), wanted);

@@ -17,13 +17,13 @@ const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
 export interface Environment {
   /** The raw text of a variable, from the first of secret file, process environment and `.env` that defines it. */
   read(name: string): string | undefined;
-  /** Whether any variable has a name that begins so. */
+  /** Whether the name of any variable begins with `prefix`. */
   hasPrefix(prefix: string): boolean;
 }
 
 export function openEnvironment(configDir: string, env: NodeJS.ProcessEnv, log: Logger): Environment {
   const layers = [readDotEnv(path.join(configDir, '.env'), log), env, Object.fromEntries(readSecrets())];
-  // Copied, because each look into the environment of the process leaves JavaScript.
+  // Copied, because each read of `process.env` leaves JavaScript.
   const variables = new Map<string, string>();
   for (const [name, value] of layers.flatMap(layer => Object.entries(layer)))
     if (value !== undefined && value.trim() !== '') variables.set(name, value);
@@ -66,7 +66,7 @@ export interface EnvironmentEdit extends ConfigEdit {
   readonly variable: string;
 }
 
-/** A variable whose text cannot stand in place of the member that its name tells. */
+/** A variable whose text cannot be converted to the type of the member that its name means. */
 export interface UnusedVariable {
   readonly variable: string;
   readonly path: ConfigPath;
@@ -80,7 +80,7 @@ export interface EnvironmentLayer {
   readonly unused: readonly UnusedVariable[];
 }
 
-/** A place of the configuration that was another one. */
+/** A place of the configuration, and where it was in earlier versions. */
 export interface FormerPath {
   readonly present: ConfigPath;
   readonly former: ConfigPath;
@@ -95,8 +95,9 @@ export function variableName(configPath: ConfigPath): string {
 }
 
 /**
- * What the environment makes of a tree; only values that exist can be overridden, and objects with members keep those
- * that a variable does not name. Variables with the name of a former path count where none has the present name.
+ * The edits that the environment makes in a tree. Only values that exist can be overridden, and objects with members
+ * keep those that a variable does not name. Variables with the name of a former path count where none has the present
+ * name.
  */
 export function environmentEdits(
   root: unknown,
@@ -116,7 +117,7 @@ export function environmentEdits(
     const text = environment.read(name);
     if (isObject(value) && Object.keys(value).length > 0) {
       for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
-      // Variables with the name of a root key are those of other programs.
+      // Variables with the name of a root key belong to other programs.
       if (text === undefined || configPath.length < 2) return;
       const given = convert(text, value, '');
       if (given === undefined) unused.push({ variable: name, path: configPath, text, expected: kindOf(value) });
@@ -150,7 +151,7 @@ function convert(text: string, current: unknown, key: string): unknown {
   if (Array.isArray(current) || isObject(current)) {
     try {
       const parsed = plainData(JSON.parse(trimmed) as unknown);
-      // What a file could not hold, no save could write back.
+      // Keys that a file may not hold could not be saved.
       refuseForbiddenKeys(parsed);
       const isOfKind = Array.isArray(parsed) === Array.isArray(current) && typeof parsed === 'object';
       return isOfKind ? finiteData(parsed) : undefined;

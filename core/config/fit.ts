@@ -1,4 +1,4 @@
-// Makes a configuration fit its schema, so that a value that does not fit concerns nothing but itself: a default stands
+// Makes a configuration fit its schema, so that a value that does not fit affects nothing but itself: a default stands
 // in for it where that is safe, and the service whose block holds it is disabled where it is not.
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -11,7 +11,7 @@ import type { ConfigSchema, Section } from './schema.ts';
 /** A value of the configuration that does not fit. */
 export interface Misfit {
   readonly path: ConfigPath;
-  /** What the schema says of it, without the value. */
+  /** What the schema says about the value, without the value itself. */
   readonly message: string;
   readonly value: unknown;
   /**
@@ -30,7 +30,7 @@ export interface Fitted {
   readonly misfits: readonly Misfit[];
 }
 
-/** YAML 1.2 reads them as texts, and people write them for booleans. */
+/** Words that YAML 1.2 reads as texts, and that users write for booleans. */
 const YAML_WORDS: ReadonlyMap<string, boolean> = new Map([
   ['yes', true],
   ['on', true],
@@ -47,7 +47,7 @@ export function fit(root: ConfigObject, defaults: ConfigObject, schema: ConfigSc
   return fitting;
 }
 
-/** What a schema fails on stays as it is: the schema may be what is wrong. */
+/** How a value is noted on which its schema fails: it stays as it is, because the schema may be what is wrong. */
 const UNCHECKED = { value: undefined, standIn: null } as const;
 
 /** A text that stands for the place of a misfit and what is wrong there. */
@@ -127,7 +127,7 @@ class Fitting implements Fitted {
     return { ...named, block: valueAt(this.root, named.path) as ConfigObject };
   }
 
-  /** Puts booleans in place of the words for them. Says whether there were any. */
+  /** Replaces words for booleans by the booleans; whether there were any. */
   #readsWords(issues: readonly SchemaIssue[]): boolean {
     let hasWords = false;
     for (const issue of issues) {
@@ -158,7 +158,7 @@ class Fitting implements Fitted {
       const { path, index } = this.#spot(issue.path);
       const value = valueAt(this.root, path);
       const place = placeOf(path);
-      // A value may fail several checks, and what stands in for it is not known to fail any.
+      // A value may fail several checks, but its stand-in has not been checked yet.
       if (mended.has(place)) continue;
       const items = `items of ${place}`;
       if (index !== undefined && !tried.has(place) && !tried.has(items)) {
@@ -216,7 +216,7 @@ class Fitting implements Fitted {
     this.#note({ path, message: 'a name was expected' }, { value, standIn: 'default', disables });
   }
 
-  /** Where an issue is mended: at its own path, or in the list that holds it. */
+  /** Where an issue is corrected: at its own path, or in the list that holds it. */
   #spot(path: ConfigPath): { readonly path: ConfigPath; readonly index?: number } {
     for (const depth of path.keys()) {
       const above = path.slice(0, depth);
@@ -225,7 +225,7 @@ class Fitting implements Fitted {
     return { path };
   }
 
-  /** The first of several misfits at one place is kept: the others follow from what stands in. */
+  /** Keeps the first of several misfits at one place: the others follow from its stand-in. */
   #note(
     { path, message }: Pick<SchemaIssue, 'path' | 'message'>,
     what: Pick<Misfit, 'value' | 'standIn'> & Partial<Misfit>,
@@ -235,7 +235,9 @@ class Fitting implements Fitted {
     this.misfits.push({ path, message, disables: null, isFatal: false, ...what });
   }
 
-  /** What is left of a list without its misfits does not fit either, so that something else is used for all of it. */
+  /**
+   * Restates the misfits of a list's items: the list does not fit without them either, so the whole list is replaced.
+   */
   #restateItems(list: ConfigPath, standIn: Misfit['standIn']): void {
     for (const [index, misfit] of this.misfits.entries()) {
       const isItem = misfit.standIn === 'items' && placeOf(misfit.path.slice(0, list.length)) === placeOf(list);

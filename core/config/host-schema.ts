@@ -4,11 +4,11 @@ import { findLevel, LEVELS } from '../kit/log-level.ts';
 import { PRINTABLE } from '../kit/printable.ts';
 
 const names = z.array(z.string());
-/** Marks members that lead the rights of the host elsewhere. */
+/** Marks members by which the host could be made to use its rights elsewhere. */
 const NEEDS_LOGIN = { needsLogin: true };
 /** The kernel keeps the number above for "no user". */
 const MAX_ID = 2 ** 32 - 2;
-/** Services with another user than the configured one would leave files that it cannot use. */
+/** Without a fallback: services under another user than the configured one would leave files that it cannot use. */
 const id = z
   .number()
   .int()
@@ -16,7 +16,7 @@ const id = z
   .max(MAX_ID)
   .default(1000)
   .meta({ fallback: false, ...NEEDS_LOGIN });
-/** Begins the names of files in the log directory, so it leads nowhere else. */
+/** The beginning of file names in the log directory, so it must not lead out of that. */
 const logName = z
   .string()
   .min(1)
@@ -32,7 +32,7 @@ const port = z.number().int().min(1).max(65_535);
 /** Marks members whose changes take effect at the next start of the host. */
 const AT_START = { live: false };
 
-/** Defaults may be written back into the file, so each keeps the meaning of an absent member. */
+/** Defaults may be written back into the file, so each means the same as an absent member. */
 const productSchema = z.looseObject({
   log_level: level.describe('least level of the own log: DEBUG, INFO, WARNING, ERROR or CRITICAL'),
   log_name: logName.default('DUMB').meta(AT_START).describe('first part of the names of the own log files'),
@@ -93,7 +93,7 @@ const productSchema = z.looseObject({
     .prefault({})
     .describe('which plugins are loaded, and from where'),
 });
-/** A section of a plugin that is not loaded may hold keys and addresses with tokens. */
+/** Masks unknown members: a section of a plugin that is not loaded may hold keys and addresses with tokens. */
 const sections = productSchema.meta({ masksUnknown: true });
 
 export const hostSchema = z.looseObject({
@@ -108,7 +108,7 @@ export const hostSchema = z.looseObject({
   dumb: sections.prefault({}).describe('settings of Stackwarden itself'),
 });
 
-/** The bytes of a size such as 10M; 0 for a text that is none. */
+/** The bytes of a size such as 10M; 0 for a text that is no size. */
 export function bytesOf(size: string | number): number {
   const [, digits = '0', unit = ''] = SIZE.exec(String(size).trim()) ?? [];
   return Number(digits) * (UNITS[unit.toUpperCase()] ?? 1);

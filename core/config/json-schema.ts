@@ -8,7 +8,9 @@ import { MARKS } from './marks.ts';
 
 /** Marks that are not JSON Schema keywords themselves. */
 const OWN_KEYWORDS = MARKS.filter(mark => mark !== 'writeOnly');
-/** Those of draft 7; each other one that zod names says no more than the pattern beside it, and validators complain. */
+/**
+ * The formats of draft 7. Any other that zod names adds nothing to the pattern beside it, and validators warn about it.
+ */
 const FORMATS = new Set([
   'date-time',
   'date',

@@ -10,7 +10,7 @@ export type ConfigPath = readonly string[];
 export interface ConfigEdit {
   readonly path: ConfigPath;
   readonly value: unknown;
-  /** Where the value stands in the file so far, from where its text is taken. */
+  /** Where the value stands in the file so far; its text is taken from there. */
   readonly from?: ConfigPath;
 }
 
@@ -19,7 +19,7 @@ const merges = new WeakMap<object, { readonly lower: object; readonly merged: Co
 
 /**
  * Merges objects deeply; arrays and scalars of `upper` replace those of `lower`. Keys of `upper` come first, in their
- * order. The same objects give the same object again, so that what was found out about it stays known.
+ * order. The same arguments give the same object again, so that what is cached by it stays valid.
  */
 export function merge(lower: unknown, upper: unknown): unknown {
   if (upper === undefined) return lower;
@@ -66,7 +66,7 @@ export function withEdits(root: unknown, edits: readonly ConfigEdit[]): unknown 
   return edits.reduce<unknown>((tree, edit) => edited(tree, edit, 0), root);
 }
 
-/** The same object without a prototype, so that no name but those of its members finds anything. */
+/** The same object without a prototype, so that only the names of its members find anything. */
 function bare(object: ConfigObject): ConfigObject {
   return Object.setPrototypeOf(object, null) as ConfigObject;
 }

@@ -16,18 +16,18 @@ import { LARGE_TEXT_BYTES, LARGE_YAML_BYTES, readTextAbove } from '../kit/text-t
 import { parseYaml, yamlData } from '../kit/yaml-document.ts';
 import { FILE_NAMES } from './file-names.ts';
 
-/** So many faults of the text are told at once. */
+/** How many faults of a text are reported at once. */
 const MAX_FAULTS = 5;
 
-/** What the system answers for a file, or a directory above it, that this user may not read. */
+/** The codes of the system for a file, or a directory above it, that this user may not read. */
 const CLOSED = ['EACCES', 'EPERM'];
 
-/** What stands for bytes that are no UTF-8. */
+/** The character that stands for bytes that are no UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
 export type ConfigFormat = 'json' | 'yaml';
 
-/** Of a configuration file. */
+/** The most characters of a configuration file. */
 export const MAX_CHARACTERS = 5 * 1024 * 1024;
 
 /** Above these a text is parsed and edited in the thread for texts. */
@@ -37,7 +37,7 @@ export interface ConfigText {
   readonly file: string;
   readonly format: ConfigFormat;
   readonly text: string;
-  /** Whether the text stands for each byte; one that cannot be read as UTF-8 would be lost when it is written. */
+  /** Whether the file is UTF-8. Other bytes would be lost when the text is written. */
   readonly isUtf8: boolean;
 }
 
@@ -75,7 +75,7 @@ export async function readConfigText(file: string): Promise<ConfigText> {
   return { file, format: formatOf(file), text: bytes.toString('utf8'), isUtf8: isUtf8(bytes) };
 }
 
-/** A FIFO would be waited for without an end, and a device be read without one. */
+/** Refuses anything but a regular file: a FIFO would be waited for, and a device read, without end. */
 async function readRegular(file: string): Promise<Buffer> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
@@ -107,7 +107,7 @@ export function parseConfig(text: string, file: string, format: ConfigFormat): C
   let value: unknown;
   try {
     if (text.length > MAX_CHARACTERS) throw new Problem(413, `it has more than ${MAX_CHARACTERS} characters`);
-    // As an editor or a full disk leaves it.
+    // An editor or a full disk may leave an empty file.
     if (text.trim() === '') throw new ConfigSyntaxError(`${file} is empty; write {} into it, or remove it`);
     value = format === 'json' ? plainData(parseJsonText(file, text)) : parseYamlText(file, text);
     refuseForbiddenKeys(value);

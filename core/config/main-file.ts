@@ -57,9 +57,9 @@ export class MainFile {
   #isGone = false;
   /** Names of files beside this one that would be read if it were not there. */
   #unread: readonly string[] = [];
-  /** The text that was refused last, while the file holds it, so that the same text is told only once. */
+  /** The text that was refused last, while the file holds it, so that the same text is reported only once. */
   #refused: { readonly text: string; readonly reason: string } | undefined;
-  /** Why the file could not be read at the last look, told once for as long as it stays the same. */
+  /** Why the file could not be read at the last look; reported once for as long as it stays the same. */
   #toldFault: string | undefined;
 
   constructor(options: MainFileOptions) {
@@ -71,7 +71,7 @@ export class MainFile {
     return this.#path;
   }
 
-  /** Why the file as it is now is not in use, while what it held before is; null otherwise. */
+  /** Why the file as it is now is not in use, while its former content is; null otherwise. */
   get unusedReason(): string | null {
     return this.state === 'valid' ? (this.#toldFault ?? this.#refused?.reason ?? null) : null;
   }
@@ -97,7 +97,7 @@ export class MainFile {
     this.#unread = await findUnreadFiles(found.file);
     this.#path = found.file;
     this.#text = found.text;
-    // Nobody is served yet, and a thread would take its time to start.
+    // Parsed in this thread: no client is served yet, and another thread would take its time to start.
     const value = await this.#usableValue(found, async ({ text, file, format }) => parseConfig(text, file, format));
     if (typeof value === 'string') await this.#recover(found, value);
     else this.value = value;
@@ -136,7 +136,9 @@ export class MainFile {
     return true;
   }
 
-  /** Reads the file after others changed it, or because somebody asks. True when there is a new value. */
+  /**
+   * Reads the file after it was changed from outside, or, with `isAsked`, on request. True when there is a new value.
+   */
   async reread({ isAsked }: { readonly isAsked: boolean }): Promise<boolean> {
     const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) =>
       error.code === 'ENOENT' ? null : reasonText(error),
@@ -166,8 +168,8 @@ export class MainFile {
 
   /**
    * Makes the edits on disk and, once they are stored, takes over the value that they make of the present one. A file
-   * that vanished is written in any case; the warnings that this gives tell of that, and of a layout that could not be
-   * kept. Throws a Problem 503 when writing fails; nothing is changed then.
+   * that vanished is written in any case; the returned warnings tell of that, and of a layout that could not be kept.
+   * Throws a Problem 503 when writing fails; nothing is changed then.
    */
   async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<string[]> {
     const isGone = this.#isGone;
@@ -204,7 +206,9 @@ export class MainFile {
     return warnings;
   }
 
-  /** What somebody saves while a change is checked and written would be lost. */
+  /**
+   * Refuses to replace a file that was saved from outside while the change was checked, because that would be lost.
+   */
   async #requireUnchanged(): Promise<void> {
     const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
@@ -212,7 +216,7 @@ export class MainFile {
     if (found !== undefined && (this.#isGone || found.text !== this.#text)) throw new OutdatedProblem(this.#path);
   }
 
-  /** The value in memory takes the place of a text that could not be used and is gone. */
+  /** Makes a text of the value in memory, after a file that could not be used was removed. */
   async #forgetBroken(): Promise<void> {
     const edits = Object.entries(this.value).map(([key, value]) => ({ path: [key], value }));
     this.#text = (await editTextAside('', formatOf(this.#path), edits)).text;

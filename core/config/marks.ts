@@ -4,7 +4,7 @@ import { isSecretKey } from '../kit/secret-key.ts';
 import type { ConfigPath } from './layers.ts';
 
 type Schema = z.core.$ZodType;
-/** What `GlobalMeta` of the contract describes. */
+/** The marks that `GlobalMeta` of the contract describes. */
 export const MARKS = [
   'secret',
   'writeOnly',
@@ -46,7 +46,7 @@ export class Place {
   readonly writeOnly: boolean;
   /** Whether members that no schema describes are secrets which every answer masks. */
   readonly masksUnknown: boolean;
-  /** True for such a member, and inside it. */
+  /** True for a member that `masksUnknown` of its parent concerns, and inside it. */
   readonly isUnknown: boolean;
   readonly isIdentity: boolean;
   readonly isKept: boolean;
@@ -61,7 +61,7 @@ export class Place {
   readonly #schemas: readonly Schema[];
   #members: Map<string, Place> | undefined;
   #described: ReadonlySet<string> | undefined;
-  /** None where any key may stand. */
+  /** Empty where any key may stand. */
   #named: ReadonlySet<string> | undefined;
   #item: Place | undefined;
   readonly #isUndescribed: boolean;
@@ -143,7 +143,7 @@ export class Place {
     return this.#tree === undefined ? described : new Set([...described, ...this.#tree.members.keys()]);
   }
 
-  /** The key of the member by which objects of a list are told apart. */
+  /** The key of the member that identifies an object of a list. */
   identityKey(): string | undefined {
     return [...this.#describedKeys()].find(key => this.member(key).isIdentity);
   }
@@ -156,7 +156,7 @@ export class Place {
   }
 
   /**
-   * A member of which no schema says anything. It has what it inherits, and its name tells whether it is secret, so two
+   * A member of which no schema says anything. It inherits its marks, and its name decides whether it is secret, so two
    * places stand for all such members.
    */
   #undescribed(key: string): Place {
@@ -209,13 +209,15 @@ export function describe(schema: Schema): Described {
   return described;
 }
 
-/** Throws what code in the schema throws, such as the getter of a member, before anything relies on it. */
+/**
+ * Reads the whole schema, so that code in it that throws, such as the getter of a member, throws now and not later.
+ */
 export function readWhole(schema: z.ZodType): void {
   const reached = new Set<Schema>([schema]);
   for (const read of reached) for (const inner of innerSchemas(read)) reached.add(inner);
 }
 
-/** Those that the schema is made of, one step deep. */
+/** The schemas that the schema is directly made of. */
 export function innerSchemas(schema: Schema): readonly Schema[] {
   const definition = definitionOf(schema);
   const values = definition.type === 'record' ? [definition.valueType] : [];
@@ -260,7 +262,7 @@ function wrappedBy(schema: Schema): readonly Schema[] {
   }
 }
 
-/** Of records. Objects that keep further members do so for whoever may know them, not because any would be right. */
+/** True for records. Loose objects keep unknown members too, but that does not make every key a right one. */
 function takesAnyKey(schema: Schema): boolean {
   return definitionOf(schema).type === 'record';
 }

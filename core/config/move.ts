@@ -14,7 +14,7 @@ type MemberPath = readonly string[];
 interface Member {
   readonly keyStart: number;
   readonly keyEnd: number;
-  /** What stands for its value, with the comments in it. */
+  /** The text of its value, with the comments in it. */
   readonly start: number;
   readonly end: number;
   /** Its comments on the lines above it, as they stand before its key, and the one behind it on its line. */
@@ -23,8 +23,8 @@ interface Member {
 }
 
 /**
- * The text in which the member at `from` has the other name; undefined where the text cannot have that: one of them
- * stands twice, or there is something at `to` already.
+ * The text in which the member at `from` has the name of `to`; undefined where it is missing or stands twice, or where
+ * there is something at `to` already.
  */
 export function renameInText(text: string, format: ConfigFormat, from: MemberPath, to: MemberPath): string | undefined {
   const membersAt = membersOf(text, format);
@@ -36,8 +36,8 @@ export function renameInText(text: string, format: ConfigFormat, from: MemberPat
 }
 
 /**
- * `after`, in which the value of `to` is written anew, with the text that the value had in `before` at `from`. Whoever
- * asks reads the result: what stands in lines does not fit into brackets, for example.
+ * `after`, in which the value at `to` gets the text that it had in `before` at `from`. The caller has to check that the
+ * result reads the same: lines do not fit into brackets, for example.
  */
 export function withFormerText(
   before: string,
@@ -50,14 +50,14 @@ export function withFormerText(
   const [target] = membersOf(after, format)(to);
   if (source === undefined || target === undefined || twins.length > 0) return after;
   const written = before.slice(source.start, source.end);
-  // What an anchor names, and what it stands for, is in another order after the move.
+  // The move might put an alias before its anchor.
   if (format === 'yaml' && /[&*]/.test(written)) return after;
   const deeper = format === 'yaml' ? columnOf(after, target.keyStart) - columnOf(before, source.keyStart) : 0;
-  // The key ends the lines of its comments, and is indented with them.
+  // The dot stands for the key, which is indented with the comments above it.
   const above = indented(`${source.above}.`, deeper).slice(0, -1);
   const [value] = withoutLineBreak(indented(written, deeper));
   const [, lineBreak] = withoutLineBreak(after.slice(target.start, target.end));
-  // A comment that ends by itself stands before the comma, and another one where nothing follows on the line.
+  // A block comment stands before the comma. A comment to the end of its line is kept only where nothing follows there.
   const endsItself = format === 'json' && !source.behind.includes('//');
   const comma = !endsItself && after[target.end] === ',' ? 1 : 0;
   const rest = /.*/.exec(after.slice(target.end + comma))?.[0] ?? '';
@@ -73,7 +73,7 @@ function columnOf(text: string, offset: number): number {
   return offset - (text.lastIndexOf('\n', offset - 1) + 1);
 }
 
-/** The text, whose lines below the first begin so many columns further on, or further back where it is less than 0. */
+/** The text with its lines below the first indented by so many columns more, or fewer where the number is negative. */
 function indented(text: string, columns: number): string {
   if (columns === 0) return text;
   return text.replaceAll(/\n( *)(?=\S)/g, (_whole, indent: string) => {
@@ -81,7 +81,7 @@ function indented(text: string, columns: number): string {
   });
 }
 
-/** What stands in lines ends with one more line break than what stands on the line of its key. */
+/** The text and its last line break, which only a value on lines of its own has. */
 function withoutLineBreak(text: string): [string, string] {
   const lineBreak = /\r?\n$/.exec(text)?.[0] ?? '';
   return [text.slice(0, text.length - lineBreak.length), lineBreak];
@@ -143,7 +143,7 @@ function yamlMembers(text: string, document: Document, path: MemberPath): Member
     const start = text.indexOf(':', keyEnd) + 1;
     const first = members?.start(index) ?? keyStart;
     const above = text.slice(first, keyStart).trimStart();
-    // What has lines of its own ends where the next line begins.
+    // A value on lines of its own ends where the next line begins.
     const behind = text[end - 1] === '\n' ? '' : (/^[ \t]+#[^\r\n]*/.exec(text.slice(end))?.[0] ?? '');
     return [{ keyStart, keyEnd, start, end, above: above.startsWith('#') ? above : '', behind }];
   });

@@ -1,5 +1,5 @@
-// Secrets that the environment gives to one place and that an update brings to another, as the copy of a block does:
-// only the environment and memory are to hold them.
+// Keeps secrets of the environment out of the file when an update brings them to another place, as the copy of a block
+// does: only the environment and memory are to hold them.
 import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
@@ -9,16 +9,19 @@ import type { Place } from './marks.ts';
 import { isHidden } from './secrets.ts';
 
 export interface SettledSecrets {
-  /** The edits of the file: in place of such a secret with what the file itself has at the place that it comes from. */
+  /**
+   * The edits of the file. In place of such a secret they have the file's own value there, or at the place it comes
+   * from.
+   */
   readonly saved: readonly ConfigEdit[];
-  /** What memory alone is to hold. */
+  /** The edits that only memory is to hold. */
   readonly inMemory: readonly ConfigEdit[];
   readonly warnings: readonly string[];
 }
 
 interface Leaf {
   readonly value: unknown;
-  /** Name of the member that it is, or that the list is in which it stands. */
+  /** Name of the member that holds the value, itself or in a list. */
   readonly key: string;
   readonly isHidden: boolean;
 }
@@ -42,9 +45,9 @@ export function settleSecrets(
   if (secrets.size === 0) return { saved: edits, inMemory: [], warnings: [] };
 
   const sourceOf = ({ path, value }: ConfigEdit): EnvironmentEdit | undefined => {
-    // What is said of the place itself, or of what is around it, is settled there.
+    // Edits at, above or below an overridden place are left to `storedEdits`.
     if (overrides.some(({ path: at }) => startsWith(at, path) || startsWith(path, at))) return undefined;
-    // Another value for a member that was there somebody has chosen, even one that is like a secret elsewhere.
+    // A new value for a present member was chosen by the client, even if it equals a secret elsewhere.
     if (valueAt(shown, path.slice(0, -1)) !== undefined && !deepEqual(valueAt(shown, path), value)) return undefined;
     const leavesAt = (at: unknown): Leaf[] => leavesOf(at, place.at(path), path.at(-1) ?? '');
     const known = new Set(leavesAt(valueAt(file, path)).map(leaf => leaf.value));

@@ -44,7 +44,7 @@ export interface OpenConfigOptions {
 export interface OpenConfig {
   readonly store: ConfigStore;
   /**
-   * What a section, keys and a template hold of code runs as their owner's; the configuration goes on without what
+   * Code in a section, in keys or in a template runs on behalf of its owner; the configuration is made without what
    * fails.
    */
   addSection(section: ConfigSection, owner: Owner): () => void;
@@ -54,18 +54,18 @@ export interface OpenConfig {
   onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void;
   /** The listener is called for one change at a time, and may itself make updates. */
   onChanged(listener: (change: ConfigChange) => Promise<void>): void;
-  /** Runs what a listener starts but what is not its answer to the change, such as the set-up of a plugin. */
+  /** Runs code that a listener starts but that is not its answer to the change, such as the set-up of a plugin. */
   outsideAnnouncement<Value>(fn: () => Value): Value;
-  /** Takes over what others changed in the file, without waiting until the change is noticed. */
+  /** Takes over changes of the file from outside, without waiting until they are noticed. */
   reread(): Promise<void>;
-  /** Takes over the blocks that plugins have brought, and tells of them where it is asked to. */
+  /** Takes over the blocks that plugins have brought, and announces them when `isTold` is true. */
   takeOverPlugins(how: { readonly isTold: boolean }): Promise<void>;
   /**
-   * Looks for what does not fit, or cannot be meant. `unloaded` are the members of `dumb` that belong to plugins which
-   * are not loaded.
+   * Lists what does not fit, and what fits but cannot be meant. `unloaded` are the members of `dumb` that belong to
+   * plugins which are not loaded.
    */
   review(unloaded: ReadonlySet<string>): Promise<ConfigReview>;
-  /** What is wrong with the defaults that plugins give to blocks, which the log tells where it happens. */
+  /** What is wrong with the defaults that plugins give to blocks; the log has each fault when it happens. */
   faults(): readonly string[];
   /** Resolves once every later change will be noticed. */
   startWatching(): Promise<void>;
@@ -95,7 +95,7 @@ type View = 'shown' | 'masked' | 'open';
 
 class MainConfig implements OpenConfig, ConfigStore {
   readonly #parts: Parts;
-  /** By the object that is seen, because a change leaves most objects of the configuration the same. */
+  /** Cached by the viewed object, because a change leaves most objects of the configuration the same. */
   readonly #views: Readonly<Record<View, WeakMap<object, { readonly place: Place; readonly made: unknown }>>> = {
     shown: new WeakMap(),
     masked: new WeakMap(),

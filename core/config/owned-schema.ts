@@ -1,5 +1,5 @@
-// What the schema of a plugin says, asked as that plugin's: one that fails costs the place that it describes, never the
-// configuration.
+// Asks the schema of a plugin on behalf of that plugin: a schema that fails affects only the place that it describes,
+// never the configuration.
 import type { z } from 'zod';
 import type { ConfigObject } from '../contract/config.ts';
 import type { Owner } from '../kit/owner.ts';
@@ -12,7 +12,7 @@ export interface SchemaIssue {
   readonly path: ConfigPath;
   readonly message: string;
   readonly expectsBoolean: boolean;
-  /** Whether the schema itself failed, so that nobody knows what it would say of the value. */
+  /** Whether the schema itself failed, so that it says nothing about the value. */
   readonly isFault: boolean;
 }
 
@@ -23,8 +23,8 @@ export interface OwnedSchema {
 }
 
 /**
- * What code of a plugin gives. Undefined where it fails, which counts against that plugin: the configuration is made
- * without it, because everything else reads it too.
+ * What code of a plugin returns. Undefined where it fails, which counts against that plugin: the configuration is made
+ * without the result, because everything else reads the configuration too.
  */
 export function given<Value>(owner: Owner | undefined, what: string, ask: () => Value): Value | undefined {
   if (owner === undefined) return ask();

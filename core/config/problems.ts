@@ -1,4 +1,5 @@
-// Says of each value that does not fit its schema where it stands, what follows and how to mend it, in one sentence.
+// Describes each value that does not fit its schema in one sentence: where it stands, what follows and how to correct
+// it.
 import path from 'node:path';
 import type { ConfigProblem, NamedBlock } from '../contract/config.ts';
 import type { EnvironmentEdit } from './environment.ts';
@@ -11,7 +12,7 @@ interface Surroundings {
   readonly blocks: readonly NamedBlock[];
   /** The main configuration file. */
   readonly file: string;
-  /** What variables have put in place of values of the file. */
+  /** The edits by which variables replace values of the file. */
   readonly overrides: readonly EnvironmentEdit[];
 }
 
@@ -37,7 +38,7 @@ export function variableProblem({ path: at, variable }: EnvironmentEdit, { messa
   };
 }
 
-/** The problem of a process that runs on although the plugin is gone that made its block one. */
+/** The problem of a running process whose block came from a plugin that is gone. */
 export function keptProblem({ path: at, processName, plugin }: KeptBlock): ConfigProblem & { processName: string } {
   const place = at.join('.');
   const what = `the plugin ${plugin}, which makes it a service, is gone`;

@@ -1,5 +1,5 @@
-// Looks through the configuration for what fits every schema and still cannot be meant: names that stand twice, keys
-// that nobody reads, and variables whose value cannot be used.
+// Finds in the configuration what fits every schema and still cannot be meant: names that stand twice, keys that
+// nothing reads, and variables whose value cannot be used.
 import type { BlockMarks, ConfigObject, ConfigReview, NamedBlock } from '../contract/config.ts';
 import { sameNames } from '../kit/named-blocks.ts';
 import { nearestWord } from '../kit/nearest-word.ts';
@@ -17,11 +17,11 @@ export interface Reviewed {
   readonly blocks: readonly NamedBlock[];
   readonly marksOf: (block: NamedBlock) => BlockMarks;
   readonly unusedVariables: readonly UnusedVariable[];
-  /** Members of `dumb` that belong to plugins which are not loaded, so that nobody says which keys they have. */
+  /** Members of `dumb` that belong to plugins which are not loaded, so that no schema says which keys they have. */
   readonly unloaded: ReadonlySet<string>;
 }
 
-/** Yields to others between blocks. */
+/** Lets other work run between the members of the root. */
 export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
   const { file, place, blocks, marksOf, unusedVariables, unloaded } = reviewed;
   const problems: string[] = [];
@@ -115,7 +115,7 @@ interface UnknownKeys {
   readonly known: ReadonlySet<string>;
 }
 
-/** Of the value and everything in it. */
+/** The unknown keys of the value and of everything in it. */
 function unknownKeys(value: unknown, place: Place, path: ConfigPath): UnknownKeys[] {
   if (Array.isArray(value))
     return value.flatMap((item, index) => unknownKeys(item, place.item(), [...path, `${index}`]));
@@ -126,7 +126,7 @@ function unknownKeys(value: unknown, place: Place, path: ConfigPath): UnknownKey
   return [...unknownKeysAt(value, place, path), ...below];
 }
 
-/** Of the object alone, and only where a schema names its members. */
+/** The unknown keys of the object alone; none where no schema names its members. */
 function unknownKeysAt(value: Readonly<ConfigObject>, place: Place, path: ConfigPath): UnknownKeys[] {
   const known = place.namedKeys();
   if (known === null) return [];
@@ -136,7 +136,7 @@ function unknownKeysAt(value: Readonly<ConfigObject>, place: Place, path: Config
   return keys.size === 0 ? [] : [{ path, keys, known }];
 }
 
-/** What schemas may describe. */
+/** The members that have members themselves and that schemas may describe. */
 function membersToFollow(value: Readonly<ConfigObject>, place: Place): [string, unknown][] {
   const known = place.namedKeys();
   return Object.entries(value).filter(([key, member]) => typeof member === 'object' && known?.has(key) !== false);

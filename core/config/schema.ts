@@ -54,11 +54,13 @@ export class ConfigSchema {
   #ownJson: ConfigObject | undefined;
   #sectionKeys: ReadonlySet<string> | undefined;
   #root: { readonly places: string; readonly place: Place } | undefined;
-  /** Blocks as their templates give them; whoever gives the template answers for them, so they are not checked. */
+  /**
+   * Blocks as their templates give them. They are not checked, because the plugin of the template answers for them.
+   */
   readonly #templateBlocks = new WeakSet<ConfigObject>();
   /** Blocks with their defaults, by the block without them; kept so that one that stays the same stays one object. */
   #completed = new WeakMap<ConfigObject, { readonly added: string; readonly block: ConfigObject }>();
-  /** By config key; those for which nobody contributes keys of their own share one. */
+  /** By config key; those without a contribution of their own share one entry. */
   readonly #blockMarks = new Map<string, BlockMarks>();
   /** Cached by the object of the block, because a change leaves most of the blocks the same objects. */
   #blockIssues = new WeakMap<ConfigObject, { readonly place: string; readonly issues: readonly SchemaIssue[] }>();
@@ -99,7 +101,7 @@ export class ConfigSchema {
     const make = (instance: string) =>
       given(owner, `the template of ${template.path.join('.')}`, () => template.block(instance));
     this.#templates.set(place, { ...template, owner, block: instance => this.#templateBlock(make, made, instance) });
-    // What it has made so far counts: its code may be gone.
+    // Only the blocks that it has made so far count, because its code may be gone.
     const [key = '', second = ''] = template.path;
     const takeBack = this.#gives(owner, [key], path => {
       const place = second === 'instances' ? [key, second, path[2] ?? ''] : template.path;
@@ -111,7 +113,7 @@ export class ConfigSchema {
     };
   }
 
-  /** Former paths of blocks, and of what has instances, with the present ones. */
+  /** The present and the former paths of blocks, and of keys that have instances. */
   formerPaths(): FormerPath[] {
     return [...this.#templates.values()].flatMap(({ path, formerPath }) => {
       const present = path[1] === 'instances' ? path.slice(0, 1) : path;
@@ -128,7 +130,7 @@ export class ConfigSchema {
     return withEdits(defaults, edits) as ConfigObject;
   }
 
-  /** The blocks of the file that are there by what plugins had given which are gone. */
+  /** The blocks that exist only because of plugins that are gone. */
   keptBlocks(file: Readonly<ConfigObject>): KeptBlock[] {
     return this.kept.isEmpty ? [] : this.kept.lackedBy(this.#ownDefaults(file), file);
   }
@@ -163,7 +165,7 @@ export class ConfigSchema {
     return withEdits(defaults, edits) as ConfigObject;
   }
 
-  /** The tree with what contributions give to blocks that lack it. */
+  /** The tree with the defaults of contributions in the blocks that lack them. */
   completed(root: Readonly<ConfigObject>): ConfigObject {
     const blocks = blocksOf(root);
     const added = new Map<NamedBlock, ConfigObject>();
@@ -201,7 +203,7 @@ export class ConfigSchema {
     if (this.#templateBlocks.has(block)) return [];
     const place = placeOf(path);
     const known = this.#blockIssues.get(block);
-    // An alias in YAML makes one object stand at several places.
+    // A YAML alias may put one object at several places.
     if (known?.place === place) return known.issues;
     const issues = this.#schemasOf(configKey).flatMap(schema => issuesOf(schema, block, path));
     this.#blockIssues.set(block, { place, issues });
@@ -250,7 +252,7 @@ export class ConfigSchema {
     return Object.keys(propertiesOf(subschemaAt(this.#ownJsonSchema(), path) ?? {})).length > 0;
   }
 
-  /** The members of the root for which `isSection` holds, told without a JSON Schema of everything. */
+  /** The members of the root for which `isSection` holds, found without a JSON Schema of everything. */
   sectionKeys(): ReadonlySet<string> {
     this.#sectionKeys ??= this.#findSectionKeys();
     return this.#sectionKeys;
@@ -266,7 +268,7 @@ export class ConfigSchema {
     return keys;
   }
 
-  /** The members of the root that a schema describes, told without a JSON Schema of everything. */
+  /** The members of the root that a schema describes, found without a JSON Schema of everything. */
   rootKeys(): ReadonlySet<string> {
     const ofSections = [...this.#sections].flatMap(section => {
       const [key] = section.path;
@@ -275,7 +277,7 @@ export class ConfigSchema {
     return new Set([...Object.keys(hostSchema.shape), ...ofSections]);
   }
 
-  /** The JSON Schema of a block; undefined when nobody contributed one. `root` is that of the sections. */
+  /** The JSON Schema of a block; undefined when no plugin contributed one. `root` is that of the sections. */
   blockJsonSchema({ configKey, path }: NamedBlock, root = this.#ownJsonSchema()): ConfigObject | undefined {
     const own = subschemaAt(root, path);
     const schemas = [...this.#schemasOf(configKey).map(jsonSchemaOf), ...(own === undefined ? [] : [own])];
@@ -333,7 +335,7 @@ export class ConfigSchema {
     this.#completed = new WeakMap();
   }
 
-  /** Those that describe the values of keys. */
+  /** The schemas that describe values of keys, and not marks alone. */
   #schemasOf(configKey: string): OwnedSchema[] {
     return this.#keysOf(configKey).filter(({ marksOnly }) => marksOnly !== true);
   }
@@ -393,7 +395,7 @@ function memberKeys(schema: z.core.$ZodType): string[] {
   return describe(schema).layers.flatMap(layer => Object.keys(shapeOf(layer)));
 }
 
-/** Of members that are objects themselves. */
+/** The names of the members that are objects themselves. */
 function objectKeys(schema: z.core.$ZodType): string[] {
   const members = describe(schema).layers.flatMap(layer => Object.entries(shapeOf(layer)));
   return members.flatMap(([key, member]) => (memberKeys(member).length > 0 ? [key] : []));

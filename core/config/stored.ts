@@ -1,4 +1,5 @@
-// What of an update the file is to hold: what the user changed, and neither defaults nor values of the environment.
+// Works out what the file is to hold of an update: what the user changed, and neither defaults nor values of the
+// environment.
 import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
@@ -15,11 +16,11 @@ export interface StoredLayers {
 }
 
 /**
- * The edits of the file that an update amounts to. What equals what is shown is left as the file has it, at any depth,
- * unless the file's own value does not fit and a stand-in is shown.
+ * The edits of the file that an update amounts to. A value that equals the shown one is left as the file has it, at any
+ * depth, unless the file's own value does not fit and a stand-in is shown.
  */
 export function storedEdits(edits: readonly ConfigEdit[], { file, shown, overrides }: StoredLayers): ConfigEdit[] {
-  // What stands in the file where an object belongs gives way to one.
+  // A value of the file where an object belongs is replaced by an object.
   const wrong = edits.flatMap(({ path, value }) => (value === undefined ? [] : wrongAbove(path, file)));
   const objects = new Map(wrong.map(path => [placeOf(path), { path, value: {} }]));
   const stored = edits.flatMap(({ path, value }) => {
@@ -32,9 +33,9 @@ export function storedEdits(edits: readonly ConfigEdit[], { file, shown, overrid
 }
 
 /**
- * The edits, of which lists keep the items that do not fit, and that nobody was shown: whoever sends such a list back
- * knows nothing of them, and what they hold may stand nowhere else. Only items with an identity are kept, until another
- * one with the same is sent. The same list of edits where there are none.
+ * The edits, whose lists keep the items that were not shown because they do not fit: a client that sends such a list
+ * back knows nothing of them, and their content may stand nowhere else. Only items with an identity are kept, until one
+ * with the same identity is sent. The same array where nothing is kept.
  */
 export function withUnshownItems(
   edits: readonly ConfigEdit[],
@@ -64,7 +65,7 @@ function wrongAbove(path: ConfigPath, file: unknown): ConfigPath[] {
   return above.filter(at => valueAt(file, at) !== undefined && !isObject(valueAt(file, at)));
 }
 
-/** The overrides by lists of which the value at their path repeats a part; such a value is not stored. */
+/** The overriding lists of which an edit repeats a part; such an edit is not stored. */
 export function repeatedLists(edits: readonly ConfigEdit[], overrides: readonly EnvironmentEdit[]): EnvironmentEdit[] {
   return overrides.filter(override =>
     edits.some(({ path, value }) => {
@@ -75,7 +76,7 @@ export function repeatedLists(edits: readonly ConfigEdit[], overrides: readonly 
   );
 }
 
-/** undefined where the file needs no value. */
+/** The value that the file is to hold; undefined where it needs none. */
 function storedValue(
   value: unknown,
   file: unknown,
@@ -97,7 +98,7 @@ function storedValue(
   return file === undefined && deepEqual(value, shown) ? undefined : value;
 }
 
-/** Whether a list has items of another one, or items with a text that stands at the same place in one of those. */
+/** Whether two lists have an item in common, or two items with the same text at the same place. */
 function repeats(value: unknown, other: unknown): boolean {
   return (
     Array.isArray(value) &&
@@ -106,7 +107,9 @@ function repeats(value: unknown, other: unknown): boolean {
   );
 }
 
-/** Any text may be a secret that only the environment is to hold. */
+/**
+ * Whether both have the same text at the same place: any text may be a secret that only the environment is to hold.
+ */
 function sharesText(value: unknown, other: unknown): boolean {
   if (typeof value === 'string') return value !== '' && value === other;
   if (isObject(value)) return Object.entries(value).some(([key, member]) => sharesText(member, own(other, key)));

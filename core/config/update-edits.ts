@@ -1,4 +1,5 @@
-// What an update asks for, as edits of single members: in the whole configuration it is merged, in a block it replaces.
+// Makes edits of single members from an update: one of the whole configuration is merged, one of a block replaces
+// members.
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -11,7 +12,7 @@ import { restoredUpdate } from './secrets.ts';
 export interface UpdateEditsParts {
   readonly current: CurrentConfig;
   readonly schema: ConfigSchema;
-  /** The configuration file, for sentences that send people there. */
+  /** The configuration file, to which messages refer. */
   readonly file: { readonly path: string; readonly value: ConfigObject };
 }
 
@@ -22,13 +23,17 @@ export class UpdateEdits {
     this.#parts = parts;
   }
 
-  /** Throws a Problem 400 for keys that nobody knows, and for names that stay. `block` is undefined for the whole. */
+  /**
+   * Throws a Problem 400 for unknown keys, and for new names of processes. `block` is undefined for the whole
+   * configuration.
+   */
   of(updates: ConfigObject, block: NamedBlock | undefined): ConfigEdit[] {
     return block === undefined ? this.#ofWhole(updates) : this.#ofBlock(block, updates);
   }
 
   /**
-   * Throws a Problem 400: null in a merge takes away optional members, but no section, and no process but an instance.
+   * Throws a Problem 400 for a merge that removes too much: null removes optional members and instances of a key, but
+   * no section and no other process.
    */
   refuseLosses(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, blocks: readonly NamedBlock[]): void {
     const { schema } = this.#parts;
@@ -48,7 +53,10 @@ export class UpdateEdits {
     }
   }
 
-  /** The same for what replaces members of a block: processes in these stay, but for instances, and keep their names. */
+  /**
+   * The same for an update of a block: processes inside of replaced members stay, except for instances, and keep their
+   * names.
+   */
   refuseReplacedLosses(edits: readonly ConfigEdit[], blocks: readonly NamedBlock[]): void {
     for (const { path, value } of edits)
       for (const named of blocks.filter(block => startsWith(block.path, path))) {
@@ -60,7 +68,7 @@ export class UpdateEdits {
       }
   }
 
-  /** Whether what is shown at the path is, or lies in, what stands in for a value that does not fit. */
+  /** Whether the value that is shown at the path is, or lies in, a stand-in for one that does not fit. */
   isStandIn(path: ConfigPath): boolean {
     const { misfits } = this.#parts.current.effective();
     return misfits.some(misfit => misfit.standIn !== null && startsWith(path, misfit.path));
@@ -110,7 +118,7 @@ export class UpdateEdits {
       .map(([key, value]) => deletion({ path: [...block.path, key], value }));
   }
 
-  /** A block without a name is none, and the next start knows nothing of it. */
+  /** Whether the block has its name in memory alone, so that it is no block any more at the next start. */
   #isInMemoryAlone({ path }: NamedBlock): boolean {
     const name = [...path, 'process_name'];
     const { current, file } = this.#parts;
@@ -136,7 +144,7 @@ export class UpdateEdits {
   }
 }
 
-/** Of a key with several instances. */
+/** Whether the block is one of the instances of a key. */
 function isInstance({ path }: NamedBlock): boolean {
   return path[1] === 'instances';
 }

@@ -24,7 +24,7 @@ export interface PlannedUpdate {
 }
 
 export interface UpdatePlan {
-  /** The edits that settle something. */
+  /** The edits that have an effect. */
   readonly own: readonly ConfigEdit[];
   /** The edits in memory only, those that stay from earlier updates among them. */
   readonly overlay: readonly ConfigEdit[];
@@ -48,7 +48,7 @@ export function planUpdate(
   const effective = current.effective();
   const { open: shown, overrides, blocks, place } = effective;
   const isOverridden = (edit: ConfigEdit) => overrides.some(override => startsWith(override.path, edit.path));
-  /** What merely repeats a value of the environment or of memory above it settles nothing. */
+  /** An edit that merely repeats a value of the environment, or of memory above it, has no effect. */
   const isOwn = (edit: ConfigEdit) =>
     !isOverridden(edit) || changedPaths(valueAt(shown, edit.path), edit.value).length > 0;
   const own = edits.filter(isOwn);
@@ -71,7 +71,7 @@ export function planUpdate(
   const next = current.layered(stored, overlay);
   const whole = withUnshownItems(changes, { file: moved, misfits: lower.misfits, place });
   const wholeStored = whole === changes ? stored : (withEdits(moved, whole) as ConfigObject);
-  // A list that is full has no room for them.
+  // A list that is full has no room for the items that were not shown.
   const isWhole = whole === changes || deepEqual(current.layered(wholeStored, overlay).root, next.root);
   const namesOfAlone = alone.filter(({ path }) => inMemory.some(edit => isBelow(edit.path, path)));
   return {
@@ -96,8 +96,8 @@ export function planUpdate(
 }
 
 /**
- * The blocks that memory alone has and that the edits do not name either: a part of one would be no block in the file,
- * and so nothing at the next start.
+ * The blocks that exist in memory alone and that the edits do not name either: a part of such a block would be no block
+ * in the file, and lost at the next start.
  */
 function aloneInMemory(
   blocks: readonly NamedBlock[],

@@ -54,7 +54,7 @@ export class Updates {
   #check: Check | undefined;
   /** The places of the named blocks at the last look; undefined before the first. */
   #places: ReadonlySet<string> | undefined;
-  /** What the log has told of blocks that are kept without their plugins. */
+  /** The messages that were logged about blocks that are kept without their plugins. */
   #toldKept: ReadonlySet<string> = new Set();
 
   constructor(parts: UpdateParts) {
@@ -78,14 +78,17 @@ export class Updates {
     return result;
   }
 
-  /** Takes over changes that others made to the file. One that cannot be used is told again when somebody asks. */
+  /**
+   * Takes over changes that others made to the file. A file that cannot be used is reported again when `isAsked` is
+   * true.
+   */
   takeOverFile(how: { readonly isAsked: boolean }): Promise<void> {
     return this.#queue.add(() => this.#takeOver(() => this.#parts.file.reread(how)));
   }
 
   /**
-   * Tells of named blocks that are there by what plugins have brought; before anybody listens it only looks. The log
-   * tells of those that are kept without theirs.
+   * Announces named blocks that plugins have brought since the last look; without `isTold` it only looks. Blocks that
+   * are kept without their plugins are logged.
    */
   takeOverPlugins({ isTold }: { readonly isTold: boolean }): Promise<void> {
     return this.#queue.add(async () => {
@@ -104,7 +107,7 @@ export class Updates {
     this.#toldKept = new Set(kept);
   }
 
-  /** Where there are named blocks that were not there at the last look. */
+  /** The paths of named blocks that are new since the last look. */
   #newPlaces(): ConfigPath[] {
     const { blocks } = this.#parts.current.effective();
     const known = this.#places;
@@ -136,7 +139,7 @@ export class Updates {
     const edits = this.#edits.of(update.updates, block);
     const plan = planUpdate({ edits, moves: update.moves ?? [], persist }, current, file.value);
     const after = plan.next.root;
-    // The next start could not read a file with more.
+    // The next start could not read a larger file.
     refuseLargeData(after, MAX_CHARACTERS);
     refuseNewMisfits(effective, plan.next);
     const warnings = [...plan.warnings];
@@ -187,7 +190,7 @@ export class Updates {
     return { result, announced };
   }
 
-  /** Whether the key says of a block how it relates to other services. */
+  /** Whether the key tells how the block relates to other services. */
   #isRelation(path: ConfigPath): boolean {
     const { current, schema } = this.#parts;
     const around = placeOf(path.slice(0, -1));
@@ -219,7 +222,7 @@ export class Updates {
   }
 }
 
-/** Throws a Problem 400 for what an update would make not fit; what did not fit before and stays hinders nobody. */
+/** Throws a Problem 400 for a misfit that is new; one that was there before and stays does not hinder an update. */
 function refuseNewMisfits(before: Layered, after: Layered): void {
   const known = new Map(before.misfits.map(misfit => [keyOf(misfit), misfit.value]));
   const isNew = (misfit: Misfit): boolean => {
@@ -241,8 +244,8 @@ function hasSameProblems(before: Effective, after: Effective): boolean {
 }
 
 /**
- * Whether a change acts when a service is launched again: without a mark those inside its block do, and any other acts
- * at once.
+ * The test whether a change takes effect only at the next launch of a service: without a mark, that holds for changes
+ * inside its block, and any other takes effect at once.
  */
 function launchedAnew(blocks: readonly NamedBlock[]): (path: ConfigPath) => boolean {
   const places = new Set(blocks.filter(({ isHost }) => !isHost).map(({ path }) => placeOf(path)));

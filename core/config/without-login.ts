@@ -1,4 +1,4 @@
-// What nobody may change over the API while authentication is off, because whoever reaches it may be anybody.
+// Refuses changes over the API that must not be made while authentication is off, because anybody may reach the API.
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -14,7 +14,10 @@ export interface ChangeByAnybody {
   readonly place: Place;
   /** The configuration file, where the change can be made instead. */
   readonly file: string;
-  /** Whether what does not fit is changed, which whoever reaches the API may mend, because nothing works before. */
+  /**
+   * Whether the path holds a stand-in for a value that does not fit. Every client may correct such a value, because
+   * nothing works before.
+   */
   readonly isMending: (path: ConfigPath) => boolean;
 }
 
@@ -27,7 +30,7 @@ export function refuseWithoutLogin({ paths, after, blocks, place, file, isMendin
       `${dotted(refused)} cannot be changed while authentication is off; switch it on and log in, or change it in ${file}`,
     );
   }
-  // A plugin that is loaded later would find its section as anybody left it, and cannot refuse that any more.
+  // A plugin that is loaded later could not refuse any more what a client has written into its section.
   const unreadPart = unreadLook(after, place);
   for (const path of paths) {
     const part = unreadPart(path);
