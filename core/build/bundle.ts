@@ -41,8 +41,8 @@ export async function bundle(options: BundleOptions): Promise<ReadonlySet<string
 }
 
 /**
- * Those that import nothing on demand become a file each, and are bundled together: each bundling costs as much as a
- * folder.
+ * Plugin folders that import nothing on demand become a file each in one run of esbuild, because each run costs as much
+ * as a folder.
  */
 async function bundleFolders(options: BundleOptions, places: Places): Promise<void> {
   const folders = [...options.plugins].map(name => `plugins/${name}`);
@@ -69,7 +69,7 @@ async function bundleFolders(options: BundleOptions, places: Places): Promise<vo
   }
 }
 
-/** Of a file of a plugin. */
+/** The plugin folder of a file. */
 function placeOfFolder(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
@@ -84,15 +84,15 @@ async function bundleCommands(options: BundleOptions, folder: string, places: Pl
     outdir: path.join(options.outDir, folder),
     outbase: folder,
     splitting: true,
-    // As deep as the commands, and no file of them.
+    // As deep as the commands, but not among them.
     chunkNames: 'shared/[name]-[hash]',
     plugins: [places.plugin({ core: 'own', place: () => place })],
   });
 }
 
 /**
- * Each by itself, with what it uses of the core. Those of one depth are bundled together, since the way to a file is
- * the same.
+ * Bundles each module of a thread by itself, with what it uses of the core. Modules of one depth share a run, because
+ * their paths to a file are the same.
  */
 async function bundleThreads(options: BundleOptions, places: Places): Promise<void> {
   const found = await threadFiles(places, 'core', path.join(options.outDir, path.dirname(CORE_FILE)));
@@ -111,12 +111,12 @@ async function bundleThreads(options: BundleOptions, places: Places): Promise<vo
   }
 }
 
-/** How many directories of the project it lies below. */
+/** How many directories of the project the file lies below. */
 function depthOf(file: string): number {
   return file.split('/').length - 1;
 }
 
-/** What a plugin shows in a browser lies in its folder `page`, and becomes two files beside that. */
+/** Bundles the page of a plugin, which lies in its folder `page`, into two files beside that folder. */
 async function bundlePageOf({ rootDir, outDir }: BundleOptions, folder: string): Promise<void> {
   const sources = path.join(rootDir, folder, 'page');
   if (!existsSync(sources)) return;
@@ -126,7 +126,8 @@ async function bundlePageOf({ rootDir, outDir }: BundleOptions, folder: string):
 }
 
 /**
- * One file, because each further one is a millisecond of every command. What it shares with the host keeps no state.
+ * Bundles the command line as one file, because each further one costs every command a millisecond. The modules that it
+ * shares with the host keep no state.
  */
 async function bundleCommandLine(options: BundleOptions, places: Places): Promise<void> {
   const place = path.dirname(MAIN);
@@ -156,8 +157,8 @@ async function bundleCommandLine(options: BundleOptions, places: Places): Promis
 }
 
 /**
- * The parser of arguments is part of that file. What it runs programs with is loaded if it ever does, and the module of
- * the process, which opens the standard input as it is loaded, is the global.
+ * Bundles commander, the parser of arguments, into that file. Its `node:child_process` is loaded only when it runs a
+ * program, and its `node:process`, which opens the standard input when it is loaded, is the global `process`.
  */
 function commandParser({ rootDir }: BundleOptions, places: Places): Plugin {
   const [file, namespace] = [path.join(rootDir, 'node_modules/commander/index.js'), 'loaded when used'];
@@ -181,7 +182,8 @@ function commandParser({ rootDir }: BundleOptions, places: Places): Plugin {
 }
 
 /**
- * Modules that a thread or a program of its own imports by their place. `bundled` is where the folder's bundle lies.
+ * The modules that a thread or a program of its own imports by their path. `bundled` is the directory of the folder's
+ * bundle.
  */
 async function threadFiles(places: Places, folder: string, bundled: string): Promise<string[]> {
   const found = new Set(folder === 'core' ? [SHARED_BY_THREADS, RELOAD_HOOKS] : []);
@@ -196,8 +198,8 @@ async function threadFiles(places: Places, folder: string, bundled: string): Pro
 }
 
 /**
- * A thread finds a function by its name, and of two functions with one name a bundle gives one another. Throws an Error
- * that names such a function of this module.
+ * Throws an Error that names a function of this module whose name the bundle has twice: a thread finds a function by
+ * its name, and esbuild renames one of two.
  */
 async function refuseTwice(text: string, bundled: string): Promise<void> {
   const files = (await readdir(bundled)).filter(name => name.endsWith('.js'));

@@ -11,7 +11,7 @@ import { CORE_FILE } from './places.ts';
 const run = promisify(execFile);
 export const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What runs the host as PID 1 of a container. */
+/** The script that runs the host as PID 1 of a container. */
 const INIT = 'core/cli/init.sh';
 
 export interface Manifest {
@@ -109,7 +109,7 @@ async function compilePluginTemplate(directory: string): Promise<void> {
 async function runCompiler(args: readonly string[]): Promise<void> {
   const compiler = path.join(rootDir, 'node_modules', 'typescript', 'lib', 'tsc.js');
   try {
-    // Its threads repeat each other's work.
+    // On one thread, because the compiler's threads repeat each other's work.
     await run(process.execPath, [compiler, '--singleThreaded', ...args]);
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };

@@ -1,5 +1,5 @@
-// Bundles what the main thread has of the core and of libraries as one script, because V8 keeps what it has compiled of
-// scripts alone. Beside it lies a module for each part, which whoever runs in the main thread imports.
+// Bundles what the main thread uses of the core and of libraries as one script, because compiled code can be kept of
+// scripts alone. Beside it lies a module for each part, which code in the main thread imports.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
@@ -62,11 +62,11 @@ export async function bundleCore(directories: Directories, places: Places): Prom
   }
 }
 
-/** The texts of what the parts are made of, by the files from which they are imported. */
+/** The source text of each part, by the file from which the part is imported. */
 async function partTexts(rootDir: string): Promise<Map<string, string>> {
   const files = await readdir(path.join(rootDir, 'core/kit'));
   const kit = files.filter(name => name.endsWith('.ts') && !name.endsWith('-worker.ts'));
-  // The last but the kit is what the contract of destinations sends with.
+  // The contract of destinations sends with `fetch.ts`.
   const core = [
     'core/contract/plugin.ts',
     'core/host/host.ts',
@@ -86,12 +86,12 @@ function wholeText(files: readonly string[]): string {
   return `${imports}export const parts = { ${parts} };\nexport const libraries = { ${libraries} };\n`;
 }
 
-/** In quotation marks, the specifier of a file for the loader, which lies in the same directory. */
+/** The specifier, in quotation marks, of a file for the loader, which lies in the same directory. */
 function beside(file: string): string {
   return JSON.stringify(relative(CORE_DIR, file));
 }
 
-/** Makes a function of the script, which is given what modules have and scripts do not. */
+/** Wraps the script in a function whose parameters are what modules have and scripts lack. */
 async function wrapScript(file: string): Promise<void> {
   const text = await readFile(file, 'utf8');
   const head = `(function(require,${ON_DEMAND},${META}){"use strict";const module={};\n`;

@@ -1,5 +1,6 @@
 // Joins the bundles of plugin folders in one file of the build, because finding, reading and linking a module takes
-// longer than running it. The folders stay what they are: a host takes from this file only what is the same there.
+// longer than running it. The folders stay as they are: a host takes a plugin from this file only while the folder's
+// index file is the same.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,20 +9,20 @@ import { exportsOf, moduleText } from './module-text.ts';
 import { importedOnDemand, ON_DEMAND } from './on-demand.ts';
 import { COMMON } from './output.ts';
 
-/** Lies two directories below the build, as plugins do not, so that their own places are handed to them. */
+/** Does not lie in the folders of the plugins, so the URL of each plugin's own index file is handed to it. */
 const JOINED_FILE = 'core/bundle/joined-plugins.cjs';
 const OWN_URL = 'urlOfThisIndexFile';
 const RESOLVE = 'resolveForPlugins';
 const MODULES = 'modulesOfPlugins';
 const TAKEN = 'takenFromModule';
-/** With what is imported, in the words that esbuild writes. */
+/** An import with its specifier, as esbuild writes it. */
 const IMPORTED = /\bfrom"([^"\n]+)"/g;
 const FUNCTIONS = /\bfunction (\w+)\(/g;
 
 interface Joined {
   readonly name: string;
   readonly text: string;
-  /** Of the folder's own index file. */
+  /** The digest of the folder's own index file. */
   readonly sha256: string;
   readonly map: unknown;
 }
@@ -45,12 +46,12 @@ export async function joinPlugins(outDir: string, names: readonly string[]): Pro
     sections.push({ offset: { line: linesOf(text), column: 0 }, map });
     text += `${body}})},\n`;
   }
-  // The bundles of the core lie beside it.
+  // Bundles of the core lie in the same directory, and none of them may be replaced.
   await writeFile(path.join(outDir, JOINED_FILE), importedOnDemand(`${text}}}})\n`), { flag: 'wx' });
   await writeFile(path.join(outDir, `${JOINED_FILE}.map`), JSON.stringify({ version: 3, sections }));
 }
 
-/** Of index files, and of what they import on demand. */
+/** The texts of index files, and of the files that they import on demand. */
 async function textsIn(folders: readonly string[]): Promise<string[]> {
   const files = await Promise.all(
     folders.map(async folder => {
@@ -61,7 +62,9 @@ async function textsIn(folders: readonly string[]): Promise<string[]> {
   return files.flat();
 }
 
-/** Gives the texts by the names of their files. What cannot be joined comes to be `apart`. */
+/**
+ * Bundles each plugin, and gives the outputs by their file names. Plugins that cannot be joined are added to `apart`.
+ */
 async function bundleEach(
   outDir: string,
   indexFiles: ReadonlyMap<string, string>,
@@ -75,7 +78,8 @@ async function bundleEach(
       onResolve({ filter: /./ }, ({ path: specifier, kind, resolveDir, importer }) => {
         if (kind === 'entry-point') return undefined;
         const file = specifier.startsWith('.') ? path.resolve(resolveDir, specifier) : specifier;
-        // What a folder loads when it is asked for is compiled then, here as there.
+        // The folder's own files are included: V8 compiles what is loaded on demand only then, as it does in the
+        // folder.
         if (specifier.startsWith('.') && path.dirname(file) === resolveDir) return undefined;
         if (kind === 'dynamic-import') return { path: file, external: true };
         if (file.startsWith('node:') || file.startsWith(path.join(outDir, 'core', path.sep)))
@@ -111,7 +115,7 @@ function joinedPlugin(name: string, original: string, output: string, map: strin
   return { name, text, sha256, map: JSON.parse(map) };
 }
 
-/** Threads find functions by their names. Throws an Error that names one which is called otherwise here. */
+/** Throws an Error that names a function which esbuild has renamed: threads find functions by their names. */
 function refuseRenamed(plugin: string, original: string, text: string): void {
   const kept = new Set([...text.matchAll(FUNCTIONS)].map(([, name]) => name));
   for (const [, name] of original.matchAll(FUNCTIONS)) {
@@ -126,29 +130,32 @@ function linesOf(text: string): number {
 /** What joined plugins import: modules of Node, and files of the core, which are loaded before. */
 class Modules {
   readonly #outDir: string;
-  /** By specifier or file. The same in each build, in whatever order they are asked for. */
+  /** The number of each module, by specifier or file: the same in each build, in whatever order they are asked for. */
   readonly #numbers: ReadonlyMap<string, number>;
   readonly #contents = new Map<string, Promise<string>>();
 
-  /** `texts` are those that are joined. */
+  /** `texts` are those of the files that are joined. */
   constructor(outDir: string, texts: readonly string[]) {
     this.#outDir = outDir;
     const specifiers = texts.flatMap(text => [...text.matchAll(IMPORTED)].map(([, specifier = '']) => specifier));
-    // Each of them lies as deep as any other.
+    // All plugin folders lie equally deep, so `_` stands for any of them.
     const found = specifiers.map(specifier =>
       specifier.startsWith('.') ? path.resolve(outDir, 'plugins', '_', specifier) : specifier,
     );
     this.#numbers = new Map([...new Set(found)].sort().map((file, number) => [file, number]));
   }
 
-  /** A module that exports the same; what is not used of it costs nothing. */
+  /** The text of a module with the exports of the file; exports that are not used cost nothing. */
   contents(file: string): Promise<string> {
     const known = this.#contents.get(file) ?? this.#make(file);
     this.#contents.set(file, known);
     return known;
   }
 
-  /** The script is an object: what it imports, and what makes the plugins of these modules. */
+  /**
+   * The beginning of the script, whose value is an object: the modules that it imports, and the function that makes the
+   * plugins from them.
+   */
   header(): string {
     const directory = path.join(this.#outDir, path.dirname(JOINED_FILE));
     const used = [...this.#numbers].filter(([file]) => this.#contents.has(file));

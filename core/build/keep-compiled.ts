@@ -1,4 +1,4 @@
-// Has a build started once, so that V8 need not compile it at every start.
+// Starts a build once, so that V8's compiled code is kept and need not be made at every start.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,7 +7,9 @@ const run = promisify(execFile);
 const PROGRAM = fileURLToPath(new URL('./warm-start.ts', import.meta.url));
 const LIMIT_MS = 120_000;
 
-/** Says so where that does not succeed, because the build works without, and starts more slowly. */
+/**
+ * Prints a failure and does not throw it, because the build works without compiled code, and only starts more slowly.
+ */
 export async function keepCompiled(outDir: string): Promise<void> {
   try {
     await run(process.execPath, ['--import=tsx', PROGRAM, outDir], { timeout: LIMIT_MS, killSignal: 'SIGKILL' });

@@ -6,7 +6,7 @@ import { exportsOf, madeUp } from './module-text.ts';
 import { type Directories, run } from './output.ts';
 import { LIBRARIES, LIBRARY_DIR, libraryFile, withoutExtension } from './places.ts';
 
-/** CommonJS inside of a bundle asks for the modules of Node. */
+/** CommonJS inside of a bundle requires modules of Node. */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 export async function bundleLibraries(directories: Directories): Promise<void> {
@@ -25,7 +25,10 @@ export async function bundleLibraries(directories: Directories): Promise<void> {
   });
 }
 
-/** Its messages in sixty languages are more than a third of zod; one that is asked for comes from the package. */
+/**
+ * Leaves out zod's messages in sixty languages, which are more than a third of it; a locale that is used is loaded from
+ * the package.
+ */
 export const zodLocales: Plugin = {
   name: 'zod locales',
   setup({ onResolve, onLoad }) {

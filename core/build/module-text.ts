@@ -1,4 +1,4 @@
-// Modules that a build makes up: they hand on what others export.
+// Makes the texts of modules that a build generates: they export again what others export.
 import type { Plugin } from 'esbuild';
 
 /** What a package or a module of Node exports by names that are words. */
@@ -8,7 +8,7 @@ export async function exportsOf(specifier: string): Promise<string[]> {
 
 /** The text of a module that exports each of these names with the value of its expression. */
 export function moduleText(names: readonly string[], expression: (name: string) => string): string {
-  // Some names are words of the language.
+  // With a `$`, because some names are reserved words.
   return names.map(name => `const $${name}=${expression(name)};\nexport{$${name} as ${name}};\n`).join('');
 }
 

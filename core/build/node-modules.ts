@@ -1,11 +1,11 @@
-// Modules of Node in a bundle: an import makes a copy of all that they have.
+// Replaces imports of Node's modules in a bundle, because an import copies all exports of such a module.
 import type { Plugin } from 'esbuild';
 import { exportsOf, moduleText } from './module-text.ts';
 
-/** The first line of a bundle that asks for them, as CommonJS inside of it does, too. */
+/** The first line of a bundle, by which it and CommonJS inside of it load modules of Node. */
 export const REQUIRE_OF_NODE = 'const require = process.getBuiltinModule;';
 
-/** Of each is taken what is used of it. */
+/** Takes from each module only the exports that are used. */
 export const nodeModules: Plugin = {
   name: 'modules of Node',
   setup({ onResolve, onLoad }) {

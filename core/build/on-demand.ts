@@ -1,10 +1,14 @@
-// Imports on demand in a script: V8 asks somebody for them, so they become calls of a function that is handed in.
+// Replaces each `import()` in a script by a call of a function that is handed in, because a script cannot import by
+// itself.
 import { parseSync } from 'oxc-parser';
 
-/** As long as the word that it replaces, so that everything keeps its place in source maps. */
+/** As long as the word `import` that it replaces, so that source maps stay right. */
 export const ON_DEMAND = '$load$';
 
-/** The text of a script, in which `ON_DEMAND` is the name of a parameter and nothing else, with calls of that. */
+/**
+ * The text with each `import` replaced. Throws an Error when the text cannot be parsed, or has `ON_DEMAND` anywhere but
+ * once, as the name of a parameter.
+ */
 export function importedOnDemand(text: string): string {
   if (text.split(ON_DEMAND).length !== 2) throw new Error(`the name ${ON_DEMAND} is used in a source`);
   const { module, errors } = parseSync('script.js', text, { sourceType: 'module' });

@@ -1,4 +1,4 @@
-// Writes what esbuild makes of sources into a build.
+// Runs esbuild and writes its outputs into a build.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build, type OutputFile } from 'esbuild';
@@ -12,22 +12,22 @@ export const COMMON: BuildOptions = {
   charset: 'ascii',
   legalComments: 'inline',
   logLevel: 'silent',
-  // Of two modules of the kit that export the same name the bundle would have neither.
+  // If two modules of the kit exported the same name, the bundle would have neither.
   logOverride: { 'ambiguous-reexport': 'error' },
   minifyWhitespace: true,
-  // All of it is modules, which are strict without a word, and `npm run check` has looked at the types.
+  // No tsconfig is read: modules are strict without one, and `npm run check` checks the types.
   tsconfigRaw: {},
   write: false,
 };
 
-/** Where a build comes from, and where it comes to. */
+/** The directories of the sources and of the build. */
 export interface Directories {
   /** Directory of the sources. */
   readonly rootDir: string;
   readonly outDir: string;
 }
 
-/** Writes each file that is made with its source map. */
+/** Writes each output of esbuild with its source map. */
 export async function run({ rootDir, outDir }: Directories, options: BuildOptions): Promise<void> {
   const shared = { ...COMMON, absWorkingDir: rootDir, sourcemap: true, sourcesContent: false } as const;
   const { outputFiles = [] } = await build({ ...shared, ...options });

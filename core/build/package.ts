@@ -20,7 +20,8 @@ const EXPORTS = {
 const DOCUMENTS = ['README.md', 'LICENSE', 'CHANGELOG.md'];
 
 /**
- * Includes what plugins declare on the interfaces of the contract, so that importing the contract is enough to see it.
+ * Writes the contract's entry of the package. Its types include what plugins declare on the contract's interfaces, so
+ * that importing the contract is enough.
  */
 async function writeContract(outDir: string): Promise<void> {
   const names = await readdir(path.join(outDir, 'plugins'), { recursive: true });

@@ -1,11 +1,11 @@
-// Says of each import where it is found in a build, and of each module where it was: bundles lie where their sources
-// did.
+// Resolves imports to files of a build, and keeps `import.meta.url` of each module as if the module lay at its own
+// place: bundles lie where their sources did.
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** Every other library is native, or is imported only when something asks for it, and stays a package. */
+/** The libraries that are bundled. Every other one is native or imported on demand, and stays a package. */
 export const LIBRARIES = [
   'chokidar',
   'croner',
@@ -25,9 +25,12 @@ export const LIBRARY_DIR = 'core/libraries';
 
 /** Where the core lies, two directories below the build. */
 export const CORE_DIR = 'core/bundle';
-/** What the main thread uses of the core, whoever imports it: a second instance would not know the first. */
+/** The core for all code in the main thread: a second instance of a module would not share the state of the first. */
 export const CORE_FILE = `${CORE_DIR}/core.js`;
-/** What a command imports when it runs the host or reads as the host does, and what keeps the plugins compiled. */
+/**
+ * The modules that a command imports when it runs the host or reads as the host does, and the one that reads the joined
+ * plugins.
+ */
 export const HOST_PARTS = [
   'core/cli/check.ts',
   'core/cli/configured-settings.ts',
@@ -38,18 +41,22 @@ export const HOST_PARTS = [
   'core/host/joined-plugins.ts',
   'core/host/plugin-trust.ts',
 ];
-/** A thread's file and what it imports on demand are bundled each by itself, but for this. */
+/** The only module that the bundle of a thread shares with bundles that it imports on demand. */
 export const SHARED_BY_THREADS = 'core/contract/problem.ts';
 
 /**
- * No name of a module of Node, of which esbuild knows itself: each question to this process costs more than its answer.
+ * Specifiers of packages, but not of Node's modules, which esbuild knows itself: each callback into this process costs
+ * time.
  */
 const PACKAGE = /^(?:[^.#/n]|n(?:[^o]|o(?:[^d]|d(?:[^e]|e[^:]))))/;
 
 export interface Placement {
-  /** Whether the bundle is that of the core, holds what it uses of the core, or imports it from that bundle. */
+  /**
+   * `whole`: the bundle is that of the core. `own`: it holds what it uses of the core. `shared`: it imports that from
+   * the core's bundle.
+   */
   readonly core: 'whole' | 'own' | 'shared';
-  /** The directory that what is made of a source comes into, relative to the build. */
+  /** The directory of the bundle that a source becomes a part of, relative to the build. */
   place(source: string): string;
 }
 
@@ -58,7 +65,7 @@ export class Places {
   /** The specifiers of all packages that the bundles import. */
   readonly packages = new Set<string>();
   readonly #rootDir: string;
-  /** By their places in the project. */
+  /** The texts of the sources, by their places in the project. */
   readonly #texts: ReadonlyMap<string, string>;
 
   private constructor(rootDir: string, texts: ReadonlyMap<string, string>) {
@@ -131,12 +138,12 @@ function aliased(specifier: string): string {
   return specifier === '#core' ? 'core/contract/plugin.ts' : `core/kit/${specifier.slice('#kit/'.length)}.ts`;
 }
 
-/** Where threads and commands find it. */
+/** Where threads and commands find the library. */
 export function libraryFile(library: string): string {
   return `${LIBRARY_DIR}/${libraryName(library)}`;
 }
 
-/** Where the main thread does. */
+/** Where the main thread finds the library. */
 export function sharedLibraryFile(library: string): string {
   return `${CORE_DIR}/${libraryName(library)}`;
 }

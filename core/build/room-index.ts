@@ -12,7 +12,10 @@ export function pageOf(room: string): string {
   return path.join(rootDir, room, 'README.md');
 }
 
-/** The page with what each file is. Throws an Error that names the files that the page lacks, has twice or still has. */
+/**
+ * The page with the purpose of each file. Throws an Error that names a file that the page lacks, has twice, or still
+ * has after the file is gone.
+ */
 export async function withPurposes(room: string, page: string): Promise<string> {
   const files = await readdir(path.join(rootDir, room));
   const unlisted = new Set(files.filter(file => file.endsWith('.ts')).map(file => path.basename(file, '.ts')));

@@ -5,7 +5,7 @@ import { durationText } from '../host/duration-text.ts';
 
 const KINDS = { Contributions: 'point', Hooks: 'hook', Events: 'event', Services: 'service' } as const;
 
-/** As in contributions.ts, hooks.ts and services.ts of the host. */
+/** The default deadlines in contributions.ts, hooks.ts and services.ts of the host. */
 const DEFAULT_DEADLINE_MS = { point: 10_000, hook: 10_000, service: 60_000 };
 
 export interface Seam {
@@ -19,7 +19,9 @@ export interface Seam {
   readonly description: string;
   /** How the taps of a hook run; empty for other kinds. */
   readonly order: string;
-  /** How long what is handed over is waited for; null: nobody waits, or it is the host's own. */
+  /**
+   * How long the result of handed-over code is awaited; null where nothing awaits it, or the code is the host's own.
+   */
   readonly deadlineMs: number | null;
   /** Plugins that contribute to it, tap it, hear it, or use it. */
   readonly users: readonly string[];
@@ -93,7 +95,7 @@ function orderOf(type: string): string {
   return type.includes('Series') ? 'one after the other' : 'at once';
 }
 
-/** As it is declared: a number or the name of a constant, in the options or in the constant that holds them. */
+/** The declared deadline: a number or the name of a constant, in the options or in the constant that holds them. */
 function deadlineOf({ kind, name }: Pick<Seam, 'kind' | 'name'>, sources: readonly Source[]): number | null {
   if (kind === 'event') return null;
   const calls = { point: 'point|declare', hook: 'hook|declare', service: 'provide' }[kind];

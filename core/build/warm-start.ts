@@ -1,5 +1,5 @@
-// Starts a build once, as a program of its own, and writes beside its scripts what V8 has compiled of them meanwhile.
-// The argument is the directory of the build.
+// Starts a build once, as a program of its own, and writes what V8 has compiled of its scripts beside them. The
+// argument is the directory of the build.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import type { CompiledScript } from '../host/compiled-script.ts';
 import type { HostOptions, StackwardenHost } from '../host/host-options.ts';
 import { CORE_DIR } from './places.ts';
 
-/** What a frontend asks for first. */
+/** The routes that a frontend requests first. */
 const ROUTES = ['/process/capabilities', '/process/processes', '/health', '/config', '/metrics'];
 
 interface Core {

@@ -1,5 +1,5 @@
-// `npm run wasm`: assembles what the product has in the text form of WebAssembly, each into a module beside it, which a
-// host of the sources and a build load alike.
+// `npm run wasm`: assembles each file of the product in the text form of WebAssembly into a module beside it, which a
+// host from the sources and a build load in the same way.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import wabt from 'wabt';
