@@ -20,8 +20,9 @@ export type TextUpdate =
 export type EditMode = 'merge' | 'replace';
 
 /**
- * One format of configuration files of services: read, and changed in place. Asked at each look at such a file. Its
- * functions hold the event loop for small texts only: `#kit/text-thread` takes large ones to a thread.
+ * One format of configuration files of services, which reads them and changes them in place. It is called at each
+ * access to such a file. Its functions may hold the event loop for small texts only: `#kit/text-thread` reads large
+ * ones in a thread.
  */
 export interface ConfigFormat {
   /** Wire name, for example `yaml`. */

@@ -1,5 +1,5 @@
-// Refuses to change a file by which a caller who has shown no credentials would lead a service that runs as another
-// user.
+// Refuses, while authentication is off, to change a file that decides what a service with a user of its own reads or
+// runs.
 import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { blockUser } from '#kit/block-user';
@@ -14,7 +14,8 @@ import type {} from '../services/contract.ts';
 const OPTIONS = ['config_dir', 'config_file', 'env_copy', 'command'];
 
 /**
- * `file` is a real path. Throws a Problem 403 when a block with a user of its own names it, or a directory above it.
+ * `file` is a real path. Throws a Problem 403, while authentication is off, when a block with a user of its own names
+ * it or a directory above it.
  */
 export async function guardFile(host: Host, file: string): Promise<void> {
   if (host.find('access')?.enabled() === true) return;
@@ -33,7 +34,7 @@ export async function guardFile(host: Host, file: string): Promise<void> {
     const files = store.blockMarks(other).programFiles.flatMap(key => textsIn(block[key]));
     for (const name of [usual ?? alone, alone, ...files, ...named]) {
       const place = await realPlace(path.resolve(configDir, name));
-      // Every service has its directories below that of the host.
+      // A directory that holds the host's own does not count, because every service has its directories in there.
       if (file !== place && (isIn(hostDir, place) || !isBelow(file, place))) continue;
       throw new Problem(
         403,

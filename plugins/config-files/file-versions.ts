@@ -1,4 +1,5 @@
-// The versions of services' files before each change, in a directory of each service: none is pushed out by another's.
+// Keeps services' files as they were before each change, in a directory for each service, so that no service pushes out
+// the versions of another.
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { writeFileIn } from '#kit/atomic-write';
@@ -35,7 +36,10 @@ export class FileVersions {
     }
   }
 
-  /** Named by the slug for the service that had it first or has it alone, else by the whole name. */
+  /**
+   * Named after the slug for the service that owns the slug's directory, else after the slug and a digest of the whole
+   * name.
+   */
   async #directoryOf(processName: string): Promise<GuardedDirectory> {
     const slug = slugOf(processName);
     const { usual, alone } = ownPlaces(this.#directory, slug, processName);
@@ -49,7 +53,10 @@ export class FileVersions {
     }
   }
 
-  /** What nobody has may hold versions of all who share the slug, and becomes the service's only while nobody does. */
+  /**
+   * Whether the slug's directory is the service's. Without a recorded owner it may hold versions of all services with
+   * that slug, so it becomes this one's only while no other service has the slug.
+   */
   async #owns(all: GuardedDirectory, slug: string, processName: string): Promise<boolean> {
     const owner = await recordedOwner(all, slug);
     if (owner !== null) return owner === processName;
@@ -67,7 +74,7 @@ async function save(directory: GuardedDirectory, name: string, text: string): Pr
   await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
   const isOfFile = (found: string): boolean => found.length === version.length && found.endsWith(`-${end}`);
   const versions = (await directory.names()).filter(isOfFile).sort();
-  // What is later than the newest was named by a clock that was ahead, and goes first.
+  // A version later than the new one was named by a clock that was ahead, and is removed first.
   const ahead = versions.filter(found => found > version);
   const inOrder = [...ahead, ...versions.slice(0, versions.length - ahead.length)];
   for (const old of inOrder.slice(0, -MAX_VERSIONS)) await directory.remove(old);

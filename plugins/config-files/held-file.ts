@@ -1,5 +1,5 @@
-// A service's file, held by the descriptor of its directory: what takes a place in its path meanwhile is neither read
-// nor written.
+// A service's file, held by the descriptor of its directory: a file or link that takes its place, or that of a
+// directory above it, is neither read nor written.
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
@@ -9,9 +9,9 @@ import { reasonText } from '#kit/error-text';
 import { restingVersion } from '#kit/file-version';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 
-/** Of a file, and of the values that are sent for one. */
+/** The most bytes of a file, and of the values that are sent for one. */
 export const MAX_BYTES = 5 * 1024 * 1024;
-/** What the system answers when a part of a path has gone, or has become something else. */
+/** The codes of the system when a part of a path has gone, or has become something else. */
 const GONE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'];
 
 /**
@@ -54,7 +54,7 @@ export class HeldFile {
   readonly #directory: GuardedDirectory;
   readonly #name: string;
   readonly #entry: Stats;
-  /** Of what was read last. */
+  /** The revision of what was read last. */
   #revision: string | undefined;
 
   constructor(directory: GuardedDirectory, name: string, entry: Stats) {
@@ -92,7 +92,7 @@ export class HeldFile {
     try {
       // A host that was killed during an earlier write left its temporary file behind.
       await removeTemporaryFilesIn(this.#directory, this.#name);
-      // Once more, because a slow disk takes its time for the new content.
+      // Checked once more, because a slow disk takes its time for the new content.
       await writeFileIn(this.#directory, this.#name, bytes, { verify: () => this.#requireUnchanged() });
     } catch (error) {
       if (error instanceof Problem) throw error;
@@ -105,7 +105,8 @@ export class HeldFile {
   async #requireUnchanged(): Promise<void> {
     const now = await requireOwnFile(this.#directory, this.#name);
     if (!isSame(now, this.#entry)) throw createReplacement(this.#name);
-    // Its time would not tell: clocks of file systems are coarse, and a change of the mode alone loses nothing.
+    // The content is compared and not its time: clocks of file systems are coarse, and a change of the mode alone loses
+    // nothing.
     if (this.#revision !== undefined && computeRevision(await this.#readBytes()) !== this.#revision)
       throw new Problem(409, `${this.#name} was changed meanwhile; read it again`);
   }
@@ -152,7 +153,7 @@ function createChange(file: string): Problem {
   return new Problem(403, `Another file has taken the place of ${path.basename(file)}; read it again`);
 }
 
-/** Editors replace a file to save it, which is a change like any other. */
+/** A 409 and not a 403: editors replace a file to save it, which is a change like any other. */
 function createReplacement(name: string): Problem {
   return new Problem(409, `Another file has taken the place of ${name}; read it again`);
 }

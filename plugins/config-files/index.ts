@@ -82,7 +82,7 @@ export default definePlugin({
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
           await fileChanged.promise(block, { before, after: await files.values(block).catch(() => undefined) });
         }
-        // Also while it starts or is being stopped, when it is most likely to write.
+        // Also true while the service starts or stops, when it is most likely to write its file.
         const isAlive = (host.find('process.supervisor')?.get(processName)?.pid ?? null) !== null;
         const warnings =
           isAlive && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];

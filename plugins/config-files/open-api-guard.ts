@@ -1,5 +1,5 @@
-// Refuses changes by which a caller who has shown no credentials would have the host read or write where a service
-// could not itself.
+// Refuses, while authentication is off, changes of blocks that would make the host read or write where the services'
+// user could not.
 import path from 'node:path';
 import { type ConfigCandidate, type Host, type NamedBlock, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
@@ -14,15 +14,16 @@ import { fileNameOf, isPath } from './path-safety.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 const LIMIT_MS = 5_000;
-/** Where file systems are mounted, of which the machine itself runs nothing. */
+/** The directory of mounts from which the machine itself runs nothing. */
 const MOUNTS = '/mnt';
-/** Directories that are everybody's, so that what lies beside a service there is none of its own. */
+/** Shared directories: what lies beside a service's directory there does not belong to the service. */
 const SHARED = ['/', '/opt'];
-/** What the guard calls the place at which a block mounts something. */
+/** The name, in messages, of the place at which a block mounts something. */
 const MOUNT = 'the mount';
 /**
- * Whether the user may read and write the place, or make it. What the user cannot see counts as missing, and the closed
- * directory above it decides. A new place below the root directory is nobody else's.
+ * Succeeds when the user may read and write the place, or make it. A place that the user cannot see counts as missing,
+ * and the closed directory above it decides. A place of which nothing exists below the root directory is allowed,
+ * because nobody else uses it.
  */
 const IS_OPEN = `p=$1
 if [ ! -e "$p" ] && [ ! -L "$p" ]; then
@@ -32,10 +33,10 @@ fi
 [ -r "$p" ] && [ -w "$p" ] && { [ ! -d "$p" ] || [ -x "$p" ]; }`;
 
 /**
- * While nobody must log in, a block may name no `config_file`, no `config_dir` and no other place anew that its
- * template names too, if its user may not write it, or not make it. What the template names may be, and what lies
- * beside that, where file systems are mounted, in the directories that the host has for services, and in those that can
- * be named after a login alone.
+ * While authentication is off, a block may not get a new `config_file`, `config_dir` or other place that its template
+ * has too, unless the services' user may write or make that place. Always allowed are the place of the template and
+ * those beside it, mounts, the host's directories for services, and directories that can be configured only after a
+ * login.
  */
 export function guardOpenApi(host: Host): void {
   host.tap('config.check', async candidate => {
@@ -51,7 +52,7 @@ async function guardPlaces(host: Host, candidate: ConfigCandidate): Promise<void
   for (const named of findBlocks(candidate.after)) {
     const { processName, block } = named;
     const before = known.get(processName) ?? {};
-    // A save changes one block of many.
+    // Most blocks are the same, because a save changes one of many.
     if (deepEqual(block, before)) continue;
     const usual = placesIn(host, named, usualBlock(host, named));
     const former = placesIn(host, named, before);
@@ -70,14 +71,17 @@ async function guardPlaces(host: Host, candidate: ConfigCandidate): Promise<void
   }
 }
 
-/** What a kind of service has where its block says nothing. */
+/** The block that the service's template gives; empty without a template. */
 function usualBlock(host: Host, { configKey, key }: NamedBlock): Members {
   const templates = host.find('service.templates');
   const template = templates?.get(configKey);
   return template === undefined ? {} : (templates?.block(template, key) ?? {});
 }
 
-/** Where the block lets the host read, make, write, mount or remove something: its options that are usually paths. */
+/**
+ * The places, by option, at which the block makes the host read, make, write, mount or remove something: the values of
+ * options that are usually paths.
+ */
 function placesIn(host: Host, named: NamedBlock, block: Members): ReadonlyMap<string, unknown> {
   const usual = Object.entries(usualBlock(host, named));
   const options = usual.filter(([, value]) => isPath(value)).map(([option]) => option);
@@ -86,7 +90,7 @@ function placesIn(host: Host, named: NamedBlock, block: Members): ReadonlyMap<st
   return new Map<string, unknown>([...[...names].map(name => [name, block[name]] as const), [MOUNT, mount]]);
 }
 
-/** Whether its area leaves it to everybody, because it looks at it itself. */
+/** Whether the plugin of the option allows its change without a login, because it checks the value itself. */
 function isOpenOption(host: Host, named: NamedBlock, option: string): boolean {
   const { properties = {} } = host.use('config.store').blockSchema(named) ?? {};
   return (properties as Readonly<Record<string, Members | undefined>>)[option]?.['x-needsLogin'] === false;

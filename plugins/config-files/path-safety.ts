@@ -76,7 +76,7 @@ function createAbsence(cause?: unknown): Problem {
   return new Problem(404, 'The configuration file does not exist', { cause });
 }
 
-/** Without white space and a pair of quotes around it; undefined when there is none. */
+/** The file name without white space and a pair of quotes around it; undefined when there is none. */
 export function fileNameOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const trimmed = value.trim();
@@ -86,8 +86,8 @@ export function fileNameOf(value: unknown): string | undefined {
 
 /**
  * Real paths of the usable roots: no relative path, none behind a link that a service could have made, no system
- * directory and not the root directory. One that is missing, as before the first start of a service, will be made where
- * it is named.
+ * directory and not the root directory. A missing root, as before the first start of a service, counts as named,
+ * because it will be made there.
  */
 async function resolveRoots(candidates: readonly unknown[]): Promise<string[]> {
   const roots = await Promise.all(

@@ -40,7 +40,7 @@ export interface ReadFile {
   readonly revision: string;
 }
 
-/** The text of a file that rests since, and its values once somebody asked for them. */
+/** The text of a file that has not changed since, and its values once they were asked for. */
 interface KeptText extends Omit<ReadFile, 'config'> {
   readonly place: string;
   readonly version: string | null;
@@ -53,7 +53,7 @@ export class ServiceFiles implements ServiceFileAccess {
   readonly #versions: FileVersions;
   /** The last task of each file, by path: the next task of that file starts after it. */
   readonly #lastTasks = new Map<string, Promise<unknown>>();
-  /** By path; the one that was read last comes last. */
+  /** The kept texts by path; the one that was read last comes last. */
   readonly #kept = new Map<string, KeptText>();
 
   constructor(formats: () => readonly ConfigFormat[], paths: () => KnownPaths, versions: FileVersions) {
@@ -209,12 +209,12 @@ function isOf(format: ConfigFormat, name: string): boolean {
   try {
     return format.matches?.(name) === true;
   } catch {
-    // It was counted and told where it happened; others may know the file.
+    // The call has counted and logged the fault; another format may fit the file.
     return false;
   }
 }
 
-/** Text that is not valid is told with the name of its file, as a service may have several. */
+/** Adds the file's name to the Problem of an invalid text, because a service may have several files. */
 async function namingFile<Result>(place: string, read: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await read();
@@ -225,8 +225,8 @@ async function namingFile<Result>(place: string, read: () => Result | Promise<Re
 }
 
 /**
- * The edited text, which reads as exactly the wanted values and, where they are merged, as what was there besides.
- * Throws a Problem 400 where the format cannot hold them in that place.
+ * The edited text, checked to read as exactly the wanted values, in a merge together with the present ones. Throws a
+ * Problem 400 where the format cannot hold these values.
  */
 async function editVerified(
   format: ConfigFormat,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isObject } from '#kit/plain-object';
 import type { FileObject } from './contract.ts';
 
-/** A record would drop a member that is called `__proto__`, and a file may have one. */
+/** No `z.record`, which would drop a member that is called `__proto__`: a file may have one. */
 const values = z.custom<FileObject>(isObject).meta({ type: 'object', additionalProperties: {} });
 
 export const body = z.lazy(() =>
