@@ -1,4 +1,5 @@
-// The formats of plain lines: INI files, and what templates say of files whose extension tells nothing.
+// The formats of plain lines: INI files, and those that templates describe for files whose extension does not tell the
+// format.
 import { Problem } from '#core';
 import { plainData } from '#kit/plain-data';
 import { readText } from '#kit/text-thread';
@@ -8,9 +9,9 @@ import { editSections, parseSections, readBackSections } from './sections.ts';
 import { editSettings, parseSettings, readBackSettings } from './settings.ts';
 
 type FormatFact = NonNullable<ServiceTemplate['formats']>[number];
-/** `ini` is `sections` of programs that also know other lines. */
+/** `ini` is `sections` for programs that also know other kinds of lines. */
 type Dialect = FormatFact['dialect'] | 'ini';
-/** What there is to know of one format. */
+/** The facts of one format. */
 type FormatLook = Omit<FormatFact, 'dialect'> & { readonly dialect: Dialect };
 /** What the functions need to know of a format, as data that can be sent to a thread. */
 interface Facts {
@@ -33,7 +34,7 @@ const READ_BACKS = { ini: readBackSections, sections: readBackSections, settings
 
 const INI: FormatLook = { name: 'ini', dialect: 'ini', extensions: ['.ini'] };
 
-/** INI files, and what templates name. */
+/** The format of INI files, and those that templates name. */
 export function formatsOf(templates: readonly ServiceTemplate[]): ConfigFormat[] {
   const named = templates.flatMap(({ formats = [] }): readonly FormatLook[] => formats);
   return [...named, INI].map(formatOf);
@@ -79,7 +80,7 @@ function refuseEncrypted(text: string, { name, encryptedBy }: Facts): void {
     throw new Problem(400, `The file is encrypted; remove its password with ${name} first`);
 }
 
-/** From the first line that is neither blank nor a comment. */
+/** The first line that is neither blank nor a comment; empty where there is none. */
 function firstWords(text: string): string {
   return (
     text

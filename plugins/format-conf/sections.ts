@@ -1,5 +1,5 @@
-// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched. What else
-// stands between them is carried along where the file's program knows such lines.
+// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched. Other lines
+// are carried along where the file's program may know them.
 import { Problem } from '#core';
 import { bareObject, isObject } from '#kit/plain-object';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
@@ -17,15 +17,21 @@ interface Line {
   /** The part of `head` behind the key. */
   readonly separator: string;
   readonly isHeader: boolean;
-  /** Stays as it is, as long as its section: words alone, the rest of a value, and whatever `[[nested]]` holds. */
+  /**
+   * Whether the line stays as it is for as long as its section stays: words alone, the rest of a value, or a line of a
+   * `[[nested]]` section.
+   */
   readonly isCarried: boolean;
-  /** Belongs to a `[[nested]]` section, whose header it may be. */
+  /** Whether the line belongs to a `[[nested]]` section, or is its header. */
   readonly isNested: boolean;
   /** The key whose value this carried line continues. */
   readonly continues: string | null;
 }
 
-/** `carry` is for files that may hold more than sections and `key = value`, which programs without that call broken. */
+/**
+ * `carry` is for files that may hold other lines than sections and `key = value`; `refuse` is for programs that call
+ * such files broken.
+ */
 export type OtherLines = 'carry' | 'refuse';
 
 /** Where the lines of a section are. A section may stand in several places of a file. */
@@ -50,7 +56,7 @@ interface Surroundings {
 
 const BOM = '\uFEFF';
 const HEADER = /^\[([^\]]*)\]\s*(?:[;#].*)?$/s;
-/** As ConfigObj writes them; it counts the brackets for the depth. */
+/** Nested headers as ConfigObj writes them, where the number of brackets is the depth. */
 const NESTED_HEADER = /^\[{2,}[^[\]]*\]{2,}\s*(?:[;#].*)?$/s;
 const NEW_KEY = /^[^=:\s[\];#][^=:\r\n]*$/;
 
@@ -134,7 +140,7 @@ function parseLines(text: string, others: OtherLines): Line[] {
   return lines;
 }
 
-/** null for what is no line of such a file. */
+/** null for a text that is no line of such a file. */
 function parseLine(text: string, ending: string, around: Surroundings, others: OtherLines): Line | null {
   const { section, isNested, keyLine } = around;
   const bare = { ...blankLine(ending, section), text };
@@ -201,7 +207,8 @@ function findPlaces(lines: readonly Line[]): Map<string, Place> {
 }
 
 /**
- * A value whose end stands in other lines, and a name without a value, could be read otherwise than they are written.
+ * Throws a Problem 400 for a value that goes on in other lines, and for a name without a value: a program might read
+ * the edited line otherwise.
  */
 function refuseUnclear({ continued, alone }: Place, section: string, key: string): void {
   const name = section === '' ? key : `${section}.${key}`;
@@ -222,7 +229,8 @@ function joinLines(lines: readonly Line[], ending: string): string {
 }
 
 /**
- * What is shown of a file is wanted by name; what is carried, with its section and with the value that it continues.
+ * Whether a line stays in a replacement: a shown line when its name is wanted, a carried one when its section is, or
+ * the value that it continues.
  */
 function isWanted({ section, key, isHeader, isCarried, continues }: Line, updates: FileObject): boolean {
   const members = Object.hasOwn(updates, section) ? (updates[section] as FileObject) : undefined;

@@ -1,5 +1,5 @@
-// Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Between them a
-// backslash gives the next character another meaning, and a quote is doubled. Only values change.
+// Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Within the
+// quotes a backslash gives the next character another meaning, and a quote is doubled. Only values change.
 import { Problem } from '#core';
 import { bareObject } from '#kit/plain-object';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
@@ -92,7 +92,7 @@ function parseLine(text: string, ending: string, number: number): Line {
   return { text, ending, name: name.toLowerCase(), value: unquote(value) };
 }
 
-/** The value that an update means: one in quotes is what stands between them, unless the file's own value looks so. */
+/** The value that an update means: quotes around it are removed, unless the file's own value is the same text. */
 function readValue(value: unknown, name: string, present: unknown): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value !== 'string' && typeof value !== 'number') throw new Problem(400, `${name} must be a text`);

@@ -77,7 +77,7 @@ class LiteralEdit {
     return this.#restocked(list, stays, planned, changes);
   }
 
-  /** undefined where nothing stays that others could stand beside. */
+  /** undefined where the literal has to be replaced as a whole. */
   #restocked(
     literal: Literal,
     kept: readonly number[],
@@ -107,7 +107,7 @@ class LiteralEdit {
   }
 }
 
-/** What is put behind the member with this index, or before the first one where it is -1. */
+/** The items that are put behind the member with the index `at`, or before the first one where it is -1. */
 interface Planned {
   readonly at: number;
   readonly items: PlannedItem[];

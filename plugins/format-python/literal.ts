@@ -9,14 +9,14 @@ export interface Literal {
   readonly startOffset: number;
   /** Offset after the literal's last character. */
   readonly endOffset: number;
-  /** What stands between its brackets. */
+  /** The members between its brackets; none for a scalar. */
   readonly members: readonly Member[];
 }
 
 export interface Member {
   /** null for an item of a list or a tuple. */
   readonly key: string | null;
-  /** Of the key where there is one. */
+  /** Offset of the key, or of an item without one. */
   readonly startOffset: number;
   readonly literal: Literal;
 }

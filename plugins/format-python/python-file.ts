@@ -110,7 +110,7 @@ function isReadAsUtf8(text: string): boolean {
   return /^utf[-_]?8/i.test(declared);
 }
 
-/** The same texts for Python in any encoding. */
+/** The same literals with escapes, so that Python reads them in any encoding. */
 function inAscii(source: string): string {
   return source.replaceAll(/[^\0-\x7f]/gu, character => {
     const code = (character.codePointAt(0) ?? 0).toString(16);

@@ -49,9 +49,7 @@ export function parseDocument(text: string): Element {
   return new Scanner(text).parseDocument();
 }
 
-/**
- * The names whose prefix nothing around them declares, for which readers that know namespaces refuse the whole file.
- */
+/** The names whose prefix is not declared around them: readers that know namespaces refuse a file with such a name. */
 export function undeclaredNames(
   { name, attributes, children }: Element,
   around: ReadonlySet<string> = new Set(['xml', 'xmlns']),
@@ -188,12 +186,12 @@ class Scanner {
   }
 }
 
-/** Every reader of XML takes the line ends of a text for line feeds; what is meant otherwise is an entity. */
+/** Every reader of XML takes line ends for line feeds; a carriage return that is meant is written as an entity. */
 function withLineFeeds(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
 }
 
-/** undefined for what is no character: zero, half of a surrogate pair, and what lies beyond Unicode. */
+/** undefined for a code that is no character: zero, half of a surrogate pair, and one beyond Unicode. */
 function characterOf(code: number): string | undefined {
   const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
   return isCharacter ? String.fromCodePoint(code) : undefined;

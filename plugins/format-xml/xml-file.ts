@@ -67,7 +67,7 @@ export function editXml(text: string, updatesText: string, mode: EditMode): Edit
   const planned = new SplicePlanner(text, mode).planElement(root, wanted[root.name] as Value);
   const splices = isReadAsUtf8(text) ? planned : planned.map(splice => ({ ...splice, text: inAscii(splice.text) }));
   const edited = applySplices(text, splices);
-  // What the file has already is nobody's change.
+  // Undeclared names that the file has already are let through.
   if (splices.length > 0) refuseUndeclared(undeclaredNames(parseDocument(edited)), undeclaredNames(root));
   return { text: edited, changed: splices.length };
 }
@@ -78,7 +78,7 @@ function isReadAsUtf8(text: string): boolean {
   return declared.toLowerCase() === 'utf-8';
 }
 
-/** The same characters for readers in any encoding. */
+/** The text with entities in place of other characters, so that readers read it in any encoding. */
 function inAscii(text: string): string {
   return text.replaceAll(/[^\0-\x7f]/gu, character => `&#${character.codePointAt(0)};`);
 }
@@ -186,7 +186,7 @@ class SplicePlanner {
       }));
   }
 
-  /** The offset of the white space that ends at an offset. */
+  /** Where the white space begins that ends at the offset. */
   #skipSpaceBack(offset: number): number {
     let start = offset;
     while (start > 0 && /\s/.test(this.#text[start - 1] ?? '')) start -= 1;
