@@ -1,4 +1,4 @@
-// What a service's block says about the ports that it uses and the directories that it keeps things in.
+// The ports and the directories that the block of a service names.
 import path from 'node:path';
 import type { ConfigObject } from '#core';
 import { PORT_KEYS } from '#kit/block-ports';
@@ -6,7 +6,7 @@ import { PORT_KEYS } from '#kit/block-ports';
 const MAX_PLACES = 16;
 const MAX_PORT = 65_535;
 
-/** Configured ports, in the order of their keys; those of the environment are named in upper case. */
+/** Ports of the block, then those of its environment, whose names are the same keys in upper case. */
 export function configuredPorts(block: Readonly<ConfigObject>): number[] {
   const env = environmentOf(block);
   const values = [...PORT_KEYS.map(key => block[key]), ...PORT_KEYS.map(key => env[key.toUpperCase()])];
@@ -14,7 +14,7 @@ export function configuredPorts(block: Readonly<ConfigObject>): number[] {
   return [...new Set(ports.filter(isPort))];
 }
 
-/** Directories that a service keeps things in, at most sixteen; `shared` are those of the whole installation. */
+/** Directories that the service uses, at most sixteen; `shared` are those of the whole installation. */
 export function placesOf(block: Readonly<ConfigObject>, shared: readonly string[]): string[] {
   const { config_dir: directory, config_file: file, log_file: log } = block;
   const places = [directory, parentOf(file), parentOf(log), ...Object.values(environmentOf(block)), ...shared];
@@ -29,7 +29,7 @@ function parentOf(file: unknown): string | undefined {
   return typeof file === 'string' && path.isAbsolute(file) ? path.dirname(file) : undefined;
 }
 
-/** A text with a brace is a template that only the launch fills in. */
+/** A text with a brace is a template, which is filled in only when the service is launched. */
 function isPlace(value: unknown): value is string {
   return typeof value === 'string' && path.isAbsolute(value) && !/[{\n\0]/.test(value);
 }

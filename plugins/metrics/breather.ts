@@ -1,10 +1,10 @@
-// Lets the event loop run between pieces of a long reading, so that nobody waits for the whole of it.
+// Lets the event loop run between the pieces of a long reading, so that other work does not wait until its end.
 import { setImmediate } from 'node:timers/promises';
 
-/** Well below the pause that others may notice. */
+/** How long one piece may hold the event loop. */
 const PIECE_MS = 5;
 
-/** Awaited between the pieces of a work; it yields when the work has held the loop for some milliseconds. */
+/** Yields to the event loop when the caller has held it for `PIECE_MS`; awaited between the pieces of a reading. */
 export class Breather {
   #sinceMs = performance.now();
 
@@ -14,7 +14,7 @@ export class Breather {
     this.#sinceMs = performance.now();
   }
 
-  /** Whether it is time to breathe, for loops whose turns are too short to await in each. */
+  /** Whether `breathe` would yield; for loops whose turns are too short to await in each. */
   get isDue(): boolean {
     return performance.now() - this.#sinceMs >= PIECE_MS;
   }

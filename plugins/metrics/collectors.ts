@@ -1,4 +1,4 @@
-// What other plugins add to a sample: all are asked at once, and one that fails or is late adds nothing.
+// The members that other plugins add to a sample. All collectors run at once; one that fails or is late gives null.
 import type { Host } from '#core';
 import type { CollectedMembers, CollectedProcess, MetricsCollector } from './contract.ts';
 
@@ -26,7 +26,7 @@ async function collected(collector: MetricsCollector, processes: readonly Collec
   try {
     return (await collector.collect(processes)) ?? null;
   } catch {
-    // It was counted and told where it was called.
+    // The host has already counted and logged the failure.
     return null;
   }
 }

@@ -16,14 +16,14 @@ export interface Connection {
 
 export interface ProcessUsage {
   readonly pid: number;
-  /** 100 is one core; null until two readings of it lie 0.5 s apart. */
+  /** 100 is one core; null until two readings of the process lie 0.5 s apart. */
   readonly cpuPercent: number | null;
   readonly rssBytes: number;
   readonly virtualBytes: number;
   readonly threads: number;
-  /** null when the kernel does not tell it. */
+  /** null when the kernel does not let the host read it. */
   readonly disk: DiskCounters | null;
-  /** Ports that it listens on, sorted. */
+  /** Ports that the process listens on, sorted. */
   readonly ports: readonly number[];
 }
 
@@ -44,7 +44,7 @@ export interface ManagedUsage extends ProcessUsage {
 export interface PlaceUsage {
   readonly path: string;
   readonly exists: boolean;
-  /** The kernel's numbers of the file system that it lies on; null where that is unknown. */
+  /** The device number of its file system, as `major:minor`; null when the file system is unknown. */
   readonly device: string | null;
   /** null when its mount does not answer. */
   readonly space: Space | null;
@@ -71,7 +71,7 @@ export interface FileSystemUsage {
   /** For example `ext4` or `fuse.sshfs`. */
   readonly type: string | null;
   readonly available: boolean;
-  /** Whether it did not answer in time. */
+  /** Whether the file system did not answer in time. */
   readonly stalled: boolean;
   /** In bytes. */
   readonly space: Space;
@@ -102,10 +102,10 @@ export interface InterfaceUsage {
 export interface SystemUsage {
   /** Whether CPU, memory and disk are those of the machine or those of this container. */
   readonly scope: 'host' | 'cgroup';
-  /** Of all cores, or of what the container may use; null until two readings lie 0.5 s apart. */
+  /** 100 is all cores, or all that the container may use; null until two readings lie 0.5 s apart. */
   readonly cpuPercent: number | null;
   readonly cpuCount: number;
-  /** Over 1, 5 and 15 minutes. */
+  /** Load averages over 1, 5 and 15 minutes. */
   readonly load: readonly [number, number, number] | null;
   readonly memory: Omit<Space, 'free'>;
   readonly swap: Omit<Space, 'free'>;
@@ -120,7 +120,7 @@ export interface SystemUsage {
   readonly containerStartedAt: number | null;
 }
 
-/** Everything at one moment. It is never changed after it was made. */
+/** The use of the machine and of its processes at one moment. It is never changed after it was made. */
 export interface Sample {
   /** Unix seconds. */
   readonly timestamp: number;
@@ -139,7 +139,7 @@ export interface CollectedMembers {
   readonly managed: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
 
-/** What a collector of members of managed processes is told of each. */
+/** A managed process, as collectors get it. */
 export interface CollectedProcess {
   readonly processName: string;
   readonly pid: number;
@@ -147,31 +147,31 @@ export interface CollectedProcess {
   readonly pids: readonly number[];
 }
 
-/** Adds one member to every sample, under the key of the contribution. What it gives is JSON. */
+/** Adds one member to every sample, under the key of the contribution. The value is JSON. */
 export interface MetricsCollector {
-  /** Where the member stands: beside `system`, in it, or in each managed process. */
+  /** Where the member stands: `sample` is beside `system`, `system` is in it, `managed` is in each managed process. */
   readonly place: 'sample' | 'system' | 'managed';
   /**
    * Gives the value; for `managed` an object with the values by process name. A collector that fails or is late gives
    * null.
    */
   collect(processes: readonly CollectedProcess[]): unknown;
-  /** What of the value is kept in the history; absent: all of it. */
+  /** Gives the part of the value that the history keeps. Without this function it keeps all of the value. */
   kept?(value: unknown): unknown;
 }
 
 export interface MetricsSampler {
-  /** The newest sample, or a new one when it is older than `maxAgeMs`. Callers at one time share a sample. */
+  /** Gives the newest sample, or takes a new one when that is older than `maxAgeMs`. Concurrent callers share it. */
   sample(maxAgeMs?: number): Promise<Sample>;
-  /** The newest sample; undefined before the first. Never takes one. */
+  /** The newest sample; undefined before the first. Never takes a sample. */
   newest(): Sample | undefined;
-  /** The JSON text of a sample as `GET /metrics` answers it; made once for each sample. */
+  /** The answer of `GET /metrics` for a sample, as JSON text; made once for each sample. */
   text(sample: Sample): string;
-  /** What a history keeps of a sample: the answer of `GET /metrics` without what is of use live only. */
+  /** The part of a sample that a history keeps: `GET /metrics` without the members that are useful only live. */
   kept(sample: Sample): Readonly<Record<string, unknown>>;
 }
 
-/** What a new client of `/ws/metrics` gets of the past, before the first sample. The first contribution counts. */
+/** Gives a new client of `/ws/metrics` the past, before its first sample. Only the first contribution is asked. */
 export interface MetricsIntroduction {
   /**
    * The members of the first frame, as JSON text without the braces, for the query of the client: those of
@@ -182,13 +182,13 @@ export interface MetricsIntroduction {
 
 declare module '#core' {
   interface Services {
-    /** Samples of the machine and its processes, shared by everybody who needs one. */
+    /** Samples of the machine and its processes, shared by all plugins that need one. */
     'metrics.sampler': MetricsSampler;
   }
   interface Contributions {
     /** Adds a member to every sample. */
     'metrics.collector': MetricsCollector;
-    /** What a new client of `/ws/metrics` gets of the past. */
+    /** Gives a new client of `/ws/metrics` the past. */
     'metrics.introduction': MetricsIntroduction;
   }
 }

@@ -13,14 +13,14 @@ interface Meter {
   percent: number | null;
 }
 
-/** Meters by key. The key of a process holds its start time, so that a pid that is used again begins anew. */
+/** Meters by key. The key of a process contains its start time, so a pid that is used again gets a new meter. */
 export class CpuMeter {
   #meters = new Map<string, Meter>();
   #seen = new Map<string, Meter>();
 
   /**
-   * 100 when `value` (milliseconds of CPU time since some moment) grew as fast as the clock times `cores`; null for a
-   * key that was not read 0.5 s or longer ago. A counter that went back counts as unchanged.
+   * How fast `value`, a counter of CPU time in milliseconds, grows: 100 is as fast as the clock times `cores`. null
+   * until the first reading of the key is 0.5 s old. A counter that went back counts as unchanged.
    */
   percent(key: string, value: number, nowMs: number, cores = 1): number | null {
     const known = this.#meters.get(key);
@@ -33,7 +33,7 @@ export class CpuMeter {
     return meter.percent;
   }
 
-  /** The last percentage of a key that is not read in this round; what it uses counts with its next reading. */
+  /** The last percentage of a key that is not read in this round. Keeps its meter for the next round. */
   last(key: string): number | null {
     const known = this.#meters.get(key);
     if (known !== undefined) this.#seen.set(key, known);

@@ -1,4 +1,4 @@
-// What the exporter tells of the machine and of what managed processes use.
+// The Prometheus metrics of the machine and of the managed processes.
 import type { ExportedMetrics, MetricFamily, MetricSample } from '../prometheus/contract.ts';
 import type { ManagedUsage, MetricsSampler, Sample } from './contract.ts';
 
@@ -64,7 +64,7 @@ function machineFamilies({ system }: Sample): MetricFamily[] {
   ];
 }
 
-/** Of a process with all its descendants. */
+/** Each value is the sum over a managed process and all its descendants. */
 function managedFamilies({ managed }: Sample): MetricFamily[] {
   const of = (
     name: string,

@@ -7,13 +7,13 @@ import { PathProbe } from './path-probe.ts';
 import type { PathAnswer } from './path-shell.ts';
 import { percentOf } from './proc-text.ts';
 
-/** A sample does not wait longer for paths that are slow now; it has what was known of them before. */
+/** How long a sample waits for its paths; for a path that answers later it shows what was known before. */
 const PATIENCE_MS = 250;
-/** Of a path of which nothing is known yet: longer than a look at a dead mount takes. */
+/** How long a sample waits when nothing is known of a path yet: longer than a look at a dead mount takes. */
 const FIRST_PATIENCE_MS = 3_500;
-/** Somebody waits for the list of all, of which many may be dead. */
+/** How long the list of all file systems waits, many of which may not answer. */
 const CANDIDATES_PATIENCE_MS = 5_000;
-/** So long what is known of a configured path counts: a look at it starts a program. */
+/** How long the answer of a configured path counts: each look starts a program. */
 const SPACE_KEPT_MS = 4_000;
 const CANDIDATES_KEPT_MS = 10_000;
 const PLACES_KEPT_MS = 30_000;
@@ -26,7 +26,7 @@ const HIDDEN_TYPES = new Set(
 );
 const NOTHING: Space = { total: null, used: null, free: null, percent: null };
 
-/** Directories of a service; services with the same ones share what is known of them. */
+/** The directories of a service. Services with the same directories have the same key and share one answer. */
 export interface PlaceList {
   readonly key: string;
   readonly paths: readonly string[];
@@ -38,7 +38,7 @@ export function placeList(paths: readonly string[]): PlaceList {
 
 export class FileSystems {
   readonly #probe = new PathProbe();
-  /** Of its own, so that candidates and places that hang do not delay the configured paths. */
+  /** Looks at candidates and places, so that those that hang do not delay the configured paths. */
   readonly #slowProbe = new PathProbe();
   readonly #known = new Map<string, { readonly usage: FileSystemUsage; readonly atMs: number }>();
   readonly #looking = new Map<string, Promise<unknown>>();
@@ -46,7 +46,7 @@ export class FileSystems {
   readonly #refreshing = new Set<string>();
   #candidates: { readonly atMs: number; readonly found: Promise<FileSystemUsage[]> } | undefined;
 
-  /** The children that look. */
+  /** The child processes that look at paths. */
   pids(): number[] {
     return [...this.#probe.pids, ...this.#slowProbe.pids];
   }
@@ -73,7 +73,7 @@ export class FileSystems {
     return this.#candidates.found;
   }
 
-  /** What is known of these directories; they are looked at in the background. */
+  /** What is known of these directories: at first nothing, because they are looked at in the background. */
   places({ key, paths }: PlaceList): readonly PlaceUsage[] {
     const known = this.#places.get(key);
     const isOld = known === undefined || performance.now() - known.atMs > PLACES_KEPT_MS;
@@ -81,7 +81,7 @@ export class FileSystems {
     return known?.usages ?? [];
   }
 
-  /** Forgets the directories of services that are no longer asked for. */
+  /** Forgets all directories except these. */
   keepPlaces(lists: readonly PlaceList[]): void {
     const keys = new Set<string>();
     for (const { key } of lists) keys.add(key);
@@ -93,7 +93,7 @@ export class FileSystems {
     this.#slowProbe.close();
   }
 
-  /** A look that is still under way is not begun a second time. */
+  /** Looks at a path, or joins the look that is already under way. */
   #look(path: string): Promise<unknown> {
     const running = this.#looking.get(path);
     if (running !== undefined) return running;

@@ -1,14 +1,14 @@
-// One file of /proc of each process, held open from one look to the next: a read through a descriptor takes a third of
-// the time that opening the file anew does. A descriptor tells of its own process alone: once that has ended it tells
-// nothing, also when another process has the pid.
+// One /proc file of each process, held open from one look to the next: a read through a descriptor takes a third of
+// the time of opening the file again. A descriptor belongs to one process: once that has ended, reads fail, even when
+// another process has the pid.
 import { closeSync, openSync } from 'node:fs';
 import { descriptorLimit, lacksDescriptors } from '#kit/descriptors';
 import { heldRecord } from '#kit/kernel-text';
 import { procRecord } from './proc-text.ts';
 
-/** No more of the descriptors that the host may have are held, */
+/** The greatest part of the host's descriptors that are held. */
 const SHARE = 1 / 16;
-/** and no more than these, however many processes there are; the files of the others are opened for each look. */
+/** The greatest number of files that are held; those of further processes are opened for each look. */
 const MAX_HELD = 512;
 
 interface Held {
@@ -40,7 +40,7 @@ export class HeldFiles {
     }
   }
 
-  /** Holds a file that is not read in this round. */
+  /** Keeps a file open that is not read in this round. */
   keep(pid: number): void {
     const held = this.#held.get(pid);
     if (held !== undefined) held.round = this.#round;
@@ -52,13 +52,13 @@ export class HeldFiles {
     this.#round += 1;
   }
 
-  /** Holds nothing any more, also for a look that is under way. */
+  /** Closes all files and holds none from now on, not even for a look that is under way. */
   close(): void {
     this.#room = 0;
     this.#closeAll();
   }
 
-  /** undefined when there is no room for it, or it cannot be opened. */
+  /** undefined when there is no room for the file, or it cannot be opened. */
   #open(pid: number): Held | undefined {
     if (this.#held.size >= this.#room) return undefined;
     try {
@@ -66,7 +66,7 @@ export class HeldFiles {
       this.#held.set(pid, held);
       return held;
     } catch (error) {
-      // What the host lacks itself is given back.
+      // The host has run out of descriptors: those held here are given back.
       if (lacksDescriptors(error)) this.#closeAll();
       return undefined;
     }

@@ -1,4 +1,4 @@
-// CPU, memory and disks of the machine, or of this container where that is limited on its own.
+// CPU, memory and disks of the machine, or of this container when it has a cgroup of its own.
 import { availableParallelism } from 'node:os';
 import type { DiskCounters, SystemUsage } from './contract.ts';
 import { CpuMeter } from './cpu-meter.ts';
@@ -10,11 +10,11 @@ const KIB = 1_024;
 const SECTOR_BYTES = 512;
 const MS_PER_S = 1_000;
 const US_PER_MS = 1_000;
-/** Without a limit that is worth the name, shares below a tenth of a core are those of an idle container. */
+/** The least number of cores that percentages refer to: a smaller quota would make an idle container look busy. */
 const LEAST_CPUS = 0.1;
-/** Disks come and go rarely. */
+/** How long the list of disks counts, which changes rarely. */
 const DISKS_KEPT_MS = 60_000;
-/** The group of the machine does not become one of a container, but its files may be mounted late. */
+/** How long the host counts as outside a container: it stays outside, but cgroup files may be mounted late. */
 const NO_CONTAINER_KEPT_MS = 10_000;
 const MEMORY_ONLY = /^(?:loop|ram|zram)\d/;
 
@@ -74,7 +74,7 @@ export class MachineMeter {
   }
 }
 
-/** Disks that are not made of others, because what a volume does its disks do too. */
+/** Disks that are not made of other disks: the work of a volume is already counted at its disks. */
 function diskNames(): ReadonlySet<string> {
   const names = procNames('/sys/block').filter(name => !MEMORY_ONLY.test(name));
   return new Set(names.filter(name => procNames(`/sys/block/${name}/slaves`).length === 0));
@@ -105,19 +105,17 @@ function containerDisk(ioStat: string | null): DiskCounters | null {
 export function busyMs(stat: string): number | null {
   const found = /^cpu +(.*)/.exec(stat);
   if (found === null) return null;
-  // The last two, time of guests, are contained in the first two.
+  // The last two fields, the time of guests, are contained in `user` and `nice`.
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (found[1] ?? '').split(' ').map(Number);
   return ((user + nice + system + irq + softirq + steal) / TICKS_PER_S) * MS_PER_S;
 }
 
-/** `os.cpus` would also ask each core for its frequency. */
+/** Counts the cores in /proc/stat, because `os.cpus` would also ask each core for its frequency. */
 function coresOf(stat: string): number {
   return stat.match(/^cpu\d/gm)?.length ?? availableParallelism();
 }
 
-/**
- * How many cores a container may use; undefined where that is not limited. `text` is `<quota> <period>` or `max ...`.
- */
+/** How many cores a container may use; undefined without a limit. `text` is `<quota> <period>` or `max <period>`. */
 export function cpuLimit(text: string | null): number | undefined {
   const [quota, period] = (text ?? '').trim().split(' ').map(Number);
   if (quota === undefined || period === undefined || !(quota > 0) || !(period > 0)) return undefined;
@@ -138,7 +136,7 @@ function hostMemory(): Pick<SystemUsage, 'memory' | 'swap'> {
   };
 }
 
-/** The cache of files is not counted, because the kernel takes it back as soon as somebody needs the memory. */
+/** The cache of files is not counted, because the kernel takes it back as soon as a process needs the memory. */
 function containerMemory(current: number): SystemUsage['memory'] {
   const cache = procNumbers(procText(`${CGROUP}/memory.stat`) ?? '').get('inactive_file') ?? 0;
   const limit = Number(procText(`${CGROUP}/memory.max`)?.trim());
@@ -156,7 +154,7 @@ function loadOf(text: string): SystemUsage['load'] {
   return [one, five, fifteen];
 }
 
-/** The counters of the cores and the clock are not read at one moment. */
+/** A percentage may exceed 100, because the counters and the clock are not read at the same moment. */
 function capped(percent: number | null): number | null {
   return percent === null ? null : Math.min(percent, 100);
 }

@@ -7,11 +7,11 @@ const DEFAULT_INTERVAL_S = 2;
 const MIN_INTERVAL_S = 0.5;
 const MAX_INTERVAL_S = 10;
 const MS_PER_S = 1_000;
-/** A client with more unsent data is left out, because the next sample tells more than this one. */
+/** A client with more unsent data is not sent a sample: the next one will be newer. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
-/** A chart may have megabytes, and a sample of many processes more than 64 KiB. */
+/** Frames are compressed: a chart may have megabytes, and a sample of many processes more than 64 KiB. */
 const LONG = { compresses: true };
-/** What a first frame says where nothing is kept: the frontend then asks the route, which says why. */
+/** The members of a first frame when no plugin gives the past: the frontend then asks the route, which says why. */
 const NOTHING_KEPT = {
   bootstrap: '"items":[],"timestamps":[],"series":null,"stats":null,"truncated":false,"bucket_seconds":null',
   history: '"items":[],"truncated":false',
@@ -59,7 +59,7 @@ export class MetricsStream {
     return group;
   }
 
-  /** Without a sample there is no first frame. */
+  /** Sends the frame with the past, if the client asked for it. `bootstrap` sends nothing when there is no sample. */
   async #introduce(client: StreamClient): Promise<void> {
     const query = Object.fromEntries(client.query);
     if (isTrue(client.query.get('bootstrap'))) {
@@ -80,16 +80,16 @@ export class MetricsStream {
     try {
       return await history.members(kind, query);
     } catch {
-      // It was counted and told where it was called.
+      // The host has already counted and logged the failure.
       return NOTHING_KEPT[kind];
     }
   }
 
-  /** A sample that cannot be taken is left out; it was told by whoever takes it. */
+  /** Sends the newest sample to the clients, or nothing when none can be taken. */
   async #send(clients: readonly StreamClient[], intervalMs: number): Promise<void> {
     const sample = await this.#sampler.sample(intervalMs / 2).catch(() => undefined);
     if (sample === undefined) return;
-    // Encoded once for all of them.
+    // Encoded once for all clients.
     const frame = Buffer.from(`{"type":"snapshot","data":${this.#sampler.text(sample)}}`);
     for (const client of clients) if (client.unsentBytes <= MAX_UNSENT_BYTES) client.send(frame, LONG);
   }

@@ -1,4 +1,4 @@
-// The mount table as a sample needs it: where it cannot be read, as without a descriptor, no mount is known.
+// The mount table as a sample needs it: empty when it cannot be read, for example for lack of file descriptors.
 import { type Mount, readMounts } from '#kit/mountinfo';
 
 export async function mountsNow(): Promise<readonly Mount[]> {

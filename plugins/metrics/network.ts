@@ -3,7 +3,7 @@ import type { InterfaceUsage, NetworkCounters } from './contract.ts';
 import { procNames, procText } from './proc-text.ts';
 
 const CLASS = '/sys/class/net';
-/** Asking a network card for its speed may take a while. */
+/** How long speed and state of an interface count: asking a network card for its speed may take a while. */
 const LINKS_KEPT_MS = 10_000;
 const IS_UP = 1;
 
@@ -20,7 +20,7 @@ export class NetworkMeter {
     return [...counters.keys()].sort().map(name => this.#usage(name, counters));
   }
 
-  /** Those with these names, in their order, also when they are gone; every one for null. */
+  /** The interfaces with these names, in their order, including those that are gone; all interfaces for null. */
   read(names: readonly string[] | null): InterfaceUsage[] {
     if (names === null) return this.all();
     const counters = countersOf(procText('/proc/net/dev') ?? '');
@@ -56,7 +56,7 @@ export function totalOf(interfaces: readonly InterfaceUsage[]): NetworkCounters 
   };
 }
 
-/** Of /proc/net/dev: two lines of titles, then for each interface eight numbers of what came and eight of what went. */
+/** Parses /proc/net/dev: two header lines, then for each interface eight receive and eight send counters. */
 export function countersOf(text: string): ReadonlyMap<string, NetworkCounters> {
   const rows = text
     .split('\n')

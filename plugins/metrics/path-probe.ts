@@ -1,13 +1,13 @@
-// Looks at paths from children that can be abandoned, because a dead mount never answers. One child answers everybody;
-// others begin only beside those that wait for such a mount, so that it does not delay what lies elsewhere.
+// Looks at paths from child processes that can be abandoned, because a dead mount never answers. One child answers all
+// questions; another starts only while the ones before it wait for a slow path, so that it does not delay other paths.
 import { mountOf } from '#kit/mountinfo';
 import { turnWithTime } from '#kit/turns';
 import { mountsNow } from './mounts-now.ts';
 import { type PathAnswer, PathShell } from './path-shell.ts';
 
-/** A path that did not answer is not asked for again before this time has passed. */
+/** How long a path that did not answer is not looked at again. */
 const STALLED_MS = 60_000;
-/** So long the children before it wait until the next one begins. */
+/** How long a child must have waited for an answer before the next child gets a question. */
 const PATIENCE_MS = 250;
 const MAX_CHILDREN = 8;
 
@@ -19,16 +19,16 @@ interface Question {
 
 interface Lane {
   shell: PathShell | undefined;
-  /** When its present question was asked; null while it has none. */
+  /** When the present question was asked; null while there is none. */
   askedMs: number | null;
 }
 
-/** A path that did not answer. */
+/** A look at a path that did not answer. */
 interface Stall {
   readonly sinceMs: number;
   /** The child that was abandoned. */
   readonly shell: PathShell;
-  /** What was mounted there; null where that could not be read. */
+  /** What was mounted at the path; null when the mount table could not be read. */
   readonly mount: string | null;
 }
 
@@ -39,13 +39,13 @@ export class PathProbe {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** The children, for whoever lists processes. */
+  /** All children that are alive, including abandoned ones. */
   get pids(): number[] {
     const left = [...this.#stalls.values()].map(({ shell }) => (shell.isAlive ? shell.pid : undefined));
     return [...this.#lanes.map(({ shell }) => shell?.pid), ...left].filter(pid => pid !== undefined);
   }
 
-  /** null when the path does not answer. The path is absolute and one line. */
+  /** Looks at a path, which is absolute and one line. Gives null when it does not answer. */
   look(path: string, kind: Question['kind']): Promise<PathAnswer | null> {
     return new Promise(resolve => {
       this.#questions.push({ path, kind, resolve });
@@ -80,11 +80,11 @@ export class PathProbe {
   /** Never rejects. */
   async #ask(lane: Lane, { path, kind, resolve }: Question): Promise<void> {
     const isStalled = await this.#isStalled(path);
-    // A child that cannot be started at all says nothing of the path.
+    // A failure here is that of a child that cannot be started, which says nothing about the path.
     resolve(isStalled ? null : await this.#answer(lane, path, kind).catch(() => null));
     lane.askedMs = null;
     this.#next();
-    // The first one goes on waiting for questions.
+    // The first child stays alive for further questions.
     if (lane.askedMs !== null || lane === this.#lanes[0]) return;
     lane.shell?.abandon();
     lane.shell = undefined;
@@ -92,7 +92,7 @@ export class PathProbe {
 
   async #answer(lane: Lane, path: string, kind: Question['kind']): Promise<PathAnswer | null> {
     if (lane.shell?.isAlive === false) lane.shell = undefined;
-    // To start a child holds the event loop for some milliseconds.
+    // Starting a child holds the event loop for some milliseconds.
     if (lane.shell === undefined) await turnWithTime();
     if (this.#closed) return null;
     lane.shell ??= PathShell.start();
@@ -107,8 +107,9 @@ export class PathProbe {
   }
 
   /**
-   * A second child would hang as the first one does: one is left behind for each path, unless something else was
-   * mounted there since. What has answered, or may be asked again, is forgotten.
+   * Whether a look at the path would hang as an earlier one did. So at most one child is left behind for each path,
+   * unless something else was mounted there since. First forgets stalls that are old and whose child has ended or
+   * whose mount has changed.
    */
   async #isStalled(path: string): Promise<boolean> {
     for (const [other, { sinceMs, shell, mount }] of this.#stalls)

@@ -1,5 +1,5 @@
-// A child that looks at paths, one after the other: a shell, which costs a megabyte. Whoever touches a dead mount hangs
-// unkillably, so that the child may have to be left behind.
+// A shell as a child process, which looks at paths one after the other and costs a megabyte. A process that touches a
+// dead mount hangs and cannot be killed, so the child may have to be left behind.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -10,7 +10,8 @@ const ANSWER_MS = 3_000;
 
 /**
  * Reads lines `<id> <kind> <path>` and answers `<id> <d or f or -> <numbers or -> <real path>`. The numbers are those
- * of stat -f: size of a block, blocks in all, free, and free for everybody, then inodes in all and free.
+ * of stat -f: the size of a block, all blocks, free blocks, free blocks for users other than root, all inodes, free
+ * inodes.
  */
 const SCRIPT = `
 while IFS= read -r line; do
@@ -31,16 +32,16 @@ export interface PathAnswer {
   readonly isDirectory: boolean;
   /** The path without links; the path itself when it does not exist. */
   readonly real: string;
-  /** null when it was not asked for, or the file system does not tell. */
+  /** null when the question was about existence only, or stat -f failed. */
   readonly space: FileSystemNumbers | null;
 }
 
-/** Of statfs(2); blocks are in bytes. */
+/** The numbers of statfs(2). */
 interface FileSystemNumbers {
   readonly blockBytes: number;
   readonly blocks: number;
   readonly freeBlocks: number;
-  /** Without what is reserved for root. */
+  /** Free blocks without those that are reserved for root. */
   readonly availableBlocks: number;
   readonly inodes: number;
   readonly freeInodes: number;
@@ -52,7 +53,7 @@ export class PathShell {
   readonly #child: Shell;
   #lastId = 0;
   #answered: ((line: string) => void) | undefined;
-  /** Ends the present question when the child has ended, which says nothing about the path. */
+  /** Ends the present question when the child has ended. */
   #lost: (() => void) | undefined;
 
   private constructor(child: Shell) {
@@ -79,14 +80,15 @@ export class PathShell {
     return this.#child.pid;
   }
 
-  /** Also of one that hangs in the kernel after its end was asked for. */
+  /** Also true for a child that was killed but still hangs in the kernel. */
   get isAlive(): boolean {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   /**
-   * `lost` when the child has ended meanwhile, `late` when the path does not answer; then it is to be abandoned. The
-   * path is absolute and one line. One question at a time.
+   * Asks about a path, which is absolute and one line; one question at a time. Gives `lost` when the child has ended
+   * meanwhile, which says nothing about the path, and `late` when the path does not answer: the caller then abandons
+   * the child.
    */
   look(path: string, kind: 'space' | 'existence'): Promise<PathAnswer | 'late' | 'lost'> {
     this.#lastId += 1;
@@ -109,7 +111,7 @@ export class PathShell {
     });
   }
 
-  /** One that hangs in the kernel is left behind; it ends when the mount does. */
+  /** Kills the child. A child that hangs in the kernel is left behind and ends when the mount does. */
   abandon(): void {
     this.#child.kill('SIGKILL');
     this.#child.stdin.destroy();
@@ -119,9 +121,7 @@ export class PathShell {
   }
 }
 
-/**
- * undefined for a line that does not answer this question, as the second line of a path that has a line break in it.
- */
+/** undefined for a line that does not answer this question, such as the second line of a path with a line break. */
 function answerOf(line: string, id: string, path: string): PathAnswer | undefined {
   const found = /^(\d+) ([df-]) (\S+) (\/.*)$/.exec(line);
   if (found === null || found[1] !== id) return undefined;

@@ -4,9 +4,9 @@ import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import { jsonData } from '#kit/json-data';
 
-/** A sample waits no longer for what a plugin adds to it. */
+/** How long a sample waits for the members that plugins add to it. */
 const COLLECT_DEADLINE_MS = 1_000;
-/** Below the deadline of a stream that opens. */
+/** How long a new client waits for its first frame; shorter than the host's deadline for opening a stream. */
 const INTRODUCTION_DEADLINE_MS = 8_000;
 
 export const collectorPoint: PointOptions = {

@@ -1,4 +1,4 @@
-// Reads texts that the kernel makes: they come from memory, so that a read neither waits for a disk nor for a mount.
+// Reads texts that the kernel makes. They come from memory, so a read waits neither for a disk nor for a mount.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { kernelRecord, kernelText } from '#kit/kernel-text';
 
@@ -6,7 +6,7 @@ const ZERO = 48;
 const NINE = 57;
 const FORBIDDEN = new Set(['EACCES', 'EPERM']);
 
-/** null when it cannot be read: what it tells of is gone, or may not be seen. */
+/** null when the file cannot be read: its process or device is gone, or the host may not read it. */
 export function procText(file: string): string | null {
   try {
     return kernelText(file);
@@ -15,7 +15,7 @@ export function procText(file: string): string | null {
   }
 }
 
-/** See `kernelRecord`; null when it cannot be read. */
+/** See `kernelRecord`; null when the file cannot be read. */
 export function procRecord(file: string): Buffer | null {
   try {
     return kernelRecord(file);
@@ -24,9 +24,7 @@ export function procRecord(file: string): Buffer | null {
   }
 }
 
-/**
- * Puts the runs of digits from `start` on into `numbers`, which has as many places as are wanted; what lacks is NaN.
- */
+/** Fills `numbers` with the runs of digits from `start` on; places for which there is no number are NaN. */
 export function readNumbers(bytes: Uint8Array, start: number, numbers: Float64Array): void {
   let value = Number.NaN;
   let found = 0;
@@ -42,7 +40,7 @@ export function readNumbers(bytes: Uint8Array, start: number, numbers: Float64Ar
   numbers.fill(Number.NaN, found);
 }
 
-/** Empty when it cannot be read. */
+/** The names in a directory; empty when the directory cannot be read. */
 export function procNames(directory: string): string[] {
   try {
     return readdirSync(directory, 'latin1');
@@ -51,7 +49,7 @@ export function procNames(directory: string): string[] {
   }
 }
 
-/** null when it is gone; throws what the system says when links there may not be read at all. */
+/** The target of a link; null when it is gone. Throws EACCES or EPERM when the host may not read it. */
 export function procLink(file: string): string | null {
   try {
     return readlinkSync(file, 'latin1');
@@ -71,7 +69,7 @@ export function procNumbers(text: string): ReadonlyMap<string, number> {
   );
 }
 
-/** What is used of a total, in percent with one decimal; null when there is nothing to use. */
+/** `used` in percent of `total`, with one decimal; null when `total` is not above zero. */
 export function percentOf(used: number, total: number): number | null {
   if (!(total > 0)) return null;
   return Math.round(Math.min(Math.max(used / total, 0), 1) * 1_000) / 10;

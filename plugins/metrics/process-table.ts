@@ -1,4 +1,4 @@
-// All processes at one moment, one read each: proc(5) describes the fields of /proc/[pid]/stat.
+// All processes at one moment, from one read of /proc/[pid]/stat each; proc(5) describes the fields.
 import { readFileSync } from 'node:fs';
 import type { Breather } from './breather.ts';
 import { HeldFiles } from './held-files.ts';
@@ -7,25 +7,25 @@ import { procNames, readNumbers } from './proc-text.ts';
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: time(7). */
 export const TICKS_PER_S = 100;
 const MS_PER_TICK = 1_000 / TICKS_PER_S;
-/** The kernel threads are the children of this process, where they can be seen at all. */
+/** The pid of kthreadd: kernel threads are its children, where they can be seen at all. */
 const KERNEL_THREADS_PARENT = 2;
-/** So long a kernel thread is not looked at again: pids go round, so that its own is not given anew at once. */
+/** How long a kernel thread is not read again: the kernel does not reuse a pid at once. */
 const KERNEL_THREADS_KEPT_MS = 10_000;
-/** A process of which the kernel has told the same for so long, */
+/** How long a process must have shown the same numbers to count as quiet. */
 const QUIET_MS = 1_000;
-/** is not looked at again for so long, unless somebody watches it. */
+/** How long a quiet process is not read again, unless it is watched. */
 const REST_MS = 5_000;
-/** Key of the size of a page in the auxiliary vector: getauxval(3). */
+/** The key of the page size in the auxiliary vector: getauxval(3). */
 const AT_PAGESZ = 6n;
 const PAGE_BYTES = pageBytes();
 const OPENING = '('.charCodeAt(0);
 const CLOSING = ')'.charCodeAt(0);
 const ONE = '1'.charCodeAt(0);
 const NINE = '9'.charCodeAt(0);
-/** Of what the kernel is removing. */
+/** States of a process that the kernel is removing. */
 const GONE_STATES = [...'Xx'].map(state => state.charCodeAt(0));
 const ZOMBIE = 'Z'.charCodeAt(0);
-/** The numbers behind the state, up to `rss`. */
+/** The numbers after the state, up to `rss`. */
 const numbers = new Float64Array(21);
 
 export interface ProcessRow {
@@ -33,7 +33,7 @@ export interface ProcessRow {
   readonly parentPid: number;
   readonly pgid: number;
   readonly name: string;
-  /** Whether it has ended and was not waited for yet; its time moves to its parent only then. */
+  /** Whether the process has ended and its parent has not waited for it: only then its time moves to the parent. */
   readonly isZombie: boolean;
   /** Clock ticks after boot. */
   readonly startTicks: number;
@@ -48,7 +48,7 @@ export interface ProcessRow {
   readonly virtualBytes: number;
 }
 
-/** What was read of a process last, and the row that was made of it: most processes do nothing between two looks. */
+/** The last reading of a process and its row, which stays the same while the reading does: most processes are idle. */
 interface Known {
   bytes: Buffer;
   length: number;
@@ -59,7 +59,7 @@ interface Known {
 
 export interface ProcessRows {
   readonly rows: readonly ProcessRow[];
-  /** Those that were not looked at this time. */
+  /** Rows of processes that were not read this time. */
   readonly resting: ReadonlySet<ProcessRow>;
 }
 
@@ -71,7 +71,7 @@ export class ProcessTable {
   #known = new Map<number, Known>();
   #kernelThreads: { readonly atMs: number; readonly pids: Set<number> } = { atMs: 0, pids: new Set() };
 
-  /** Threads of the kernel are left out. Processes that are watched do not rest. */
+  /** Reads all processes except kernel threads. A process that is watched is read each time. */
   async read(breather: Breather, isWatched: (pid: number) => boolean): Promise<ProcessRows> {
     const rows: ProcessRow[] = [];
     const resting = new Set<ProcessRow>();

@@ -10,25 +10,22 @@ import { type ProcessRow, ProcessTable, treesOf } from './process-table.ts';
 import { SocketMap } from './sockets.ts';
 
 const MAX_EXTERNAL = 20;
-/** A process is put into its container before it does anything there. */
+/** How long the container of a process counts; a process rarely moves to another one. */
 const CONTAINER_KEPT_MS = 10_000;
 const CONTAINER_ENGINE = /[/:](?:docker|kubepods|libpod|containerd)/;
-/** As engines name it where systemd makes the groups; the engine itself is a service. */
+/** The cgroup of a container where systemd makes the groups. The engine itself is a service and has no scope. */
 const CONTAINER_SCOPE = /\/((?:docker|libpod|cri-containerd|crio)-[^/]{1,128}\.scope)(?:\/|$)/;
 
-/**
- * So long what a process has read and written is not asked again while nothing else that the kernel tells of it
- * changes.
- */
+/** How long the disk counters of a process are not read again while its row does not change. */
 const DISK_KEPT_MS = 4_000;
 
 const ioNumbers = new Float64Array(6);
 
 interface KnownDisk {
-  /** The same object as long as nothing of the process has changed. */
+  /** The same object as long as the numbers of the process have not changed. */
   readonly row: ProcessRow;
   readonly atMs: number;
-  /** null when it is not told. */
+  /** null when the host may not read them. */
   readonly counters: DiskCounters | null;
 }
 
@@ -46,13 +43,13 @@ export class ProcessMeter {
   readonly #cpu = new CpuMeter();
   readonly #treeCpu = new CpuMeter();
   readonly #sockets = new SocketMap();
-  /** By pid: of the last round, and of this one. */
+  /** Disk counters of the last round by pid; `#disksSeen` holds those of this round. */
   #disks: ReadonlyMap<number, KnownDisk> = new Map();
   #disksSeen = new Map<number, KnownDisk>();
   #managedPids: ReadonlySet<number> = new Set();
   #containers: { readonly atMs: number; readonly ids: Map<string, string | null> } = { atMs: 0, ids: new Map() };
 
-  /** `own` are processes of the host that belong to no list. */
+  /** `own` are child processes of the host that appear in neither list. */
   async read(running: readonly ProcessSnapshot[], own: ReadonlySet<number>): Promise<ProcessesUsage> {
     const breather = new Breather();
     const roots = new Map(running.flatMap(snapshot => (snapshot.pid === null ? [] : [[snapshot.pid, snapshot]])));
@@ -102,8 +99,8 @@ export class ProcessMeter {
   }
 
   /**
-   * The time of children that were waited for is counted too, and that of those that were not yet: what a process used
-   * moves to its parent with that, so that the sum goes on growing. So does what it has read and written.
+   * CPU time is summed over zombies and over children that were waited for, too. The time of a process moves to its
+   * parent when the parent waits for it, so the sum never shrinks. The same holds for bytes read and written.
    */
   async #tree(
     processName: string,
@@ -159,7 +156,7 @@ export class ProcessMeter {
     return id;
   }
 
-  /** null when none of them tells. */
+  /** The summed disk counters of the processes; null when none of them can be read. */
   async #diskOf(rows: readonly ProcessRow[], nowMs: number, breather: Breather): Promise<DiskCounters | null> {
     let total: DiskCounters | null = null;
     for (const row of rows) {
@@ -181,7 +178,7 @@ export class ProcessMeter {
   }
 }
 
-/** Of /proc/[pid]/io; null when it does not tell. */
+/** The counters in /proc/[pid]/io; null when it cannot be read or is empty. */
 function countersOf(io: Buffer | null): DiskCounters | null {
   if (io === null || io.length === 0) return null;
   // In the order of proc(5): rchar, wchar, syscr, syscw, read_bytes, write_bytes.
@@ -199,7 +196,7 @@ function sumOf(a: DiskCounters, b: DiskCounters): DiskCounters {
   };
 }
 
-/** The scope of a container, or else the last part of the first cgroup below that of a container engine. */
+/** The container in the text of /proc/[pid]/cgroup: its scope, or else the last part of a path below an engine's. */
 export function containerIn(cgroups: string): string | null {
   for (const line of cgroups.split('\n')) {
     const [, scope] = CONTAINER_SCOPE.exec(line) ?? [];

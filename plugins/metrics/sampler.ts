@@ -1,4 +1,4 @@
-// The one sampler: everybody who needs numbers gets the newest sample, and callers at one time share the making of it.
+// The only sampler: all callers get the newest sample, and callers at the same time share the taking of a new one.
 import type { Host } from '#core';
 import { timeAt } from '#kit/boot-clock';
 import { turnWithTime } from '#kit/turns';
@@ -16,7 +16,7 @@ import { readSettings } from './settings.ts';
 import { sampleToKept, sampleToWire } from './wire.ts';
 
 const MS_PER_S = 1_000;
-/** Of a sample that answers a request. */
+/** How old a sample may be that answers a request. */
 const DEFAULT_AGE_MS = 2_000;
 
 interface BlockFacts {
@@ -124,7 +124,7 @@ export class Sampler implements MetricsSampler {
     const managed = trees.map(tree => {
       const { ports, places } = facts.get(tree.processName) ?? NO_FACTS;
       lists.push(places);
-      // Member by member, because V8 is slow at copying what is left of an object.
+      // Member by member, because V8 copies the rest of a destructured object slowly.
       return {
         processName: tree.processName,
         pid: tree.pid,
@@ -145,7 +145,7 @@ export class Sampler implements MetricsSampler {
     return managed;
   }
 
-  /** What the blocks say, by process name; read anew when the configuration or the templates have changed. */
+  /** The facts of the blocks, by process name; read again when the configuration or the templates have changed. */
   #factsNow(): ReadonlyMap<string, BlockFacts> {
     const store = this.#host.use('config.store');
     const templates = this.#host.find('service.templates');
@@ -168,7 +168,7 @@ export class Sampler implements MetricsSampler {
 
 let firstProcessTicks: number | undefined;
 
-/** The first process lives as long as everything else, so that its start is read once. */
+/** Process 1 lives as long as the machine or the container, so its start is read once. */
 function startOfFirstProcess(): number | null {
   if (firstProcessTicks === undefined) {
     const text = procText('/proc/1/stat');

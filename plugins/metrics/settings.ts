@@ -34,13 +34,13 @@ export const metricsSection = z.object({
 
 export type MetricsSettings = {
   readonly scope: 'auto' | 'host' | 'cgroup';
-  /** Normalised; the first is the primary one. */
+  /** Normalised paths; the first is shown where there is room for one. */
   readonly paths: readonly string[];
-  /** null for all. */
+  /** null when all interfaces are counted. */
   readonly interfaces: readonly string[] | null;
 };
 
-/** Reads the section as it is in force, whatever the file says. */
+/** Reads the section; values that are missing or not valid are replaced by the defaults. */
 export function readSettings(section: unknown): MetricsSettings {
   const { system_scope, filesystem_paths, network_interfaces } = (section ?? {}) as Record<string, unknown>;
   const paths = textsOf(filesystem_paths)

@@ -1,21 +1,22 @@
-// Which process listens on which port and is connected with whom. The kernel tells sockets by inode and descriptors by
-// process, so that both have to be read; what was read is kept for a while because that is much.
+// The listening ports and the connections of processes. The kernel lists sockets by inode and descriptors by process,
+// so both have to be read; both are kept for a while, because reading them takes long.
 import { readFile } from 'node:fs/promises';
 import type { Breather } from './breather.ts';
 import type { Connection } from './contract.ts';
 import { procLink, procNames } from './proc-text.ts';
 
+/** How long the list of sockets and the descriptors of a process count at least. */
 const KEPT_MS = 10_000;
-/** So long for each descriptor of a process that nobody manages, if that is longer: a look reads all of them. */
+/** The time for each descriptor of an external process, if the product is longer: a look reads all descriptors. */
 const KEPT_PER_DESCRIPTOR_MS = 200;
-/** So long for a process of which the kernel tells the same as when it was looked at; no look counts for longer. */
+/** The longest time that descriptors count: that of a process whose numbers do not change. */
 const UNCHANGED_KEPT_MS = 60_000;
-/** So much more time than it took passes before the list of sockets is read again without need. */
+/** The list of sockets counts for this many times the time that reading it took, if that is longer. */
 const LIST_SHARE = 2_000;
 const MAX_CONNECTIONS = 50;
-/** A process may hold as many descriptors as it likes; no more of one are looked at. */
+/** At most so many descriptors of one process are read. */
 const MAX_DESCRIPTORS = 8_192;
-/** No more connections of the machine are read. */
+/** At most so many sockets of the machine are read. */
 const MAX_SOCKETS = 65_536;
 
 const LISTENING = '0A';
@@ -26,7 +27,7 @@ export interface SocketUse {
   readonly connections: readonly Connection[];
 }
 
-/** A line of the kernel's list, whose addresses are read when somebody asks for them. */
+/** A line of the kernel's list, whose addresses are parsed only when they are asked for. */
 class Socket {
   readonly isListening: boolean;
   readonly #local: string;
@@ -55,11 +56,11 @@ interface SocketList {
   readonly keptMs: number;
   /** By inode. */
   readonly sockets: ReadonlyMap<string, Socket>;
-  /** Inodes that were held before and are not in it: of other kinds, or neither listening nor connected. */
+  /** Inodes of descriptors that are not in the list: sockets of other kinds, or neither listening nor connected. */
   readonly others: Set<string>;
 }
 
-/** A process as the kernel tells of it: the same object as long as nothing of that has changed. */
+/** A reading of a process: the same object as long as its numbers have not changed. */
 interface Reading {
   readonly pid: number;
   readonly key: string;
@@ -68,7 +69,7 @@ interface Reading {
 interface Held {
   readonly reading: Reading;
   readonly atMs: number;
-  /** While nobody manages the process, and it changes. */
+  /** How long the inodes count while the numbers of the process change and it is not a managed one. */
   readonly keptMs: number;
   readonly inodes: readonly string[];
 }
@@ -83,8 +84,9 @@ export class SocketMap {
   readonly #byProcess = new Map<string, Held>();
 
   /**
-   * Forgets what is too old. The kernel goes through all its buckets for the list of sockets, empty ones too, which may
-   * take tens of milliseconds; hence it is read again soon only for a socket that is not in it.
+   * Forgets inodes that are too old, and reads the list of sockets again when it is too old. The kernel goes through
+   * all its hash buckets for that list, empty ones too, which may take tens of milliseconds; so it is read sooner only
+   * for a socket that is missing from it.
    */
   async refresh(breather: Breather, nowMs: number): Promise<void> {
     if (nowMs - this.#lookedMs < KEPT_MS) return;
@@ -93,7 +95,7 @@ export class SocketMap {
     for (const [key, { atMs }] of this.#byProcess) if (nowMs - atMs >= UNCHANGED_KEPT_MS) this.#byProcess.delete(key);
   }
 
-  /** Looks again at those of these processes of which what is known is too old. */
+  /** Reads again the inodes of these processes that are too old. */
   async look(processes: readonly Reading[], nowMs: number, breather: Breather, isManaged: boolean): Promise<void> {
     for (const reading of processes) {
       if (this.#isKnown(reading, nowMs, isManaged)) continue;
@@ -104,15 +106,13 @@ export class SocketMap {
     if (isManaged && this.#isLacking(processes, nowMs)) await this.#readList(nowMs, breather);
   }
 
-  /**
-   * Whether `look` would read something. A new socket of a managed process is found without waiting for the next list.
-   */
+  /** Whether `look` would read something: old inodes, or the list because a managed process has a new socket. */
   isDue(processes: readonly Reading[], nowMs: number, isManaged: boolean): boolean {
     for (const reading of processes) if (!this.#isKnown(reading, nowMs, isManaged)) return true;
     return isManaged && this.#isLacking(processes, nowMs);
   }
 
-  /** What these processes use together, as far as it is known. */
+  /** The ports and connections of these processes together, as far as they are known. */
   useOf(processes: readonly Reading[]): SocketUse {
     const { sockets } = this.#list;
     const inodes: string[] = [];
@@ -166,7 +166,7 @@ async function readInodes(
       if (breather.isDue) await breather.breathe();
     }
   } catch {
-    // What may not be read of one descriptor may not be read of the others.
+    // If one descriptor may not be read, neither may the others.
   }
   return { inodes, looked };
 }
@@ -178,7 +178,7 @@ async function readSockets(
   let tookMs = 0;
   for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
     const beganMs = performance.now();
-    // By another thread, because the event loop must not stand still for so long.
+    // Read asynchronously, in another thread, because it would hold the event loop for too long.
     const text = await readFile(file, 'latin1').catch(() => '');
     tookMs += performance.now() - beganMs;
     for (const line of text.split('\n').slice(1, MAX_SOCKETS)) {
@@ -191,7 +191,7 @@ async function readSockets(
   return { sockets, tookMs };
 }
 
-/** The kernel writes an address as words of four bytes, each in the byte order of the machine, and the port plainly. */
+/** The kernel writes an address as 32-bit words in the byte order of the machine, and the port as a plain number. */
 export function addressOf(text: string): readonly [address: string, port: number] {
   const [words = '', port = ''] = text.split(':');
   const bytes = Buffer.from(words, 'hex');

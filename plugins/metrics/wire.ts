@@ -21,7 +21,7 @@ const totalSchema = z.object({ total: number, used: number, percent: number });
 const diskSchema = z.lazy(() =>
   z.object({ read_bytes: z.int(), write_bytes: z.int(), read_count: z.int(), write_count: z.int() }).nullable(),
 );
-/** Of the machine or the container it is told also where the kernel does not tell it. */
+/** The counters of the machine or the container: the object is always there, with null for unknown counters. */
 const allDisksSchema = z.object({ read_bytes: number, write_bytes: number, read_count: number, write_count: number });
 
 const fileSystemSchema = z.lazy(() =>
@@ -129,7 +129,7 @@ export function sampleToWire(sample: Sample): ResponseBody<typeof sampleSchema> 
   return toWire(sample, sample.collected, managed => ({ ...keptOf(managed), ...liveOf(managed) }));
 }
 
-/** Leaves out what is of use live only, and what the contributors of members do not keep. */
+/** The form that a history keeps: without the members that are useful only live, or that collectors do not keep. */
 export function sampleToKept(
   sample: Sample,
   collectors: Iterable<Contribution<MetricsCollector>>,
@@ -151,7 +151,7 @@ function keptBy(kept: (value: unknown) => unknown, value: unknown): unknown {
   try {
     return value === null || value === undefined ? null : (kept(value) ?? null);
   } catch {
-    // It was counted and told where it was called.
+    // The host has already counted and logged the failure.
     return null;
   }
 }
@@ -276,7 +276,7 @@ function liveOf({ connections, places, configuredPorts }: ManagedUsage) {
   };
 }
 
-/** Of all file systems that the directories lie on. */
+/** The used bytes of all file systems that hold the directories; each file system counts once. */
 function usedOf(places: ManagedUsage['places']): number {
   const used = new Map(places.map(({ device, space }) => [device, space?.used ?? 0]));
   return [...used.values()].reduce((sum, bytes) => sum + bytes, 0);
