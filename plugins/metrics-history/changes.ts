@@ -1,4 +1,4 @@
-// Samples as another store takes them: those written after others, and those of a time.
+// Samples as another store reads them: those that were written after a mark, and those of given times.
 import { randomUUID } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import type { SqliteDatabase } from '#core';
@@ -14,7 +14,7 @@ const MS_PER_S = 1_000;
 const HOUR_S = 3_600;
 const ID = 'history_id';
 
-/** A number of a change; without a sample when that is damaged. */
+/** A change with its number; the sample is undefined when it is damaged. */
 interface Change {
   readonly seq: number;
   readonly sample: KeptSample | undefined;
@@ -40,10 +40,7 @@ export function pendingAfter(db: SqliteDatabase, { seq }: { readonly seq: number
   return prepared(db, 'SELECT count(*) FROM metrics_snapshots WHERE seq > ?').pluck().get(seq) as number;
 }
 
-/**
- * The time of the oldest sample that was written after a mark; null without any, undefined when the mark is another
- * file's.
- */
+/** The time of the oldest sample written after a mark; null without any, undefined for the mark of another file. */
 export function oldestAfter(db: SqliteDatabase, { id, seq }: HistoryMark): number | null | undefined {
   if (metadata(db, ID) !== id) return undefined;
   return prepared(db, 'SELECT min(timestamp) FROM metrics_snapshots WHERE seq > ?').pluck().get(seq) as number | null;
@@ -78,7 +75,7 @@ export function* samplesAt(
   }
 }
 
-/** What is older than what was removed for want of room is not told. */
+/** Of these times, those that the file has no trace of; times up to the last removal for lack of space are left out. */
 export function unknownTimes(db: SqliteDatabase, { timestamps }: { readonly timestamps: readonly number[] }): number[] {
   const removedUntilMs = counter(db, 'removed_until_ms');
   const point = prepared(db, 'SELECT 1 FROM metrics_points WHERE at_ms = ?');

@@ -1,4 +1,4 @@
-// Answers that are made of pieces: samples one after the other, and what a new client of the stream gets of the past.
+// Answers that are made of pieces: lists of samples, and the first frame of a new client of the stream.
 import { promisify } from 'node:util';
 import { constants, gunzip, inflateRaw } from 'node:zlib';
 import type { z } from 'zod';
@@ -6,7 +6,7 @@ import { gzipFile, pieceOf } from './codec/gzip-pieces.ts';
 import type { History } from './history.ts';
 import { type chartQuery, chartWindow, samplesWindow } from './wire.ts';
 
-/** A first frame with samples holds no more; the oldest are left out. */
+/** How many compressed bytes of samples a first frame has at most; the oldest samples are left out. */
 const MAX_FRAME_BYTES = 32 * 1_024 * 1_024;
 
 const unpacked = promisify(gunzip);
@@ -15,7 +15,7 @@ const SYNC = { finishFlush: constants.Z_SYNC_FLUSH };
 const BEGIN = pieceOf(Buffer.from('{"items":['));
 const COMMA = pieceOf(Buffer.from(','));
 
-/** An answer of `GET /metrics/history`, as JSON text by gzip. */
+/** An answer of `GET /metrics/history`, as JSON text compressed by gzip. */
 export async function sampleFile(
   history: History,
   { since, limit }: ReturnType<typeof samplesWindow>,
@@ -42,7 +42,7 @@ export async function introduce(
 ): Promise<string> {
   if (kind === 'bootstrap') return members(await unpacked(await history.chart(chartWindow(query))));
   const { since, limit: wanted } = samplesWindow(query);
-  // Half of the samples are left out until the rest fits.
+  // The limit is halved until the samples fit.
   for (let limit = wanted; ; limit = Math.floor(limit / 2)) {
     const { pieces, truncated } = await history.samples(since, limit);
     const texts: Buffer[] = [];
@@ -56,7 +56,7 @@ export async function introduce(
   }
 }
 
-/** Without the braces of the object. */
+/** The JSON text of an object without its braces. */
 function members(text: Uint8Array): string {
   return Buffer.from(text).toString('utf8', 1, text.length - 1);
 }

@@ -1,4 +1,4 @@
-// What runs in the thread of the database.
+// The functions that run in the thread of the database.
 import type { SqliteDatabase } from '#core';
 import { refuseCostlyJson } from '#kit/nesting';
 import { prepared } from '#kit/prepared-statement';
@@ -40,7 +40,7 @@ export { migrations };
 const PIECE_BYTES = 256 * 1_024;
 const UNREAD_ROWS = 200;
 const MS_PER_S = 1_000;
-/** Samples of a later time than this were never taken, and would stretch every chart. */
+/** How far ahead of now an imported sample may be: a later one cannot be right, and would stretch every chart. */
 const CLOCK_SLACK_S = 86_400;
 
 export interface StorageNumbers {
@@ -75,7 +75,7 @@ export function restore(db: SqliteDatabase, { samples }: { readonly samples: rea
   });
 }
 
-/** Writes what of the lines is a sample, and counts what is not. */
+/** Writes the lines that are samples, and counts the others as skipped. */
 export function importLines(db: SqliteDatabase, lines: readonly string[]): { samples: number; skipped: number } {
   const latest = Date.now() / MS_PER_S + CLOCK_SLACK_S;
   const samples = lines.flatMap(line => {
@@ -98,7 +98,7 @@ export function importLines(db: SqliteDatabase, lines: readonly string[]): { sam
   }
 }
 
-/** Only what cannot be written is left out. */
+/** Writes each sample in a transaction of its own, so that only those that cannot be written are left out. */
 function importOneByOne(db: SqliteDatabase, samples: readonly ReturnType<typeof parseSample>[], lines: number) {
   let written = 0;
   let failure: unknown;
@@ -111,12 +111,12 @@ function importOneByOne(db: SqliteDatabase, samples: readonly ReturnType<typeof 
       failure = error;
     }
   }
-  // Nothing at all can be written: that is a fault of the database, unless it comes of what the lines hold.
+  // When nothing can be written, a failure of SQLite is that of the database and not of the lines.
   if (written === 0 && isOfDatabase(failure)) throw failure;
   return { samples: written, skipped: lines - written };
 }
 
-/** Whether the whole batch can be tried again later. */
+/** Whether the file is locked, so that the whole batch can be tried again later. */
 function isLocked(failure: unknown): boolean {
   return String((failure as { readonly code?: unknown } | undefined)?.code).startsWith('SQLITE_BUSY');
 }
@@ -125,7 +125,7 @@ function isOfDatabase(failure: unknown): boolean {
   return String((failure as { readonly code?: unknown } | undefined)?.code).startsWith('SQLITE_');
 }
 
-/** By gzip. */
+/** The answer of `GET /metrics/history_series`, compressed by gzip. */
 export function chart(db: SqliteDatabase, request: ChartRequest): Uint8Array {
   return chartText(db, request);
 }
@@ -135,14 +135,12 @@ export function rehearseChart(db: SqliteDatabase, { now }: { readonly now: numbe
   rehearse(db, now);
 }
 
-/** By gzip; null when there are more entries than fit. */
+/** See `joinedChartText`. */
 export function joinedChart(db: SqliteDatabase, request: JoinedChartRequest): Uint8Array | null {
   return joinedChartText(db, request);
 }
 
-/**
- * The texts of another store's samples, separated by commas; damaged ones are left out, and null is for none at all.
- */
+/** The texts of another store's samples, separated by commas, without damaged ones; null when none is left. */
 export function pieceOfPayloads(
   db: SqliteDatabase,
   { rows }: { readonly rows: readonly StoredPayload[] },
@@ -152,7 +150,8 @@ export function pieceOfPayloads(
 }
 
 /**
- * The number and the time of the oldest of the newest `limit` samples, and whether there are older ones in the window.
+ * The newest samples of a window, at most `limit`: how many there are, the time of the oldest of them, and whether the
+ * window has older ones.
  */
 export function windowOf(
   db: SqliteDatabase,
@@ -174,7 +173,7 @@ export function windowOf(
   return { samples, from: newest[samples - 1] ?? null, truncated };
 }
 
-/** The texts of samples of this span, in order, separated by commas within a piece. */
+/** The texts of the samples of a span, in order, separated by commas within a piece. */
 export function* pieces(
   db: SqliteDatabase,
   { from, before }: { readonly from: number; readonly before?: number },
@@ -196,7 +195,7 @@ function listed(texts: readonly Buffer[]): Buffer {
   return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text])));
 }
 
-/** The parts that charts need, in order. */
+/** The JSON texts of the parts that charts need, in order. */
 export function* items(
   db: SqliteDatabase,
   { from, until }: { readonly from: number; readonly until: number },
@@ -222,12 +221,12 @@ export function storage(db: SqliteDatabase): StorageNumbers {
   };
 }
 
-/** Whether there is more to do. */
+/** Does one piece of the maintenance. Returns whether there is more to do. */
 export function maintain(db: SqliteDatabase, limits: Limits): boolean {
   return db.transaction(() => maintainOnce(db, limits))();
 }
 
-/** Takes the numbers of an earlier program's samples into the tables; whether there are more. */
+/** Writes the numbers of some samples of an earlier program into the tables. Returns whether there are more. */
 export function readUnread(db: SqliteDatabase): boolean {
   if (counter(db, 'unread_samples') <= 0) return false;
   const rows = prepared(
@@ -280,7 +279,7 @@ function* eachText(
   }
 }
 
-/** What the thread remembers of its database is forgotten with a transaction that is taken back. */
+/** Runs the work in a transaction. A rollback also clears the memory of the thread, which may hold undone changes. */
 function atomically(db: SqliteDatabase, work: () => void): void {
   try {
     db.transaction(work)();

@@ -1,4 +1,4 @@
-// The history of samples: has them recorded, removes what is too old, and reads what is asked for.
+// The history of samples: has them recorded, removes those that are too old or too many, and reads them.
 import path from 'node:path';
 import { type Database, type Host, Problem } from '#core';
 import { entryIn, fileVersions } from '#kit/fs-out-of-process';
@@ -28,18 +28,18 @@ const MAINTENANCE_MS = 300_000;
 const READ_MS = 30_000;
 const MS_PER_S = 1_000;
 const DAY_S = 86_400;
-/** Who asks for the same chart within this time shares an answer. */
+/** How long requests for the same chart share an answer. */
 const SHARED_MS = 2_000;
-/** A start is over so long after it, for what nobody waits for. */
+/** How long after the start the first chart is rehearsed, so that it does not delay the start. */
 const REHEARSAL_MS = 2_000;
-/** Samples that the thread of the database makes ready for another store at a time. */
+/** How many samples for another store the thread of the database prepares at a time. */
 const PAGE_ROWS = 25;
 
 export type ChartQuery = Omit<ChartRequest, 'now'>;
 
 interface Storage extends Statements.StorageNumbers {
   readonly path: string;
-  /** Of the file and those that belong to it. */
+  /** The size of the file together with its `-wal` and `-shm` files. */
   readonly fileBytes: number;
   /** Why nothing can be read or written; null when all is well. */
   readonly error: string | null;
@@ -72,7 +72,7 @@ export class History implements MetricsHistory {
     });
   }
 
-  /** Begins to take samples, and with what earlier programs left. */
+  /** Begins to take samples, and to import the files of an earlier program. */
   start(): void {
     this.#recorder.begin();
     this.#host.every(MAINTENANCE_MS, () => this.#maintain());
@@ -83,19 +83,19 @@ export class History implements MetricsHistory {
     const before = this.#settings;
     const settings = this.#read();
     const last = this.#database;
-    // What cannot be opened at all, as another plugin's file, changes nothing.
+    // Opened first: when that fails, for example for another plugin's file, the settings stay as they are.
     if (before.file !== settings.file) this.#database = this.#open(settings);
     this.#settings = settings;
     if (before.intervalMs !== settings.intervalMs) this.#recorder.reschedule();
     if (last !== this.#database) await last.close();
     if (before.maxAgeDays === settings.maxAgeDays && before.maxBytes === settings.maxBytes) return;
-    // Others who hear of the change do not wait for it.
+    // Not awaited, so that other plugins do not wait with their part of the change.
     void this.#maintain().catch(error => {
       if (!this.#host.signal.aborted) this.#host.log.error('what is too old or too much is not removed yet', error);
     });
   }
 
-  /** Writes what waits in memory, as far as it can be written now. */
+  /** Writes the samples that wait in memory, as far as that is possible now. */
   async close(): Promise<void> {
     clearTimeout(this.#rehearsal);
     await this.#recorder.end();
@@ -106,7 +106,7 @@ export class History implements MetricsHistory {
     return this.#recorder.fault;
   }
 
-  /** JSON text, by gzip. */
+  /** The data of a chart as JSON text, compressed by gzip. */
   chart(query: ChartQuery): Promise<Uint8Array> {
     const { since, bucketSeconds, maxPoints } = query;
     const key = [since === null ? 'all' : Math.floor((since * MS_PER_S) / SHARED_MS), bucketSeconds, maxPoints].join();
@@ -120,8 +120,8 @@ export class History implements MetricsHistory {
   }
 
   /**
-   * The newest samples since a time, in order, as pieces of a list's JSON text; and whether some were left out. Those
-   * that were taken while the clock was ahead are of a time that has not come.
+   * The newest samples since a time, in order, as pieces of a list's JSON text; and whether some were left out. Samples
+   * of the future, taken while the clock was ahead, are not among them.
    */
   async samples(since: number | null, limit: number): Promise<SampleWindow> {
     const before = (Date.now() + 1) / MS_PER_S;
@@ -173,7 +173,7 @@ export class History implements MetricsHistory {
     return this.#other.isActive;
   }
 
-  /** Of the other store that the configuration chooses; undefined when there is none. */
+  /** The status of the other store that the configuration chooses; undefined when there is none. */
   async otherStatus(options: { readonly probe: boolean }): Promise<HistoryStoreStatus | undefined> {
     return this.#other.store?.status(options);
   }
@@ -234,7 +234,7 @@ export class History implements MetricsHistory {
     return maxAgeDays === null ? Number.NEGATIVE_INFINITY : provenNowMs() / MS_PER_S - maxAgeDays * DAY_S;
   }
 
-  /** Without `force`, an import that was complete is not made again. A second call shares the one that runs. */
+  /** Imports an earlier program's files, once at a time. Without `force`, a complete import is not repeated. */
   async import(force: boolean): Promise<Statements.ImportRecord> {
     if (this.#importing === undefined && !force) {
       const record = await this.#database.call('importRecord', undefined);
@@ -277,7 +277,7 @@ export class History implements MetricsHistory {
     while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('maintain', limits))));
   }
 
-  /** What another store holds may leave the own file earlier. */
+  /** The age limit of the own file; it may be shorter while another store holds the samples. */
   #ownAgeDays(): number | null {
     const { maxAgeDays } = this.#settings;
     const local = this.#other.isActive ? this.#other.store?.localAgeDays() : undefined;
@@ -322,10 +322,10 @@ export class History implements MetricsHistory {
 }
 
 async function* none(): AsyncGenerator<never> {
-  // There is no piece.
+  // Yields nothing.
 }
 
-/** Waits for the first piece, so that what cannot be read at all is told before an answer has begun. */
+/** Waits for the first piece, so that a failure to read is reported before the answer has begun. */
 async function begun<Piece>(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
   const iterator = pieces[Symbol.asyncIterator]();
   const first = await iterator.next();

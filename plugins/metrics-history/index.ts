@@ -1,4 +1,4 @@
-// The history of metrics: samples are kept in a SQLite file, and read as they were or as the data of a chart.
+// The history of metrics: samples are kept in a SQLite file, and read either whole or as the data of a chart.
 
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -89,7 +89,7 @@ export default definePlugin({
     const settingsOf = ({ dumb }: Readonly<Record<string, unknown>>) =>
       readSettings(isObject(dumb) ? dumb.metrics : undefined, directory);
     host.tap('config.check', ({ before, after }) => {
-      // Without a login nobody may change the place, nor learn what is there.
+      // Without a login clients may not change the place, and must not learn whether a directory is there.
       if (host.find('access')?.enabled() === true) return checkPlace(settingsOf(before), settingsOf(after));
     });
     host.tap('host.ready', () => history.start());

@@ -1,4 +1,4 @@
-// Files of an earlier program: samples as lines of JSON. They are read and left as they are.
+// Files of an earlier program with samples as lines of JSON. They are only read.
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';
 
@@ -14,7 +14,7 @@ export class LineFiles {
     this.#directory = directory;
   }
 
-  /** In the order of their names; none when the directory is missing. */
+  /** The files in the order of their names; none when the directory is missing. */
   async list(): Promise<{ readonly name: string; readonly bytes: number }[]> {
     const directory = await this.#open();
     if (directory === undefined) return [];

@@ -1,4 +1,4 @@
-// The import of an earlier program's files: in batches, as often as anybody likes, one at a time.
+// The import of an earlier program's files, in batches. It may be repeated: each sample replaces the one of its time.
 import type { Database } from '#core';
 import type * as Statements from './history-statements.ts';
 import { LineFiles } from './line-files.ts';

@@ -1,12 +1,15 @@
-// Waits for a file that another program has locked, in many short tries: between them, others read.
+// Waits for a file that another program has locked, in many short tries, so that reads can run between them.
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long one try holds the thread of the database up. */
+/** How long one try holds up the thread of the database. */
 export const TRY_MS = 250;
 const PAUSE_MS = 100;
 const LIMIT_MS = 15_000;
 
-/** Throws what `write` throws; for a file that is locked only after 15 s. What is tried again has changed nothing. */
+/**
+ * Repeats `write` for up to 15 s while the file is locked; a try that finds it locked must have changed nothing. Throws
+ * what `write` throws.
+ */
 export async function whenUnlocked<Value>(write: () => Promise<Value>): Promise<Value> {
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {

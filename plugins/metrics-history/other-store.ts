@@ -1,5 +1,5 @@
-// Reads from the other store of the history, to which the own file adds what is not there yet. Whatever fails is left
-// to the own file.
+// Reads from the other store of the history; samples that it does not hold yet are added from the own file. When the
+// other store fails, the own file answers.
 import type { Database, Host } from '#core';
 import { bucketFor, bucketsFrom, justBefore } from './charts/buckets.ts';
 import { type ChartRequest, untilOf } from './charts/chart.ts';
@@ -26,17 +26,17 @@ export class OtherStore {
     this.#provider = provider;
   }
 
-  /** The store that the configuration chooses; undefined for the own file, or when no plugin has it. */
+  /** The store that the configuration chooses; undefined for the own file, or when no plugin contributes the store. */
   get store(): HistoryStore | undefined {
     return this.#host.contributions('metrics.history-store').get(this.#provider())?.value;
   }
 
-  /** Whether the history is read from it. */
+  /** Whether the history is read from the other store. */
   get isActive(): boolean {
     return (this.store?.holds() ?? null) !== null;
   }
 
-  /** JSON text by gzip; undefined when the own file has to answer. */
+  /** A chart as JSON text, compressed by gzip; undefined when the own file has to answer. */
   async chart(database: OwnDatabase, { since, now, bucketSeconds, maxPoints }: ChartRequest) {
     return this.#reading(database, async (store, before) => {
       let [from, until] = [since, now];
@@ -74,7 +74,7 @@ export class OtherStore {
     });
   }
 
-  /** From `from` on those of the other store, before `before`; then the own ones before `until`. */
+  /** The samples of the other store from `from` to `before`, then those of the own file from `before` to `until`. */
   async *#pieces(
     database: OwnDatabase,
     store: HistoryStore,
@@ -92,13 +92,13 @@ export class OtherStore {
       }
       after = before;
     } catch {
-      // The own file tells the rest, from the last sample on that was told; the store says itself what failed.
+      // The own file gives the samples after the last one that was read. The store itself reports the failure.
       after += 1e-6;
     }
     yield* database.rows('pieces', { from: after, before: until }, { pageRows: 2 });
   }
 
-  /** Gives the work the time before which the store has every sample. */
+  /** Calls `work` with the time before which the store has every sample. undefined when the own file has to answer. */
   async #reading<Value>(
     database: OwnDatabase,
     work: (store: HistoryStore, before: number) => Promise<Value | undefined>,
@@ -111,7 +111,7 @@ export class OtherStore {
       if (oldest === undefined) return undefined;
       return await work(store, oldest ?? Number.POSITIVE_INFINITY);
     } catch {
-      // The store says itself what failed.
+      // The store itself reports the failure.
       return undefined;
     }
   }

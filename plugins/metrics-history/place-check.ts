@@ -1,14 +1,14 @@
-// Refuses a place of the file that is a directory: nothing could be kept or read there.
+// Refuses a path of the history's file that is a directory.
 import { Problem } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
 import type { HistorySettings } from './settings.ts';
 
 type Placed = Pick<HistorySettings, 'file'>;
 
-/** What a mount does not tell in time is left to whoever opens it. Throws a Problem 400. */
+/** Throws a Problem 400 when the new path is a directory. A path that cannot be looked at in time is accepted. */
 export async function checkPlace(before: Placed, after: Placed): Promise<void> {
   if (after.file === before.file) return;
-  // Only a directory has anything under its name and a slash.
+  // With a slash at its end, a path exists only when it is a directory.
   const entry = await fileVersion(`${after.file}/`).catch(() => null);
   if (entry === null) return;
   const what = `dumb.metrics.storage.sqlite_path: ${after.file} is a directory`;

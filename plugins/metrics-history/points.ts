@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 
-/** A read is answered from the own file when the other store is later. */
+/** How long the other store may take for a read, which the own file answers afterwards. */
 const READ_DEADLINE_MS = 10_000;
 
 export const storePoint: PointOptions = {

@@ -1,5 +1,5 @@
-// The least and greatest of each curve over a time: of percentages as they are, of counters as rates between
-// neighbours.
+// The least and the greatest value of each curve over a span of time. Percentages count as they are, counters as rates
+// between neighbouring samples.
 import type { Pair, TimedPoint } from './codec/compact-item.ts';
 
 export interface Range {
@@ -20,26 +20,24 @@ export const CURVES = [
 
 export type Curve = (typeof CURVES)[number];
 
-/** By the wire's names, because they are kept as they are answered. A curve without a value is absent. */
+/** The members have the names of the wire, because they are stored in the form of answers. Empty curves are absent. */
 export interface Ranges {
   readonly curves: Partial<Record<Curve, Range>>;
-  /** Of space and inodes, by path. */
+  /** Percentages of used space and inodes, by path. */
   readonly filesystems: Record<string, { disk?: Range; inode?: Range }>;
-  /** Of bytes a second, by name. */
+  /** Bytes a second, by name. */
   readonly network_interfaces: Record<string, { sent_rate?: Range; recv_rate?: Range }>;
 }
 
 const MS_PER_S = 1_000;
 
-/**
- * Bytes a second between two readings of a counter; null when one is missing, or the counter or the clock went back.
- */
+/** Bytes a second between two readings of a counter; null when one is missing, or counter or clock went back. */
 export function rate(before: number | null | undefined, now: number | null | undefined, spanMs: number): number | null {
   if (typeof before !== 'number' || typeof now !== 'number' || spanMs <= 0 || now < before) return null;
   return ((now - before) / spanMs) * MS_PER_S;
 }
 
-/** The values of the eight curves at a point; rates are those since the point before. */
+/** The values of the eight curves at a point; rates are computed from the point before it. */
 export function curveValues(point: TimedPoint, before: TimedPoint | undefined): Record<Curve, number | null> {
   const spanMs = before === undefined ? 0 : point.atMs - before.atMs;
   return {
@@ -62,7 +60,7 @@ export function interfaceRates(name: string, point: TimedPoint, before: TimedPoi
   return [rate(earlier?.[0], sent, spanMs), rate(earlier?.[1], received, spanMs)];
 }
 
-/** Gathers ranges of points and of times whose ranges are known. */
+/** Joins the values of points and ranges that are known already. */
 export class RangeCollector {
   readonly #curves = new Map<Curve, Range>();
   readonly #fileSystems = new Map<string, { disk?: Range; inode?: Range }>();
@@ -85,7 +83,7 @@ export class RangeCollector {
     for (const [name, ranges] of Object.entries(network_interfaces)) join(this.#interfaces, name, ranges);
   }
 
-  /** null when nothing was added that has a value. */
+  /** The joined ranges; null when nothing with a value was added. */
   result(): Ranges | null {
     if (this.#curves.size + this.#fileSystems.size + this.#interfaces.size === 0) return null;
     return {

@@ -1,6 +1,7 @@
-// What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take a third of
-// their room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go.
-// Then the ranges of hours that are over are made, and the blocks of the charts that are asked for most.
+// Removes samples that are too old or too many, at most a thousand at a time. Samples beyond the age limit go first.
+// When the samples take about a third of the size limit, those older than a day are thinned out to one a minute; when
+// they exceed it nevertheless, the oldest are removed. Then come the rollups of hours that are over, and the blocks of
+// the usual charts.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { keepNextBlock } from './charts/usual-charts.ts';
@@ -17,11 +18,11 @@ const DAY_S = 86_400;
 const FULL_RATE_S = DAY_S;
 const THINNED_S = 60;
 /**
- * Of the room, from which on samples are thinned out. A week of 25 busy processes stays below it; with all that belongs
- * to them, samples of more processes then take less than 60 MB on the disk.
+ * The part of the size limit above which samples are thinned out. A week of 25 busy processes stays below it. Samples
+ * of more processes then take less than 60 MB on the disk, including everything that belongs to them.
  */
 const THINNING_SHARE = 0.35;
-/** Of the pages that are freed at a time. */
+/** How many free pages are given back at a time. */
 const VACUUM_PAGES = 2_000;
 
 export interface Limits {
@@ -31,7 +32,7 @@ export interface Limits {
   readonly maxBytes: number | null;
 }
 
-/** Does one piece of the work; whether there is more to do. */
+/** Does one piece of the work. Returns whether there is more to do. */
 export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limits): boolean {
   if (maxAgeDays !== null && removeBefore(db, now - maxAgeDays * DAY_S)) return true;
   if (maxBytes !== null) {
@@ -44,7 +45,7 @@ export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limi
   removeNames(db);
   const free = freePages(db);
   db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
-  // The pages of an earlier program's file cannot be given back.
+  // No progress means the file of an earlier program, which cannot give back pages.
   return freePages(db) > 0 && freePages(db) < free;
 }
 
@@ -68,8 +69,8 @@ function removeBefore(db: SqliteDatabase, oldest: number): boolean {
 }
 
 /**
- * Whether anything was thinned out or looked at; false when all that is old enough has been. `until` ends a minute, or
- * the two parts of one would each keep a sample.
+ * Thins out some samples before `until`. Returns whether there are more. `until` must be the end of a minute, because
+ * otherwise each of its two parts would keep a sample.
  */
 function thin(db: SqliteDatabase, until: number): boolean {
   const from = counter(db, 'thinned_until_ms') / MS_PER_S;
@@ -79,7 +80,7 @@ function thin(db: SqliteDatabase, until: number): boolean {
   ).all(from, until) as Removed[];
   const last = rows.at(-1);
   if (last === undefined) return false;
-  // The last sample of each minute stays; that of the last minute here may not be its last.
+  // The last sample of each minute stays. So does the last row, whose minute may go on in the next chunk.
   const removed = rows.filter(({ timestamp }, index) => {
     const next = rows[index + 1];
     return next !== undefined && minuteOf(next.timestamp) === minuteOf(timestamp);

@@ -1,4 +1,4 @@
-// Takes a sample at each interval and has it written. While that is impossible, the newest wait in memory.
+// Takes a sample at each interval and has it written. While writing fails, the newest samples wait in memory.
 import type { Host } from '#core';
 import { withDeadline } from '#kit/deadline';
 import type {} from '../metrics/contract.ts';
@@ -6,14 +6,14 @@ import type { HistorySettings } from './settings.ts';
 
 const MAX_WAITING = 720;
 const BATCH = 60;
-/** The same fault is told again after this time. */
+/** How long the same fault is not logged again. */
 const TELL_MS = 60_000;
-/** Less than a disposer has. */
+/** How long the last write may take; shorter than the host's deadline for a disposer. */
 const CLOSE_MS = 4_000;
 
 export interface SampleRecorderOptions {
   settings(): Pick<HistorySettings, 'enabled' | 'intervalMs'>;
-  /** Writes samples, each as JSON. */
+  /** Writes samples, each as JSON text. */
   write(texts: readonly string[]): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export class SampleRecorder {
     this.#options = options;
   }
 
-  /** Why samples wait; null while they are written. */
+  /** Why samples wait in memory; null while they are written. */
   get fault(): string | null {
     return this.#fault?.message ?? null;
   }
@@ -42,12 +42,12 @@ export class SampleRecorder {
     this.#next();
   }
 
-  /** Goes on by a changed interval. Does nothing before the beginning. */
+  /** Applies a changed interval. Does nothing before `begin`. */
   reschedule(): void {
     if (this.#timer !== undefined) this.begin();
   }
 
-  /** Writes what waits, as far as it can be written now. */
+  /** Writes the samples that wait, as far as that is possible now. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;
@@ -56,7 +56,7 @@ export class SampleRecorder {
     });
   }
 
-  /** Keeps to the clock: the next sample is due an interval after this one was, and what was missed is left out. */
+  /** Sets the timer for the next sample, whole intervals after the last due time; missed samples are skipped. */
   #next(): void {
     const { intervalMs } = this.#options.settings();
     const nowMs = performance.now();
@@ -75,18 +75,18 @@ export class SampleRecorder {
       const sampler = this.#host.use('metrics.sampler');
       const sample = await sampler.sample(intervalMs / 2);
       this.#waiting.push(JSON.stringify(sampler.kept(sample)));
-      // Those at the front are being written.
+      // While a write runs, the first batch is being written; the oldest sample after that is dropped.
       if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(this.#writing === undefined ? 0 : BATCH, 1);
       await this.#write();
       if (this.#fault !== undefined) this.#host.log.info('samples are kept again, with those that waited');
       this.#fault = undefined;
     } catch (error) {
-      // What waits goes into the file that follows.
+      // A closed database was replaced by that of another file, into which the samples go next.
       if ((error as { code?: unknown }).code !== 'database.closed') this.#tell(error);
     }
   }
 
-  /** The oldest first; a second call joins the one that runs. */
+  /** Writes the samples that wait, the oldest first. A second call joins the one that runs. */
   #write(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;

@@ -1,4 +1,4 @@
-// What `dumb.metrics` says about the history. What a file already holds is brought into bounds, never refused.
+// The settings of the history in `dumb.metrics`. Numbers in a file that are out of range are bounded, never refused.
 import path from 'node:path';
 import { z } from 'zod';
 
@@ -14,7 +14,7 @@ export interface HistorySettings {
   readonly intervalMs: number;
   /** null for no limit. */
   readonly maxAgeDays: number | null;
-  /** Of the stored samples; null for no limit. */
+  /** The greatest size of all stored samples together; null for no limit. */
   readonly maxBytes: number | null;
   /** Where an earlier program kept samples as lines of JSON. */
   readonly linesDirectory: string;
@@ -71,7 +71,7 @@ export function historySections(directory: string) {
   };
 }
 
-/** Reads the section as it is in force; `directory` is the default place. */
+/** Reads the section, with defaults for values that are missing or not valid; `directory` is the default place. */
 export function readSettings(section: unknown, directory: string): HistorySettings {
   const values = recordOf(section);
   const storage = recordOf(values.storage);

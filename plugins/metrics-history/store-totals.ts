@@ -1,4 +1,4 @@
-// What another store of the history holds, and how answers tell it.
+// What another store of the history holds, and its form in answers.
 import { z } from 'zod';
 
 export interface StoreTotals {
@@ -7,7 +7,7 @@ export interface StoreTotals {
   readonly samples: number;
   readonly rawBytes: number;
   readonly storedBytes: number;
-  /** Of everything on disk. */
+  /** The size on disk, including indexes. */
   readonly relationBytes: number;
   readonly oldest: number | null;
   readonly newest: number | null;
@@ -43,7 +43,7 @@ function toWire(totals: StoreTotals): z.output<typeof schema> {
   };
 }
 
-/** Rounded to four digits; null without samples. */
+/** Stored bytes for each raw byte, with four decimals; null without samples. */
 export function ratio({
   rawBytes,
   storedBytes,

@@ -106,7 +106,7 @@ export const storageSchema = z.lazy(() =>
 
 type Window = z.output<typeof samplesQuery>;
 
-/** Unix seconds; null for everything. */
+/** The begin of the window in Unix seconds; null for everything. */
 function sinceOf({ since, full }: Window): number | null {
   if (since !== undefined) return since;
   return full === true ? null : Date.now() / MS_PER_S - DEFAULT_WINDOW_S;
@@ -127,7 +127,7 @@ export function chartWindow(query: z.output<typeof chartQuery>): Parameters<Hist
   };
 }
 
-/** The query of a client of the stream, whose values that cannot be read count as absent. */
+/** The query of a client of the stream. Values that are not valid count as absent. */
 export function introductionQuery(query: Readonly<Record<string, string>>): z.output<typeof chartQuery> {
   const one = <Value>(schema: z.ZodType<Value>, text: string | undefined): Value | undefined =>
     schema.safeParse(text).data;

@@ -1,14 +1,14 @@
-// The spans of time that one entry of a chart stands for.
+// The buckets of a chart: the spans of time that one entry stands for each.
 
 const DEFAULT_BUCKET_S = 5;
-/** Times of today lose less than this in a subtraction. */
+/** A bound of the rounding error when two Unix times in seconds are subtracted. */
 const ROUNDING_S = 1e-3;
-/** A usual chart needs fewer. */
+/** How many buckets are tried in steps of one second; a usual chart needs fewer. */
 const SINGLE_STEPS = 16;
 
 /**
- * Whole seconds. What a request is under way, a part of a second, is not time of its window. A bucket may begin before
- * the window, so that there is one entry more than fits.
+ * The size of a bucket in whole seconds. The fraction of a second that a request takes does not count as time of its
+ * window. The first bucket may begin before the window, so there may be one entry more than `maxPoints`.
  */
 export function bucketFor(chart: {
   readonly from: number;
@@ -23,8 +23,8 @@ export function bucketFor(chart: {
 }
 
 /**
- * Buckets to try, in seconds, the first one first: each is a second longer than the one before. Those of few entries
- * for many years may need a hundred thousand more seconds, so that the steps grow in the end.
+ * Sizes of buckets to try, in seconds, from `first` on. The steps are one second at first and then double, because a
+ * chart of many years with few entries may need a hundred thousand seconds more.
  */
 export function* bucketsFrom(first: number): Generator<number> {
   let bucket = first;
@@ -35,7 +35,7 @@ export function* bucketsFrom(first: number): Generator<number> {
   }
 }
 
-/** The greatest number below this one that a time can be. */
+/** The latest time before this one that a sample can have, in seconds. */
 export function justBefore(seconds: number): number {
   return seconds - 1e-6;
 }

@@ -1,5 +1,5 @@
-// The samples that charts show, the last of each bucket of time, in blocks of buckets. Blocks whose time is over are
-// remembered.
+// The samples that charts show, the last of each bucket of time, in blocks of sixteen buckets. Blocks whose time is
+// over are remembered.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import type { TimedPoint } from '../codec/compact-item.ts';
@@ -20,15 +20,15 @@ export interface Entry {
 }
 
 export interface BlockSpan {
-  /** Unix seconds; both belong to it. */
+  /** Unix seconds; both ends are inclusive. */
   readonly from: number;
   readonly until: number;
   readonly bucketSeconds: number;
 }
 
 /**
- * The blocks of a span, none of them empty; undefined when they have more than `maxEntries`. Those that are not made by
- * `endsMs` of the performance clock are left out.
+ * The blocks of a span, none of them empty; undefined when they have more than `maxEntries` entries together. Blocks
+ * that are not ready by `endsMs` of the performance clock are left out.
  */
 export function blocksOf(
   db: SqliteDatabase,
@@ -45,7 +45,7 @@ export function blocksOf(
     const before = start + spanSeconds;
     const key = { from: start, before, bucketSeconds };
     const known = rememberedBlock(db, key) ?? remembered(db, key, keptBlock(db, key));
-    // What may still grow is not remembered.
+    // A block that may still grow is not remembered.
     const isOver = before <= until;
     const whole = isOver ? { from: start, until: justBefore(before) } : { from: Math.max(from, start), until };
     const timestamps = known?.timestamps ?? lastOfBuckets(db, { ...whole, bucketSeconds });
@@ -68,13 +68,13 @@ export function blocksOf(
     .filter(({ timestamps }) => timestamps.length > 0);
 }
 
-/** A block whose time is over, made for a file. */
+/** A block whose time is over, compressed well because it is kept in the file. */
 export function wholeBlock(db: SqliteDatabase, { from, before, bucketSeconds }: BlockKey): Block {
   const timestamps = lastOfBuckets(db, { from, until: justBefore(before), bucketSeconds });
   return blockOf(entriesAt(db, timestamps, Number.POSITIVE_INFINITY) ?? [], BEST);
 }
 
-/** A block of entries that are not remembered. */
+/** Makes a block of entries. */
 export function blockOf(entries: readonly Entry[], level = FAST): Block {
   return {
     timestamps: entries.map(({ timestamp }) => timestamp),
@@ -94,7 +94,7 @@ function madeBlock(db: SqliteDatabase, timestamps: readonly number[], endsMs: nu
   return entries && blockOf(entries);
 }
 
-/** undefined when they are not all read by `endsMs` of the performance clock. */
+/** The entries of these times; undefined when not all are read by `endsMs` of the performance clock. */
 function entriesAt(db: SqliteDatabase, timestamps: readonly number[], endsMs: number): Entry[] | undefined {
   const entries: Entry[] = [];
   for (const timestamp of timestamps) {
@@ -105,7 +105,7 @@ function entriesAt(db: SqliteDatabase, timestamps: readonly number[], endsMs: nu
   return entries;
 }
 
-/** Without the entries before a time. */
+/** The block without the entries before a time. */
 function cut(block: Block, from: number): Block {
   const first = block.timestamps.findIndex(timestamp => timestamp >= from);
   if (first === 0) return block;
@@ -126,7 +126,7 @@ function entryAt(db: SqliteDatabase, timestamp: number): Entry | undefined {
   return text && { timestamp, text, point: pointAt(db, Math.round(timestamp * MS_PER_S)) };
 }
 
-/** In order. One look for each bucket that has a sample, whatever the number of samples. */
+/** The times of the last samples of each bucket, in order. It takes one query for each bucket that has a sample. */
 export function lastOfBuckets(db: SqliteDatabase, { from, until, bucketSeconds }: BlockSpan): number[] {
   const timestamps: number[] = [];
   for (let end = until; end >= from; ) {

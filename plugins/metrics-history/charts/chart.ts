@@ -13,21 +13,21 @@ import { bucketFor, bucketsFrom } from './buckets.ts';
 import { blockOf, blocksOf, type Entry } from './chart-blocks.ts';
 
 const MS_PER_S = 1_000;
-/** Then what was read so far is answered. */
+/** How long a chart may be read; after that the answer has only what was read so far. */
 const BUDGET_MS = 10_000;
 
 export interface ChartRequest {
   /** Unix seconds; null for everything. */
   readonly since: number | null;
   readonly now: number;
-  /** null for automatic. */
+  /** null to choose the size of a bucket automatically. */
   readonly bucketSeconds: number | null;
   readonly maxPoints: number;
 }
 
 type Numbers = (number | null)[];
 
-/** A chart whose samples before a time come from another store. */
+/** A chart whose samples before a given time come from another store. */
 export interface JoinedChartRequest {
   readonly from: number;
   readonly until: number;
@@ -35,14 +35,14 @@ export interface JoinedChartRequest {
   readonly maxPoints: number;
   /** Unix seconds; infinite when the other store has all samples. */
   readonly before: number;
-  /** The last sample of each bucket before that time. */
+  /** The last sample of each bucket before `before`, from the other store. */
   readonly rows: readonly StoredItem[];
   readonly ranges: Ranges | null;
-  /** Whether the extremes are those of all of its samples. */
+  /** Whether `ranges` covers all samples of the other store. */
   readonly isWhole: boolean;
 }
 
-/** An answer of `GET /metrics/history_series`, as JSON text by gzip. */
+/** An answer of `GET /metrics/history_series`, as JSON text compressed by gzip. */
 export function chartText(
   db: SqliteDatabase,
   { since, now, bucketSeconds, maxPoints }: ChartRequest,
@@ -64,7 +64,7 @@ export function chartText(
   return textOf({ blocks: blocks ?? [], ranges, truncated, bucketSeconds: bucket });
 }
 
-/** null when there are more entries than fit, so that it is asked for again with larger buckets. */
+/** Like `chartText`; null when there are more entries than `maxPoints`: the caller then tries larger buckets. */
 export function joinedChartText(db: SqliteDatabase, request: JoinedChartRequest): Uint8Array | null {
   const { from, until, bucketSeconds, maxPoints, before, rows, ranges, isWhole } = request;
   const endsMs = performance.now() + BUDGET_MS;
@@ -90,7 +90,7 @@ export function joinedChartText(db: SqliteDatabase, request: JoinedChartRequest)
   return textOf({ blocks, ranges: collector.result(), truncated, bucketSeconds });
 }
 
-/** The last point before the own ones belongs to them, because the first rate counts from it. */
+/** Where the ranges of the own file begin: at the last point before `before`, because the first rate needs it. */
 function firstOwnMs(db: SqliteDatabase, from: number, before: number): number {
   const [fromMs, beforeMs] = [Math.round(from * MS_PER_S), Math.round(before * MS_PER_S)];
   return Math.max(fromMs, pointBefore(db, beforeMs)?.atMs ?? beforeMs);
@@ -102,7 +102,7 @@ function entryOf(stored: StoredItem): Entry | undefined {
   return item && { timestamp, text: item.text, point: { ...item.point, atMs: Math.round(timestamp * MS_PER_S) } };
 }
 
-/** Where a chart of everything ends: what was taken while the clock was ahead would stretch it over years. */
+/** The end of a chart of everything. Samples of the future, taken while the clock was ahead, must not stretch it. */
 export function untilOf(now: number, oldest: number, newest: number): number {
   return Math.max(oldest, Math.min(newest, now));
 }
@@ -178,7 +178,7 @@ function listsOf<Key extends string>(
   return new Map([...all].map(name => [name, make()]));
 }
 
-/** Every curve is named, also one without a value. */
+/** Every curve has a member, which is null without a value. */
 function statsOf({ curves, filesystems, network_interfaces }: Ranges) {
   const all = Object.fromEntries(CURVES.map((curve): [Curve, Range | null] => [curve, curves[curve] ?? null]));
   return { ...all, filesystems, network_interfaces };

@@ -1,4 +1,4 @@
-// The charts that are asked for most: their blocks are made as soon as the time of each is over, and kept in the file.
+// The charts that are requested most: each of their blocks is made as soon as its time is over, and kept in the file.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { BLOCK_BUCKETS, type BlockKey } from '../store/block-memory.ts';
@@ -9,21 +9,19 @@ import { chartText } from './chart.ts';
 import { lastOfBuckets, wholeBlock } from './chart-blocks.ts';
 
 const HOUR_S = 3_600;
-/** Those that a frontend offers, and a week. */
+/** The windows that a frontend offers, and a week. */
 const WINDOWS_S = [1, 6, 12, 24, 72, 168].map(hours => hours * HOUR_S);
-/** A frontend draws this one first. */
+/** The window that a frontend shows first. */
 const FIRST_WINDOW_S = 6 * HOUR_S;
 const MAX_POINTS = 600;
-/** A window may have been asked for when it began this much earlier. */
+/** How much earlier the window of a chart may begin for which blocks are kept. */
 const SLACK_S = 300;
-/**
- * The usual time between samples: the first and the last bucket of a window may have none if they are hardly longer.
- */
+/** The usual time between samples: the ends of a window may lack a sample when buckets are hardly longer than this. */
 const SAMPLES_S = 5;
-/** Who asks for something else meanwhile waits no longer. */
+/** How long the rehearsal may hold the thread of the database, for which other requests wait. */
 const REHEARSAL_MS = 250;
 
-/** The time of the sample with which the next block is over, in Unix seconds. */
+/** When the next block is over, in Unix seconds: a sample of this time or later completes it. */
 const dueAt = new WeakMap<SqliteDatabase, number>();
 
 interface UsualChart {
@@ -39,19 +37,17 @@ interface UsualCharts {
 
 const chartsAt = new WeakMap<SqliteDatabase, UsualCharts>();
 
-/** After a sample was written: keeps a block that is over with it. What samples that come late change is kept later. */
+/** Called after a write: keeps the block that the newest sample completes. Blocks that late samples change wait. */
 export function keepDueBlock(db: SqliteDatabase, newest: number): void {
   if (newest >= (dueAt.get(db) ?? Number.NEGATIVE_INFINITY)) keepNextBlock(db);
 }
 
-/**
- * Makes the chart that is asked for first as if somebody asked, so that its code has run and its blocks are at hand.
- */
+/** Makes the chart that a frontend shows first, so that its code is warm and its blocks are remembered. */
 export function rehearse(db: SqliteDatabase, now: number): void {
   chartText(db, { since: now - FIRST_WINDOW_S, now, bucketSeconds: null, maxPoints: MAX_POINTS }, REHEARSAL_MS);
 }
 
-/** Keeps the next block of these charts that is over and is not kept; whether there may be more. */
+/** Keeps the next block of the usual charts that is over and not kept yet. Returns whether there may be more. */
 export function keepNextBlock(db: SqliteDatabase): boolean {
   const newest = prepared(db, 'SELECT max(timestamp) FROM metrics_snapshots').pluck().get() as number | null;
   if (newest === null) return false;
@@ -65,7 +61,7 @@ export function keepNextBlock(db: SqliteDatabase): boolean {
       if (ends.has(start + spanS)) continue;
       const first = firstFrom(db, start);
       if (first === null || first >= start + spanS) {
-        // Times without samples are passed over, however long they are.
+        // A time without samples is skipped at once, however long it is.
         start = Math.floor((first ?? newest) / spanS) * spanS - spanS;
         continue;
       }
@@ -78,7 +74,7 @@ export function keepNextBlock(db: SqliteDatabase): boolean {
   return false;
 }
 
-/** They are the same until samples are written or removed. */
+/** The usual charts; computed again only when samples were written or removed. */
 function usualCharts(db: SqliteDatabase, newest: number): readonly UsualChart[] {
   const known = chartsAt.get(db);
   const samples = counter(db, 'samples');
@@ -91,8 +87,8 @@ function usualCharts(db: SqliteDatabase, newest: number): readonly UsualChart[] 
 }
 
 /**
- * The seconds of a bucket that such a chart can have, in order. It has one entry more or less with where its window
- * begins and ends within a bucket, so that it takes now these, now those.
+ * The sizes of buckets that a chart of this window can have, in seconds, in order. There may be several: the number of
+ * its entries varies by one with where the window begins and ends within a bucket.
  */
 function usualBuckets(db: SqliteDatabase, from: number, until: number): number[] {
   const usual: number[] = [];
@@ -116,7 +112,7 @@ function isKept(db: SqliteDatabase, key: BlockKey, from: number): boolean {
     keepBlock(db, key, wholeBlock(db, key));
     return true;
   } catch {
-    // On a full disk it is made for each chart; what writes samples tells of the disk.
+    // On a full disk the block is made again for each chart. The writing of samples reports the full disk.
     return false;
   }
 }

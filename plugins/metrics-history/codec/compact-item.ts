@@ -1,9 +1,9 @@
-// The part of a sample that charts need, and the numbers of it that are compared over time. Samples come from an
-// earlier program's files too, so that nothing about their form is sure.
+// The part of a sample that charts need, called its item, and the numbers of which curves are made, called its point.
+// Samples may come from the files of an earlier program, so nothing about their form is certain.
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is told of one path or interface at one moment; null where it is not known. */
+/** The two numbers of a path or an interface at one moment; null for an unknown number. */
 export type Pair = readonly [first: number | null, second: number | null];
 
 export interface Point {
@@ -11,7 +11,7 @@ export interface Point {
   readonly mem: number | null;
   readonly disk: number | null;
   readonly inode: number | null;
-  /** Bytes since the start of the machine. */
+  /** Bytes since the start of the machine, as in the three members that follow. */
   readonly diskRead: number | null;
   readonly diskWritten: number | null;
   readonly netSent: number | null;
@@ -45,7 +45,7 @@ const INTERFACE_MEMBERS = [
 const PROCESS_MEMBERS = ['name', 'pid', 'cpu_percent', 'rss'];
 const LISTED = new Set(['timestamp', 'system', 'dumb_managed', 'external']);
 
-/** Members that plugins add beside `system` are kept as they are. */
+/** The item of a sample. Members that plugins added beside `system` stay as they are. */
 export function compactItem(sample: Json): Record<string, unknown> {
   const system = recordOf(sample.system);
   const others = Object.entries(sample).filter(([key]) => !LISTED.has(key));
@@ -71,7 +71,7 @@ export function compactItem(sample: Json): Record<string, unknown> {
   };
 }
 
-/** The JSON text of the part that charts need. */
+/** The JSON text of the item of a sample. */
 export function itemIn(sample: Json): Buffer {
   return Buffer.from(JSON.stringify(compactItem(sample)));
 }

@@ -1,15 +1,15 @@
-// A gzip file that is made of pieces, each of which was compressed by itself, so that what is known is not compressed
-// again. A piece ends at a whole byte and refers to nothing before it.
+// A gzip file that is made of pieces. Each piece was compressed by itself, so it can be used again in other files: it
+// ends at a whole byte and refers to nothing before it.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** For what is made while somebody waits. */
+/** The level of compression for answers that a client waits for. */
 export const FAST = 1;
-/** For what is kept. */
+/** The level of compression for data that is stored. */
 export const BEST = 6;
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** An empty block that says that it is the last. */
+/** An empty deflate block that is marked as the last one. */
 const LAST_BLOCK = Buffer.from([3, 0]);
-/** The polynomial of the checksum, its lowest power first. */
+/** The polynomial of CRC-32, in reversed bit order. */
 const POLYNOMIAL = 0xed_b8_83_20;
 const ONE = 0x80_00_00_00;
 const X = 0x40_00_00_00;
@@ -19,7 +19,7 @@ const SMALL_BYTES = 1_024;
 export interface Piece {
   /** Compressed. */
   readonly bytes: Buffer;
-  /** Of the text, in bytes. */
+  /** Length of the text in bytes. */
   readonly length: number;
   /** Checksum of the text. */
   readonly crc: number;
@@ -34,7 +34,7 @@ export function textOfPiece({ bytes }: Piece): Buffer {
   return inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
 }
 
-/** The file whose text is that of the pieces, one after the other. */
+/** The gzip file of the pieces, one after the other. */
 export function gzipOf(pieces: readonly Piece[]): Buffer {
   const end = new FileEnd();
   for (const piece of pieces) end.add(piece);
@@ -42,8 +42,8 @@ export function gzipOf(pieces: readonly Piece[]): Buffer {
 }
 
 /**
- * The same file, as pieces come. What is small is joined, and what is not goes out as it came: copies of it would have
- * the memory of the thread collected the more often, each time with a pause.
+ * The same file, yielded as pieces come. Small pieces are joined. Large ones are not copied, because the copies would
+ * cause more garbage collections, each of which pauses the thread.
  */
 export async function* gzipFile(pieces: AsyncIterable<Piece>): AsyncGenerator<Buffer> {
   const end = new FileEnd();
@@ -61,7 +61,7 @@ export async function* gzipFile(pieces: AsyncIterable<Piece>): AsyncGenerator<Bu
   yield Buffer.concat([...small, end.bytes()]);
 }
 
-/** What stands behind the pieces of a file. */
+/** The end of a gzip file, after its pieces: the last block, the checksum and the length. */
 class FileEnd {
   #crc = 0;
   #length = 0;
@@ -79,7 +79,7 @@ class FileEnd {
   }
 }
 
-/** The checksum of two texts together: that of the first, moved past the second. */
+/** The CRC-32 of two texts together, from their checksums: the first is shifted by the length of the second. */
 function joinedChecksum(first: number, second: number, secondLength: number): number {
   let shift = ONE;
   let power = X;
@@ -90,7 +90,7 @@ function joinedChecksum(first: number, second: number, secondLength: number): nu
   return (product(shift, first) ^ second) >>> 0;
 }
 
-/** Of two polynomials whose coefficients are bits, modulo that of the checksum. */
+/** The product of two polynomials whose coefficients are bits, modulo the polynomial of CRC-32. */
 function product(a: number, b: number): number {
   let sum = 0;
   let moved = b;

@@ -1,22 +1,22 @@
-// How samples lie on the disk: as what differs from a dictionary, which is an earlier sample. One that is not made as
-// ours are is two texts: the part that charts need, compressed against the dictionary, and the whole, compressed
-// against the dictionary and that part, which repeats most of it.
+// How samples are stored: as differences from a dictionary, which is an earlier sample. A sample that does not have the
+// form of this program is stored as two texts: its item, compressed with the dictionary, and the whole, compressed with
+// the dictionary and the item.
 import { deflateRawSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { itemIn } from './compact-item.ts';
 import { differences, itemOfDifferences, type KnownSample, knownSample, wholeOfDifferences } from './shape-codec.ts';
 
-/** The form of an earlier program: one text, by zlib. */
+/** The form of an earlier program: one text, compressed by zlib. */
 export const ZLIB = 0;
 export const WITH_DICTIONARY = 1;
 export const DIFFERENCES = 2;
 
 const LEVEL = 6;
-/** zlib looks back no further. */
+/** The size of the window of zlib: of a longer dictionary, only the end is used. */
 const WINDOW_BYTES = 32_768;
-/** A text is no larger, whatever its compressed form says. */
+/** The greatest text that is decompressed; a larger one counts as damaged. */
 const MAX_TEXT_BYTES = 16 * 1_024 * 1_024;
 
-/** An earlier sample. */
+/** An earlier sample: the JSON texts of its item and of the whole. */
 export interface Dictionary {
   readonly id: number;
   readonly item: Buffer;
@@ -47,13 +47,13 @@ export function compress(
   };
 }
 
-/** JSON text. Throws an Error when what is stored is damaged. */
+/** The JSON text of the item of a sample. Throws an Error when the stored bytes are damaged. */
 export function itemOf(stored: StoredSample, dictionary: Dictionary): Buffer {
   if (stored.codec === DIFFERENCES) return itemOfDifferences(stored.payload, readSample(dictionary));
   return checked(inflated(stored.item, recent(dictionary.item)));
 }
 
-/** JSON text. Throws an Error when what is stored is damaged. */
+/** The JSON text of a sample. Throws an Error when the stored bytes are damaged. */
 export function wholeOf(stored: StoredSample, dictionary: Dictionary): Buffer {
   if (stored.codec === DIFFERENCES) return wholeOfDifferences(stored.payload, readSample(dictionary));
   const item = inflated(stored.item, recent(dictionary.item));
@@ -64,15 +64,13 @@ function inflated(bytes: Buffer | null, dictionary: Buffer): Buffer {
   return inflateRawSync(bytes ?? Buffer.alloc(0), { dictionary, maxOutputLength: MAX_TEXT_BYTES });
 }
 
-/**
- * Such bytes have no checksum: damaged ones may come out as any text, which would spoil an answer with many samples.
- */
+/** Throws an Error unless the text is JSON: raw deflate has no checksum, and a damaged text would spoil an answer. */
 function checked(text: Buffer): Buffer {
   JSON.parse(text.toString());
   return text;
 }
 
-/** null when the dictionary is not made as our samples are, or is damaged: it then serves as any text does. */
+/** null when the dictionary is damaged or not of this program's form: it then serves only as a text for zlib. */
 function sampleIn(dictionary: Dictionary): KnownSample | null {
   const read = samples.get(dictionary);
   if (read !== undefined) return read;
@@ -99,7 +97,7 @@ export function wholeOfZlib(payload: Buffer): Buffer {
   return inflateSync(payload, { maxOutputLength: MAX_TEXT_BYTES });
 }
 
-/** The end of the texts, as much as zlib looks back; what is most alike stands last. */
+/** The end of the joined texts, as long as the window of zlib. The text that is most similar must come last. */
 function recent(...texts: readonly Buffer[]): Buffer {
   const [only] = texts;
   const joined = texts.length === 1 && only !== undefined ? only : Buffer.concat([...texts]);

@@ -1,16 +1,16 @@
-// The shape of a sample: the JSON text of its parts without the numbers in them. Samples that follow each other have
+// The shapes of a sample: the JSON texts of its parts without the numbers in them. Samples that follow each other have
 // most shapes in common.
 import { compactItem } from './compact-item.ts';
 
 type Sample = Readonly<Record<string, unknown>>;
 
-/** A text: numbers with the texts around them, of which there is one more. */
+/** A text, split at its numbers: `texts` are those before, between and after the numbers, so there is one more text. */
 export interface Shape {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
 }
 
-/** The parts of a sample: time and system, managed processes, others, and the members that plugins added. */
+/** The parts of a sample in four groups: time and system, managed processes, others, and members that plugins added. */
 export type Parts = readonly [
   head: readonly string[],
   managed: readonly string[],
@@ -18,21 +18,21 @@ export type Parts = readonly [
   more: readonly string[],
 ];
 
-/** The last of the groups of parts. */
+/** The index of the last group of parts. */
 const MORE = 3;
 const HEAD = ['timestamp', 'system', 'dumb_managed', 'external'];
 const QUOTE = 34;
 const BACKSLASH = 92;
 const MINUS = 45;
-/** Larger numbers belong to the texts; so do those with more than three digits after the point. */
+/** Numbers from here on stay part of the texts; so do those with more than three decimals. */
 const MAX_WHOLE = 2 ** 48;
 const THOUSAND = 1_000;
-/** As many as several samples have parts. */
+/** How many shapes are remembered; several samples together have as many parts. */
 const MAX_SHAPES = 500;
-/** Stands for the first number of a text while the text is changed; those that follow, for the others. */
+/** Stands for the first number of a text while the text is converted; the next whole numbers stand for the others. */
 const PLACEHOLDER = 2 ** 47;
 
-/** The JSON texts of a sample's parts; undefined for one that is not made as ours are. */
+/** The JSON texts of a sample's parts; undefined for a sample that does not have the form of this program. */
 export function partsOf(sample: Sample): Parts | undefined {
   const members = Object.entries(sample);
   const { dumb_managed: managed, external } = sample;
@@ -93,21 +93,21 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** Whether a number may go on with this character. */
+/** Whether this character may continue a number. */
 function isOfNumber(code: number): boolean {
   return isDigit(code) || code === 46 || code === 43 || code === MINUS || code === 69 || code === 101;
 }
 
-/** The texts of what charts need of a part, and the places of the numbers between them. */
+/** The item of a part: its texts, and between them the places of its numbers among all numbers of the part. */
 interface ItemShape {
   readonly texts: readonly string[];
   readonly places: readonly number[];
 }
 
-/** Parts of the same shape are found in one earlier sample after the other. */
+/** Remembered, because parts of the same shape appear in many dictionaries. */
 const itemShapes = new Map<string, ItemShape | null>();
 
-/** null when its numbers are in another order. */
+/** null when the numbers of the item are not in the order of the part. */
 function itemShapeOf(group: number, { texts, numbers }: Shape): ItemShape | null {
   const key = [group, ...texts].join('\0');
   const known = itemShapes.get(key);
@@ -126,9 +126,7 @@ function itemShapeOf(group: number, { texts, numbers }: Shape): ItemShape | null
 /** A text in which numbers can be replaced. */
 export class Template {
   readonly text: string;
-  /**
-   * Where each number begins and ends; undefined for one that is not in the text. They are in the order of the text.
-   */
+  /** Where each number begins and ends, in the order of the text; undefined for a number that is not in the text. */
   readonly spans: readonly (readonly [start: number, end: number] | undefined)[];
 
   private constructor(text: string, spans: Template['spans']) {
@@ -148,7 +146,7 @@ export class Template {
     return new Template(text, spans);
   }
 
-  /** What charts need of a part; undefined when its numbers are in another order. */
+  /** The template of the item of a part; undefined when the numbers of the item are not in the order of the part. */
   static ofItem(group: number, shape: Shape): Template | undefined {
     const item = itemShapeOf(group, shape);
     if (item === null) return undefined;
@@ -158,7 +156,7 @@ export class Template {
     return new Template(own.text, spans);
   }
 
-  /** The text with other numbers, by their places, which are in order. */
+  /** The text with some numbers replaced. The changes must be in the order of their places. */
   with(changes: readonly Change[]): string {
     let text = '';
     let at = 0;
@@ -174,11 +172,11 @@ export class Template {
 
 export interface Change {
   readonly place: number;
-  /** As text. */
+  /** The new number as text. */
   readonly number: string;
 }
 
-/** Throws an Error when the text is none of a part, because what was damaged may be any text. */
+/** Throws an Error when the text is not that of a part: damaged bytes may give any text. */
 export function checkPart(group: number, text: string): void {
   JSON.parse(isMember(group) ? `{${text}}` : text);
 }
@@ -187,7 +185,7 @@ function isMember(group: number): boolean {
   return group === 0 || group === MORE;
 }
 
-/** What charts need of a part, as text. Throws an Error when the text is none of a part. */
+/** The item of a part, as text. Throws an Error when the text is not that of a part. */
 export function itemOfPart(group: number, text: string): string {
   if (group === MORE) {
     checkPart(group, text);

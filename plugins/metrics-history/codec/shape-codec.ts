@@ -1,5 +1,5 @@
-// Samples as what differs from an earlier one, the template: for each part which of the template's parts has the same
-// shape, and by how much its numbers differ from that one's. Parts without such a shape are kept as text.
+// Samples as differences from an earlier, known sample. For each part the bytes say which part of the known sample has
+// the same shape, and by how much the numbers differ. A part for which there is none is kept as text.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import {
   type Change,
@@ -17,29 +17,29 @@ import { VarintReader, VarintWriter } from './varints.ts';
 type Sample = Readonly<Record<string, unknown>>;
 
 const GROUPS = [0, 1, 2, 3] as const;
-/** Memory is given and taken in pages, the greatest of them; percentages have tenths, and times thousandths. */
+/** Units in which numbers differ, the greatest first: memory in pages, percentages in tenths, times in thousandths. */
 const UNITS = [4_096, 1, 0.1, 0.001];
-/** A part is kept as text. Otherwise the number says how far its place is from the expected one. */
+/** Marks a part that is kept as text. Other values say how far the place of the known part is from the expected one. */
 const TEXT = 1;
-/** How the bytes that follow are to be read. */
+/** The first byte: whether the bytes after it are plain or compressed. */
 const PLAIN = Buffer.from([0]);
 const COMPRESSED = Buffer.from([1]);
-/** zlib looks back no further. */
+/** The size of the window of zlib: of a longer dictionary, only the end is used. */
 const WINDOW_BYTES = 32_768;
-/** A text is no larger, whatever its compressed form says. */
+/** The greatest text that is decompressed; a larger one counts as damaged. */
 const MAX_TEXT_BYTES = 16 * 1_024 * 1_024;
 
 interface KnownPart {
   readonly group: number;
   readonly shape: Shape;
-  /** Of its numbers, made on first use. */
+  /** The scales of its numbers, each made on first use. */
   readonly scales: (Scale | undefined)[];
   readonly whole: Template;
-  /** Made on first use. */
+  /** Made on first use; null when the numbers of the item are not in the order of the part. */
   item: Template | null | undefined;
 }
 
-/** A number of an earlier sample, as those of other samples are compared with it. */
+/** A number of the known sample, with the unit in which other numbers are compared with it. */
 interface Scale {
   readonly number: number;
   readonly unit: number;
@@ -47,16 +47,16 @@ interface Scale {
   readonly steps: number;
 }
 
-/** An earlier sample. */
+/** An earlier sample, from which others differ. */
 export interface KnownSample {
-  /** Its end, as much as zlib looks back. */
+  /** The end of its JSON text, as long as the window of zlib. */
   readonly text: Buffer;
   readonly parts: readonly KnownPart[];
-  /** By group and texts, the places in `parts`; made on first use. */
+  /** The places in `parts` by group and texts; made on first use. */
   places: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
-/** undefined for a sample that is not made as ours are. */
+/** undefined for a sample that does not have the form of this program. */
 export function knownSample(text: Buffer): KnownSample | undefined {
   const groups = partsOf(JSON.parse(text.toString()) as Sample);
   if (groups === undefined) return undefined;
@@ -78,7 +78,7 @@ function placesOf(parts: readonly KnownPart[]): Map<string, number[]> {
   return places;
 }
 
-/** undefined for a sample that is not made as ours are. */
+/** The bytes of a sample; undefined for a sample that does not have the form of this program. */
 export function differences(sample: Sample, known: KnownSample): Buffer | undefined {
   const groups = partsOf(sample);
   if (groups === undefined) return undefined;
@@ -110,7 +110,7 @@ export function differences(sample: Sample, known: KnownSample): Buffer | undefi
     : Buffer.concat([PLAIN, bytes]);
 }
 
-/** The JSON text. Throws an Error when the bytes are damaged. */
+/** The JSON text of a sample. Throws an Error when the bytes are damaged. */
 export function wholeOfDifferences(bytes: Uint8Array, known: KnownSample): Buffer {
   const groups = groupsOf(
     bytes,
@@ -124,7 +124,7 @@ export function wholeOfDifferences(bytes: Uint8Array, known: KnownSample): Buffe
   return Buffer.from(textOfParts(groups));
 }
 
-/** The JSON text of what charts need. Throws an Error when the bytes are damaged. */
+/** The JSON text of the item of a sample. Throws an Error when the bytes are damaged. */
 export function itemOfDifferences(bytes: Uint8Array, known: KnownSample): Buffer {
   const itemOf = (part: KnownPart, changes: readonly Change[]): string => {
     if (part.item === undefined) part.item = Template.ofItem(part.group, part.shape) ?? null;
@@ -175,19 +175,19 @@ function unpacked(bytes: Uint8Array, { text }: KnownSample): Uint8Array {
   return inflateRawSync(content, { dictionary: text, maxOutputLength: MAX_TEXT_BYTES });
 }
 
-/** The part with this shape that is expected, else the first one. */
+/** The place of a known part with this shape: the expected place if possible, else the first. */
 function placeOf(known: KnownSample, group: number, { texts }: Shape, expected: number): number | undefined {
   known.places ??= placesOf(known.parts);
   const places = known.places.get(keyOf(group, texts));
   return places?.includes(expected) ? expected : places?.[0];
 }
 
-/** JSON text has no such character. */
+/** Joined by a character that JSON text does not contain. */
 function keyOf(group: number, texts: readonly string[]): string {
   return [group, ...texts].join('\0');
 }
 
-/** undefined when a number cannot be told by its difference. */
+/** undefined when a number cannot be restored exactly from its code. */
 function codesOf(numbers: readonly number[], known: KnownPart): number[] | undefined {
   const codes: number[] = [];
   for (const [place, number] of numbers.entries()) {
@@ -209,7 +209,7 @@ function scaleOf({ scales, shape }: KnownPart, place: number): Scale {
   return scale;
 }
 
-/** 0 for the same number; else the difference in the unit of the known one, or in another unit, which it names. */
+/** 0 for the same number, odd for a difference in the unit of the scale, even for one in another unit, which it has. */
 function codeOf(number: number, scale: Scale): number {
   if (number === scale.number) return 0;
   if (fits(number, scale.unit)) return 1 + unsigned(stepsOf(number, scale.unit) - scale.steps) * 2;
@@ -226,7 +226,7 @@ function numberOf(code: number, scale: Scale): number {
   return numberOfSteps(stepsOf(scale.number, unit) + signed(Math.floor(left / UNITS.length)), unit);
 }
 
-/** The greatest that fits. */
+/** The greatest unit of which the number is a multiple. */
 function unitOf(number: number): number {
   return UNITS.find(unit => fits(number, unit)) ?? 1;
 }

@@ -1,9 +1,9 @@
-// Whole numbers from 0 on as bytes: small ones take one, and so do up to sixteen zeros in a row. Other bytes may stand
-// between them.
+// Natural numbers as bytes: a small number takes one byte, and so do up to sixteen zeros in a row. Other bytes may
+// stand between the numbers.
 
 const BASE = 128;
 const MAX_ZEROS = 16;
-/** Of a number below 2^53. */
+/** The greatest length of a number below 2^53. */
 const MAX_BYTES = 8;
 
 export class VarintWriter {
@@ -54,13 +54,13 @@ export class VarintReader {
     this.#bytes = bytes;
   }
 
-  /** Throws an Error at the end. */
+  /** Throws an Error when there is no whole number left. */
   take(): number {
     if (this.skipZeros(1) === 1) return 0;
     return this.#read() - MAX_ZEROS + 1;
   }
 
-  /** Passes over as many zeros as come next, and no more than these; how many there were. */
+  /** Skips the zeros that come next, at most `most`. Returns how many it skipped. */
   skipZeros(most: number): number {
     let skipped = 0;
     while (skipped < most) {
@@ -77,7 +77,7 @@ export class VarintReader {
     return skipped;
   }
 
-  /** Throws an Error at the end. */
+  /** Throws an Error when fewer bytes are left than their length says. */
   takeBytes(): Uint8Array {
     const length = this.take() - 1;
     const end = this.#at + length;

@@ -1,17 +1,17 @@
-// Blocks of samples as charts show them, compressed as they are answered: charts of the same buckets show most of the
-// same samples again. A block is forgotten when a sample of its time is written or removed.
+// A memory of blocks of samples for charts, compressed as in the answer: charts with buckets of the same size have most
+// blocks in common. A block is forgotten when a sample of its time is written or removed.
 import type { SqliteDatabase } from '#core';
 import type { TimedPoint } from '../codec/compact-item.ts';
 import type { Piece } from '../codec/gzip-pieces.ts';
 
 /** How many buckets a block has. */
 export const BLOCK_BUCKETS = 16;
-/** Of all blocks together: ten charts of the usual size. */
+/** The greatest size of all blocks together: ten charts of the usual size. */
 const MAX_BYTES = 12 * 1_024 * 1_024;
-/** Of the numbers of an entry, about. */
+/** About the size of the numbers of an entry. */
 const NUMBERS_BYTES = 1_000;
 
-/** The last sample of each bucket of a time, in order; as a piece their JSON texts, separated by commas. */
+/** The last samples of sixteen buckets in a row, in order; `piece` has their JSON texts, separated by commas. */
 export interface Block {
   readonly timestamps: readonly number[];
   readonly points: readonly (TimedPoint | undefined)[];
@@ -20,14 +20,14 @@ export interface Block {
   readonly piece: Piece;
 }
 
-/** Unix seconds; `before` does not belong to it. */
+/** The time of a block in Unix seconds; `before` is exclusive. */
 export interface BlockKey {
   readonly from: number;
   readonly before: number;
   readonly bucketSeconds: number;
 }
 
-/** Those that were used last are at the end. */
+/** The blocks that were used last are at the end of the map. */
 interface Memory {
   readonly blocks: Map<string, { readonly key: BlockKey; readonly block: Block }>;
   bytes: number;
@@ -56,7 +56,7 @@ export function rememberBlock(db: SqliteDatabase, key: BlockKey, block: Block): 
   }
 }
 
-/** A sample of this time, in Unix seconds, was written or removed. */
+/** Called when a sample of this time, in Unix seconds, was written or removed. */
 export function forgetBlocks(db: SqliteDatabase, timestamp: number): void {
   const memory = memories.get(db);
   if (memory === undefined) return;

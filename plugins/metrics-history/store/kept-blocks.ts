@@ -1,5 +1,5 @@
-// Blocks of samples as charts show them, kept in the file, so that a chart that is asked for often is at hand from the
-// first time on. A block is forgotten when a sample of its time is written or removed.
+// Blocks of samples for charts that are kept in the file, so that a usual chart is fast from the first request on. A
+// block is removed when a sample of its time is written or removed.
 import { crc32 } from 'node:zlib';
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
@@ -12,7 +12,7 @@ interface Row {
   readonly checksum: number;
 }
 
-/** What belongs to a block beside its texts. */
+/** The members of a block other than the compressed texts. */
 interface Head {
   readonly timestamps: Block['timestamps'];
   readonly lengths: Block['lengths'];
@@ -28,7 +28,7 @@ type KeptPoint = readonly [
   interfaces: readonly (readonly [string, Pair])[],
 ];
 
-/** undefined when it is not kept, or damaged. */
+/** undefined when the block is not kept, or is damaged. */
 export function keptBlock(db: SqliteDatabase, { before, bucketSeconds }: BlockKey): Block | undefined {
   const sql = 'SELECT head, piece, checksum FROM metrics_blocks WHERE before_s = ? AND bucket_s = ?';
   const row = prepared(db, sql).get(before, bucketSeconds) as Row | undefined;
@@ -63,19 +63,19 @@ export function keepBlock(db: SqliteDatabase, { before, bucketSeconds }: BlockKe
   );
 }
 
-/** A sample of this time, in Unix seconds, was written or removed. The newest one lies in no block that is kept. */
+/** Called when a sample of this time, in Unix seconds, was written or removed. */
 export function forgetKeptBlocks(db: SqliteDatabase, timestamp: number): void {
   const sql = `DELETE FROM metrics_blocks WHERE before_s > ? AND before_s - ${BLOCK_BUCKETS} * bucket_s <= ?`;
   prepared(db, sql).run(timestamp, timestamp);
 }
 
-/** The ends of the blocks with these buckets, in Unix seconds. */
+/** The ends of the kept blocks with buckets of this size, in Unix seconds. */
 export function keptEnds(db: SqliteDatabase, bucketSeconds: number): ReadonlySet<number> {
   const sql = 'SELECT before_s FROM metrics_blocks WHERE bucket_s = ?';
   return new Set(prepared(db, sql).pluck().all(bucketSeconds) as number[]);
 }
 
-/** Removes blocks that end at this time or earlier, also those whose buckets are a second shorter or longer. */
+/** Removes the blocks that end by this time and whose buckets have this size, or a second less or more. */
 export function removeKeptBlocks(db: SqliteDatabase, bucketSeconds: number, until: number): void {
   const sql = 'DELETE FROM metrics_blocks WHERE bucket_s BETWEEN ? AND ? AND before_s <= ?';
   prepared(db, sql).run(bucketSeconds - 1, bucketSeconds + 1, until);

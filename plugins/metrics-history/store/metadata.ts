@@ -1,4 +1,4 @@
-// Numbers and words about the whole history, kept beside it so that nobody has to count rows.
+// Counters and other values about the whole history, kept in a table so that rows need not be counted.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 
@@ -12,11 +12,11 @@ export type Counter =
   | 'unread_samples'
   /** Grows with each written sample. */
   | 'seq'
-  /** Unix milliseconds up to which samples were removed for want of room. */
+  /** Unix milliseconds up to which samples were removed for lack of space. */
   | 'removed_until_ms'
   /** Unix milliseconds up to which samples are thinned out. */
   | 'thinned_until_ms'
-  /** Unix milliseconds up to which the ranges of hours are kept. */
+  /** Unix milliseconds up to which the rollups of hours are made. */
   | 'ranges_until_ms';
 
 export function counter(db: SqliteDatabase, key: Counter): number {

@@ -1,16 +1,16 @@
-// What processes used over spans of time, from samples that lie evenly in each, so that a week takes no longer than a
-// day.
+// What processes used over spans of time. Long spans are read from samples at even distances, so that a week takes no
+// longer than a day.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import type { NumberSummary, ProcessUsageSummary, SpanUsage, TimeSpan } from '../contract.ts';
 import { itemText, ROW_COLUMNS, type Row } from './samples.ts';
 
 const MAX_SAMPLES = 1_500;
-/** Then what was read so far is answered. */
+/** How long a request may read; after that the answer has only what was read so far. */
 const BUDGET_MS = 4_000;
 const P95 = 0.95;
 
-/** Names are compared without case; without any, every process counts. */
+/** Names are compared without case; an empty list stands for every process. */
 export interface UsageRequest {
   readonly spans: readonly TimeSpan[];
   readonly names: readonly string[];
@@ -58,7 +58,7 @@ function everyRow(db: SqliteDatabase, { from, before }: TimeSpan): Iterable<Row>
   return db.prepare(sql).iterate(from, before) as Iterable<Row>;
 }
 
-/** The first sample of each of as many parts of the span. */
+/** Rows at even distances: the span is divided into `MAX_SAMPLES` parts, and the first row of each part is read. */
 function* evenRows(db: SqliteDatabase, { from, before }: TimeSpan): Generator<Row> {
   const next = prepared(
     db,
@@ -84,7 +84,7 @@ interface Collected {
   first: number;
   last: number;
   samples: number;
-  /** The last reading of the disk, of one pid. */
+  /** The last reading of the disk counters; differences count only within one pid. */
   disk: { readonly pid: number; readonly at: number; readonly read: number; readonly written: number } | undefined;
   readBytes: number;
   writtenBytes: number;
@@ -110,7 +110,7 @@ function take(
   if (isNumber(pid)) known.pids.add(pid);
   const { read_bytes: read, write_bytes: written } = (disk ?? {}) as Readonly<Record<string, unknown>>;
   if (!isNumber(pid) || !isNumber(read) || !isNumber(written)) return;
-  // What a counter lost, it began anew.
+  // A counter that is lower than before has begun anew.
   if (known.disk?.pid === pid && read >= known.disk.read && written >= known.disk.written) {
     known.readBytes += read - known.disk.read;
     known.writtenBytes += written - known.disk.written;

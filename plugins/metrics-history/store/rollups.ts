@@ -1,5 +1,5 @@
-// Ranges of whole days, hours and five minutes each, kept from soon after these are over, so that the extremes of a
-// week take no longer than those of an hour.
+// Rollups: the ranges of whole days, hours and spans of five minutes. They are kept once their time is over, so that
+// the extremes of a week take no longer than those of an hour.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { RangeCollector, type Ranges } from '../ranges.ts';
@@ -13,8 +13,8 @@ const DAY_MS = 86_400_000;
 const SPANS_MS = [DAY_MS, HOUR_MS, FIVE_MINUTES_MS] as const;
 
 /**
- * The ranges of all points from `fromMs` on and before `toMs`; null without points. The first point's rates, which come
- * from the one before, do not count.
+ * The ranges of all points from `fromMs`, inclusive, to `toMs`, exclusive; null without points. The rates of the first
+ * point do not count, because they need the point before it.
  */
 export function rangesBetween(db: SqliteDatabase, fromMs: number, toMs: number): Ranges | null {
   const firstMs = firstPointMs(db, fromMs);
@@ -24,7 +24,7 @@ export function rangesBetween(db: SqliteDatabase, fromMs: number, toMs: number):
   return collector.result();
 }
 
-/** Keeps the ranges of the oldest hour that is over and has none yet; whether there may be more. */
+/** Keeps the rollups of the oldest hour that is over and has none yet. Returns whether there may be more. */
 export function keepNextHour(db: SqliteDatabase): boolean {
   const firstMs = firstPointMs(db, counter(db, 'ranges_until_ms'));
   if (firstMs === null) return false;
@@ -36,7 +36,7 @@ export function keepNextHour(db: SqliteDatabase): boolean {
   return true;
 }
 
-/** A written point changes the ranges that it lies in, and those of the point after it, whose rates count from it. */
+/** Called when a point was written: removes its rollups, and those of the next point, whose rates depend on it. */
 export function forgetRollups(db: SqliteDatabase, atMs: number): void {
   const next = prepared(db, 'SELECT at_ms FROM metrics_points WHERE at_ms > ? ORDER BY at_ms LIMIT 1')
     .pluck()
@@ -50,7 +50,7 @@ export function forgetRollups(db: SqliteDatabase, atMs: number): void {
   if (atMs < counter(db, 'ranges_until_ms')) setMetadata(db, 'ranges_until_ms', String(startOf(atMs, HOUR_MS)));
 }
 
-/** Ranges of times that are gone altogether; those that are gone in part are made anew. */
+/** Called when all points before a time were removed: removes their rollups, and the one that contains that time. */
 export function forgetRollupsBefore(db: SqliteDatabase, oldestMs: number): void {
   for (const spanMs of SPANS_MS)
     prepared(db, 'DELETE FROM metrics_rollups WHERE span_ms = ? AND start_ms <= ?').run(
@@ -91,7 +91,7 @@ function* keptRanges(db: SqliteDatabase, fromMs: number, toMs: number, level: nu
   for (let startMs = fromMs; startMs < toMs; startMs += spanMs) {
     const text = known.get(startMs);
     if (text === undefined) {
-      // Times without points are passed over, however long they are.
+      // A time without points is skipped at once, however long it is.
       const nextMs = firstPointMs(db, startMs);
       if (nextMs === null || nextMs >= toMs) return;
       startMs = startOf(nextMs, spanMs);
@@ -107,7 +107,7 @@ function made(db: SqliteDatabase, startMs: number, level: number): Ranges | null
   const collector = new RangeCollector();
   addRanges(db, collector, startMs, startMs + spanMs, level + 1, false);
   const ranges = collector.result();
-  // What is still being written to is not kept.
+  // A span that may still get points is not kept.
   if (startMs + spanMs <= newestMs(db)) keep(db, spanMs, startMs, ranges);
   return ranges;
 }
@@ -120,7 +120,7 @@ function keep(db: SqliteDatabase, spanMs: number, startMs: number, ranges: Range
       JSON.stringify(ranges),
     );
   } catch {
-    // On a full disk they are made again the next time; what writes samples tells of the disk.
+    // On a full disk the ranges are made again the next time. The writing of samples reports the full disk.
   }
 }
 
@@ -138,7 +138,7 @@ function addPoints(
   }
 }
 
-/** At or after this moment. */
+/** The time of the first point at or after this moment; null without any. */
 function firstPointMs(db: SqliteDatabase, atMs: number): number | null {
   return prepared(db, 'SELECT min(at_ms) FROM metrics_points WHERE at_ms >= ?').pluck().get(atMs) as number | null;
 }

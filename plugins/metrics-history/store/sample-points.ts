@@ -1,4 +1,4 @@
-// The numbers of samples, a narrow row each, from which curves and their extremes are made without reading samples.
+// The points of samples, a narrow row each: curves and their extremes are made from them without reading samples.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import type { Pair, Point, TimedPoint } from '../codec/compact-item.ts';
@@ -16,17 +16,17 @@ interface PointRow {
   readonly parts: string;
 }
 
-/** Numbers of paths, then of interfaces: the id of the name and two numbers each. */
+/** The numbers of paths, then those of interfaces: for each the id of its name and two numbers. */
 type Parts = readonly [fileSystems: readonly Part[], interfaces: readonly Part[]];
 type Part = readonly [nameId: number, first: number | null, second: number | null];
 
 const TENTHS = 10;
-/** A name that is in use is noted as such so much in advance, so that few samples write it. */
+/** How far ahead `until_ms` of a name that is in use is set, so that only few samples write the name. */
 const AHEAD_MS = 3_600_000;
 
 interface Name {
   readonly id: number;
-  /** No point has it at a later time. */
+  /** No point after this time has the name. */
   readonly until_ms: number;
 }
 
@@ -70,7 +70,7 @@ export function pointBefore(db: SqliteDatabase, atMs: number): TimedPoint | unde
   return row && pointOfRow(db, row);
 }
 
-/** In order; `toMs` does not belong to it. */
+/** The points in order; `toMs` is exclusive. */
 export function* pointsBetween(db: SqliteDatabase, fromMs: number, toMs: number): Generator<TimedPoint> {
   const rows = prepared(db, 'SELECT * FROM metrics_points WHERE at_ms >= ? AND at_ms < ? ORDER BY at_ms');
   for (const row of rows.all(fromMs, toMs)) yield pointOfRow(db, row as PointRow);
@@ -93,7 +93,7 @@ function pointOfRow(db: SqliteDatabase, row: PointRow): TimedPoint {
   };
 }
 
-/** Names that were written in a transaction that was taken back are not known. */
+/** Called after a rollback, which may have undone names that are remembered. */
 export function forgetNames(db: SqliteDatabase): void {
   memories.delete(db);
 }

@@ -1,4 +1,4 @@
-// Samples in the database: written with their numbers, read as the texts that they were.
+// Samples in the database: they are written together with their points, and read as JSON texts.
 import type { SqliteDatabase } from '#core';
 import { refuseCostlyJson } from '#kit/nesting';
 import { prepared } from '#kit/prepared-statement';
@@ -33,16 +33,22 @@ export const ROW_COLUMNS = 'timestamp, payload, item, codec, dict_id';
 const MS_PER_S = 1_000;
 const MINUTE_S = 60;
 const DAY_MS = 86_400_000;
-/** A dictionary is replaced when samples become this much larger than its first ones were, */
+/**
+ * A dictionary is replaced when two conditions hold. This is the first: samples have become larger than the first ones
+ * with the dictionary by this factor.
+ */
 const WORSE = 1.25;
-/** and when that has cost this many times the room of a new one, because charts of a long time read each of them. */
+/**
+ * The second: the excess of samples has cost this many times the size of a dictionary. Fewer dictionaries are better,
+ * because a chart of a long time reads each of them.
+ */
 const WORTH = 16;
-/** Bytes of all remembered dictionaries. Once they are taken apart, they take fourteen times as much. */
+/** The greatest size of all remembered dictionaries. Once parsed, they take fourteen times as much memory. */
 const MAX_REMEMBERED_BYTES = 2 * 1_024 * 1_024;
-/** One that nobody has read a sample by while so many were written is forgotten with the next that is remembered. */
+/** A dictionary that was not used while this many samples were written is forgotten when the next one is remembered. */
 const IDLE_SAMPLES = 600;
 const FIRST_SAMPLES = 20;
-/** How much a sample counts in the running mean of sizes. */
+/** The weight of a sample in the running mean of sizes. */
 const WEIGHT = 0.05;
 
 /** What the thread knows of its database between calls. */
@@ -50,28 +56,28 @@ interface Memory {
   /** By id, in the order in which they were read or made. */
   readonly dictionaries: Map<number, Remembered>;
   rememberedBytes: number;
-  /** Samples, since the thread began. */
+  /** How many samples were written since the thread began. */
   written: number;
   current: Dictionary | undefined;
-  /** Of the performance clock. */
+  /** When the present dictionary was made, by the performance clock. */
   madeAtMs: number;
-  /** Bytes of the first samples with the present dictionary, and of the latest ones, on the average. */
+  /** The mean size of the first samples with the present dictionary; `meanBytes` is the running mean since. */
   firstBytes: number;
   firstCount: number;
   meanBytes: number;
-  /** By how much samples were larger than the first ones, all together. */
+  /** By how many bytes samples were larger than the first ones, summed. */
   excessBytes: number;
 }
 
 interface Remembered {
   readonly dictionary: Dictionary;
-  /** How many samples were written when it was needed last. */
+  /** The value of `written` when the dictionary was used last. */
   usedAt: number;
 }
 
 const memories = new WeakMap<SqliteDatabase, Memory>();
 
-/** Throws an Error when the text is no sample: no object, or without a time. */
+/** Throws an Error when the text is not a sample: not an object, or without a valid time. */
 export function parseSample(text: string): { readonly timestamp: number; readonly sample: Record<string, unknown> } {
   const sample: unknown = JSON.parse(text);
   if (typeof sample !== 'object' || sample === null || Array.isArray(sample)) throw new Error('it is no object');
@@ -97,7 +103,7 @@ export function writeSample(db: SqliteDatabase, { timestamp, sample }: ReturnTyp
   count(db, 'seq', 1);
 }
 
-/** Writes a sample that another store holds, without the number of a change; not one that is damaged. */
+/** Writes a sample from another store, which does not count as a change. A damaged one is left out. */
 export function restoreSample(db: SqliteDatabase, stored: StoredPayload): void {
   const sample = readable(() => sampleOf(rowOf(stored)));
   if (sample !== undefined) keepSample(db, stored.timestamp, sample, null);
@@ -134,13 +140,13 @@ function keepSample(db: SqliteDatabase, timestamp: number, sample: Record<string
   keepNumbers(db, timestamp, pointOf(sample));
 }
 
-/** What comes late, also because a clock was set back, is thinned out as its neighbours were. */
+/** Has a late sample thinned out as its neighbours were. A sample is late also when the clock was set back. */
 function thinAgain(db: SqliteDatabase, timestamp: number): void {
   const minuteMs = Math.floor(timestamp / MINUTE_S) * MINUTE_S * MS_PER_S;
   if (minuteMs < counter(db, 'thinned_until_ms')) setMetadata(db, 'thinned_until_ms', String(minuteMs));
 }
 
-/** Numbers of samples that an earlier program wrote; runs within a transaction of the caller. */
+/** Writes the point of a sample and forgets what was made of earlier ones. Runs within a transaction of the caller. */
 export function keepNumbers(db: SqliteDatabase, timestamp: number, point: Point): void {
   const atMs = Math.round(timestamp * MS_PER_S);
   writePoint(db, atMs, point);
@@ -149,27 +155,27 @@ export function keepNumbers(db: SqliteDatabase, timestamp: number, point: Point)
   forgetKeptBlocks(db, timestamp);
 }
 
-/** The JSON text of the part that charts need; undefined for a row that is damaged or in a form that is not known. */
+/** The JSON text of the part that charts need; undefined for a row that is damaged or of an unknown codec. */
 export function itemText(db: SqliteDatabase, row: Row): Buffer | undefined {
   return readable(() => itemTextOf(db, row));
 }
 
-/** The JSON text of a sample; undefined for a row that is damaged or in a form that is not known. */
+/** The JSON text of a sample; undefined for a row that is damaged or of an unknown codec. */
 export function wholeText(db: SqliteDatabase, row: Row): Buffer | undefined {
   return readable(() => wholeTextOf(db, row));
 }
 
-/** The JSON text of a sample that another store keeps by zlib; undefined when it is damaged. */
+/** The JSON text of a sample from another store; undefined when it is damaged. */
 export function payloadText(db: SqliteDatabase, stored: StoredPayload): Buffer | undefined {
   return wholeText(db, rowOf(stored));
 }
 
-/** The part of such a sample that charts need, and its numbers; undefined when it is damaged. */
+/** The part of another store's sample that charts need, and its point; undefined when the sample is damaged. */
 export function storedItem(stored: StoredItem): { readonly text: Buffer; readonly point: Point } | undefined {
   return readable(() => {
     if (stored.isItem) {
       const text = wholeOfZlib(rowOf(stored).payload);
-      // No text within the members before it can look like this, because its quotation marks would be escaped.
+      // Within a string of an earlier member the quotation marks would be escaped, so this finds the member itself.
       const system = text.subarray(0, text.indexOf(',"dumb_managed":['));
       return { text, point: pointOf(JSON.parse(`${system}}`)) };
     }
@@ -178,12 +184,12 @@ export function storedItem(stored: StoredItem): { readonly text: Buffer; readonl
   });
 }
 
-/** The numbers of a row of an earlier program; undefined when it is damaged. */
+/** The point of a row of an earlier program; undefined when the row is damaged. */
 export function zlibPoint(row: Row): Point | undefined {
   return readable(() => pointOf(sampleOf(row)));
 }
 
-/** A damaged sample is left out; the others are still told. */
+/** undefined for a damaged sample, so that it is left out of an answer with others. */
 function readable<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -210,8 +216,8 @@ function rowOf({ timestamp, payload }: StoredPayload): Row {
 }
 
 /**
- * The time of an earlier program's sample is that of its row, because not all of them hold it as a number. Throws an
- * Error for one that is damaged, or nested too deep for those who read it.
+ * A sample of an earlier program. Its time is that of the row, because not all of these samples have it as a number.
+ * Throws an Error when the sample is damaged or nested too deeply.
  */
 function sampleOf({ timestamp, payload }: Row): Record<string, unknown> {
   const text = wholeOfZlib(payload).toString();
@@ -219,7 +225,7 @@ function sampleOf({ timestamp, payload }: Row): Record<string, unknown> {
   return { ...(JSON.parse(text) as Record<string, unknown>), timestamp };
 }
 
-/** What was remembered may have been taken back with a transaction. */
+/** Called after a rollback, which may have undone what is remembered. */
 export function forgetMemory(db: SqliteDatabase): void {
   memories.delete(db);
   forgetNames(db);
@@ -275,7 +281,7 @@ function bytesOf({ item, whole }: Dictionary): number {
   return item.length + whole.length;
 }
 
-/** Removes the dictionaries that no sample needs any more: samples use them in the order in which they are written. */
+/** Removes the dictionaries that no sample needs any more. Samples that were written later never use an older one. */
 export function removeDictionaries(db: SqliteDatabase): void {
   const changed = 'SELECT dict_id FROM metrics_snapshots WHERE seq IS NOT NULL ORDER BY seq LIMIT 1';
   const restored = `SELECT dict_id FROM metrics_snapshots WHERE seq IS NULL AND codec <> ${ZLIB} ORDER BY rowid LIMIT 1`;
@@ -285,7 +291,7 @@ export function removeDictionaries(db: SqliteDatabase): void {
   ).run();
 }
 
-/** The present dictionary, or a new one made of this sample: daily, and when samples no longer resemble the old one. */
+/** The present dictionary; each day, and when samples no longer resemble it, a new one that is made of this sample. */
 function dictionaryFor(db: SqliteDatabase, sample: Record<string, unknown>, whole: Buffer): Dictionary {
   const memory = memoryOf(db);
   const { current } = memory;

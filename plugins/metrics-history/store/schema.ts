@@ -1,5 +1,5 @@
-// The tables of the history. Those of the first two statements have the form of an earlier program, whose file is used
-// as it is found.
+// The tables of the history. The first two statements create the tables of an earlier program, whose file is used as it
+// is found.
 import type { Migration } from '#core';
 
 export const migrations: readonly Migration[] = [
@@ -27,19 +27,19 @@ export const migrations: readonly Migration[] = [
      UNION ALL SELECT 'raw_bytes', coalesce(sum(raw_size), 0) FROM metrics_snapshots
      UNION ALL SELECT 'compressed_bytes', coalesce(sum(stored_size), 0) FROM metrics_snapshots
      UNION ALL SELECT 'unread_samples', count(*) FROM metrics_snapshots;`,
-  // Without a type each number took eight bytes.
+  // In a column without a type each number, which is bound as floating point, takes eight bytes.
   `ALTER TABLE metrics_points RENAME TO wide_points;
    CREATE TABLE metrics_points (
      at_ms INTEGER PRIMARY KEY, cpu NUMERIC, mem NUMERIC, disk NUMERIC, inode NUMERIC, disk_read NUMERIC,
      disk_written NUMERIC, net_sent NUMERIC, net_received NUMERIC, parts TEXT NOT NULL);
    INSERT INTO metrics_points SELECT * FROM wide_points;
    DROP TABLE wide_points;`,
-  // Nobody looks for a sample by the time at which it was written.
+  // No query uses the time at which a sample was written.
   `DROP INDEX IF EXISTS metrics_snapshots_created_at;
    CREATE TABLE metrics_blocks (
      before_s INTEGER NOT NULL, bucket_s INTEGER NOT NULL, head TEXT NOT NULL, piece BLOB NOT NULL,
      checksum INTEGER NOT NULL, PRIMARY KEY (before_s, bucket_s));`,
-  // Interfaces of containers come and go. No point has a name at a later time than this one.
+  // Interfaces of containers come and go, so names are removed: no point after `until_ms` has the name.
   `ALTER TABLE metrics_names ADD COLUMN until_ms INTEGER NOT NULL DEFAULT 0;
    UPDATE metrics_names SET until_ms = (SELECT coalesce(max(at_ms), 0) FROM metrics_points);`,
 ];
