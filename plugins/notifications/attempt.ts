@@ -1,5 +1,5 @@
-// One attempt to deliver one message: gives the destination its limits of time and size, and makes any fault a
-// sentence.
+// One attempt to deliver one message, within limits of time and size. Every failure becomes one sentence without
+// secrets.
 import { type FetchOptions, type FetchStream, Problem } from '#core';
 import { follow, orAborted } from '#kit/abort';
 import { errorText } from '#kit/error-text';
@@ -19,18 +19,18 @@ import { scrubber } from './scrub.ts';
 import { shortened } from './short-text.ts';
 
 const TIMEOUT_MS = 15_000;
-/** After this the beginning of an answer has to do: its status has told what became of the message. */
+/** How long the body of an answer is read; afterwards its beginning suffices, because the status has arrived. */
 const BODY_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const MAX_REASON_LENGTH = 200;
 const MAX_ERROR_LENGTH = 1_000;
-/** Smaller numbers are no times of this century, in seconds and in milliseconds. */
+/** Smaller numbers are not Unix seconds; below `FIRST_MILLISECONDS` they are not Unix milliseconds. */
 const FIRST_SECONDS = 1e9;
 const FIRST_MILLISECONDS = 1e12;
-/** Where services say in JSON what was wrong. */
+/** The members of a JSON answer in which services say what was wrong. */
 const REASON_KEYS = ['error', 'message', 'description', 'detail', 'errors', 'msg', 'reason'];
 
-/** What an attempt needs of its host. */
+/** What an attempt needs from the host. */
 export interface AttemptAccess {
   fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
   readonly userAgent: string;
@@ -38,13 +38,16 @@ export interface AttemptAccess {
   readonly signal?: AbortSignal;
 }
 
-/** The parts and targets that one message has reached, which a repetition spares. The last of them ends the attempt. */
+/**
+ * The parts and targets that one message has reached, which a repetition skips. The last part is never added, because
+ * the message is delivered then.
+ */
 export interface Reached {
   has(target: string): boolean;
   add(target: string): void;
 }
 
-/** Never rejects, and never takes much longer than 15 s. */
+/** Makes the attempt. Never rejects, and never takes much longer than 15 s. */
 export async function attempt(
   destination: NotificationDestination,
   url: DestinationUrl,
@@ -85,10 +88,11 @@ export async function attempt(
 
 interface Scrubbing {
   /**
-   * For what others say. Sentences of the host are left as they are: they name no secret, and may share words with one.
+   * Removes secrets from texts of services and plugins. Sentences of the host are not scrubbed: they contain no secret,
+   * but may share a word with one.
    */
   scrub(text: string): string;
-  /** Outcomes whose error is clean, and short enough. */
+  /** Outcomes whose error is scrubbed and shortened already. */
   readonly scrubbed: WeakSet<DeliveryOutcome>;
 }
 
@@ -118,7 +122,7 @@ function deliveryOf(
         signal: AbortSignal.any([signal, reading.signal]),
       };
       const answer = await fetch(url, options).catch((error: unknown) => {
-        // A service that cannot be reached is no fault of a plugin, and the log names no server.
+        // A Problem, because an unreachable service is not a fault of the plugin. The log must not name the server.
         throw new Problem(502, faultText(error, scrub), { cause: error });
       });
       const timer = setTimeout(() => reading.abort(), Math.min(readTimeoutMs, BODY_MS));
@@ -128,7 +132,7 @@ function deliveryOf(
     },
     outcome(answer, { statuses, isOk = true, reason, retryAfterSec } = {}) {
       if (isOk && isAccepted(answer, statuses)) return { ok: true };
-      // Before it is cut, because half a secret is not found.
+      // Scrubbed before it is shortened, because half of a secret would not be found.
       const told = (words: string) => oneLine(scrub(words), MAX_REASON_LENGTH);
       const text = typeof reason === 'string' ? told(reason) : (unreadable(answer) ?? told(toldBy(answer)));
       const failure: DeliveryOutcome = {
@@ -168,7 +172,7 @@ function optionsOf({ method = 'POST', headers = {}, json, form, body, basic }: D
   return { method, headers: { ...type, ...all }, body: new URLSearchParams(members).toString() };
 }
 
-/** The beginning of the answer; a longer one is not read on, and one that is cut off is as long as it is. */
+/** The first 64 KiB of the answer, or what came before it broke off. */
 async function readSome(body: FetchStream['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -179,7 +183,7 @@ async function readSome(body: FetchStream['body']): Promise<string> {
       if (bytes >= MAX_ANSWER_BYTES) break;
     }
   } catch {
-    // A message that was taken must not be sent again because the rest of the answer does not come.
+    // A message that was accepted must not be sent again because the rest of the answer is missing.
   }
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
 }
@@ -197,7 +201,7 @@ function isAccepted({ status }: DeliveryAnswer, accepted: readonly number[] | un
   return accepted === undefined ? status >= 200 && status < 300 : accepted.includes(status);
 }
 
-/** Why the answer itself gives no reason. */
+/** The reason when the body of the answer cannot give one: a redirect, or a compressed body. */
 function unreadable({ status, headers }: DeliveryAnswer): string | undefined {
   if (status >= 300 && status < 400) return 'the service redirects, which is not followed';
   const encoding = String(headers['content-encoding'] ?? 'identity');
@@ -212,11 +216,11 @@ function toldBy({ text, json }: DeliveryAnswer): string {
 }
 
 function isPause(seconds: unknown): seconds is number {
-  // A JSON number may be too large for any.
+  // A JSON number may be too large, and is then infinite.
   return typeof seconds === 'number' && Number.isFinite(seconds);
 }
 
-/** In seconds. */
+/** The pause in seconds that the headers of the answer ask for. */
 function retryAfter({ status, headers }: DeliveryAnswer): number | undefined {
   const value = String(headers['retry-after'] ?? (status === 429 ? untilReset(headers) : '')).trim();
   if (/^\d+(?:\.\d+)?$/.test(value)) return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
@@ -224,7 +228,7 @@ function retryAfter({ status, headers }: DeliveryAnswer): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1_000);
 }
 
-/** Services tell the end of a limit in seconds from now, or as a time in seconds or milliseconds. */
+/** The seconds until a rate limit ends, which services give in seconds from now, or in Unix seconds or milliseconds. */
 function untilReset(headers: DeliveryAnswer['headers']): number | '' {
   const value = Number(headers['x-ratelimit-reset'] ?? NaN);
   if (Number.isNaN(value)) return '';
@@ -232,7 +236,7 @@ function untilReset(headers: DeliveryAnswer['headers']): number | '' {
   return Math.max(0, Math.ceil(value < FIRST_SECONDS ? value : at - Date.now() / 1_000));
 }
 
-/** What went wrong where there is no answer, without the name of the server. */
+/** Why there is no answer, without the name of the server. */
 function faultText(error: unknown, scrub: Scrubbing['scrub']): string {
   const cause = causeOf(error);
   const { code = '', name = '' } = cause as { code?: string; name?: string };
@@ -266,7 +270,7 @@ function causeOf(error: unknown): unknown {
   return inner === undefined ? (error ?? 'unknown fault') : causeOf(inner);
 }
 
-/** Without control characters, which a service may have put into its answer. */
+/** The text in one line, without control characters that a service may have put into its answer. */
 function oneLine(text: string, length: number): string {
   return shortened(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), length);
 }

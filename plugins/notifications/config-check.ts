@@ -1,4 +1,4 @@
-// Refuses destinations that could not be told anything, whichever way the configuration is saved.
+// Refuses destinations to which nothing could be sent, whichever way the configuration is saved.
 import { type ContributionList, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
@@ -8,8 +8,9 @@ import { headerFault } from './request-headers.ts';
 import { type DestinationSettings, notificationsSection } from './settings.ts';
 
 /**
- * `before` and `after` are the sections. What is stored already is never refused, so that an unsupported URL of an
- * earlier program blocks no save; it fails when it is used. Throws a Problem 400 without any part of a URL or header.
+ * `before` and `after` are the sections. URLs and headers that are stored already are never refused, so that an
+ * unsupported URL of an earlier program does not block a save; it fails when it is used. Throws a Problem 400 that
+ * contains no part of a URL or a header.
  */
 export function checkDestinations(
   list: ContributionList<NotificationDestination>,

@@ -1,4 +1,4 @@
-// The configuration of notifications as clients see and save it: without secrets, which a blank value leaves as stored.
+// The configuration of notifications as clients see and save it: secrets are not shown, and blank ones are not changed.
 import { z } from 'zod';
 import { type ConfigStore, Problem } from '#core';
 import { newId } from '#kit/new-id';
@@ -43,7 +43,7 @@ export const configAnswer = z.lazy(() =>
   }),
 );
 
-/** What is in force afterwards may be another value than was saved. */
+/** The configuration that is in force after the save, which may differ from what was saved. */
 export const saveAnswer = z.lazy(() =>
   configAnswer.unwrap().extend({
     overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),
@@ -56,7 +56,7 @@ export function enabledNames(store: ConfigStore): string[] {
   return store.blocks().flatMap(({ processName, block }) => (block.enabled === true ? [processName] : []));
 }
 
-/** Names of processes that are not enabled are left out, and stay stored. */
+/** The configuration without secrets and without names of processes that are not enabled. */
 export function configToWire(
   settings: NotificationSettings,
   enabled: ReadonlySet<string>,
@@ -80,8 +80,8 @@ function shownNames(
 }
 
 /**
- * The section to be saved, of known members alone. What is not sent keeps its value. Throws a Problem 400 that names
- * the place and never a secret.
+ * The section to be saved, with known members only. Members that are not sent keep their values. Throws a Problem 400
+ * that names the place and never a secret.
  */
 export function configFromWire(sent: unknown, store: ConfigStore): Members {
   if (!isObject(sent)) {
@@ -113,7 +113,7 @@ export function configFromWire(sent: unknown, store: ConfigStore): Members {
   return { ...saved, destinations: parsed.data.destinations.map(entry => withNames(entry, stored, enabled)) };
 }
 
-/** A blank or absent secret is sent on as blank, which the store of the configuration takes for the stored one. */
+/** A blank or absent secret becomes a blank one, for which the configuration store keeps the stored one. */
 function destinationFromWire(sent: Members): Members {
   const { id, url, headers, ...others } = knownMembers(sent, destinationShape);
   const isWebhook = others.provider === 'webhook';
@@ -133,7 +133,10 @@ function knownMembers(sent: Members, shape: object): Record<string, unknown> {
   );
 }
 
-/** Refuses names of processes that are not enabled. Where nothing changed of what was shown, all stored ones stay. */
+/**
+ * The destination with its names of processes checked: throws a Problem 400 for one that is not enabled. When the shown
+ * names were not changed, the stored ones stay, including those that were not shown.
+ */
 function withNames(
   destination: DestinationSettings,
   stored: NotificationSettings,

@@ -1,4 +1,4 @@
-// Sends what is queued: claims what is due, makes the attempts, and writes their results.
+// Sends queued messages: claims deliveries that are due, makes the attempts, and writes their results.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContributionList, Host } from '#core';
 import { MAX_TIMER_MS } from '#kit/deadline';
@@ -32,7 +32,7 @@ export interface DeliveriesOptions {
 interface AttemptResult {
   readonly outcome: DeliveryOutcome;
   readonly isFinal: boolean;
-  /** What a repetition spares. */
+  /** The parts and targets that a repetition skips, as text of `ReachedTargets`. */
   readonly reached: string | null;
 }
 
@@ -44,7 +44,7 @@ export class Deliveries {
   readonly #ended = new AbortController();
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #told: { readonly destinations: unknown; readonly atMs: number } = { destinations: undefined, atMs: 0 };
-  /** Results that were not handed to the store yet, and those that it has not answered for. */
+  /** Results that were not handed to the store yet; `#beingWritten` has those that the store has not confirmed. */
   #finished: FinishedAttempt[] = [];
   readonly #beingWritten = new Set<FinishedAttempt>();
   readonly #attempts = { completed: 0, failed: 0, retrying: 0 };
@@ -82,7 +82,7 @@ export class Deliveries {
     });
   }
 
-  /** Sends a test ahead of everything else, once. Resolves with its record, which after 15 s may be unfinished. */
+  /** Sends a test at once, in a single attempt. Resolves with its record, which after 15 s may be unfinished. */
   async test(destination: DestinationSettings, message: ManualMessage): Promise<DeliveryRecord> {
     const { store } = this.#with;
     const event = manualEvent(message, [destination]);
@@ -99,7 +99,7 @@ export class Deliveries {
     return after ?? row;
   }
 
-  /** Claims nothing more, waits so long for attempts, and gives back the claims of those that go on. */
+  /** Claims nothing more, waits up to `waitMs` for attempts, and gives back the claims of those that are not over. */
   async stop(waitMs: number): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
@@ -110,7 +110,7 @@ export class Deliveries {
     this.#ended.abort();
     const { store } = this.#with;
     if (!store.isUsable) return;
-    // What cannot be given back now is so at the next start, as an interrupted attempt.
+    // Claims that cannot be given back now count as interrupted attempts at the next start.
     await this.#writeFinished().catch(() => undefined);
     await store.write('release', { bootId: store.bootId, now: Date.now() / MS_PER_S }).catch(() => undefined);
   }
@@ -139,12 +139,12 @@ export class Deliveries {
       for (const row of claimed) this.#begin(row);
       this.#planNext(nextAt, lookedAtMs);
     } catch (error) {
-      // The store has told why it cannot be used, and wakes when it is mended.
+      // An unusable store has logged why, and wakes this when it can be used again.
       if (store.isUsable) this.#host.log.error('notifications cannot be sent', error);
     }
   }
 
-  /** Told after each change, and from time to time, because it takes a look at everything that waits. */
+  /** All destinations, after a change or `TELL_MS`; else null, because the store checks its whole queue for them. */
   #all(nowMs: number): { readonly known: string[]; readonly disabled: string[] } | null {
     const { destinations } = this.#with.settings();
     if (destinations === this.#told.destinations && nowMs - this.#told.atMs < TELL_MS) return null;
@@ -162,7 +162,7 @@ export class Deliveries {
     });
   }
 
-  /** Wakes when the next delivery is due, or when a lane is free that was not at the last look. */
+  /** Sets the timer for the time when the next delivery is due or another lane becomes free. */
   #planNext(nextAt: number | null, lookedAtMs: number): void {
     const dueMs = nextAt === null ? undefined : Math.max(nextAt * MS_PER_S - Date.now(), 1);
     const freeAtMs = this.#lanes.nextAfter(lookedAtMs);
@@ -172,7 +172,7 @@ export class Deliveries {
     this.#timer = setTimeout(() => this.wake(), Math.min(...waits, MAX_TIMER_MS)).unref();
   }
 
-  /** Gives the pause that the receiver asks for, in seconds. */
+  /** Makes one attempt. Resolves with the pause that the receiver asks for, in seconds. */
   #deliver(row: ClaimedDelivery, options: { readonly isSingle: boolean }): Promise<number | undefined> {
     const made = this.#attemptAndWrite(row, options).finally(() => this.#inFlight.delete(row.id));
     this.#inFlight.set(row.id, made);
@@ -189,13 +189,13 @@ export class Deliveries {
     const finished = this.#resultOf(row, { ...result, isSingle });
     this.#attempts[finished.status] += 1;
     this.#finished.push(finished);
-    // That of others is written as more is claimed. The store tells of its faults, and all is written when it is
-    // mended.
+    // Other results are written together with the next claim. The store reports its faults; results wait until it can
+    // be used again.
     if (isSingle || this.#isStopping) await this.#writeFinished().catch(() => undefined);
     return outcome.ok ? undefined : outcome.retryAfterSec;
   }
 
-  /** `isFinal` when another attempt could not be better. */
+  /** The result of one attempt. It is final when another attempt could not succeed. */
   async #attempt(row: ClaimedDelivery): Promise<AttemptResult> {
     const failed = (error: string, isFinal = true): AttemptResult => ({
       outcome: { ok: false, error },
@@ -229,14 +229,14 @@ export class Deliveries {
       deliveryId: row.id,
       url: text,
       noted: row.reached,
-      // The result of the attempt has it too, where it comes to one.
+      // A failed write is ignored, because the result of the attempt has the text too.
       note: known => void store.write('note', { id: row.id, reached: known }).catch(() => undefined),
     });
     const outcome = await attempt(found.destination, found.url, facts, this.#access, { verifyTls, reached });
     return { outcome, isFinal: false, reached: reached.text };
   }
 
-  /** Whether a type of destinations that is missing stays so: one whose plugin is loaded anew comes back. */
+  /** Whether no plugin is being loaded: only then a missing type of destinations is missing for good. */
   #hasAllPlugins(): boolean {
     return this.#host.plugins().every(({ state }) => state === 'ready' || state === 'disabled');
   }
@@ -276,7 +276,7 @@ export class Deliveries {
   }
 }
 
-/** The metadata of a row; nothing where an earlier program wrote something else. */
+/** The metadata of a row; empty when an earlier program wrote something other than an object. */
 export function metadataOf({ metadata_json: text }: Pick<DeliveryRecord, 'metadata_json'>): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-// Reads the URL of a destination. Not by the rules of web addresses: hosts keep their case, and `#` begins no fragment.
+// Parses the URL of a destination. Unlike in web addresses, hosts keep their case and `#` does not begin a fragment.
 import { isIPv6 } from 'node:net';
 import { Problem } from '#core';
 import { percentDecoded } from '#kit/percent-decoded';
@@ -13,7 +13,7 @@ const MAX_PORT = 65_535;
 const MIN_TIMEOUT_S = 1;
 const MAX_TIMEOUT_S = 15;
 
-/** What every URL may say in its query about the way of its messages. */
+/** Options about the delivery that the query of every URL may contain. */
 export interface UrlOptions {
   readonly verifyTls: boolean;
   readonly format: MessageFormat;
@@ -22,7 +22,7 @@ export interface UrlOptions {
   readonly readTimeoutMs: number;
 }
 
-/** Of a generic webhook, whose query is its receiver's own. */
+/** The options of a generic webhook, whose query belongs to its receiver. */
 const WEBHOOK_OPTIONS: UrlOptions = {
   verifyTls: true,
   format: 'text',
@@ -40,7 +40,7 @@ export function holdsTwoUrls(text: string): boolean {
   return SECOND_URL.test(text.trim());
 }
 
-/** `schemes` are those of the destination. Throws a Problem 400 that holds no part of the URL. */
+/** `schemes` are those of the destination. Throws a Problem 400 that contains no part of the URL. */
 export function readUrl(
   given: string,
   schemes: readonly string[],
@@ -116,7 +116,7 @@ function readPlace(place: string): { host: string; port: number | null } {
   const [host, port] = isAddress ? [address, after ?? ''] : cutAt(place, ':');
   if (port === '') return { host, port: null };
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
-  // What is no port belongs to a service that puts something else there.
+  // Without a valid port the whole text counts as the host: some services put something else there.
   return number > 0 && number <= MAX_PORT ? { host, port: number } : { host: place, port: null };
 }
 
@@ -124,7 +124,7 @@ function baseOf(isSecure: boolean, host: string, port: number | undefined): stri
   const isAddress = isIPv6(host);
   const name = isAddress ? `[${host}]` : host;
   const base = `${isSecure ? 'https' : 'http'}://${name}${port === undefined ? '' : `:${port}`}`;
-  // A name whose last part is a number has to be an address: `080` and `256.1.1.1` are none.
+  // A host whose last part is a number must be an IPv4 address: `canParse` refuses `080` and `256.1.1.1`.
   if ((!isAddress && !HOST_NAME.test(host)) || !URL.canParse(base)) {
     throw new Problem(400, 'The URL names no host: after the scheme stands a name or an address, and perhaps a port');
   }

@@ -1,4 +1,4 @@
-// Finds the type of destinations for a URL among those that are present.
+// Finds the type of destinations for a URL among those that plugins contribute.
 import { type ContributionList, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import type { DestinationUrl, NotificationDestination } from './contract.ts';
@@ -16,8 +16,8 @@ type List = ContributionList<NotificationDestination>;
 const WEB = new Set(['http', 'https']);
 
 /**
- * The destination for the URL, which it can parse. Throws a Problem 400 whose sentence names the scheme at most; a
- * scheme that nobody has gives the list of those that are present.
+ * The destination for the URL, which it was able to parse. Throws a Problem 400 whose sentence contains no part of the
+ * URL except the scheme; for an unknown scheme it lists the supported ones.
  */
 export function findDestination(
   list: List,

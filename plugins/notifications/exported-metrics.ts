@@ -1,4 +1,4 @@
-// What the exporter tells of notifications.
+// The Prometheus metrics of notifications.
 import type { ExportedMetrics } from '../prometheus/contract.ts';
 import type { Deliveries } from './deliveries.ts';
 

@@ -1,4 +1,4 @@
-// Deliveries as clients see them, and what clients send to be delivered.
+// The wire form of deliveries, and of the messages that clients send.
 import { z } from 'zod';
 import { queryInteger } from '#kit/query-values';
 import { metadataOf } from './deliveries.ts';

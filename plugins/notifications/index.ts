@@ -1,4 +1,4 @@
-// Notifications: tells people what happens, through destinations that they choose.
+// Notifications: sends messages about events to the destinations that users have configured.
 import { definePlugin } from '#core';
 import { provenNowMs } from '#kit/proven-time';
 import type {} from '../health/contract.ts';
@@ -17,7 +17,7 @@ import { registerRoutes } from './routes.ts';
 import { notificationsSection, readSettings, SECTION_PATH } from './settings.ts';
 
 const PRUNE_MS = 3_600_000;
-/** How long attempts are waited for: at the end of the host, and where this plugin alone is withdrawn. */
+/** How long running attempts are waited for when the host stops; `WITHDRAWAL_MS` counts when only this plugin stops. */
 const STOP_MS = 10_000;
 const WITHDRAWAL_MS = 4_000;
 const STOPPING_DEADLINE_MS = 12_000;
@@ -53,7 +53,7 @@ export default definePlugin({
       if (!store.isUsable) return;
       const args = { now: provenNowMs() / MS_PER_S, days: settings().history_retention_days };
       await store.write('prune', args).catch(error => {
-        // The store has told why it cannot be used.
+        // An unusable store has logged why.
         if (store.isUsable) host.log.error('old records of notifications cannot be removed', error);
       });
     };
@@ -78,7 +78,7 @@ export default definePlugin({
     });
     host.on('*', event => {
       intake.take(event);
-      // The gate of the queue opens with the end of the start.
+      // Queued messages may be sent from the end of the start on.
       if (event.type === 'dumb.startup.ready' || event.type === 'dumb.startup.degraded') deliveries.wake();
     });
     host.tap('host.ready', () => {

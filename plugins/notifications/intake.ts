@@ -1,5 +1,5 @@
-// Takes events in without ever holding their emitters up: makes texts of them a few at a time, and hands them to the
-// queue. While that cannot be written, the newest wait in memory.
+// Accepts events without holding up their emitters: makes texts of a few at a time and hands them to the queue. While
+// the queue cannot be written, the newest texts wait in memory.
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { AnyEvent, ContributionList, Host } from '#core';
 import type { NotificationEvent } from './contract.ts';
@@ -8,11 +8,11 @@ import type { QueueStore } from './queue-store.ts';
 import { type ManualMessage, manualEvent, queuedEvent } from './queued-event.ts';
 import type { DestinationSettings, NotificationSettings } from './settings.ts';
 
-/** Of events that wait while the database works, and while it does not. */
+/** How many events may wait while the database can be used; `MAX_KEPT` counts while it cannot. */
 const MAX_WAITING = 20_000;
 const MAX_KEPT = 200;
 const BATCH = 50;
-/** The loop is given back after so much work. */
+/** How long one piece of work may hold the event loop. */
 const SLICE_MS = 1;
 const MS_PER_S = 1_000;
 
@@ -28,7 +28,7 @@ export interface IntakeOptions {
 export class Intake {
   readonly #host: Host;
   readonly #with: IntakeOptions;
-  /** Not described yet. */
+  /** Events that are not described yet. */
   readonly #told: { event: AnyEvent; kind: NotificationEvent }[] = [];
   #waiting: QueuedEvent[] = [];
   #dropped = 0;
@@ -39,7 +39,7 @@ export class Intake {
     this.#with = options;
   }
 
-  /** Takes an event of any type; those of which nobody is told are left. */
+  /** Takes an event of any type; ignores those of which no message is made. */
   take(event: AnyEvent): void {
     const kind = this.#with.events.get(event.type)?.value;
     if (kind === undefined || !this.#with.settings().enabled) return;
@@ -52,23 +52,23 @@ export class Intake {
     this.flush();
   }
 
-  /** Hands everything on that waits, as far as the database can be written. */
+  /** Describes the events that wait and writes them to the queue, as far as the database can be used. */
   flush(): void {
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined;
-      // Something may have come, or the database been mended, since the last look.
+      // Since the last check another event may have come, or the database may have become usable.
       if (this.#hasWork()) this.flush();
     });
   }
 
-  /** Resolves when everything is handed on that could be, and tells of what is lost with its end. */
+  /** Resolves when everything that can be written is written, and logs how many messages are lost. */
   async end(): Promise<void> {
     await this.#working;
     const lost = this.#waiting.length + this.#dropped;
     if (lost > 0) this.#host.log.warn(`${lost} notifications are lost: their storage could not be used until the end`);
   }
 
-  /** Writes what a person sends at once. Returns the ids of the deliveries. */
+  /** Queues a message of a user at once. Resolves with the ids of the deliveries. */
   async send(message: ManualMessage, destinations: readonly DestinationSettings[]): Promise<string[]> {
     const event = manualEvent(message, destinations);
     await this.#with.store.ask('enqueue', { events: [event], now: event.createdAt });
@@ -79,7 +79,7 @@ export class Intake {
   async #work(): Promise<void> {
     const { store, queued } = this.#with;
     while (this.#hasWork()) {
-      // No more than is written at once, because texts are larger than what they are made of.
+      // No more than one batch is described ahead, because texts are larger than the events.
       while (this.#told.length > 0 && (this.#waiting.length < BATCH || !store.isUsable)) {
         await breathe();
         this.#describeSome();
@@ -89,7 +89,7 @@ export class Intake {
       try {
         await store.write('enqueue', { events, now: Date.now() / MS_PER_S });
       } catch (error) {
-        // The store has told why it cannot be used, and calls again when it is mended.
+        // An unusable store has logged why, and calls `flush` when it can be used again.
         if (!store.isUsable) continue;
         this.#host.log.error('notifications cannot be queued', error);
       }
@@ -121,7 +121,7 @@ export class Intake {
     this.#limit();
   }
 
-  /** Drops the oldest of more than may wait. */
+  /** Drops the oldest messages when more wait than may. */
   #limit(): void {
     const excess = this.#waiting.length - (this.#with.store.isDegraded ? MAX_KEPT : MAX_WAITING);
     if (excess <= 0) return;

@@ -1,7 +1,7 @@
-// Whose turn it is: each destination has a lane, in which one delivery follows the other with a pause, so that one
-// that hangs holds up nobody else.
+// Lanes: each destination has one, in which deliveries follow one another with a pause, so that a destination that
+// hangs does not hold up the others.
 
-/** As many lanes are at work at once. One that takes long no longer counts. */
+/** How many lanes may be busy at once. A delivery that takes longer than `LONG_MS` no longer counts. */
 const MAX_BUSY = 4;
 const LONG_MS = 1_000;
 const MAX_PAUSE_MS = 3_600_000;
@@ -17,12 +17,12 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   readonly #pauseMs: number;
 
-  /** `pauseMs` lies between the beginnings of two deliveries of a lane. */
+  /** `pauseMs` is the time between the beginnings of two deliveries of a lane. */
   constructor(pauseMs: number) {
     this.#pauseMs = pauseMs;
   }
 
-  /** Destinations of these that can take a delivery now, the least recently served first, and how many of them may. */
+  /** Those of these destinations whose lane is free now, the least recently served first; at most `slots` may begin. */
   free(ids: readonly string[], nowMs: number): { readonly free: readonly string[]; readonly slots: number } {
     for (const [id, { startedMs }] of this.#lanes) if (startedMs === null && !ids.includes(id)) this.#lanes.delete(id);
     const busy = [...this.#lanes.values()].filter(({ startedMs }) => startedMs !== null && nowMs - startedMs < LONG_MS);
@@ -40,14 +40,14 @@ export class Lanes {
     lane.freeAtMs = nowMs + this.#pauseMs;
   }
 
-  /** `askedMs` is the pause that the receiver wants. */
+  /** `askedMs` is the pause that the receiver asks for. */
   end(id: string, nowMs: number, askedMs = 0): void {
     const lane = this.#of(id);
     lane.startedMs = null;
     lane.freeAtMs = Math.max(lane.freeAtMs, nowMs + Math.min(askedMs, MAX_PAUSE_MS));
   }
 
-  /** When the first lane after this time is free, or takes so long that another may begin; undefined when none is. */
+  /** The first time after `timeMs` at which a lane becomes free, or no longer counts as busy; undefined for none. */
   nextAfter(timeMs: number): number | undefined {
     const times = [...this.#lanes.values()].map(({ startedMs, freeAtMs }) =>
       startedMs === null ? freeAtMs : startedMs + LONG_MS,

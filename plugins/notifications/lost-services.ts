@@ -1,4 +1,4 @@
-// Destinations that are limited to services which are no longer enabled: told once, because of those nothing is told.
+// Warns once of each destination that is limited to a service which is not enabled, because no message about it comes.
 import type { Host } from '#core';
 import { enabledNames } from './config-wire.ts';
 import type { NotificationSettings } from './settings.ts';
@@ -6,7 +6,7 @@ import type { NotificationSettings } from './settings.ts';
 export class LostServices {
   readonly #host: Host;
   readonly #settings: () => NotificationSettings;
-  /** Of destination and service, as long as it is so. */
+  /** Keys of destination and service that were warned of, as long as the service is not enabled. */
   #told = new Set<string>();
 
   constructor(host: Host, settings: () => NotificationSettings) {

@@ -1,9 +1,9 @@
-// Brings the texts of a message within what a service accepts: cut, or split into several messages.
+// Brings the texts of a message within the limits of a service: by cutting, or by splitting into several messages.
 import type { Message, MessageLimits, NotificationDestination, Severity } from './contract.ts';
 import type { UrlOptions } from './destination-url.ts';
 
 const ELLIPSIS = '...';
-/** More parts of one message would look like an attack to any service. */
+/** The greatest number of parts: a service might take more of them for an attack. */
 const MAX_PARTS = 20;
 const LOOKS = {
   info: { type: 'info', color: 0x3a8fd9 },
@@ -12,7 +12,7 @@ const LOOKS = {
   critical: { type: 'failure', color: 0xc0392b },
 } as const satisfies Record<Severity, Pick<Message, 'type' | 'color'>>;
 
-/** Does not change what is seen, but ends a mention. */
+/** Invisible, but keeps a service from reading a mention. */
 const ZERO_WIDTH_SPACE = '\u200b';
 const MARKDOWN: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...'\\*_~`|<>[]#'].map(sign => [sign, `\\${sign}`])),
@@ -22,11 +22,11 @@ const MARKDOWN: Readonly<Record<string, string>> = {
 /** How a text is written for a service. */
 interface Spelling {
   readonly unit: NonNullable<MessageLimits['unit']>;
-  /** What stands for a character. */
+  /** The replacement for each character that must be escaped. */
   readonly escapes: Readonly<Record<string, string>>;
 }
 
-/** What is known of a message before it has a destination. */
+/** The members of a message that do not depend on its destination. */
 export type MessageFacts = Omit<Message, 'text' | 'type' | 'color' | 'format'>;
 
 /** The messages to send, in order: one, unless the URL asks for splitting and the body is too long. */
@@ -87,7 +87,7 @@ function cut(text: string, limit: number, spelling: Spelling): string {
     : head(text, limit - ELLIPSIS.length, spelling).shown + ELLIPSIS;
 }
 
-/** The longest beginning within the limit that divides no character and no escape, and its length before escaping. */
+/** The longest beginning within the limit that splits no character and no escape, and its length before escaping. */
 function head(text: string, limit: number, spelling: Spelling): { shown: string; length: number } {
   let size = 0;
   let length = 0;

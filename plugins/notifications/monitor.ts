@@ -1,4 +1,4 @@
-// Watches the conditions: one alert and one recovery for each of them, also over a restart.
+// Watches conditions: each gives one alert and one recovery, even when the host restarts in between.
 import type { ContributionList, Disposer, Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import type { Condition, ConditionEvent, ConditionSource, NotificationEvent, Thresholds } from './contract.ts';
@@ -8,12 +8,12 @@ import type { QueueStore } from './queue-store.ts';
 import type { NotificationSettings } from './settings.ts';
 
 const MS_PER_S = 1_000;
-/** After those of all conditions. */
+/** The order of the recovery in lists of types: after those of all conditions. */
 const RECOVERY_ORDER = 1_200;
-/** Stands between the key of a source and those of its conditions. */
+/** Separates the key of a source from the key of its condition. */
 const SEPARATOR = ':';
 
-/** What a source tells of one condition; `key` begins with that of the source. */
+/** A condition as its source has observed it; `key` begins with the key of the source. */
 interface Observation {
   readonly key: string;
   readonly source: ConditionSource;
@@ -22,9 +22,9 @@ interface Observation {
 
 interface Episode {
   readonly type: string;
-  /** Monotonic. */
+  /** When the condition became true, by the monotonic clock. */
   readonly sinceMs: number;
-  /** Whether people were told of it, and of its being critical. */
+  /** Whether an alert was sent; `isCriticalTold` says whether one was sent with the condition being critical. */
   isTold: boolean;
   isCriticalTold: boolean;
 }
@@ -41,7 +41,7 @@ export class Monitor {
   readonly #with: MonitorOptions;
   readonly #episodes = new Map<string, Episode>();
   #timer: { readonly intervalSec: number; readonly end: Disposer } | undefined;
-  /** Sources that have answered. The first answer sends nothing: what is true then has its time to pass. */
+  /** Sources that have answered. The first answer of a source sends no alert, so that its conditions may still pass. */
   readonly #begun = new Set<string>();
   #isRestored = false;
   #isKept = true;
@@ -51,13 +51,13 @@ export class Monitor {
     this.#with = options;
   }
 
-  /** Follows the settings. */
+  /** Starts, stops or changes the watch as the settings say. */
   adjust(): void {
     const { enabled, monitor_interval_sec: intervalSec } = this.#with.settings();
     if (enabled && this.#timer?.intervalSec === intervalSec) return;
     void this.#timer?.end();
     if (!enabled) {
-      // Whoever switches it on again begins anew, also after a restart.
+      // All conditions are forgotten, also on the disk: a watch that is switched on again begins anew.
       if (this.#timer !== undefined) {
         this.#forget();
         void this.#keep();
@@ -79,7 +79,7 @@ export class Monitor {
   async #pass(): Promise<void> {
     if (!this.#with.isStarted()) return;
     const { store } = this.#with;
-    // What people were told of before is read first, unless it cannot be.
+    // Earlier alerts are read first; the watch waits for the store until it is open or has failed.
     if (!store.isUsable && !store.isDegraded) return;
     await this.#restore();
     await Promise.all([...this.#with.sources].map(({ key, value }) => this.#watch(key, value)));
@@ -139,7 +139,7 @@ export class Monitor {
     try {
       source.tell(type, event);
     } catch {
-      // It was counted and told where it happened.
+      // The host has already counted and logged the failure.
     }
   }
 
@@ -149,7 +149,7 @@ export class Monitor {
     this.#host.emit('recovery', { ...eventOf(key, condition), title, recoveredType });
   }
 
-  /** Reads what people were told of before the start. */
+  /** Reads the alerts that were sent before the start. */
   async #restore(): Promise<void> {
     if (this.#isRestored || !this.#with.store.isUsable) return;
     const told = await this.#with.store.write('conditions', undefined).catch(() => undefined);
@@ -168,7 +168,7 @@ export class Monitor {
     }
   }
 
-  /** Writes what people were told of; while the database cannot be used, at a later pass. */
+  /** Writes the alerts that were sent and are not over; a later pass tries again while the database cannot be used. */
   async #keep(): Promise<void> {
     if (this.#isKept || !this.#isRestored || !this.#with.store.isUsable) return;
     const told = [...this.#episodes].flatMap(([key, { type, isTold, isCriticalTold: critical }]): ToldCondition[] =>
@@ -181,7 +181,7 @@ export class Monitor {
   }
 }
 
-/** How people are told of the end of conditions. */
+/** Contributes the event that announces the end of a condition. */
 export function contributeRecovery(host: Host, sources: ContributionList<ConditionSource>): void {
   host.event('recovery', { description: 'A condition that people were told of is over' });
   host.contribute('notifications.event', 'recovery', {
@@ -192,7 +192,7 @@ export function contributeRecovery(host: Host, sources: ContributionList<Conditi
   } as NotificationEvent<ConditionEvent> as NotificationEvent);
 }
 
-/** null where the source fails, which was counted and told where it happened. */
+/** null when the source fails; the host has already counted and logged the failure. */
 async function observe(source: ConditionSource, thresholds: Thresholds): Promise<readonly Condition[] | null> {
   try {
     return await source.observe(thresholds);
@@ -205,7 +205,7 @@ function eventOf(conditionKey: string, { title, body, value, serviceName }: Cond
   return { conditionKey, title, body, metadata: { value }, ...(serviceName === undefined ? {} : { serviceName }) };
 }
 
-/** What was kept of a condition; undefined where an earlier program kept something else. */
+/** The stored value of a condition; undefined when an earlier program stored something else. */
 function keptOf(value: string | null): Record<string, unknown> | undefined {
   try {
     const kept: unknown = JSON.parse(value ?? '');

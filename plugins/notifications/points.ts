@@ -1,13 +1,13 @@
-// The schemas of types of destinations, of how events are told, and of conditions that are watched.
+// The schemas of types of destinations, of messages about events, and of watched conditions.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import { jsonObject } from '#kit/json-data';
 import { SEVERITIES } from './severity.ts';
 
-/** An attempt ends earlier by itself. */
+/** Longer than an attempt, which ends by itself. */
 const SEND_DEADLINE_MS = 20_000;
-/** A source that knows nothing by then is asked again at the next interval. */
+/** A source that has not answered by then is asked again at the next interval. */
 const OBSERVE_DEADLINE_MS = 10_000;
 
 const size = z.int().min(16).optional();

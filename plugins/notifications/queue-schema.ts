@@ -1,4 +1,4 @@
-// The tables of the queue. Their first columns are those of an earlier program, whose file is used as it is found.
+// The tables of the queue. The first columns are those of an earlier program, whose file is used as it is found.
 import type { Migration, SqliteDatabase } from '#core';
 
 /** Columns that a file of the earlier program lacks. */

@@ -6,20 +6,20 @@ import { pauseAfter, type RetryPolicy } from './retry.ts';
 export { migrations } from './queue-schema.ts';
 
 const PENDING = "status IN ('queued', 'retrying')";
-/** `sent` is what an earlier program called `completed`. */
+/** An earlier program wrote `sent` for `completed`. */
 const TERMINAL = "status IN ('completed', 'sent', 'failed', 'suppressed')";
 const COOLDOWN = 'cooldown:';
 const CONDITION = 'condition:';
 const INTERRUPTED = 'Delivery interrupted by restart';
 const MAX_PENDING = 5_000;
 const MAX_TERMINAL = 20_000;
-/** More than any event has, in characters. */
+/** In characters; no event of this program has as many. */
 const MAX_METADATA = 100_000;
 const COOLDOWN_DAYS = 7;
 const DAY_S = 86_400;
-/** A row that was written so much later than now was written before the clock was set back, and so is its time. */
+/** A row written more than this later than now was written before the clock was set back: its due time is ignored. */
 const CLOCK_SLACK_S = 5;
-/** How long a delivery to a destination that is switched off waits until it is looked at again. */
+/** How long a delivery to a disabled destination is put off each time. */
 const DISABLED_PAUSE_S = 30;
 
 export interface QueuedEvent {
@@ -31,11 +31,11 @@ export interface QueuedEvent {
   readonly serviceName: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
-  /** Tells conditions of one type apart, such as two paths. */
+  /** Distinguishes conditions of one type, such as two paths. */
   readonly conditionKey: string;
-  /** Sent even while notifications are off, without a cooldown: what a person sends. */
+  /** Whether a user sent the message: it is sent even while notifications are off, and without a cooldown. */
   readonly isForced: boolean;
-  /** Passes the cooldown. */
+  /** Whether the message is sent even within the cooldown. */
   readonly isExempt: boolean;
   readonly targets: readonly QueuedTarget[];
 }
@@ -69,18 +69,18 @@ export interface DeliveryRecord {
 }
 
 export interface ClaimedDelivery extends DeliveryRecord {
-  /** What earlier attempts have reached; null where that is nothing. */
+  /** The parts and targets that earlier attempts have reached, as text of `ReachedTargets`; null for none. */
   readonly reached: string | null;
 }
 
-/** Texts are cut where an earlier program wrote longer ones. */
+/** The columns of a record. Texts are cut, because an earlier program may have written longer ones. */
 const RECORD = `id, event_id, destination_id, substr(destination_name, 1, 120) AS destination_name, event_type,
   severity, substr(title, 1, 300) AS title, substr(body, 1, 10000) AS body, service_name,
   CASE status WHEN 'sent' THEN 'completed' ELSE status END AS status, attempts, substr(error, 1, 1000) AS error,
   next_attempt_at, created_at, updated_at, sent_at,
   CASE WHEN length(metadata_json) <= ${MAX_METADATA} THEN metadata_json ELSE '{}' END AS metadata_json`;
 
-/** Writes events with a row for each target; those that are there already stay as they are. */
+/** Writes a row for each target of each event; rows that exist already stay as they are. */
 export function enqueue(db: SqliteDatabase, { events, now }: { events: readonly QueuedEvent[]; now: number }): void {
   let pending = prepared(db, `SELECT count(*) FROM deliveries WHERE ${PENDING}`).pluck().get() as number;
   db.transaction(() => {
@@ -89,7 +89,7 @@ export function enqueue(db: SqliteDatabase, { events, now }: { events: readonly 
   })();
 }
 
-/** Whether the row waits to be sent. */
+/** Writes the row of one target. Returns whether it waits to be sent. */
 function addDelivery(
   db: SqliteDatabase,
   event: QueuedEvent,
@@ -101,7 +101,7 @@ function addDelivery(
   if (isKnown) return false;
   if (!event.isForced && isCoolingDown(db, event, target)) return false;
   const isFull = !event.isForced && pending >= MAX_PENDING;
-  // What nobody is told of begins no cooldown.
+  // A message that is not sent does not begin a cooldown.
   if (!event.isForced && !isFull)
     writeState(db, cooldownKey(event, target), { active: 0, at: event.createdAt, value: null });
   insert(db, event, target, isFull ? 'failed' : 'queued', { now, error: isFull ? 'Queue is full' : null });
@@ -112,7 +112,7 @@ function cooldownKey({ eventType, serviceName, conditionKey }: QueuedEvent, { de
   return COOLDOWN + JSON.stringify([destinationId, eventType, serviceName, conditionKey]);
 }
 
-/** Within a cooldown, a record that the event was suppressed counts the repetitions. */
+/** Whether the cooldown lasts. If so, writes a record of the suppressed event, or counts it in an earlier record. */
 function isCoolingDown(db: SqliteDatabase, event: QueuedEvent, target: QueuedTarget): boolean {
   const { createdAt } = event;
   const key = cooldownKey(event, target);
@@ -174,7 +174,7 @@ function insert(
   );
 }
 
-/** Writes a test, which its sender has claimed with this and tries once. */
+/** Writes a test that is claimed at once and tried once. */
 export function addTest(
   db: SqliteDatabase,
   { event, target, bootId, now }: { event: QueuedEvent; target: QueuedTarget; bootId: string; now: number },
@@ -187,14 +187,12 @@ export function addTest(
 export interface WorkRequest {
   readonly bootId: string;
   readonly now: number;
-  /** Whether more is sent than what people send themselves. */
+  /** Whether messages about events are sent too, and not only those of users. */
   readonly isOpen: boolean;
-  /**
-   * All destinations of the configuration, and those of them that are switched off; null where they were told lately.
-   */
+  /** Ids of all configured destinations, and of the disabled ones; null when they were given lately. */
   readonly all: { readonly known: readonly string[]; readonly disabled: readonly string[] } | null;
   readonly finished: readonly FinishedAttempt[];
-  /** Destinations to which something can be sent now, one message each, and how many of them. */
+  /** Destinations that can take one message each now; at most `slots` of them get one. */
   readonly free: readonly string[];
   readonly slots: number;
 }
@@ -205,7 +203,7 @@ export interface Work {
   readonly nextAt: number | null;
 }
 
-/** Gives up what is for destinations that are gone, and puts off what is for those that are switched off. */
+/** Gives up deliveries to destinations that are gone, and puts off those to disabled destinations. */
 function putAside(db: SqliteDatabase, { known, disabled }: NonNullable<WorkRequest['all']>, now: number): void {
   prepared(
     db,
@@ -220,7 +218,7 @@ function putAside(db: SqliteDatabase, { known, disabled }: NonNullable<WorkReque
   ).run(now + DISABLED_PAUSE_S, now, JSON.stringify(disabled));
 }
 
-/** Writes results, and claims the oldest delivery that is due for each free destination. */
+/** Writes results, and claims the oldest due delivery of each free destination. */
 export function claim(db: SqliteDatabase, request: WorkRequest): Work {
   const { bootId, now, isOpen, all, finished, free, slots } = request;
   return db.transaction(() => {
@@ -259,17 +257,17 @@ export interface FinishedAttempt {
   readonly attempts: number;
   readonly error: string | null;
   readonly nextAttemptAt: number;
-  /** What a repetition spares. */
+  /** The parts and targets that a repetition skips, as text of `ReachedTargets`. */
   readonly reached: string | null;
   readonly now: number;
 }
 
-/** Keeps what an attempt has reached while it goes on. */
+/** Writes what a running attempt has reached so far. */
 export function note(db: SqliteDatabase, { id, reached }: { id: string; reached: string }): void {
   prepared(db, 'UPDATE deliveries SET reached = ? WHERE id = ?').run(reached, id);
 }
 
-/** Writes the result of attempts and gives their claims back. */
+/** Writes the results of attempts and gives their claims back. */
 export function finish(db: SqliteDatabase, finished: readonly FinishedAttempt[]): void {
   const update = prepared(
     db,
@@ -284,10 +282,11 @@ export function finish(db: SqliteDatabase, finished: readonly FinishedAttempt[])
 }
 
 /**
- * Throws where the file holds code of somebody else, which would run with every statement.
+ * Called when the database is opened. Counts claimed attempts of earlier hosts as failed. Gives back claims of this
+ * host that are not in `inFlight`, because their answer was lost.
  *
- * Attempts of hosts that ended are counted as failed. Claims of this host that are not in `inFlight` are given back,
- * because nobody heard of them.
+ * Throws an Error when the file contains a trigger or a view: that is not of this program, and would run with its
+ * statements.
  */
 export function recover(
   db: SqliteDatabase,
@@ -310,7 +309,7 @@ export function recover(
     });
     finish(db, interrupted);
     giveBack(db, { bootId, now, except: inFlight });
-    // Something is always written, so that a database that cannot be written does not pass for mended.
+    // Always writes something, so that this fails for a database that can be read but not written.
     writeState(db, 'host', { active: 1, at: now, value: null });
   })();
 }
@@ -320,7 +319,7 @@ export function release(db: SqliteDatabase, { bootId, now }: { bootId: string; n
   giveBack(db, { bootId, now, except: [] });
 }
 
-/** What is tried once, a test, is over without its claim: nobody waits for it any more. */
+/** Gives back claims. A test, which is tried only once, fails with that. */
 function giveBack(
   db: SqliteDatabase,
   { bootId, now, except }: { bootId: string; now: number; except: readonly string[] },
@@ -334,7 +333,7 @@ function giveBack(
   ).run(now, bootId, JSON.stringify(except));
 }
 
-/** Removes records and cooldowns that are too old, and the oldest records of too many. */
+/** Removes records and cooldowns that are too old, and the oldest records beyond the greatest number. */
 export function prune(db: SqliteDatabase, { now, days }: { now: number; days: number }): void {
   prepared(db, `DELETE FROM deliveries WHERE ${TERMINAL} AND created_at < ?`).run(now - days * DAY_S);
   prepared(
@@ -370,12 +369,12 @@ export function record(db: SqliteDatabase, id: string): DeliveryRecord | undefin
   return prepared(db, `SELECT ${RECORD} FROM deliveries WHERE id = ?`).get(id) as DeliveryRecord | undefined;
 }
 
-/** Removes what is over, and says how many records that were. */
+/** Removes the records of deliveries that are over. Returns how many there were. */
 export function clear(db: SqliteDatabase): number {
   return prepared(db, `DELETE FROM deliveries WHERE ${TERMINAL}`).run().changes;
 }
 
-/** A condition that people were told of; `value` is what the monitor needs to know of it. */
+/** A condition of which an alert was sent; `value` is JSON text of the monitor. */
 export interface ToldCondition {
   readonly key: string;
   readonly value: string;
@@ -389,7 +388,7 @@ export function conditions(db: SqliteDatabase): ToldCondition[] {
   ).all() as ToldCondition[];
 }
 
-/** Replaces all conditions that people were told of. */
+/** Replaces all conditions of which an alert was sent. */
 export function keepConditions(
   db: SqliteDatabase,
   { told, now }: { told: readonly ToldCondition[]; now: number },

@@ -1,4 +1,4 @@
-// The queue's database, and what holds while it cannot be used: a fault is told once, and mended in the background.
+// The database of the queue. While it cannot be used, the fault is logged once, and opening is retried at intervals.
 import { randomUUID } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,10 +8,10 @@ import { errorText } from '#kit/error-text';
 import type * as Statements from './queue-statements.ts';
 import type { RetryPolicy } from './retry.ts';
 
-/** A request waits for the lock of another program at most twice as long: behind a call in the background. */
+/** How long a statement waits for another program's lock. A request waits at most twice: behind a background call. */
 const BUSY_TIMEOUT_MS = 1_000;
 const REQUEST_MS = 10_000;
-/** For the longest history of the longest texts. */
+/** Enough for the longest history of the longest texts. */
 const MAX_BYTES = 48 * 1_024 * 1_024;
 const MEND_MS = 5_000;
 const FIRST_TRIES = 4;
@@ -24,12 +24,12 @@ export interface StoreUser {
   policy(): RetryPolicy;
   /** Ids of the deliveries that are being made. */
   inFlight(): readonly string[];
-  /** Called each time the database has become usable, or is no longer. */
+  /** Called each time the database becomes usable or unusable. */
   changed(): void;
 }
 
 export class QueueStore {
-  /** Tells the claims of this host from those of earlier ones. */
+  /** Distinguishes the claims of this run of the host from those of earlier ones. */
   readonly bootId = randomUUID();
   readonly #host: Host;
   readonly #file: string;
@@ -67,7 +67,7 @@ export class QueueStore {
     return this.#fault !== null;
   }
 
-  /** Opens the database where something needs it: a file nobody has is not made before. Never rejects. */
+  /** Opens the database. A missing file is only created when it `isNeeded`. Never rejects. */
   async start(isNeeded: boolean): Promise<void> {
     if (!isNeeded && !(await this.exists())) return;
     for (let tries = 1; ; tries += 1) {
@@ -102,7 +102,7 @@ export class QueueStore {
     }
   }
 
-  /** Runs a statement for a request. A database that cannot be used is tried once more; a Problem 503 says why not. */
+  /** Runs a statement for a request, after one try to open an unusable database. Throws a Problem 503 that says why. */
   async ask<Name extends StatementName<Module>>(
     name: Name,
     args: StatementArgs<Module, Name>,

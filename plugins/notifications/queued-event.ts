@@ -1,5 +1,5 @@
-// What is queued of an event, or of what a person sends: short texts without secrets, and a row for each destination
-// that wants it.
+// The queued form of an event, or of a message that a user sends: short texts without secrets, and a target for each
+// destination that wants it.
 import { type AnyEvent, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { newId } from '#kit/new-id';
@@ -18,7 +18,7 @@ const MAX_BODY = 10_000;
 const MAX_METADATA_TEXT = 2_000;
 const MAX_METADATA_DEPTH = 4;
 const MAX_METADATA_MEMBERS = 200;
-/** Of all its names and texts together. */
+/** The limit of all names and texts of the metadata together. */
 const MAX_METADATA_CHARACTERS = 20_000;
 const MS_PER_S = 1_000;
 
@@ -58,7 +58,7 @@ export function queuedEvent(
   };
 }
 
-/** The event of a message that a person sends. */
+/** The queued form of a message that a user sends. */
 export function manualEvent(
   { title, body, severity }: ManualMessage,
   destinations: readonly DestinationSettings[],
@@ -83,7 +83,7 @@ function targetOf({ id, name, cooldown_sec: cooldownSec }: DestinationSettings):
   return { deliveryId: newId(), destinationId: id, destinationName: name, cooldownSec };
 }
 
-/** An event that its plugin cannot describe is told all the same, by its type. */
+/** The text of an event; its type is the title when the plugin cannot describe it. */
 function textOf(type: string, kind: NotificationEvent, data: unknown): EventText {
   try {
     return kind.describe(data);
@@ -96,7 +96,7 @@ function cleaned(text: string, length: number): string {
   return shortened(redact(wellFormed(beginning(text, length * 2))), length);
 }
 
-/** Plain data with every text cleaned, and without what is too deep or too much. `room` has what is left of all. */
+/** Plain data with every text cleaned, without members that are too deep or too many. `room` counts what is left. */
 function cleanedData(value: unknown, room = { characters: MAX_METADATA_CHARACTERS }, depth = 0): unknown {
   if (typeof value === 'string') {
     const text = cleaned(value, Math.min(MAX_METADATA_TEXT, room.characters));

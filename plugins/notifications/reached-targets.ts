@@ -1,5 +1,5 @@
-// What one delivery has reached so far. It is noted while the attempt goes on, so that a repetition spares it even
-// where the attempt was cut off.
+// The parts and targets that one delivery has reached. They are noted during the attempt, so that a repetition skips
+// them even when the attempt was cut off.
 import { createHash } from 'node:crypto';
 import type { Reached } from './attempt.ts';
 
@@ -7,11 +7,11 @@ const HASH_LENGTH = 16;
 
 export interface ReachedTargetsOptions {
   readonly deliveryId: string;
-  /** What was reached under another URL does not count. */
+  /** Targets that were reached under another URL do not count. */
   readonly url: string;
   /** The text of an earlier attempt. */
   readonly noted: string | null;
-  /** Called with the text each time something is added. */
+  /** Called with the new text each time a target is added. */
   note(text: string): void;
 }
 

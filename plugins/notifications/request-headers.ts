@@ -1,12 +1,12 @@
 // Which headers a user may add to the requests of a destination.
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/i;
-/** Nothing that ends the line, or that a header cannot hold. */
+/** One line of characters that a header can contain. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const OWN = new Set(['host', 'content-length', 'transfer-encoding', 'connection']);
 const MAX_HEADERS = 32;
 const MAX_BYTES = 8 * 1_024;
 
-/** What is wrong with the headers, in a sentence without their values; undefined when nothing is. */
+/** What is wrong with the headers, as a sentence without their values; undefined when they are valid. */
 export function headerFault(headers: Readonly<Record<string, string>>): string | undefined {
   const entries = Object.entries(headers);
   if (entries.length > MAX_HEADERS) return `There are at most ${MAX_HEADERS} headers.`;

@@ -1,4 +1,4 @@
-// The conditions of the machine: which of its values have crossed their thresholds in the newest sample.
+// The conditions of the machine: which values of the newest sample have crossed their thresholds.
 import type { Events, Host } from '#core';
 import type { FileSystemUsage, Sample } from '../metrics/contract.ts';
 import type { Condition, ConditionEvent, NotificationEvent, Thresholds } from './contract.ts';

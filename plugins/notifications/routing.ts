@@ -1,9 +1,9 @@
-// Which destinations are told of an event.
+// Which destinations get a message about an event.
 import type { Severity } from './contract.ts';
 import type { DestinationSettings } from './settings.ts';
 import { isAtLeast } from './severity.ts';
 
-/** The type of the end of a condition, which goes wherever its beginning went. */
+/** The type of the end of a condition, for which the minimum severity of a destination does not count. */
 const RECOVERY = 'recovery';
 
 export interface RoutedEvent {

@@ -1,16 +1,16 @@
-// Takes everything that a destination's URL and headers hold out of a text, and whatever else looks like a secret.
+// Removes from a text everything that a destination's URL and headers contain, and whatever else looks like a secret.
 import { redact } from '#kit/redact';
 import type { DestinationUrl } from './contract.ts';
 
 const MASK = '[redacted]';
 const ANY_URL = /\b([a-z][a-z0-9+.-]{0,31}):\/\/[^\s"'<>]+/gi;
-/** Shorter ones are words of a sentence as well; they are taken out where they stand alone. */
+/** A shorter secret may be part of ordinary words, so it is only removed where it is a word by itself. */
 const SURE_LENGTH = 4;
 
-/** Members of the query that every URL may have, and that are no secrets. */
+/** Members of the query that every URL may have and that are not secret. */
 const OPEN_KEYS = new Set(['verify', 'format', 'overflow', 'cto', 'rto']);
 
-/** What is known of the URL; `text` alone where it cannot be read. */
+/** What is known of the URL; only `text` when the URL cannot be parsed. */
 type Scrubbed = Pick<DestinationUrl, 'text'> & Partial<DestinationUrl>;
 
 /** Gives the function that scrubs texts about this destination. */
@@ -23,8 +23,8 @@ export function scrubber(url: Scrubbed): (text: string) => string {
 }
 
 /**
- * The sentence in which a destination refuses the URL. Other URLs in it stay, because they show what one looks like,
- * and so does what its example has: that is no secret, also where somebody has left it in the URL.
+ * Scrubs the sentence in which a destination refuses the URL. Other URLs in the sentence stay, because they show the
+ * form. So do texts of the destination's example: they are not secret, even when a user has left them in the URL.
  */
 export function scrubRefusal(url: Scrubbed, sentence: string, example: string): string {
   const secrets = secretsOf(url).filter(secret => !example.includes(secret));
@@ -38,9 +38,9 @@ function scrubUrls(text: string): string {
 function secretsOf({ text, user = '', password = '', authority = '', host = '', ...more }: Scrubbed): string[] {
   const { segments = [], query = new Map<string, string>(), headers = {} } = more;
   const values = [...query].flatMap(([key, value]) => (OPEN_KEYS.has(key) ? [] : [value]));
-  // Services tell the name of a room without its sign, and one half of what a colon joins.
+  // Services may repeat the name of a room without its sign, or only one half of a text with a colon.
   const parts = [...segments.map(segment => segment.replace(/^[#@!+]+/, '')), ...authority.split(':')];
-  // As it was given, because percent signs can be written in several ways.
+  // Encoded parts as they were given, because the same text can be percent-encoded in several ways.
   const given = text.split(/[/?&=:@]+/).filter(part => part.includes('%'));
   const whole = [
     text,
@@ -58,17 +58,17 @@ function secretsOf({ text, user = '', password = '', authority = '', host = '', 
     JSON.stringify(secret).slice(1, -1),
     ...encodings(secret),
   ]);
-  // The longest first, so that no part of a long one is left beside its mask.
+  // The longest first, so that no part of a long secret is left beside a mask.
   return [...new Set(forms)].filter(secret => /[^:/]/.test(secret)).sort((a, b) => b.length - a.length);
 }
 
-/** As it may stand in addresses and headers that a service repeats. */
+/** The encoded forms of a secret in addresses and headers that a service may repeat. */
 function encodings(secret: string): string[] {
-  // Half of a pair of surrogates cannot be encoded.
+  // Through a buffer, because a lone surrogate cannot be encoded.
   const bytes = Buffer.from(secret);
   const inAddress = encodeURIComponent(bytes.toString());
   const inForm = new URLSearchParams([['', bytes.toString()]]).toString().slice(1);
-  // Without the signs that fill up its end, because not everybody writes them.
+  // Without the padding, which is not always written.
   const base64 = bytes.toString('base64').replaceAll('=', '');
   const lowerCase = [inAddress, inForm].map(text => text.replaceAll(/%\w\w/g, sign => sign.toLowerCase()));
   return [inAddress, inForm, ...lowerCase, base64, bytes.toString('base64url')];

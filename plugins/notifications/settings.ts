@@ -1,11 +1,11 @@
-// What `dumb.notifications` says. Secrets in it leave the host towards their destination alone.
+// The settings in `dumb.notifications`. Its secrets are sent to nobody but their destination.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import { PRINTABLE } from '#kit/printable';
 import { SEVERITIES } from './severity.ts';
 
 export const SECTION_PATH = ['dumb', 'notifications'] as const;
-/** The two ways in which a destination is configured, as clients name them: a URL of any service, or a web address. */
+/** The two ways to configure a destination, by their names on the wire: a URL of a known service, or a webhook. */
 export const PROVIDERS = ['apprise', 'webhook'] as const;
 
 export type Provider = (typeof PROVIDERS)[number];
@@ -73,7 +73,7 @@ export type DestinationSettings = z.output<typeof destinationSection>;
 const NO_SECTION = {};
 let last: { readonly section: unknown; readonly settings: NotificationSettings } | undefined;
 
-/** The settings in force. Of what does not fit, destinations are left out and everything else is the default. */
+/** The settings in force, without invalid destinations. If any other setting is invalid, the defaults apply. */
 export function readSettings(store: Pick<ConfigStore, 'get'>): NotificationSettings {
   const section = store.get(SECTION_PATH) ?? NO_SECTION;
   // Each change replaces the configuration as a whole, so the result for one object can be kept.
