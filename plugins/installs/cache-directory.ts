@@ -1,5 +1,4 @@
-// Where package managers keep what later builds use: a directory for each user, because what one has written there,
-// another would run.
+// The cache directories of package managers: one for each user, because a build runs what an earlier one has cached.
 import path from 'node:path';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { reachOf } from '#kit/service-user';
@@ -8,10 +7,10 @@ import type { InstallUser } from './contract.ts';
 /** Below the configuration directory. */
 export const CACHES_DIRECTORY = 'install-caches';
 
-/** `instead` where the user cannot reach the configuration directory. */
+/** Creates the cache directory of the user. Gives `instead` when the user cannot reach the configuration directory. */
 export async function cacheDirectory(configDir: string, user: InstallUser, instead: string): Promise<string> {
   const directory = path.join(configDir, CACHES_DIRECTORY, user === null ? 'own' : `${user.uid}-${user.gid}`);
-  // The directory above stays the host's, so that nobody else makes directories there.
+  // The parent directory belongs to the host, so that no other user can create directories in it.
   (await GuardedDirectory.open(path.dirname(directory), {})).close();
   (await GuardedDirectory.open(directory, { mode: 0o700, owner: user })).close();
   const [reach] = await reachOf([{ place: directory, use: 'enter' }], user ?? undefined);

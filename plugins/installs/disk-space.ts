@@ -1,11 +1,11 @@
-// Whether a file system has room for what is about to be written, and what is told where it takes nothing.
+// Whether a file system has room for a number of bytes, and the Problem for a file system that cannot be written.
 import { statfs } from 'node:fs/promises';
 import { Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 
 const LIMIT_MS = 5_000;
 const MIB = 2 ** 20;
-/** What the machine needs besides. */
+/** A reserve for other programs of the machine. */
 const SPARE_BYTES = 64 * MIB;
 
 /** Throws a Problem 507 that says how much is missing. */
@@ -16,7 +16,7 @@ export async function needSpace(place: string, bytes: number): Promise<void> {
     throw new Problem(507, `the file system of ${place} lacks ${Math.ceil(lacking / MIB)} MiB for it; free some space`);
 }
 
-/** A Problem for an error that says that nothing more can be written there; undefined for any other. */
+/** A Problem for an error of a full or read-only file system; undefined for any other error. */
 export function diskFault(place: string, error: unknown): Problem | undefined {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof Problem) return undefined;

@@ -1,5 +1,5 @@
-// Downloads one file of a release. A connection that is cut off is continued where it ended, if the file is still the
-// same one.
+// Downloads one file of a release. After a connection that broke off the download continues where it ended, if the
+// file on the server is still the same.
 import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,14 +14,14 @@ import type { VendorFetch } from './vendor-fetch.ts';
 
 const GIB = 2 ** 30;
 const MAX_BYTES = 4 * GIB;
-/** Until the answer begins, and between two parts of it. */
+/** How long the server may be silent, before the answer and between two parts of it. */
 const SILENCE_MS = 30_000;
-/** A server that gives less than this in a minute is asked anew, as one that gives nothing. */
+/** A connection that brings less than this in a minute is given up like a silent one. */
 const SLOW_BYTES = 60 * 1024;
 const SLOW_MS = 60_000;
 const TRIES = 5;
 const PAUSE_MS = 1_000;
-/** A connection that has come so much further than any before is not counted as a failure. */
+/** A connection that has come this much further than any before starts the counting of tries anew. */
 const WORTH_BYTES = 2 ** 20;
 
 export interface DownloadRequest extends DownloadOptions {
@@ -35,11 +35,11 @@ export interface DownloadRequest extends DownloadOptions {
   paced(ms: number): number;
   needSpace(bytes: number): Promise<void>;
   report(progress: StepProgress): void;
-  /** A clock that is never set back. Default `performance.now`. */
+  /** A monotonic clock. Default `performance.now`. */
   nowMs?(): number;
 }
 
-/** Gives the path of the file. Throws a Problem: 502 or 504 for the network, 500 or 507 for the disk. */
+/** Resolves with the path of the file. Throws a Problem: 502 or 504 for the network, 500, 507 or 409 for the disk. */
 export async function download(request: DownloadRequest): Promise<string> {
   const file = path.join(request.directory, path.basename(request.name));
   await GuardedDirectory.at(file, async (directory, name) => {
@@ -61,9 +61,9 @@ export async function download(request: DownloadRequest): Promise<string> {
 interface Received {
   bytes: number;
   hashes: ReadonlyMap<Digest['algorithm'], Hash>;
-  /** By which the server knows the same content again. */
+  /** The ETag or modification time by which the server recognises the same content. */
   tag: string | undefined;
-  /** Whether it is from connections of which nobody promises that they gave the same content. */
+  /** Whether it comes from several connections without a tag, which may have sent different contents. */
   isPieced: boolean;
 }
 
@@ -88,7 +88,7 @@ async function receive(request: DownloadRequest, handle: FileHandle): Promise<vo
   }
 }
 
-/** Throws a Problem for another content, or an Error where it may be pieced together from two. */
+/** Throws a Problem for wrong content, or an Error, for another try, when it may be mixed from two contents. */
 function checkDigests(request: DownloadRequest, received: Received): void {
   const { name, url } = request;
   const found = new Map([...received.hashes].map(([algorithm, hash]) => [algorithm, hash.digest('hex')]));
@@ -104,11 +104,11 @@ function checkDigests(request: DownloadRequest, received: Received): void {
   );
 }
 
-/** Continues where an earlier connection ended. An Error that is no Problem is worth another connection. */
+/** Continues where an earlier connection ended. After an Error that is not a Problem the caller tries again. */
 async function receiveOn(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
   const { url, name, maxBytes = MAX_BYTES, signal } = request;
   const { tag } = received;
-  // Without a tag a digest tells whether it was the same content.
+  // Without a tag, the digest shows in the end whether the content was the same.
   const range =
     received.bytes > 0 && (tag !== undefined || digestsOf(request).length > 0)
       ? { range: `bytes=${received.bytes}-`, ...(tag === undefined ? {} : { 'if-range': tag }) }
@@ -121,7 +121,7 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
     signal,
     timeoutMs: SILENCE_MS,
     idleTimeoutMs: SILENCE_MS,
-    // Counted below, over all connections: what is too large is so for every one.
+    // Counted below instead, over all connections: a file that is too large must not be tried again.
     maxBytes: Number.POSITIVE_INFINITY,
   });
   if (answer.status === 200 && received.bytes > 0) await restart(request, handle, received);
@@ -154,7 +154,7 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
   if (received.bytes < total) throw new Error(`${hostOf(url)} closed the connection before the end of ${name}`);
 }
 
-/** Who gives them may be without an answer for a moment too. */
+/** The headers. A failure to get them is an Error that is not a Problem, so that the download is tried again. */
 async function headersOf({ headers }: DownloadRequest): Promise<Readonly<Record<string, string>> | undefined> {
   if (typeof headers !== 'function') return headers;
   return headers().catch((cause: unknown) => {
@@ -162,7 +162,7 @@ async function headersOf({ headers }: DownloadRequest): Promise<Readonly<Record<
   });
 }
 
-/** Takes the size of each part as it comes, and throws an Error once a minute has brought too little. */
+/** Returns a function that takes the size of each part, and throws an Error after a minute that brought too little. */
 function paceOf({ url, name, nowMs = () => performance.now() }: DownloadRequest): (partBytes: number) => void {
   let sinceMs = nowMs();
   let bytes = 0;
@@ -197,19 +197,22 @@ function startOf({ headers }: FetchStream): number {
   return Number(/^bytes (\d{1,15})-/.exec(String(headers['content-range']).slice(0, 100))?.[1] ?? Number.NaN);
 }
 
-/** A weak tag does not promise the same bytes. */
+/** The strong ETag, else the modification time. A weak ETag does not promise the same bytes. */
 function tagOf({ headers: { etag, 'last-modified': modified } }: FetchStream): string | undefined {
   if (typeof etag === 'string' && etag.startsWith('"')) return etag;
   return typeof modified === 'string' ? modified : undefined;
 }
 
-/** Some servers pass over the condition. One of the tags may be that of another kind, which tells nothing. */
+/**
+ * Whether the tags show different contents, because some servers ignore `If-Range`. An ETag and a modification time
+ * cannot be compared.
+ */
 function isOther(tag: string | undefined, before: string | undefined): boolean {
   if (tag === undefined || before === undefined || tag === before) return false;
   return tag.startsWith('"') === before.startsWith('"');
 }
 
-/** Throws a Problem, or an Error with it as the cause where another try may help. */
+/** Throws a Problem; when another try may help, an Error with the Problem as its cause. */
 function refuse({ url, name }: DownloadRequest, answer: FetchStream): never {
   const fault = statusFault(url, answer, name);
   throw answer.status >= 500 ? new Error(fault.message, { cause: fault }) : fault;
@@ -223,7 +226,7 @@ function tooLarge({ url, name }: DownloadRequest, maxBytes: number): Problem {
   return new Problem(502, `${name} from ${hostOf(url)} is larger than ${maxBytes} bytes; choose another release`);
 }
 
-/** A fault of the disk is none of the network, and no other connection helps. */
+/** Turns an error of the disk into a Problem, because another connection would not help. */
 function tellUnwritten(file: string): (error: unknown) => never {
   return error => {
     if (error instanceof Problem) throw error;

@@ -1,5 +1,6 @@
-// What the host knows of the folders into which it has installed: in its own state, because a service can write to its
-// folder. A swap is recorded before its first step, so that the next start can complete it.
+// The records of the folders into which the host has installed. They are kept below the configuration directory,
+// because a service can write to its own folder. A swap is recorded before its first step, so that the next start can
+// complete it.
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
@@ -43,7 +44,7 @@ const swap = z.lazy(() =>
 
 const folderRecord = z.lazy(() =>
   z.object({
-    /** Absolute path, or what stands for the program of a service in the machine itself. */
+    /** Absolute path, or `machine:<config key>` for a program that is installed in the machine itself. */
     directory: z.string(),
     user: z.object({ uid: z.number(), gid: z.number() }).nullable().describe('to whom what is made there belongs'),
     installed: release.nullable(),
@@ -66,7 +67,7 @@ export class FolderRecords {
     this.#log = log;
   }
 
-  /** To be called once, before anything else. One that cannot be read is left out with a warning, and kept. */
+  /** To be called once, before anything else. A record that cannot be read is renamed, with a warning. */
   async load(): Promise<void> {
     const directory = await PrivateDirectory.open(this.#configDir, [RECORDS_DIRECTORY], { create: false });
     if (directory === null) return;
@@ -88,7 +89,7 @@ export class FolderRecords {
     return this.#records.get(directory) ?? { directory, user: null, installed: null, previous: null, swap: null };
   }
 
-  /** Resolves when it is on disk. */
+  /** Resolves when the record is on disk. */
   async save(record: FolderRecord): Promise<void> {
     await this.#write(record).catch((error: unknown) => {
       throw diskFault(path.join(this.#configDir, RECORDS_DIRECTORY), error) ?? error;
@@ -96,7 +97,7 @@ export class FolderRecords {
     this.#records.set(record.directory, record);
   }
 
-  /** Of a swap that has ended. What cannot be written counts all the same; a later start finds out for itself. */
+  /** Saves the record of a swap that has ended. If that fails, it counts until a later start finds the old record. */
   async settle(record: FolderRecord): Promise<void> {
     this.#records.set(record.directory, record);
     await this.save(record).catch(error =>

@@ -1,5 +1,4 @@
-// Installs the programs of services that their templates say how to get, from sources and with runtimes of other
-// plugins.
+// Installs the programs of services as their templates describe, from sources and with runtimes of other plugins.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import { declareHostState } from '#kit/host-state';
@@ -29,7 +28,7 @@ export default definePlugin({
   setup(host) {
     declareHostState(RECORDS_DIRECTORY);
     declareHostState(CACHES_DIRECTORY);
-    // For every block, because what selects a release is not looked for among the options of a template.
+    // For every block, because the keys that select a release need not be options of its template.
     host.contribute('config.block', 'installs', { schema: selectorKeys, marksOnly: true });
     host.contribute('config.schema', 'mirrors', { path: MIRRORS_PATH, schema: mirrorsSchema });
     const sources = host.point('install.source', sourcePoint);

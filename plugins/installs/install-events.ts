@@ -1,4 +1,4 @@
-// The event of installations before starts, and how people are told of it.
+// The event of an installation that failed before a start, and its notification.
 import type { Events, Host } from '#core';
 import type { NotificationEvent } from '../notifications/contract.ts';
 import type {} from './contract.ts';

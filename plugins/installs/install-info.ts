@@ -1,4 +1,4 @@
-// What is installed for a process, as answers tell it.
+// The wire form of the release that is installed for a process.
 import { z } from 'zod';
 import type { InstalledRelease } from './contract.ts';
 

@@ -1,5 +1,5 @@
-// Installations that are under way, by what they install. All who need the same one share it; it ends when nobody needs
-// it any more.
+// Running installations, by what they install. Processes that need the same program share one installation, which is
+// aborted when none of them needs it any more.
 import { Problem } from '#core';
 import { orAborted } from '#kit/abort';
 
@@ -11,7 +11,7 @@ interface InstallJob {
 
 export interface InstallRun {
   readonly signal: AbortSignal;
-  /** Of those who need it at present. */
+  /** The processes that need it at present. */
   readonly processNames: ReadonlySet<string>;
 }
 
@@ -19,7 +19,8 @@ export class InstallJobs {
   readonly #jobs = new Map<string, InstallJob>();
 
   /**
-   * Resolves with the job, which `work` is if there is none. Rejects when `signal` fires; the job continues for others.
+   * Waits for the job of this key; without one, starts `work` as that job. Rejects when `signal` fires; the job then
+   * continues for other processes.
    */
   async join(
     key: string,
@@ -36,11 +37,11 @@ export class InstallJobs {
     }
   }
 
-  /** Whoever waits for it on behalf of this process needs it no more. */
+  /** The process needs no job any more. A job that no process needs is aborted. */
   leave(processName: string): void {
     for (const [key, { processNames, abort }] of this.#jobs) {
       if (!processNames.delete(processName) || processNames.size > 0) continue;
-      // Whoever needs it from now on begins anew.
+      // A process that needs it from now on starts a new job.
       this.#jobs.delete(key);
       abort.abort(new Problem(409, 'nobody needs it any more; start it again'));
     }
@@ -54,7 +55,7 @@ export class InstallJobs {
       .finally(() => {
         if (this.#jobs.get(key) === job) this.#jobs.delete(key);
       });
-    // Each who waits is told; with nobody left, nobody is to be.
+    // All callers that wait get the rejection; without a caller it must not count as unhandled.
     done.catch(() => undefined);
     const job: InstallJob = { done, abort, processNames };
     this.#jobs.set(key, job);

@@ -1,4 +1,4 @@
-// What other plugins can ask for: releases by the name of a process.
+// The service `installs` of other plugins, which takes names of processes.
 import type { NamedBlock, Problem } from '#core';
 import type {
   AvailableRelease,

@@ -1,4 +1,4 @@
-// What is installed for a block, and where: the facts of its template with the values of the block.
+// What is installed for a block, and where: the facts of its template, filled with the values of the block.
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
@@ -7,35 +7,35 @@ type Fact = NonNullable<ServiceTemplate['install']>;
 
 interface Common {
   readonly block: NamedBlock;
-  /** Absolute paths, of each layout that a release can have. Without all of one layout it is not installed. */
+  /** For each layout that a release can have, its absolute paths. An installed release has all paths of one layout. */
   readonly layouts: readonly (readonly string[])[];
 }
 
-/** A program that comes with that of another service. */
+/** A program that is installed together with that of another service. */
 interface BroughtTarget extends Common {
   readonly kind: 'brought';
   readonly by: NamedBlock;
 }
 
-/** A program that a source has. */
+/** A program that is installed from a source. */
 export interface OwnTarget extends Common {
   readonly kind: 'own';
   readonly source: string;
   readonly facts: Readonly<Record<string, unknown>>;
-  /** Absolute path; null for a program that goes into the machine itself. */
+  /** Absolute path; null for a program that is installed in the machine itself. */
   readonly directory: string | null;
-  /** Whether the folder is the template's own choice, not that of an option. */
+  /** Whether the template alone determines the folder, and no option of the block does. */
   readonly isGiven: boolean;
-  /** Of the layouts what lies in the folder, as paths below it. */
+  /** For each layout, its paths within the folder, relative to it. */
   readonly parts: readonly (readonly string[])[];
-  /** A path below the folder in which instances have folders of their own; undefined where they have none. */
+  /** The path below the folder that holds the folders of instances; undefined when they have none. */
   readonly ownFolders: string | undefined;
   readonly versionFile: string | undefined;
   /** Address of the release notes, in which `{version}` stands for the number of the release. */
   readonly notes: string | undefined;
-  /** In the order in which they build. */
+  /** The builds in their order. */
   readonly builds: readonly { readonly platform: string; readonly facts: Readonly<Record<string, unknown>> }[];
-  /** Paths below the folder that builds make anew, also where they are excluded. */
+  /** Paths below the folder that builds replace, even when they are excluded. */
   readonly built: readonly string[];
   readonly maxBytes: number;
 }
@@ -47,7 +47,7 @@ const MAX_MEGABYTES = 4_096;
 
 type Templates = Pick<ServiceTemplates, 'get' | 'installDirectory'>;
 
-/** undefined when the template says nothing of it, or an option that it needs is not set. */
+/** undefined when the template has no `install`, or an option that it needs is not set. */
 export function installTarget(
   block: NamedBlock,
   templates: Templates,
@@ -70,7 +70,7 @@ export function installTarget(
     facts: fact.facts,
     directory,
     isGiven: fact.directory !== undefined && !fact.directory.includes('{'),
-    // What lies elsewhere in the machine alone is no layout of a release.
+    // A layout without a path in the folder says nothing about a release.
     parts: layouts
       .map(markers => markers.filter(marker => !path.isAbsolute(marker)))
       .filter((parts, place) => place === 0 || parts.length > 0),
@@ -83,14 +83,14 @@ export function installTarget(
   };
 }
 
-/** undefined for what can be no folder of a program. */
+/** The normalised folder; undefined for a path that cannot be the folder of a program. */
 function folderOf(place: string | undefined): string | undefined {
   if (place === undefined || !path.isAbsolute(place)) return undefined;
   const folder = path.normalize(place).replace(/(?<=.)\/$/, '');
   return folder === '/' ? undefined : folder;
 }
 
-/** A block chooses among those that it has from its template; what else builds the program is no choice of a user. */
+/** The platforms of the block, and those that always build the program because the template does not offer a choice. */
 function platformsOf(
   { block: { platforms } }: NamedBlock,
   { block: given }: ServiceTemplate,
@@ -122,7 +122,7 @@ function broughtTarget(
   };
 }
 
-/** Replaces `{option}` by what the block has; unknown names stay. */
+/** Replaces `{option}` by the value in the block; unknown names stay. */
 export function filler({ block }: NamedBlock): (text: string) => string {
   return text =>
     text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string) => {

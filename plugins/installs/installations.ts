@@ -1,5 +1,5 @@
-// Releases of programs: which there are, making them ready, putting them in place and taking them back. What is
-// installed runs on until another release is complete.
+// Finds, prepares, swaps and restores releases of programs. The installed release goes on running until another one is
+// complete.
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { orAborted } from '#kit/abort';
@@ -47,9 +47,9 @@ export class Installations {
   readonly #machineReleases: MachineReleases;
   readonly #folders = new Map<string, ReleaseFolder>();
   readonly #queue = new WorkQueue({ concurrency: 1 });
-  /** The last installation of each config key: one comes after the other. */
+  /** The last installation of each config key, after which the next one begins. */
   readonly #turns = new Map<string, Promise<unknown>>();
-  /** Resolves when swaps that an earlier host has begun are complete. */
+  /** Resolves when swaps that an earlier host has begun are completed or reverted. */
   readonly #recovered: Promise<void>;
 
   constructor(host: Host, points: InstallPoints) {
@@ -60,20 +60,20 @@ export class Installations {
     this.#recovered = this.#recover();
   }
 
-  /** undefined for a program that nothing here can install. */
+  /** undefined for a block whose template does not say how to install it. */
   target(block: NamedBlock): InstallTarget | undefined {
     const templates = this.#host.find('service.templates');
     return templates && installTarget(block, templates, this.#blocks());
   }
 
-  /** What is installed for a process; undefined when nothing here can install it. */
+  /** The target of a process; undefined when no source can install it. */
   find(processName: string): OwnTarget | undefined {
     const block = this.#blocks().find(candidate => candidate.processName === processName);
     const target = block && this.target(block);
     return target?.kind === 'own' && this.source(target) !== undefined ? target : undefined;
   }
 
-  /** Throws a Problem when nothing here can install the program of the process. */
+  /** Throws a Problem when no source can install the program of the process. */
   get(processName: string): OwnTarget {
     const target = this.find(processName);
     if (target !== undefined) return target;
@@ -85,16 +85,14 @@ export class Installations {
     return [...this.#points.sources.values()].find(candidate => candidate.source === source);
   }
 
-  /** Whether everything is there that the program must have. */
+  /** Whether all files of a layout exist. Completes a swap that was interrupted before. */
   async isInstalled(target: InstallTarget): Promise<boolean> {
     await this.#recovered;
     if (this.#isCutOff(target)) await this.#folder(placeOf(target)).recover();
     return isComplete(target, await fileVersions(target.layouts.flat()));
   }
 
-  /**
-   * Those that are installed, from one look at all. A mount that does not answer concerns the look at its own alone.
-   */
+  /** The targets that are installed, from one look at all; none when that fails, as when one mount does not answer. */
   async presentAmong(targets: readonly InstallTarget[]): Promise<ReadonlySet<InstallTarget>> {
     await this.#recovered;
     const markers = targets.flatMap(target => target.layouts.flat());
@@ -102,7 +100,7 @@ export class Installations {
     return new Set(targets.filter(target => !this.#isCutOff(target) && isComplete(target, found)));
   }
 
-  /** Whether what lies there has been installed here. */
+  /** Whether the program was installed by this plugin. */
   isOurs(target: OwnTarget): boolean {
     return this.#records.of(placeOf(target)).installed !== null;
   }
@@ -120,13 +118,13 @@ export class Installations {
     };
   }
 
-  /** Throws a Problem. */
+  /** The published release that is selected. Throws a Problem. */
   async latest(target: OwnTarget, { selector, signal }: PrepareOptions = {}): Promise<AvailableRelease> {
     await this.#recovered;
     return latestRelease(this.#preparation(target, { selector, signal, report: () => undefined }));
   }
 
-  /** What stands in the way of installing it; null when no source has it. */
+  /** See `Installs.obstacle`. */
   async obstacle(block: NamedBlock): Promise<Problem | undefined | null> {
     const target = this.target(block);
     if (target?.kind === 'brought') return this.obstacle(target.by);
@@ -143,14 +141,14 @@ export class Installations {
     }
   }
 
-  /** Throws a Problem with nothing left behind. */
+  /** Throws a Problem and then leaves nothing behind. */
   async prepare(target: OwnTarget, options: PrepareOptions & { readonly report: Report }): Promise<InstallCandidate> {
     await this.#recovered;
     const signal = this.#signal(options.signal);
     options.report({ phase: 'queued', text: 'waits for its turn', percent: null });
     return this.#inTurn(target.block.configKey, signal, async () => {
       const candidate = await this.#prepare(target, { ...options, signal });
-      // Whoever wanted it has gone.
+      // The caller does not wait any more.
       if (signal.aborted) await candidate.discard();
       signal.throwIfAborted();
       return candidate;
@@ -171,7 +169,7 @@ export class Installations {
     await candidate.swap();
   }
 
-  /** Resolves when no folder is changed any more, so that another load of the plugin can take over. */
+  /** Resolves when no folder is changed any more, so that the next load of the plugin can take over. */
   async end(): Promise<void> {
     await this.#recovered;
     await Promise.all([...this.#folders.values()].map(folder => folder.end()));
@@ -192,7 +190,7 @@ export class Installations {
     return {
       version,
       swap: async () => {
-        // Only what is known to be a release is cleared.
+        // A folder is only cleared when it is known to contain a release.
         const clears = kept.clears && (this.isOurs(target) || (await this.isInstalled(target)));
         const present = { version: this.#foundVersion(block.processName), installedAt: null };
         await folder.swap(draft, { version, installedAt: nowS() }, { ...kept, clears }, present);
@@ -240,7 +238,7 @@ export class Installations {
     };
   }
 
-  /** One after the other for each config key, and not more at once than the machine can bear. */
+  /** Runs works of a config key one after the other, and no more at once than the machine can bear. */
   #inTurn<Value>(configKey: string, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
     const turn = (this.#turns.get(configKey) ?? Promise.resolve()).then(() => {
       this.#queue.concurrency = installLimits(this.#queue.size + this.#queue.pending + 1).workers;
@@ -286,7 +284,7 @@ export class Installations {
     }
   }
 
-  /** Whether a swap has begun there and has not ended. */
+  /** Whether a swap of the target has begun and not ended. */
   #isCutOff(target: InstallTarget): target is OwnTarget {
     return target.kind === 'own' && this.#records.of(placeOf(target)).swap !== null;
   }
@@ -320,7 +318,7 @@ function isComplete({ layouts }: InstallTarget, found: ReadonlyMap<string, unkno
   return layouts.some(markers => markers.every(marker => found.has(marker)));
 }
 
-/** By what its record is found: its folder, or what stands for the machine itself. */
+/** The key of its record: its folder, or `machine:<config key>` for a program in the machine itself. */
 function placeOf({ directory, block }: OwnTarget): string {
   return directory ?? `machine:${block.configKey}`;
 }

@@ -1,5 +1,4 @@
-// What of a folder stays when another release takes its place: what the user has excluded, and what services keep
-// there.
+// The places in a folder that stay when a release is swapped: those that the user has excluded, and files of services.
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 import type { OwnTarget } from './install-target.ts';
@@ -8,7 +7,7 @@ import type { KeptPlaces } from './swap.ts';
 /** Options that name files and directories of a service, which are never parts of a release. */
 const OWN_PLACES = ['config_dir', 'config_file', 'log_file', 'access_log_file'];
 
-/** A folder that is excluded itself, or lies in an excluded one, is not cleared. */
+/** A folder that is itself excluded, or is within an excluded one, is not cleared. */
 export function keptPlaces(
   { block: { block }, built, ownFolders = '' }: OwnTarget,
   directory: string,

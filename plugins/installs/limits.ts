@@ -1,4 +1,4 @@
-// How much of the machine installations may take, from its processors and its memory as they are now.
+// How much of the machine installations may use, from its processors and its available memory.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
@@ -6,15 +6,15 @@ const GIB = 2 ** 30;
 const MAX_WORKERS = 8;
 const MAX_CHILD_JOBS = 8;
 const MAX_NETWORK_JOBS = 16;
-/** The processor time of the own control group, as `<microseconds or max> <of so many>`. */
+/** The limit of processor time of this control group, as `<microseconds or max> <period in microseconds>`. */
 const CPU_QUOTA = '/sys/fs/cgroup/cpu.max';
 
 export interface InstallLimits {
-  /** Installations at once. */
+  /** How many installations run at once. */
   readonly workers: number;
-  /** Jobs of one package manager at once. */
+  /** How many jobs one package manager runs at once. */
   readonly childJobs: number;
-  /** Connections of one package manager at once. */
+  /** How many connections one package manager holds at once. */
   readonly networkJobs: number;
 }
 
@@ -30,7 +30,7 @@ export function installLimits(tasks: number): InstallLimits {
   };
 }
 
-/** Processors that the container is given, rounded up; Infinity where nothing limits it. */
+/** The processors that the container may use, rounded up; Infinity without a limit. */
 function cpuQuota(): number {
   try {
     const [quota, period] = readFileSync(CPU_QUOTA, 'utf8').split(' ').map(Number);

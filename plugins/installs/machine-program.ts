@@ -1,5 +1,5 @@
-// A program that goes into the machine itself, as packages do: its releases are fetched while it runs, and placed while
-// it is stopped. What cannot be placed is taken back, by what is kept of the release before.
+// A program that is installed in the machine itself, as packages are. Its releases are fetched while it runs and placed
+// while it is stopped. When a release cannot be placed, the kept release before it is placed again.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -15,7 +15,7 @@ export interface MachineProgramOptions {
   readonly preparation: PreparationOptions;
   readonly records: FolderRecords;
   readonly releases: MachineReleases;
-  /** By what its record is found. */
+  /** The key of its record. */
   readonly place: string;
 }
 
@@ -26,7 +26,7 @@ export class MachineProgram {
     this.#options = options;
   }
 
-  /** Throws a Problem with nothing left behind. */
+  /** Throws a Problem and then leaves nothing behind. */
   async prepare(): Promise<InstallCandidate> {
     const { preparation, releases } = this.#options;
     await checkRuntimes(preparation);
@@ -42,7 +42,7 @@ export class MachineProgram {
     }
   }
 
-  /** Places what is kept of a release; false where that is not enough, and it has to be fetched again. */
+  /** Places a kept release. Returns false when it is not kept or cannot be placed: it must then be fetched again. */
   async restore(version: string): Promise<boolean> {
     const { preparation, releases } = this.#options;
     const kept = await releases.find(this.#key, version);
@@ -67,7 +67,7 @@ export class MachineProgram {
       throw new Problem(503, 'what installs programs was loaded anew; start the installation again');
     const before = records.of(place);
     const previous = before.installed === null ? before.previous : { ...before.installed, kept: null };
-    // Until it is known what the machine has.
+    // No release counts as installed until it is known what the machine has.
     await records.save({ ...before, installed: null, previous });
     try {
       await this.#place(version, directory);

@@ -1,5 +1,5 @@
-// What has been fetched of programs that go into the machine itself, as packages do: the present release and the one
-// before are kept, so that going back needs no network. Nobody but the host can write there.
+// The fetched releases of programs that are installed in the machine itself: the present one and the one before are
+// kept, so that going back needs no network. Only the host can write there.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,12 +17,12 @@ export class MachineReleases {
     this.#configDir = configDir;
   }
 
-  /** Absolute path of a folder that is empty. */
+  /** Creates an empty folder and returns its absolute path. */
   async draft(): Promise<string> {
     return mkdtemp(path.join(await this.#place(), DRAFT));
   }
 
-  /** Makes a draft what is kept of a version. */
+  /** Keeps a draft as the release of a version, in place of an earlier one. */
   async keep(draft: string, configKey: string, version: string): Promise<void> {
     const kept = path.join(await this.#place(), nameOf(configKey, version));
     if (kept === draft) return;
@@ -30,7 +30,7 @@ export class MachineReleases {
     await rename(draft, kept);
   }
 
-  /** The folder of a version; null where nothing is kept of it. */
+  /** The folder of a version; null when it is not kept. */
   async find(configKey: string, version: string): Promise<string | null> {
     const kept = path.join(await this.#place(), nameOf(configKey, version));
     const found = await stat(kept).catch(() => null);
@@ -41,13 +41,13 @@ export class MachineReleases {
     await remove(draft);
   }
 
-  /** Removes what is kept of a service besides these versions. */
+  /** Removes the kept releases of a config key except these versions. */
   async keepOnly(configKey: string, versions: readonly string[]): Promise<void> {
     const wanted = versions.map(version => nameOf(configKey, version));
     await this.#removeAll(name => name.startsWith(`${configKey}-`) && !wanted.includes(name));
   }
 
-  /** To be called once, before anything else: what an earlier host has left. */
+  /** Removes drafts that an earlier host has left. To be called once, before anything else. */
   async removeDrafts(): Promise<void> {
     const directory = await PrivateDirectory.open(this.#configDir, [RECORDS_DIRECTORY, PACKAGES], { create: false });
     if (directory === null) return;

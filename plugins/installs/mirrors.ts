@@ -1,9 +1,9 @@
-// Addresses that stand in for the hosts from which programs are fetched, where those cannot be reached.
+// Mirrors: addresses that are used instead of the hosts from which programs are fetched.
 import { z } from 'zod';
 
-/** In the configuration. */
+/** The path of the mirrors in the configuration. */
 export const MIRRORS_PATH = ['dumb', 'install_mirrors'];
-/** Of a host, in lower case, as addresses have it; with a port where that is not the usual one. */
+/** The name of a host in lower case, with its port unless that is the default one. */
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
 
 export const mirrorsSchema = z
@@ -14,7 +14,7 @@ export const mirrorsSchema = z
       .refine(text => isPlain(text), 'must have no user, query or fragment'),
   )
   .default({})
-  // Also the key by which the packages of the machine are signed comes from there.
+  // Even the key that signs the packages of the machine is fetched from a mirror.
   .meta({ needsLogin: true })
   .describe(
     'addresses that stand in for hosts from which programs are installed: what is asked of the host goes to the address, with its path behind that of the address',
@@ -22,7 +22,7 @@ export const mirrorsSchema = z
 
 export type Mirrors = z.output<typeof mirrorsSchema>;
 
-/** Where an address is asked instead; undefined when nothing stands in for its host. */
+/** The address at the mirror; undefined when there is no mirror for its host. */
 export function mirrorOf(url: URL, mirrors: Mirrors): URL | undefined {
   const mirror = [url.host, url.hostname].find(name => Object.hasOwn(mirrors, name));
   if (mirror === undefined) return undefined;

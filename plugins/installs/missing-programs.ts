@@ -1,5 +1,5 @@
-// Programs that are missing when their services are to start: installed at once, and tried again later where a boot
-// could not get them. What the machine has already is used as it is.
+// Installs programs that are missing when their services start, and tries again later after a boot that could not fetch
+// them. A program that the machine has already is used as it is.
 import { isDeepStrictEqual } from 'node:util';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
@@ -13,13 +13,13 @@ import type { ProgressBoard } from './progress-board.ts';
 import { Retries } from './retries.ts';
 import { selectorOf, selectorText } from './selectors.ts';
 
-/** A build of a large program on a small machine. */
+/** Enough for the build of a large program on a small machine. */
 const LIMIT_MS = 7_200_000;
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 1_800_000;
-/** Starts that nobody waits for. */
+/** The triggers of starts for which no client waits, so that their installations are retried. */
 const RETRIED: readonly StartTrigger[] = ['boot', 'config'];
-/** Statuses of what another system, or the way to it, is to blame for. */
+/** Statuses of failures of another system or of the network. */
 const REMOTE = [502, 503, 504];
 const MS_PER_S = 1_000;
 
@@ -31,9 +31,9 @@ export class MissingPrograms {
   readonly #board: ProgressBoard;
   readonly #jobs = new InstallJobs();
   readonly #retries: Retries;
-  /** Why a boot could not install, until the start of the process tells it. */
+  /** Why the installation at a boot failed, until the start of the process reports it. */
   readonly #failed = new Map<string, Problem>();
-  /** What a boot has found installed, until the start of the process. */
+  /** Processes whose programs a boot has found installed, until they start. */
   readonly #present = new Set<string>();
 
   constructor(host: Host, installations: Installations, board: ProgressBoard) {
@@ -44,7 +44,7 @@ export class MissingPrograms {
     this.#retries = new Retries(processName => this.#again(processName), times);
   }
 
-  /** Before a start. Throws a Problem when its program cannot be installed, or the signal's reason. */
+  /** Called before a start. Throws a Problem when the program cannot be installed, or the reason of the signal. */
   async ensure(block: NamedBlock, { trigger, signal, showWait }: Triggered): Promise<void> {
     const { processName } = block;
     const failed = this.#failed.get(processName);
@@ -65,7 +65,7 @@ export class MissingPrograms {
     }
   }
 
-  /** At a boot, for all that it will start. Never rejects. */
+  /** Called at a boot with all blocks that it will start. Never rejects. */
   async installAll(blocks: readonly NamedBlock[]): Promise<void> {
     const targets = blocks.flatMap(block => this.#installations.target(block) ?? []);
     const present = await this.#installations.presentAmong(targets);
@@ -73,7 +73,7 @@ export class MissingPrograms {
     await Promise.all(targets.map(target => (present.has(target) ? undefined : this.#installEarly(target.block))));
   }
 
-  /** A process that nobody wants any more needs no program. */
+  /** Gives up the installation and the retries for a process that a user has stopped. */
   forget(processName: string): void {
     this.#failed.delete(processName);
     this.#retries.forget(processName);
@@ -101,9 +101,7 @@ export class MissingPrograms {
     this.#host.emit('service.preinstall.failed', { processName, reason: problem.message });
   }
 
-  /**
-   * What is to be installed before a start of the process; undefined when it can be launched, or nobody can install it.
-   */
+  /** The target to install before the process starts; undefined when it can start, or no source can install it. */
   async #lacking(block: NamedBlock): Promise<OwnTarget | undefined> {
     const target = this.#installations.target(block);
     if (target === undefined || (await this.#installations.isInstalled(target))) return undefined;
@@ -114,7 +112,7 @@ export class MissingPrograms {
     return missing === undefined ? undefined : own;
   }
 
-  /** What a user runs in place of the program need not have what that must have. */
+  /** Whether the user has replaced the command of the template: it may run without the files of the program. */
   #hasOwnCommand({ configKey, key, block: { command } }: NamedBlock): boolean {
     const templates = this.#host.use('service.templates');
     const template = templates.get(configKey);
@@ -125,7 +123,7 @@ export class MissingPrograms {
   async #ownOf(target: InstallTarget): Promise<OwnTarget | undefined> {
     if (target.kind === 'own') return target;
     const by = this.#installations.target(target.by);
-    // A release that is there, and does not bring it along, will not do so the next time.
+    // An installed release that does not contain the program will not contain it when it is installed again.
     return by?.kind === 'own' && !(await this.#installations.isInstalled(by)) ? by : undefined;
   }
 
@@ -136,7 +134,7 @@ export class MissingPrograms {
       .catch((error: unknown) => {
         this.#board.clear(processName);
         signal.throwIfAborted();
-        // The sentence of a Problem is told in full, and would stand in the log twice as a cause.
+        // The cause of the Problem, not the Problem: its sentence is in the new one, and would be logged twice.
         const [status, cause] = error instanceof Problem ? [error.status, error.cause] : [500, error];
         const reason = unnamedReason(processName, errorText(error));
         throw new Problem(status, `${processName} cannot be installed: ${reason}`, { cause });
@@ -165,7 +163,7 @@ export class MissingPrograms {
     }
   }
 
-  /** What has failed elsewhere is tried again by itself. Returns the sentence that says so. */
+  /** Plans a retry after a failure of another system or the network. Returns a Problem that mentions the retry. */
   #planned(processName: string, problem: Problem): Problem {
     if (!REMOTE.includes(problem.status)) return problem;
     const pauseMs = this.#retries.plan(processName);
@@ -193,7 +191,7 @@ export class MissingPrograms {
       return;
     }
     this.#retries.forget(processName);
-    // A start that fails tells of it itself.
+    // A start that fails is reported by the supervisor.
     await supervisor.start(processName, 'install').catch(() => undefined);
   }
 }

@@ -1,12 +1,12 @@
-// Schemas of what sources and runtimes are, and of what they answer.
+// The schemas of sources and runtimes, and of their answers.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 
-/** Of a large release on a slow line, and of a large program on a small machine. */
+/** Enough for a large release on a slow line, and for the build of a large program on a small machine. */
 const DEADLINE_MS = 7_200_000;
 
-/** It is shown, compared and written to files. */
+/** A version, restricted because it is shown, compared and written to files. */
 const version = z.string().regex(/^[\w][\w.+~:/@-]{0,199}$/);
 
 export const sourcePoint: PointOptions = {

@@ -1,4 +1,4 @@
-// How far the installations of processes are, as answers show it.
+// The progress of the installations of processes, as answers show it.
 import type { InstallProgress } from './contract.ts';
 
 export class ProgressBoard {
@@ -13,7 +13,7 @@ export class ProgressBoard {
     return this.#entries.get(processName);
   }
 
-  /** Reports come with every part of a download, and most of them tell nothing new. */
+  /** Most reports change nothing, because they come with every part of a download; then the revision stays. */
   show(processNames: Iterable<string>, progress: InstallProgress): void {
     for (const name of processNames) {
       const { phase, text, percent } = this.#entries.get(name) ?? {};

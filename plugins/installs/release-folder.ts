@@ -1,6 +1,6 @@
-// The folder of a program: the release in it, the one before, and those that are made ready. All are on one file
-// system, so that a release takes its place by renaming. What is in the folder belongs to the services' user, so the
-// host goes through it by held directories only, and leaves all work on files to children of that user.
+// The folder of a program: the present release, the previous one, and drafts. All are on one file system, so that a
+// release is put in place by renaming. The files belong to the user of the service, so the host follows no paths in the
+// folder but only open directories, and leaves all work on files to child processes of that user.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,20 +32,20 @@ export interface ReleaseFolderOptions {
   readonly log: Logger;
 }
 
-/** A release that is being made ready. */
+/** A release that is being prepared. Its paths are absolute, except for the name `part`. */
 export interface Draft {
-  /** Absolute paths. */
   readonly files: string;
   readonly downloads: string;
   readonly caches: string;
+  /** The name of its directory in the work directory. */
   readonly part: string;
 }
 
 export class ReleaseFolder {
   readonly #options: ReleaseFolderOptions;
-  /** Names in the work directory that are in use. */
+  /** Names in the work directory that drafts use at present. */
   readonly #drafts = new Set<string>();
-  /** All drafts of this host, whose builds end with their requests. */
+  /** All drafts of this run of the host, whose builds end when their requests do. */
   readonly #begun = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
   #cleaning: Promise<void> = Promise.resolve();
@@ -60,8 +60,8 @@ export class ReleaseFolder {
   }
 
   /**
-   * `isGiven`: it may lie in a directory of the system, because no option of a user names it. Throws a Problem that
-   * says what to do when nothing can be made in the folder.
+   * Begins a draft. `isGiven` allows a folder within a directory of the system, because no option of a user names it.
+   * Throws a Problem that says what to do when nothing can be created in the folder.
    */
   async begin(user: InstallUser, isGiven: boolean): Promise<Draft> {
     const { directory, records } = this.#options;
@@ -72,7 +72,7 @@ export class ReleaseFolder {
     this.#drafts.add(part);
     const folder = await GuardedDirectory.open(directory, { owner: user });
     try {
-      // What is left behind is found by the record.
+      // Saved first, so that a later start finds what a crash leaves behind.
       await this.#alone(() => records.save({ ...this.record, user }));
       const making = { mode: 0o755, owner: user };
       for (const name of [FILES, DOWNLOADS, CACHES])
@@ -110,12 +110,12 @@ export class ReleaseFolder {
     });
   }
 
-  /** Removes what has been downloaded, once a release needs it no more. */
+  /** Removes the downloads of a draft. */
   async removeDownloads({ part }: Draft): Promise<void> {
     await this.#use(folder => this.#removeIn(folder, path.join(WORK, part), DOWNLOADS));
   }
 
-  /** Those of the paths below the folder that would be missing if the release were put in its place. */
+  /** Of these paths below the folder, those that would be missing after the swap. */
   async missing({ part }: Draft, places: readonly string[], { keeps }: KeptPlaces): Promise<string[]> {
     return this.#use(async folder => {
       const found = await Promise.all(
@@ -129,14 +129,14 @@ export class ReleaseFolder {
     });
   }
 
-  /** Throws a Problem 409 when a release cannot lie around what is kept. */
+  /** Throws a Problem 409 when the release conflicts with places that are kept. */
   async checkPlace({ part }: Draft, kept: KeptPlaces): Promise<void> {
     await this.#use(folder => planSwap(folder, path.join(part, FILES), kept));
   }
 
   /**
-   * Resolves when a loss of power takes nothing of the release any more. Renamed before, its files would be there
-   * without their content, and count as installed.
+   * Resolves when the release would survive a loss of power. If it were renamed before, its files could be empty after
+   * one and would still count as installed.
    */
   async secure({ part }: Draft, signal: AbortSignal): Promise<void> {
     const { user } = this.record;
@@ -145,7 +145,7 @@ export class ReleaseFolder {
     );
   }
 
-  /** Puts a release in the place of the present one, which is the previous one afterwards. */
+  /** Puts a release in the place of the present one, which becomes the previous one. */
   swap({ part }: Draft, release: Release, kept: KeptPlaces, present: Release | null): Promise<void> {
     return this.#alone(async folder => {
       const { record } = this;
@@ -162,7 +162,7 @@ export class ReleaseFolder {
     });
   }
 
-  /** Takes the last swap back. Throws a Problem 409 when there is none. */
+  /** Reverts the last swap. Throws a Problem 409 when no previous release is kept. */
   restore(): Promise<void> {
     return this.#alone(async folder => {
       const { record } = this;
@@ -187,21 +187,21 @@ export class ReleaseFolder {
     });
   }
 
-  /** Never rejects. */
+  /** Removes a draft. Never rejects. */
   discard({ part }: Draft): Promise<void> {
     return this.#drop(part);
   }
 
-  /** Completes a swap that was cut off, or takes it back where what it brings is gone. null when there was none. */
+  /** Completes an interrupted swap, or reverts it when the incoming release is gone. null when there was none. */
   async recover(): Promise<'complete' | 'taken back' | null> {
     const { swap } = this.record;
     if (swap === null) return null;
-    // Whatever comes next begins with that.
+    // `#alone` itself completes an interrupted swap.
     await this.#alone(async () => undefined);
     return this.record.installed === swap.installed ? 'complete' : 'taken back';
   }
 
-  /** Removes what neither the record nor a draft needs, in the background. */
+  /** Removes, in the background, everything in the work directory that neither the record nor a draft needs. */
   clean(): void {
     if (this.#hasEnded) return;
     this.#cleaning = this.#cleaning
@@ -212,12 +212,12 @@ export class ReleaseFolder {
       });
   }
 
-  /** Resolves when nothing is removed any more. */
+  /** Resolves when the removal in the background is over. */
   cleaned(): Promise<void> {
     return this.#cleaning;
   }
 
-  /** Leaves the folder to whoever opens it next: resolves when nothing is moved in it any more, and never again. */
+  /** Resolves when nothing is changed in the folder any more; nothing will be afterwards. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#turn;
@@ -230,19 +230,19 @@ export class ReleaseFolder {
       const { previous, swap } = this.record;
       const needed = [previous?.kept?.part, swap?.outgoing, swap?.incoming.split('/')[0]];
       if (needed.includes(name) || this.#drafts.has(name)) continue;
-      // The build of a host that was killed goes on without it.
+      // The build of a host that was killed may still run.
       if (name.startsWith('draft-') && !this.#begun.has(name)) endBuild(path.join(folder.path, WORK, name, FILES));
-      // What an earlier host has started may still write there, by its path.
+      // Renamed first, because a process of an earlier host may still write there by the path.
       const gone = nameOf('gone');
       await within(folder, `${WORK}/`, work => work.rename(name, gone));
       await this.#removeIn(folder, WORK, gone).catch(fault => faults.push(fault));
     }
-    // What cannot be removed keeps nothing else from it.
+    // Thrown at the end, so that one failure does not keep the rest from being removed.
     const [first] = faults;
     if (first !== undefined) throw first;
   }
 
-  /** The record is the only thing by which a step of a swap is known to be left. Whatever fails is taken back. */
+  /** Carries out the swap of a record, from wherever it was interrupted. Reverts it when a step fails. */
   async #complete(folder: GuardedDirectory, record: FolderRecord): Promise<void> {
     const { records } = this.#options;
     const { swap, user } = record;
@@ -266,7 +266,7 @@ export class ReleaseFolder {
     await records.settle({ ...old, installed: swap.installed, previous: swap.previous });
   }
 
-  /** A start that finds the swap recorded all the same, because the record could not be written, does not repeat it. */
+  /** Renames the draft of a failed swap, so that a later start does not repeat a swap whose record is still there. */
   async #giveUp(folder: GuardedDirectory, { incoming }: Swap): Promise<void> {
     const [part = ''] = incoming.split('/');
     if (!part.startsWith('draft-')) return;
@@ -281,7 +281,7 @@ export class ReleaseFolder {
     return this.#cleaning;
   }
 
-  /** As the user to whom it belongs, who may have put links there. */
+  /** Removes a directory as the user to whom it belongs, because that user may have put links into it. */
   async #removeIn(folder: GuardedDirectory, place: string, name: string): Promise<void> {
     const { user } = this.record;
     await within(folder, path.join(place, name), async directory => {
@@ -290,7 +290,7 @@ export class ReleaseFolder {
         try {
           return await runInDirectories('rm', args, { directories: [directory], user });
         } catch (error) {
-          // Something was written meanwhile.
+          // A process may have written into the directory meanwhile.
           if (tries === REMOVE_TRIES) throw error;
           await delay(REMOVE_PAUSE_MS);
         }
@@ -298,7 +298,7 @@ export class ReleaseFolder {
     });
   }
 
-  /** Swaps of one folder come one after the other, each after the end of one that was cut off. */
+  /** Runs works on the folder one after the other, and completes an interrupted swap before each. */
   async #alone<Value>(work: (folder: GuardedDirectory) => Promise<Value>): Promise<Value> {
     if (this.#hasEnded)
       throw new Problem(
@@ -331,7 +331,7 @@ function nameOf(kind: 'draft' | 'release' | 'gone'): string {
   return `${kind}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Other file systems in the folder, which cannot be renamed. */
+/** The mount points in the folder, which cannot be renamed. */
 async function mountsIn({ path: place }: GuardedDirectory): Promise<string[]> {
   const mounts = await readMounts();
   return mounts

@@ -1,4 +1,4 @@
-// Makes one release ready beside the present one: fetched by its source, built by its runtimes, and looked through.
+// Prepares one release beside the present one: its source fetches it, its runtimes build it, then it is checked.
 import { type Host, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
@@ -53,13 +53,13 @@ export interface ReadyRelease {
 }
 
 const LATEST_LIMIT_MS = 30_000;
-/** Of a line that a build has printed. */
+/** How much is shown of a line that a build has printed. */
 const MAX_TEXT = 200;
-/** As in `v10.10.7+deb12`. */
+/** The number at the beginning of a version, as in `v10.10.7+deb12`. */
 const NUMBER = /^v?(\d+(?:\.\d+)+)/;
 const ARCHITECTURES: Readonly<Record<string, Architecture>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm' };
 
-/** Throws a Problem with nothing left behind. */
+/** Throws a Problem and then leaves nothing behind. */
 export async function prepareRelease(
   options: PreparationOptions,
   folder: ReleaseFolder,
@@ -84,7 +84,7 @@ export async function prepareRelease(
         502,
         `the release ${version} has no ${missing}, without which it cannot run; choose another release`,
       );
-    // Before its service is stopped for it.
+    // Checked here already, before the service is stopped for the swap.
     await folder.checkPlace(draft, kept);
     report({ text: `waits until ${version} is on its disk`, percent: null });
     await folder.secure(draft, signal);
@@ -95,7 +95,7 @@ export async function prepareRelease(
   }
 }
 
-/** Throws a Problem when the source tells nothing within 30 s. */
+/** The selected release. Throws a Problem, also when the source does not answer within 30 s. */
 export async function latestRelease(options: PreparationOptions): Promise<AvailableRelease> {
   const { source, target, signal } = options;
   const asked = sourceRequest(options);
@@ -104,7 +104,7 @@ export async function latestRelease(options: PreparationOptions): Promise<Availa
   return { ...release, notesUrl: release.notesUrl ?? notesUrl(target, release.version) };
 }
 
-/** null for a version without a number. */
+/** The address of the release notes; null when there is none, or the version has no number. */
 function notesUrl({ notes }: OwnTarget, version: string): string | null {
   const [, number] = NUMBER.exec(version) ?? [];
   const address = number && notes?.replace('{version}', number);
@@ -134,7 +134,7 @@ function sourceRequest({ host, target, selector, installedVersion, signal }: Pre
   };
 }
 
-/** Throws a Problem; what a source throws otherwise counts as no answer from where its releases are. */
+/** Fetches the release. Throws a Problem; any other error of the source becomes a Problem 502. */
 export async function fetchRelease(
   options: PreparationOptions,
   { into, downloads }: { readonly into: string; readonly downloads: string },
@@ -168,7 +168,7 @@ export async function fetchRelease(
   return source.fetch(request).catch(asNoAnswer(signal));
 }
 
-/** Turns what is no Problem into one that says that a remote system has failed. */
+/** Turns an error that is not a Problem into a Problem 502 about a remote system. */
 function asNoAnswer(signal: AbortSignal): (error: unknown) => never {
   return error => {
     signal.throwIfAborted();

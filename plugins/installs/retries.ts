@@ -1,4 +1,4 @@
-// Tries again what has failed for want of an answer, after pauses that grow.
+// Plans retries, after pauses that double with each failure.
 export interface RetryTimes {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -30,7 +30,7 @@ export class Retries {
     return pauseMs;
   }
 
-  /** It has succeeded, or is no longer wanted. */
+  /** Called when a try has succeeded, or is no longer wanted. */
   forget(name: string): void {
     this.#drop(name);
     this.#failures.delete(name);

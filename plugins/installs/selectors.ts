@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { InstallSelector } from './contract.ts';
 
-/** What they may hold, the options of templates say. */
+/** Any value, because the options of templates check it. */
 const selecting = z.unknown().meta({ decidesProgram: true });
-/** What is built from sources may need other services than a release does. */
+/** A program that is built from sources may need other services than a release does. */
 const selectingSources = selecting.meta({ relation: 'read' });
 
 export const selectorKeys = z.looseObject({
@@ -35,7 +35,7 @@ export function selectorOf(block: Block): InstallSelector {
   return moving(release) ?? { kind: 'release', release };
 }
 
-/** Whether a block selects a branch or a commit, even where another of its keys wins. */
+/** Whether a block names a branch or a commit, even if another of its keys takes precedence. */
 export function selectsSources({ branch_enabled: branch, commit_sha: commit }: Block): boolean {
   return branch === true || (typeof commit === 'string' && commit.trim() !== '');
 }
@@ -47,12 +47,12 @@ const SETTINGS: Readonly<Partial<Record<InstallSelector['kind'], keyof typeof se
   release: 'release_version',
 };
 
-/** The key of a block that selects it. */
+/** The key of a block that selects such a release; undefined for `latest`, `prerelease` and `nightly`. */
 export function settingOf({ kind }: InstallSelector): string | undefined {
   return SETTINGS[kind];
 }
 
-/** As people read it. */
+/** The selector in words for the log. */
 export function selectorText(selector: InstallSelector): string {
   if (selector.kind === 'release') return selector.release;
   if (selector.kind === 'pinned') return selector.version;

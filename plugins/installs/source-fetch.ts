@@ -1,9 +1,9 @@
-// The network as sources see it: what fails there is a Problem, because it is a fault of nobody's program.
+// The network as sources see it: a failure is a Problem, because it is not a fault of the plugin.
 import { type FetchOptions, Problem } from '#core';
 import { networkFault } from '#kit/server-fault';
 import type { VendorFetch } from './vendor-fetch.ts';
 
-/** Rejects with a Problem 502 or 504 that names the host. So does a stream. */
+/** Wraps `fetch` so that it rejects with a Problem 502 or 504 that names the host; so does the body of a stream. */
 export function sourceFetch(fetch: VendorFetch, signal: AbortSignal): VendorFetch {
   return (async (url: string, options: FetchOptions = {}) => {
     const answer = await telling(url, signal, () => fetch(url, options));
@@ -13,7 +13,7 @@ export function sourceFetch(fetch: VendorFetch, signal: AbortSignal): VendorFetc
   }) as VendorFetch;
 }
 
-/** Rejects with a Problem 502 or 504, or 503 once the signal has fired. */
+/** Runs a function. Rejects with a Problem 502 or 504, or 503 once the signal has fired. */
 export async function telling<Value>(url: string, signal: AbortSignal, run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();

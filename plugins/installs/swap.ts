@@ -1,5 +1,5 @@
-// Puts a release in the place of another by renaming, and takes that back. What is kept is never moved. Each step can
-// be repeated after a crash, because what a step moves lies on one side of it only.
+// Swaps one release for another by renaming, and reverts that. Kept places are never moved. Each step can be repeated
+// after a crash, because a file that a step moves is always either at its old or at its new place.
 import path from 'node:path';
 import { Problem } from '#core';
 import type { FileOwner, GuardedDirectory, Making } from '#kit/guarded-directory';
@@ -9,15 +9,13 @@ import type { Swap } from './folder-records.ts';
 export const WORK = '.stackwarden';
 
 export interface KeptPlaces {
-  /** Paths below the folder that stay as they are, whatever a release has there. */
+  /** Paths below the folder that stay as they are, even when the release contains them. */
   readonly keeps: ReadonlySet<string>;
-  /** Whether all else goes, not only what the release replaces. */
+  /** Whether everything else is removed, and not only what the release replaces. */
   readonly clears: boolean;
 }
 
-/**
- * What a swap moves out of the folder and into it. Throws a Problem 409 when a release cannot lie around what is kept.
- */
+/** The places that a swap moves out of the folder and into it. Throws a Problem 409 on a conflict with kept places. */
 export async function planSwap(
   folder: GuardedDirectory,
   incoming: string,
@@ -69,14 +67,14 @@ export async function carryOut(
   for (const [index, place] of ins.entries()) {
     const source = path.join(WORK, incoming, place);
     if (!(await isThere(folder, source))) continue;
-    // What has come since then is somebody's, and stays with the release that leaves.
+    // A file that has appeared here since the plan may be a user's, so it is kept beside the outgoing release.
     if (await isThere(folder, place)) await move(folder, place, path.join(WORK, strayOf(outgoing, index)), owner);
     await move(folder, source, place, owner);
   }
   await syncMoved(folder, { incoming, outgoing, outs, ins });
 }
 
-/** Takes a swap back, from wherever it was left. */
+/** Reverts a swap, from wherever it was left. */
 export async function undo(
   folder: GuardedDirectory,
   { incoming, outgoing, outs, ins }: Swap,
@@ -97,7 +95,7 @@ export async function undo(
   await syncMoved(folder, { incoming, outgoing, outs, ins });
 }
 
-/** Whether a swap that is not complete cannot be completed any more, because what it brings is gone. */
+/** Whether an interrupted swap cannot be completed, because the incoming release is gone. */
 export async function isHopeless(folder: GuardedDirectory, { incoming, outgoing, outs, ins }: Swap): Promise<boolean> {
   if (await isThere(folder, path.join(WORK, incoming))) return false;
   const aside = await Promise.all(outs.map(place => isThere(folder, path.join(WORK, outgoing, place))));
@@ -105,7 +103,7 @@ export async function isHopeless(folder: GuardedDirectory, { incoming, outgoing,
   return aside.includes(false) || (ins.length > 0 && !arrived.includes(true));
 }
 
-/** Lets all that a swap may have moved survive a loss of power, before the record of the swap goes. */
+/** Syncs all directories that a swap may have changed, so that they survive a loss of power before its record goes. */
 async function syncMoved(
   folder: GuardedDirectory,
   { incoming, outgoing, outs, ins }: Pick<Swap, 'incoming' | 'outgoing' | 'outs' | 'ins'>,
@@ -114,7 +112,7 @@ async function syncMoved(
     ...[...outs, ...ins].map(place => path.dirname(place)),
     ...outs.map(place => path.dirname(path.join(WORK, outgoing, place))),
     ...ins.map(place => path.dirname(path.join(WORK, incoming, place))),
-    // In which those of the releases were made.
+    // The directories of the releases were created in these.
     path.join(WORK, outgoing),
     WORK,
     '.',
@@ -123,7 +121,7 @@ async function syncMoved(
     await within(folder, place === '.' ? '' : `${place}/`, directory => directory.sync()).catch(missing(undefined));
 }
 
-/** Where something lies that was in the way of a release. */
+/** Where a file is kept that was in the way of a release. */
 function strayOf(outgoing: string, index: number): string {
   return path.join(outgoing, `${WORK}-${index}`);
 }
@@ -180,7 +178,7 @@ function ancestorsOf(place: string): string[] {
   return parent === '.' ? [] : [parent, ...ancestorsOf(parent)];
 }
 
-/** A directory on the way may be missing, or be a file in one of the releases. */
+/** Gives `value` for ENOENT: a directory of the path may be missing in one of the releases. */
 function missing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
   return error => {
     if (error.code === 'ENOENT') return value;

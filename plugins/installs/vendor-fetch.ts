@@ -1,5 +1,5 @@
-// HTTP to those who publish programs: through the proxy of the environment and the mirrors of the configuration, and to
-// machines of the internet alone, because addresses come from feeds that anybody may have written.
+// HTTP to the publishers of programs, through the proxy of the environment and the mirrors of the configuration. Only
+// public addresses are allowed, because addresses come from feeds that are not trusted.
 import { type FetchAnswer, type FetchOptions, type FetchStream, type Host, Problem } from '#core';
 import { addressesOf, addressKind } from '#kit/address-kind';
 import { isLoopback } from '#kit/loopback';
@@ -12,20 +12,20 @@ const REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
 const HTTPS_PORT = 443;
-/** What another origin is told after a redirect; everything else may be a credential. */
+/** The headers that are sent on to another origin after a redirect; any other may be a credential. */
 const HARMLESS_HEADERS = new Set(['accept', 'accept-language', 'if-range', 'range', 'user-agent']);
 
-/** How an address is asked. */
+/** How an address is requested. */
 interface Way {
   readonly url: URL;
-  /** Of the user's own choice, as a mirror is: it may lie anywhere, and lead on within itself. */
+  /** Whether the user chose the address, as a mirror: it may be private, and redirect within its origin. */
   readonly isChosen: boolean;
   readonly options: Pick<FetchOptions, 'proxied' | 'addresses'>;
 }
 
 /**
- * Rejects with a Problem 502 for an address that is not to be used, and for too many redirects, and with what
- * `host.fetch` throws.
+ * A fetch that follows redirects. It rejects with a Problem 502 for an address that is not allowed and for too many
+ * redirects, and with the errors of `host.fetch`.
  */
 export function vendorFetch(host: Pick<Host, 'fetch' | 'use'>): VendorFetch {
   const mirrors = (): Mirrors => {
@@ -67,7 +67,7 @@ async function wayTo(url: URL, mirrors: Mirrors): Promise<Way> {
       502,
       `${url.host} gives programs by http, so that anybody on the way could exchange them; choose another release, or name an address for it in dumb.install_mirrors`,
     );
-  // The proxy looks names up; here it may be that nobody can.
+  // A proxy resolves names itself; this machine may not be able to.
   const isProxied = PROXY_VARIABLES.some(name => (process.env[name] ?? '') !== '') && !isDirect(url);
   const isNamed = /[a-z]/i.test(url.hostname) && !url.hostname.startsWith('[');
   if (isProxied && isNamed && !isLocalName(url.hostname)) return { url, isChosen: false, options: { proxied: true } };
@@ -80,7 +80,7 @@ async function wayTo(url: URL, mirrors: Mirrors): Promise<Way> {
   return { url, isChosen: false, options: { addresses } };
 }
 
-/** Whether the client asks it without the proxy: it reads the variable so. */
+/** Whether `no_proxy` excludes the address from the proxy, read as the HTTP client reads it. */
 function isDirect({ hostname, port }: URL): boolean {
   const told = process.env.no_proxy ?? process.env.NO_PROXY ?? '';
   if (told === '*') return true;
@@ -103,7 +103,7 @@ function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** Closes the connection of a stream that nobody reads. */
+/** Closes the connection of an answer whose body is not read. */
 async function leave(answer: FetchAnswer | FetchStream): Promise<void> {
   if ('body' in answer) for await (const _part of answer.body) break;
 }
