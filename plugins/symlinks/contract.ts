@@ -1,17 +1,17 @@
-// What the plugin offers to others: presets of rules for the repair of links, and its events.
+// What the plugin offers to others: a point for presets of repair rules, and the events of jobs.
 export interface RewriteRule {
   readonly from_prefix: string;
   readonly to_prefix: string;
 }
 
-/** Rules that a repair takes by their name, contributed by whoever knows why targets change; the key is the name. */
+/** A named set of rules for repairs, contributed by a plugin that knows why targets change; the key is its name. */
 export interface SymlinkPreset {
   /** In the order in which they are tried. */
   readonly rules: readonly RewriteRule[];
 }
 
 export interface SymlinkJobEvent {
-  /** Under which the job is filed: a process, or what it works on. */
+  /** The name under which the job is filed: that of a process, or a fixed one such as `symlink-repair`. */
   readonly processName: string;
   readonly jobId: string;
   readonly operation: string;
@@ -22,13 +22,13 @@ export interface SymlinkJobEvent {
 
 declare module '#core' {
   interface Contributions {
-    /** Rules that a repair of links takes by their name. */
+    /** A named set of rules for repairs of links. */
     'symlink.preset': SymlinkPreset;
   }
   interface Events {
-    /** A job with symlinks is done. One that a schedule has begun is not told. */
+    /** A symlink job has succeeded. Not emitted for jobs of a schedule. */
     'symlink.job.succeeded': SymlinkJobEvent;
-    /** A job with symlinks has failed, or was cut off. */
+    /** A symlink job has failed or was interrupted. */
     'symlink.job.failed': SymlinkJobEvent;
   }
 }

@@ -1,5 +1,5 @@
-// Symlinks: rewrites and moves the links of libraries, in a child that may hang on a dead mount without anybody else
-// waiting for it.
+// Symlinks: repairs, saves and restores the links of libraries, in a child process that may hang on a dead mount
+// without holding up the host.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { definePlugin } from '#core';

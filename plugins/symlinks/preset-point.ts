@@ -1,4 +1,4 @@
-// The schema of presets.
+// The schema of presets of repair rules.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 

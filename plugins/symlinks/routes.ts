@@ -9,7 +9,7 @@ import type { Places } from './places/path-rules.ts';
 import { repairBody, repairOptions } from './repair/repair-request.ts';
 import { repairAnswer } from './repair/repair-wire.ts';
 
-/** Libraries on slow mounts take hours; whoever does not want to wait uses jobs. */
+/** Long, because libraries on slow mounts take hours; clients that do not want to wait use jobs. */
 const CALL_DEADLINE_MS = 6 * 3_600_000;
 const UNNAMED = 'symlink-repair';
 

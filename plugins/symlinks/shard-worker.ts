@@ -1,5 +1,5 @@
-// One thread of a task: answers requests with synchronous calls of the file system, one after the other. It may be left
-// behind inside of a call that never returns.
+// One thread of a task: answers requests one after the other with synchronous calls of the file system. It may be
+// abandoned during a call that never returns.
 import { parentPort } from 'node:worker_threads';
 import { shards } from './shards.ts';
 import { Pulse } from './tasks/pulse.ts';
@@ -28,7 +28,7 @@ function tell(message: FromThread, memory: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, memory);
 }
 
-/** The lines of an answer, which are handed over and not copied. */
+/** The memory of the lines of an answer, which is transferred and not copied. */
 function memoryOf(given: unknown): ArrayBuffer[] {
   const { lines } = given as Partial<VisitAnswers>;
   return lines === undefined ? [] : [lines.buffer];

@@ -1,4 +1,4 @@
-// What threads can do, by name: each is made from its options, and answers requests.
+// The shards, by name: each is a function that makes, from options, the function by which a thread answers requests.
 
 import { backupShard } from './backup/backup-shard.ts';
 import { applyShard } from './repair/apply-shard.ts';

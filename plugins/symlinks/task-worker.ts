@@ -1,4 +1,4 @@
-// The program in which tasks run, one at a time. It ends with its host, whatever it is doing.
+// The program of the child process, which runs one task at a time. It is killed when its host ends.
 import { Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import type { FromChild, TaskProgress, TaskRun, ToChild } from './tasks/task.ts';
@@ -12,7 +12,7 @@ process.on('message', (message: ToChild) => {
   if (message.kind === 'stop') isStopped = true;
   else void run(message);
 });
-// An orderly end would wait for calls that hang.
+// A normal exit would wait for calls that hang.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 async function run({ task, input, id, places, answerMs }: Extract<ToChild, { kind: 'run' }>): Promise<void> {

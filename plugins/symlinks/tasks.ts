@@ -1,4 +1,4 @@
-// The tasks that the child knows, by name.
+// The tasks of the child process, by name.
 import { backup, checkBackup } from './backup/backup-task.ts';
 import { recover } from './repair/recover-task.ts';
 import { checkRepair, repair } from './repair/repair-task.ts';

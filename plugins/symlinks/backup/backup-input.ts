@@ -1,4 +1,4 @@
-// What the task of a backup is given.
+// The input of the backup task.
 
 import type { MountDown } from '../places/mounts-down.ts';
 import type { FileOwner } from '../repair/journal.ts';
@@ -9,7 +9,7 @@ export interface BackupInput {
   readonly roots: readonly string[];
   readonly includeBroken: boolean;
   readonly allowEmpty: boolean;
-  /** Of the manifest and of directories that are made for it; null keeps them the host's. */
+  /** The owner of the manifest and of directories that are created for it; null keeps them the host's. */
   readonly owner: FileOwner | null;
   readonly mountsDown: readonly MountDown[];
 }

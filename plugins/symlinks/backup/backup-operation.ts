@@ -1,4 +1,4 @@
-// The snapshot of links as an operation.
+// The operation that writes a snapshot of links.
 import type { Host } from '#core';
 import type { Operation, OperationOptions } from '../jobs/operation.ts';
 import { defaultRoots } from '../places/default-roots.ts';

@@ -1,4 +1,4 @@
-// The body of a request for a snapshot, what it becomes once its paths are checked, and the answer.
+// The body of a request for a snapshot, the options with checked paths that are made of it, and the answer.
 import { z } from 'zod';
 import { Problem } from '#core';
 import { checkedManifestPath } from '../manifest/manifest-path.ts';
@@ -21,7 +21,7 @@ export const backupBody = z.lazy(() =>
 export type BackupOptions = {
   readonly process_name: string | null;
   readonly backup_path: string;
-  /** Empty for the default ones. */
+  /** Empty for the default roots. */
   readonly roots: readonly string[];
   readonly include_broken: boolean;
   readonly allow_empty: boolean;
@@ -42,7 +42,7 @@ export const backupAnswer = z.lazy(() =>
 
 export type BackupResult = z.output<typeof backupAnswer>;
 
-/** Looks at no disk. Throws a Problem 400 that says what to change. */
+/** The checked options, without a look at the disk. Throws a Problem 400 that says what to change. */
 export function backupOptions(body: z.output<typeof backupBody>, places: Places): BackupOptions {
   const backupPath = body.backup_path.trim();
   if (backupPath === '') throw new Problem(400, 'backup_path is blank; give the path of the manifest to write.');
@@ -55,7 +55,7 @@ export function backupOptions(body: z.output<typeof backupBody>, places: Places)
   };
 }
 
-/** Without blank ones and repetitions. Throws a Problem 400 for one that may not be used. */
+/** The roots without blank ones and repetitions. Throws a Problem 400 for a root that may not be used. */
 export function checkedRoots(roots: readonly string[], places: Places): string[] {
   const named = roots.map(root => root.trim()).filter(root => root !== '');
   return [...new Set(named.map(root => checkedPath(root, `The root ${root}`, places)))];

@@ -1,10 +1,10 @@
-// The visitor of the roots of a backup: makes the entries of the links in a directory.
+// The shard of a backup: makes the entries of the links in each directory.
 import { entryLinesIn } from '../manifest/entry-line.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { type VisitAnswers, type Visitor, type VisitRequest, visits } from '../walk/visit.ts';
 
 export interface BackupShardOptions {
-  /** Whether links are recorded whose targets are missing; if so, nobody asks for targets. */
+  /** Whether links with missing targets are recorded too; targets are then not looked at. */
   readonly includeBroken: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Writes a snapshot of the links below some roots, in the order of the walk, so that two of the same tree are alike.
+// Writes a snapshot of the links below roots, in the order of the walk, so that snapshots of the same tree are equal.
 import { Problem } from '#core';
 import { SnapshotWriter } from '../manifest/manifest-writer.ts';
 import { timeOf } from '../manifest/time-stamp.ts';
@@ -14,7 +14,7 @@ import type { BackupInput } from './backup-input.ts';
 import type { BackupResult } from './backup-request.ts';
 import type { BackupShardOptions } from './backup-shard.ts';
 
-/** Throws the Problems of a backup whose paths may not be used. */
+/** Throws a Problem when paths of the backup may not be used. */
 export async function checkBackup({ backupPath, roots, mountsDown }: BackupInput, { places }: TaskRun): Promise<null> {
   checkManifestPlace(backupPath, 'backup_path', places);
   walkedRoots(roots, mountsDown, places);
@@ -56,7 +56,7 @@ class BackupScan {
   readonly #input: BackupInput;
   readonly #run: TaskRun;
   readonly #writer: SnapshotWriter;
-  /** Links whose directories have been written. */
+  /** How many links the directories have whose lines are written. */
   #links = 0;
 
   constructor(input: BackupInput, run: TaskRun, writer: SnapshotWriter) {

@@ -1,4 +1,4 @@
-// The events of jobs, and how people are told of them.
+// The events of jobs, and their notifications.
 import type { Host } from '#core';
 import type { NotificationEvent } from '../../notifications/contract.ts';
 import type { SymlinkJobEvent } from '../contract.ts';
@@ -18,7 +18,10 @@ export function registerJobEvents(host: Host): void {
   host.contribute('notifications.event', 'symlink.job.failed', noticeOf('critical', 'has failed') as NotificationEvent);
 }
 
-/** Calls that wait for their result tell whoever made them, and nobody else. Call it when others listen. */
+/**
+ * Emits the events of jobs that end, and of those that were found interrupted; to be called when other plugins listen.
+ * Jobs of requests that wait for the result have no events.
+ */
 export function tellOfEnds(host: Host, jobs: SymlinkJobs): void {
   const tell = (job: SymlinkJob): void => {
     const { state, endedAt, input } = job;

@@ -1,4 +1,4 @@
-// Jobs as clients see them.
+// The wire form of jobs.
 import { z } from 'zod';
 import type { SymlinkJob } from './symlink-job.ts';
 import type { JobOrder, SymlinkJobs } from './symlink-jobs.ts';
@@ -29,7 +29,7 @@ export const jobSchema = z.lazy(() =>
   }),
 );
 
-/** Queues an order that could begin. Rejects with a Problem for one that could not. */
+/** Checks an order and queues it as a job. Rejects with a Problem when the order could not begin. */
 export async function queueJob(
   jobs: SymlinkJobs,
   order: JobOrder,
@@ -60,7 +60,7 @@ export async function shownJob(job: SymlinkJob, jobs: SymlinkJobs): Promise<z.ou
   };
 }
 
-/** A job that ended early also says how far it came, and what undoes it. */
+/** The message of a failed job. For one that ended early it also says how far the job came, and what undoes it. */
 function messageOf(job: SymlinkJob, jobs: SymlinkJobs): string {
   const message = job.error?.message ?? 'It failed.';
   const isCutOff = job.state === 'interrupted';
@@ -71,7 +71,7 @@ function messageOf(job: SymlinkJob, jobs: SymlinkJobs): string {
   const far = isCutOff ? `; at least ${done}${of} items were processed` : '';
   const journal = jobs.journal(job);
   const hasChanged = (changed ?? 0) + (moved ?? 0) + (copied ?? 0) > 0;
-  // The last progress is older than a sudden end.
+  // After a sudden end the job may have changed more than its last progress says.
   if (journal === undefined || !(isCutOff || hasChanged)) return `${message}${far}`;
   return `${message}${far}. What was changed is undone by ${journal}${hasChanged ? '' : ', if anything was'}`;
 }

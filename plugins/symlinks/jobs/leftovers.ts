@@ -1,5 +1,5 @@
-// What jobs that write leave when they are cut off: a child that has not ended yet, a journal without its end, and
-// links that were about to replace others.
+// Mends what interrupted jobs that write leave behind: a child that has not ended yet, an incomplete journal, and
+// temporary links that were about to replace others.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -10,15 +10,15 @@ import type { TaskProcesses } from '../tasks/task-process.ts';
 import type { Recovery } from './operation.ts';
 
 const LOOK_MS = 100;
-/** Field of /proc/[pid]/stat behind the name, which may hold spaces: the start in clock ticks since the boot. */
+/** The start time in clock ticks since the boot: its index in /proc/[pid]/stat, counted after the name. */
 const START_FIELD = 19;
 
-/** A process by its pid and its start, which no other has. */
+/** A process, identified by its pid and its start time. */
 const childSchema = z.object({ pid: z.int(), start: z.string() });
 
 export interface CutOffJob {
   readonly id: string;
-  /** For the log. */
+  /** How the log calls the job. */
   readonly name: string;
   readonly checkpoint: unknown;
   readonly recovery: Recovery | undefined;
@@ -31,7 +31,7 @@ export class Leftovers {
   #setMended: () => void = () => undefined;
   isMended = true;
 
-  /** Nothing is mended before `mend` was called. */
+  /** Until `mend` is called, `whenMended` waits. */
   constructor(host: Host, processes: TaskProcesses) {
     this.#host = host;
     this.#processes = processes;
@@ -52,12 +52,12 @@ export class Leftovers {
     });
   }
 
-  /** For the record of a job: its child. */
+  /** The identity of a child, for the record of its job. */
   async childOf(pid: number): Promise<z.output<typeof childSchema>> {
     return { pid, start: (await startOf(pid)) ?? '' };
   }
 
-  /** Ends the children of jobs of earlier hosts, and puts in order what they have left. */
+  /** Ends the children of interrupted jobs of earlier hosts, and mends what these jobs have left. */
   async mend(jobs: readonly CutOffJob[]): Promise<void> {
     for (const { checkpoint } of jobs) {
       const child = childSchema.safeParse(checkpoint);
@@ -67,7 +67,7 @@ export class Leftovers {
     this.#setMended();
   }
 
-  /** The same for a job whose child has ended without its answer, or once it has ended. */
+  /** Does the same for a job whose child gave no answer, after waiting until abandoned children are gone. */
   async mendAfter(job: CutOffJob): Promise<void> {
     this.#begin();
     await this.#processes.whenGone(this.#host.signal).catch(() => undefined);
@@ -75,7 +75,7 @@ export class Leftovers {
     this.#setMended();
   }
 
-  /** A failure is logged; what is left then stays as it is. */
+  /** Runs the recovery of a job. A failure is logged, and what the job has left stays as it is. */
   async #recover({ id, name, recovery }: CutOffJob): Promise<void> {
     const { signal, log } = this.#host;
     if (recovery === undefined || signal.aborted) return;
@@ -87,7 +87,7 @@ export class Leftovers {
     }
   }
 
-  /** Waits until it has ended, for ever if it hangs in the kernel: it could go on writing. */
+  /** Kills a child and waits until it has ended, for ever if it hangs in the kernel, because it could still write. */
   async #end({ pid, start }: z.output<typeof childSchema>): Promise<void> {
     for (let told = false; (await startOf(pid)) === start && !this.#host.signal.aborted; told = true) {
       if (!told) this.#host.log.warn(`process ${pid} of an earlier symlink operation has not ended; it is killed`);
@@ -97,7 +97,7 @@ export class Leftovers {
   }
 }
 
-/** undefined when there is no such process, or only what is left of it. */
+/** The start time of a process; undefined when there is no such process, or it is a zombie. */
 async function startOf(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

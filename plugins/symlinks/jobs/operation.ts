@@ -1,5 +1,5 @@
-// What an operation is: the name that clients know, and the task that does its work. To add one, write a task
-// (tasks.ts), an operation for it, and hand that to `SymlinkJobs` in index.ts; routes then run it by its name.
+// An operation: the name that clients use, and the task that does the work. To add one, write a task (tasks.ts) and an
+// operation for it, and pass that to `SymlinkJobs` in index.ts; routes then run it by its name.
 import type { TaskName, TaskProgress } from '../tasks/task.ts';
 
 export type OperationName = 'symlink_repair' | 'symlink_manifest_backup' | 'symlink_manifest_restore';
@@ -7,27 +7,27 @@ export type OperationName = 'symlink_repair' | 'symlink_manifest_backup' | 'syml
 /** The options of a request as they were checked; clients see them as `metadata` of the job. */
 export type OperationOptions = Readonly<Record<string, unknown>>;
 
-/** What puts in order what a run that was cut off has left. */
+/** The task that mends what an interrupted run has left. */
 export interface Recovery {
   readonly task: TaskName;
   readonly input: object;
-  /** For the log. */
+  /** Where the run has worked, for the log. */
   readonly place: string;
 }
 
 export interface Operation {
   readonly name: OperationName;
   readonly task: TaskName;
-  /** What clients are shown until the task tells of itself. */
+  /** The progress that clients see until the task reports its own. */
   readonly begins: Omit<TaskProgress, 'stage'>;
-  /** The task that throws the Problems of `task` which are told before it is queued, with the same input. */
+  /** The task that checks an order before it is queued: for the same input it throws the Problems of a bad request. */
   readonly checkTask: TaskName;
-  /** Whether it changes links with these options, so that it must be the only one that does. */
+  /** Whether the task changes links with these options: only one such task runs at a time. */
   writes(options: OperationOptions): boolean;
-  /** What the task is given, made when it begins. Throws a Problem when it cannot begin. */
+  /** Makes the input of the task, when the task begins. Throws a Problem when it cannot begin. */
   prepare(options: OperationOptions): Promise<unknown>;
-  /** Where it keeps what undoes a run that is cut off; undefined for one that keeps nothing. */
+  /** The path of the journal by which a run can be undone; absent for operations without a journal. */
   journal?(options: OperationOptions, jobId: string): string;
-  /** Of one that writes. */
+  /** The recovery after an interrupted run; present for operations that write. */
   recovery?(options: OperationOptions, jobId: string): Recovery;
 }

@@ -1,12 +1,12 @@
-// What a job with links is asked to do, as it is recorded.
+// The input of a symlink job, as it is recorded.
 import { z } from 'zod';
 import type { Job } from '#core';
 
 export const jobInput = z.object({
   operation: z.string(),
-  /** Under which it is filed. */
+  /** The name under which the job is filed. */
   processName: z.string(),
-  /** `request`: whoever asked waits for the result. */
+  /** `request` means that a client waits for the result. */
   trigger: z.enum(['request', 'job', 'schedule']),
   options: z.record(z.string(), z.unknown()),
 });

@@ -1,5 +1,5 @@
-// The jobs of all operations: one that writes at a time, two that read beside it, the others in order. Calls that wait
-// for their result take the same place, and are recorded like the rest, so that one which is cut off can be completed.
+// The jobs of all operations: one that writes and two that read run at a time, the others wait in order. A writing call
+// whose client waits for the result is recorded as a job too, so that it can be mended when it is interrupted.
 import { randomUUID } from 'node:crypto';
 import { type Host, type JobRun, type Jobs, Problem } from '#core';
 import { newId } from '#kit/new-id';
@@ -11,15 +11,15 @@ import { type JobInput, jobInput, type SymlinkJob } from './symlink-job.ts';
 
 const MAX_WAITING = 50;
 const READERS = 2;
-/** Calls that read and wait for their result take no place of a job, but are limited too. */
+/** How many reading calls may run whose clients wait for the result; these are not jobs. */
 const MAX_READING_CALLS = 4;
 const KEEP = { records: 500, days: 30 };
-/** A task that writes gets this long to end in order before its child is killed. */
+/** How long a task that writes may take to end in order before its child is killed. */
 const STOP_MS = 3_000;
 
 export interface JobOrder {
   readonly operation: OperationName;
-  /** Under which it is filed. */
+  /** The name under which the job is filed. */
   readonly processName: string;
   readonly options: OperationOptions;
 }
@@ -41,7 +41,7 @@ export class SymlinkJobs {
     this.#leftovers = new Leftovers(host, processes);
   }
 
-  /** Reads the records of earlier hosts. */
+  /** Reads the records of jobs of earlier hosts. */
   static async open(host: Host, processes: TaskProcesses, operations: readonly Operation[]): Promise<SymlinkJobs> {
     const jobs = new SymlinkJobs(host, processes, operations);
     const kind = { input: jobInput, run: (run: JobRun<JobInput>) => jobs.#run(run), keep: KEEP };
@@ -50,11 +50,11 @@ export class SymlinkJobs {
     return jobs;
   }
 
-  /** Completes what jobs that were cut off, or could not end, have left; none that writes begins before. */
+  /** Mends what interrupted and failed jobs have left. No job that writes begins before. */
   mend(): Promise<void> {
     const ended = this.#writing.list({ active: false }).filter(({ startedAt }) => startedAt !== null);
     const cutOff = ended.filter(({ state }) => state === 'interrupted');
-    // The child of one that failed is gone.
+    // The child of a failed job is gone, so its checkpoint is not needed.
     const failed = ended.filter(({ state }) => state === 'failed');
     return this.#leftovers.mend([
       ...cutOff.map(job => this.#cutOff(job, job.checkpoint)),
@@ -62,7 +62,7 @@ export class SymlinkJobs {
     ]);
   }
 
-  /** Rejects with the Problem of an order that could not begin. */
+  /** Rejects with a Problem when the order could not begin. */
   async check(order: JobOrder, signal: AbortSignal): Promise<void> {
     const { checkTask: task, prepare } = this.#operation(order.operation);
     await this.read(async end => {
@@ -80,8 +80,8 @@ export class SymlinkJobs {
   }
 
   /**
-   * Runs at once and resolves with the result. What writes is recorded as a job, refused with a Problem 409 while
-   * another does, and goes on when `signal` aborts.
+   * Runs an order at once and resolves with the result. An order that writes is recorded as a job and goes on when
+   * `signal` aborts; it is refused with a Problem 409 while another one writes.
    */
   async call(order: JobOrder, signal: AbortSignal): Promise<unknown> {
     const operation = this.#operation(order.operation);
@@ -95,7 +95,7 @@ export class SymlinkJobs {
     }, signal);
   }
 
-  /** Throws a Problem 409 that names what writes. */
+  /** Throws a Problem 409 that names the job that writes, if there is one. */
   refuseWhileWriting(): void {
     const waiting = this.#writing.list({ active: true });
     const active = waiting.find(({ state }) => state === 'running') ?? waiting[0];
@@ -111,12 +111,12 @@ export class SymlinkJobs {
       );
   }
 
-  /** Runs a task that reads and whose client waits. */
+  /** Runs a task that only reads, for a client that waits. */
   readTask(task: TaskName, input: unknown, signal: AbortSignal): Promise<unknown> {
     return this.read(end => this.#processes.run({ task, input, id: newId(), signal: end }), signal);
   }
 
-  /** For calls that read and whose client waits: `work` gets a signal that also ends it with this plugin. */
+  /** Runs a reading call for a client that waits. The signal of `work` also aborts when this plugin is withdrawn. */
   async read<Value>(work: (signal: AbortSignal) => Promise<Value>, signal: AbortSignal): Promise<Value> {
     if (this.#readingCalls >= MAX_READING_CALLS)
       throw new Problem(429, 'Too many symlink requests are being worked on; try again when some have ended.');
@@ -137,7 +137,7 @@ export class SymlinkJobs {
     return (await this.#writing.result(id)) ?? (await this.#reading.result(id));
   }
 
-  /** The newest by its last change; without `operation` of any. */
+  /** The job of a process that changed last; an empty `operation` stands for any. */
   latest(processName: string, operation: string, activeOnly: boolean): SymlinkJob | undefined {
     const name = folded(processName);
     let latest: SymlinkJob | undefined;
@@ -149,7 +149,7 @@ export class SymlinkJobs {
     return latest;
   }
 
-  /** Jobs that an earlier host was at, and that this one found cut off. */
+  /** Jobs of an earlier host that this one has found interrupted. */
   found(): readonly SymlinkJob[] {
     const all = [...this.#writing.list({ active: false }), ...this.#reading.list({ active: false })];
     return all.filter(({ state, endedAt }) => state === 'interrupted' && (endedAt ?? 0) >= this.#openedAt);
@@ -160,7 +160,7 @@ export class SymlinkJobs {
     this.#reading.watch(listener);
   }
 
-  /** Where what undoes a job that was cut off is kept; undefined for one that keeps nothing. */
+  /** The path of the journal that undoes a job; undefined for a job without one. */
   journal({ id, input }: Pick<SymlinkJob, 'id' | 'input'>): string | undefined {
     return this.#operations.get(input.operation)?.journal?.(input.options, id);
   }
@@ -198,7 +198,7 @@ export class SymlinkJobs {
       return await this.#processes.run({ ...task, stopMs: STOP_MS, writes, began });
     } catch (error) {
       const isStalled = error instanceof Problem && error.code === 'stalled';
-      // What the child tells itself it has told in order.
+      // A child that reports a Problem itself has ended in order and left nothing behind.
       if (error instanceof Problem && !isStalled) throw error;
       const mended = this.#leftovers.mendAfter(this.#cutOff(run, null));
       if (!isStalled) await mended;

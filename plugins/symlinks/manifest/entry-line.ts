@@ -4,7 +4,7 @@ import { isPlain, joined, jsonMember, type RawPath } from '../places/raw-path.ts
 /** The raw line of one entry: a comma, a newline and the entry. `exists` is null when the target was not looked at. */
 type EntryLine = (name: RawPath, target: RawPath, exists: true | null) => RawPath;
 
-/** For the links in one directory: what all of them have in common is made once. */
+/** Makes the lines of the links in one directory; their common part is made once. */
 export function entryLinesIn(directory: RawPath): EntryLine {
   const ends = { found: '","target_exists":true}', notAsked: '","target_exists":null}' };
   const begin = `,\n{"link_path":"${directory === '/' ? '' : directory}/`;

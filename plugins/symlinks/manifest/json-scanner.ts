@@ -1,9 +1,9 @@
-// Steps through the JSON of a file value by value. It holds a window of the file, never the whole, however large its
-// values are, and what it passed over is known to be JSON.
+// Steps through the JSON of a file value by value. It keeps only a window of the file in memory, however large the
+// values are, and checks the syntax of values that it skips, too.
 import { readSync } from 'node:fs';
 
 const WINDOW_BYTES = 1 << 20;
-/** A value above this is passed over, but not given. */
+/** A larger value is skipped and given as undefined. */
 const MAX_VALUE_BYTES = 1 << 19;
 const MAX_DEPTH = 100;
 const MAX_WORD_BYTES = 64;
@@ -21,21 +21,21 @@ const IS_WORD = tableOf('+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP
 const IS_HEX = tableOf('0123456789abcdefABCDEF');
 const IS_ESCAPE = tableOf('"\\/bfnrtu');
 
-/** The file is no JSON, or nested too deeply. The message says at which byte, and quotes nothing. */
+/** The file is not JSON, or is nested too deeply. The message gives the byte and quotes nothing from the file. */
 export class NotJson extends Error {}
 
 export class JsonScanner {
   readonly #descriptor: number;
   readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   readonly #closers = new Uint8Array(MAX_DEPTH);
-  /** Place in the file of the first byte of the window. */
+  /** The offset in the file of the first byte of the window. */
   #start: number;
   #at = 0;
   #end = 0;
-  /** Where in the window the value begins that will be given; -1 when none will. */
+  /** Where in the window the value begins that `value` is reading; -1 for none. */
   #mark = -1;
 
-  /** Reads from `offset`, where a value or a whole document begins. The descriptor stays its owner's. */
+  /** Reads from `offset`, where a value or the document begins. The caller closes the descriptor. */
   constructor(descriptor: number, offset = 0) {
     this.#descriptor = descriptor;
     this.#start = offset;
@@ -43,7 +43,7 @@ export class JsonScanner {
       this.#at = BYTE_ORDER_MARK.length;
   }
 
-  /** Place in the file of the next byte. */
+  /** The offset in the file of the next byte. */
   get offset(): number {
     return this.#start + this.#at;
   }
@@ -58,7 +58,7 @@ export class JsonScanner {
     return this.#peek() === OPEN_OBJECT;
   }
 
-  /** Gives the key of each member of the object that comes next; whoever asks for another has passed over the value. */
+  /** Yields the key of each member of the next object. The caller must read or skip the value before the next key. */
   *members(): Generator<unknown> {
     this.#take(OPEN_OBJECT);
     if (this.#accept(CLOSE_OBJECT)) return;
@@ -71,7 +71,7 @@ export class JsonScanner {
     this.#take(CLOSE_OBJECT);
   }
 
-  /** Stops at each element of the array that comes next, to give its place in the file; see `members`. */
+  /** Yields the offset in the file of each element of the next array. The caller must read or skip each element. */
   *elements(): Generator<number> {
     this.#take(OPEN_ARRAY);
     if (this.#accept(CLOSE_ARRAY)) return;
@@ -82,7 +82,7 @@ export class JsonScanner {
     this.#take(CLOSE_ARRAY);
   }
 
-  /** Passes over the comma between two elements, where reading began at one of them. */
+  /** Skips the comma between two elements, when the scanner was created at an element. */
   comma(): void {
     this.#take(COMMA);
   }
@@ -97,7 +97,7 @@ export class JsonScanner {
     return text === undefined ? undefined : JSON.parse(text);
   }
 
-  /** Passes over the next value. */
+  /** Skips the next value. */
   skip(): void {
     const closers = this.#closers;
     for (let depth = 0; ; ) {
@@ -121,7 +121,7 @@ export class JsonScanner {
     }
   }
 
-  /** Throws unless nothing but white space follows. */
+  /** Throws a NotJson unless only white space follows. */
   end(): void {
     if (this.#peek() !== END) throw this.#notJson();
   }
@@ -161,7 +161,7 @@ export class JsonScanner {
     if (letter === LOWER_U) for (let digit = 0; digit < 4; digit += 1) this.#next(IS_HEX);
   }
 
-  /** Passes over a number, true, false or null. */
+  /** Skips a number, true, false or null. */
   #skipWord(): void {
     let word = '';
     while ((this.#at < this.#end || this.#fill()) && IS_WORD[this.#window[this.#at] as number] === 1) {
@@ -180,7 +180,7 @@ export class JsonScanner {
     return byte;
   }
 
-  /** The next byte that is no white space, which is not passed over; `END` when there is none. */
+  /** Skips white space and gives the byte after it, which is not skipped; `END` at the end of the file. */
   #peek(): number {
     for (;;) {
       const window = this.#window;
@@ -203,7 +203,7 @@ export class JsonScanner {
     if (!this.#accept(byte)) throw this.#notJson();
   }
 
-  /** Reads on, when everything in the window has been passed over; false at the end of the file. */
+  /** Refills the window when all of it has been read. Returns false at the end of the file. */
   #fill(): boolean {
     if (this.#mark !== -1 && this.#end - this.#mark > MAX_VALUE_BYTES) this.#mark = -1;
     const kept = this.#mark === -1 ? this.#end : this.#mark;

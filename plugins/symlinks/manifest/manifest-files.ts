@@ -1,4 +1,4 @@
-// The manifests in a directory, as lists show them: regular files, newest first.
+// Lists the manifests in a directory: regular files, newest first.
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -16,8 +16,8 @@ export const manifestFileSchema = z.object({
 export type ManifestFile = z.output<typeof manifestFileSchema>;
 
 /**
- * Those whose name is accepted; none when there is no such directory. A link counts when what it leads to is a file of
- * this directory. Rejects when the directory cannot be read.
+ * The files whose names are accepted; none when there is no such directory. A link counts when it leads to a file in
+ * the same directory. Rejects when the directory cannot be read.
  */
 export async function manifestFiles(directory: string, accepts: (name: string) => boolean): Promise<ManifestFile[]> {
   await requireAnswer([directory]);
@@ -45,7 +45,7 @@ async function fileAt(directory: string, name: string): Promise<ManifestFile | u
     if (!entry.isFile()) return undefined;
     return { path: place, name, size_bytes: entry.size, modified_at: Math.floor(entry.mtimeMs / MS_PER_S) };
   } catch {
-    // It was removed meanwhile, or leads nowhere.
+    // The file was removed meanwhile, or the link leads nowhere.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
-// Reads a manifest as a stream: its header at once, its entries and changes one after the other, forwards or newest
-// first. Whatever the order of its keys, memory does not grow with its size, and nothing is read before the whole
-// document has been found to be JSON.
+// Reads a manifest as a stream: the header at once, then the entries in order, or the changes newest first. Memory does
+// not grow with the size of the file, whatever the order of its keys, and nothing is given before the whole document
+// has been checked to be JSON.
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { Problem } from '#core';
 import { type RawPath, rawMember, rawOf } from '../places/raw-path.ts';
@@ -11,7 +11,7 @@ type ManifestType = 'symlink_snapshot' | 'symlink_repair';
 export interface ManifestHeader {
   readonly type: ManifestType;
   readonly createdAt: string | null;
-  /** Below which its links lie, those of migrations included. */
+  /** The roots below which its links lie, including those of migrations. */
   readonly roots: readonly string[];
   readonly processName: string | null;
 }
@@ -37,7 +37,7 @@ export type ManifestChange =
     };
 
 const MAX_BYTES = 2 ** 33;
-/** Changes that are read at once, to be given in their other order. */
+/** How many changes are read at a time to be given in reverse order. */
 const REVERSED = 2_048;
 const TYPES: readonly unknown[] = ['symlink_snapshot', 'symlink_repair'] satisfies ManifestType[];
 const HEADER_KEYS = ['manifest_type', 'created_at', 'roots', 'root_migrations', 'process_name'];
@@ -78,14 +78,12 @@ export class Manifest {
     }
   }
 
-  /** How many elements there are to restore. */
+  /** The number of elements that `items` gives. */
   get total(): number {
     return this.#lists.get(this.#isUndone ? 'changes' : 'entries')?.count ?? 0;
   }
 
-  /**
-   * What is to be restored, in this order: the changes of a repair, newest first, or the entries. null is no element.
-   */
+  /** What is to be restored: the changes of a repair, newest first, or the entries. null is an invalid element. */
   items(): Generator<ManifestItem | null> {
     return this.#isUndone ? this.#changesNewestFirst() : this.#entries();
   }
@@ -132,7 +130,7 @@ export class Manifest {
   }
 }
 
-/** The descriptor of a file to read. */
+/** Opens a file to read. Throws a Problem: 404 for a missing file, 400 for an irregular or too large one, else 500. */
 export function openManifest(file: string): number {
   let descriptor: number;
   try {
@@ -156,8 +154,8 @@ function irregular(file: string): Problem {
 }
 
 /**
- * What stands in a file, as far as its beginning tells: nothing, a manifest with or without elements, or something
- * else. A manifest that was cut off is recognised too.
+ * What a file contains, as far as its beginning shows: nothing, a manifest without or with elements, or something else.
+ * An incomplete manifest is recognised too.
  */
 export function recognise(descriptor: number): 'nothing' | 'empty' | 'filled' | 'foreign' {
   if (fstatSync(descriptor).size === 0) return 'nothing';
@@ -182,7 +180,7 @@ function isList(key: string): boolean {
   return key === 'entries' || key === 'changes';
 }
 
-/** Places in the file of the elements of a list: of all of them, or of every `stride`th where there are many. */
+/** The offsets in the file of the elements of a list: of all elements, or of every `stride`th of a long list. */
 class ListIndex {
   static readonly #most = 1 << 16;
   count = 0;
@@ -249,11 +247,11 @@ function changeOf(element: unknown): ManifestChange | null {
   return { kind, sourcePath, targetPath, oldTarget, newTarget, replacedTarget, newDirectories };
 }
 
-/** Half of a surrogate pair, as which other programs write a byte that is no UTF-8: the byte is its low part. */
+/** The surrogate as which Python writes a byte that is not UTF-8 (`surrogateescape`): its low part is the byte. */
 const LONE_BYTE = /[\uDC80-\uDCFF]/u;
 const LONE_BYTES_AND_OTHERS = /[\uDC80-\uDCFF]|[^\uDC80-\uDCFF]+/gu;
 
-/** The raw text of a member; null when there is none, or only white space. */
+/** The raw text of a member; null when it is missing or blank. */
 function memberOf(object: Readonly<Record<string, unknown>>, key: string): RawPath | null {
   const text = object[key];
   if (typeof text === 'string' && LONE_BYTE.test(text) && object[`${key}_b64`] === undefined) {
@@ -270,7 +268,7 @@ function objectOf(element: unknown): Record<string, unknown> | null {
   return isObject ? (element as Record<string, unknown>) : null;
 }
 
-/** Without roots a manifest speaks of any place. */
+/** The roots with those of migrations. A manifest without roots may contain any place, and has none. */
 function rootsOf(roots: unknown, migrations: unknown): string[] {
   const listed = Array.isArray(roots) ? roots.filter(root => typeof root === 'string') : [];
   if (listed.length === 0 || !Array.isArray(migrations)) return listed;

@@ -1,4 +1,4 @@
-// The route that lists the manifests beside one, for clients that let a user choose.
+// The route that lists the manifests in a directory, for clients that let a user choose one.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -41,12 +41,12 @@ async function refuseOutside(directory: string, { stateDir }: Places): Promise<v
   throw new Problem(400, `Only manifests in ${stateDir} are listed; give a path in it.`);
 }
 
-/** Where nothing is, nothing can lead elsewhere. */
+/** The real path; the path itself when nothing exists there, because then no link can lead elsewhere. */
 function realOrSame(place: string): Promise<string> {
   return realpath(place).catch(() => place);
 }
 
-/** Neither what is hidden nor what is being written. */
+/** Hidden files are not listed, and neither are those that are being written, which do not end in `.json`. */
 function isShown(name: string): boolean {
   return !name.startsWith('.') && name.endsWith('.json');
 }

@@ -1,5 +1,5 @@
-// Writes a snapshot beside its place, and puts it there when it is whole: readers, also after a crash, see the old
-// manifest or the new one. The old one is kept as `.<name>.bak`, whose name is shortened where it would be too long.
+// Writes a snapshot as a temporary file and renames it when it is complete: readers see the old manifest or the new
+// one, even after a crash. The old one is kept as `.<name>.bak`, with the name shortened if necessary.
 import { type FileHandle, link } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -11,7 +11,7 @@ import { recognise } from './manifest-reader.ts';
 
 const FILE_MODE = 0o640;
 const DIRECTORY_MODE = 0o750;
-/** Of what stands around the name while the manifest is written, whatever the number of the process. */
+/** How many bytes a temporary name adds to the name at most, whatever the pid is. */
 const SUFFIX_BYTES = 32;
 
 export interface SnapshotHeader {
@@ -24,7 +24,7 @@ export interface SnapshotHeader {
 
 export interface SnapshotPlace {
   readonly file: string;
-  /** To whom the file, and directories that are made for it, are given if the host is root. */
+  /** The owner of the file and of directories that are created for it; null keeps them the host's. */
   readonly owner: FileOwner | null;
   /** Whether a manifest that has entries may be replaced by one that has none. */
   readonly allowEmpty: boolean;
@@ -51,7 +51,7 @@ export class SnapshotWriter {
     this.#writer.write(Buffer.from(headOf(header)));
   }
 
-  /** Throws a Problem 400 when something else than a manifest stands in the place. */
+  /** Throws a Problem 400 when the place contains something other than a manifest. */
   static async begin(place: SnapshotPlace, header: SnapshotHeader): Promise<SnapshotWriter> {
     const making = { mode: DIRECTORY_MODE, owner: place.owner };
     const directory = await GuardedDirectory.open(path.dirname(place.file), making);
@@ -70,14 +70,14 @@ export class SnapshotWriter {
     }
   }
 
-  /** Appends the bytes that `entryLinesIn` gives for one entry or several. Throws when the disk takes no more. */
+  /** Appends bytes that `entryLinesIn` has made, of one or several entries. Throws a Problem when the disk is full. */
   append(lines: Uint8Array): void {
     if (lines.length === 0) return;
     this.#writer.write(this.#isEmpty ? lines.subarray(1) : lines);
     this.#isEmpty = false;
   }
 
-  /** Puts the manifest in its place. Throws a Problem 409 when it would replace entries by none. */
+  /** Puts the manifest in its place. Throws a Problem 409 when it has no entries and would replace one that has. */
   async finish(): Promise<void> {
     const name = path.basename(this.#place.file);
     this.#writer.write(Buffer.from('\n]}\n'));
@@ -96,7 +96,7 @@ export class SnapshotWriter {
     await this.#directory.sync();
   }
 
-  /** Ends the writing; what stands in the place stays as it is unless `finish` was completed. */
+  /** Ends the writing. Without a completed `finish`, the place stays as it was. */
   async close(): Promise<void> {
     try {
       await this.#handle.close();
@@ -135,7 +135,7 @@ async function whatStandsAt(directory: GuardedDirectory, name: string): Promise<
   }
 }
 
-/** Gives the file a second name; file systems that have no such names get a copy. */
+/** Keeps the file under a second name: as a hard link, or as a copy where the file system has no hard links. */
 async function keepCopy(directory: GuardedDirectory, name: string, owner: FileOwner | null): Promise<void> {
   const kept = `.${besideName(name, SUFFIX_BYTES)}.bak`;
   await directory.remove(kept);
@@ -150,7 +150,7 @@ async function keepCopy(directory: GuardedDirectory, name: string, owner: FileOw
   }
 }
 
-/** Removes what writers of this manifest that have ended left behind. */
+/** Removes temporary files of this manifest whose writers have ended. */
 async function removeLeftovers(directory: GuardedDirectory, name: string): Promise<void> {
   const begin = `.${besideName(name, SUFFIX_BYTES)}.`;
   for (const other of await directory.names()) {

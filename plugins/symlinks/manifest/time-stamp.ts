@@ -1,4 +1,4 @@
-// A moment as manifests tell it, and as names of files do.
+// The text forms of a moment in manifests and in names of files.
 
 /** In UTC, for example 2025-01-31T04:00:00Z. */
 export function timeOf(moment: Date): string {

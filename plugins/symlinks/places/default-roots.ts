@@ -1,8 +1,8 @@
-// The roots of requests that name none: those of the templates, in the order that clients know.
+// The default roots of requests: those of the templates, by their `order`.
 import type { Host } from '#core';
 import type {} from '../../services/contract.ts';
 
-/** Where libraries lie that several services fill. */
+/** The root of libraries that several services fill. */
 const COMBINED = { order: 30, path: '/mnt/debrid/combined_symlinks' };
 
 export function defaultRoots(host: Host): string[] {

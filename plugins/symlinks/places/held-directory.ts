@@ -1,5 +1,5 @@
-// A directory in which links are made, held by its descriptor, so that nobody can exchange a part of its path
-// meanwhile. Everything is synchronous, for threads of the child.
+// A directory in which links are made, held open by a descriptor, so that another process cannot replace a part of its
+// path meanwhile. All calls are synchronous, because they run in threads of the child.
 import {
   chmodSync,
   chownSync,
@@ -25,13 +25,13 @@ import { temporaryName } from './temporary-name.ts';
 
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const PERMISSIONS = 0o7777;
-/** What is made in a directory with this bit gets the directory's group. */
+/** The setgid bit: new entries of such a directory get its group. */
 const SET_GROUP = 0o2000;
 const [OWN_USER, OWN_GROUP] = [process.geteuid?.(), process.getegid?.()];
-/** Something lies in the directory, or is mounted on it. */
+/** Errors of rmdir for a directory that is not empty, or on which something is mounted. */
 const IN_USE = new Set(['ENOTEMPTY', 'EEXIST', 'EBUSY']);
 
-/** The file system of a directory is another one now. */
+/** A directory is on another file system than before. */
 export class OtherFileSystem extends Error {}
 
 export class HeldDirectory {
@@ -44,8 +44,8 @@ export class HeldDirectory {
   }
 
   /**
-   * Throws an Error when the path, which is a real one, leads elsewhere now; an OtherFileSystem where it must be one of
-   * the file system with the number `device` and is not.
+   * Opens the directory at a real path. Throws an Error when the path leads elsewhere now, and an OtherFileSystem when
+   * it is not on the file system with the number `device`.
    */
   static open(real: RawPath, device?: number): HeldDirectory {
     const descriptor = openSync(diskPath(real), FLAGS);
@@ -63,8 +63,8 @@ export class HeldDirectory {
   }
 
   /**
-   * Opens the directory, or makes it and what is missing above it. `model` gives for a path the real directory whose
-   * owner and mode it gets; for `device` see `open`.
+   * Opens the directory, or creates it and its missing parents. For each path that is created, `model` gives the real
+   * directory whose owner and mode it gets. For `device` see `open`.
    */
   static make(real: RawPath, model: (real: RawPath) => RawPath, device?: number): HeldDirectory {
     try {
@@ -81,19 +81,19 @@ export class HeldDirectory {
     return HeldDirectory.open(real);
   }
 
-  /** undefined when there is nothing. */
+  /** What has this name in the directory; undefined for nothing. */
   entry(name: RawPath): Stats | undefined {
     return lstatSync(this.at(name), { throwIfNoEntry: false });
   }
 
-  /** The target of a link; undefined when there is none of that name. */
+  /** The target of a link; undefined when there is no link with this name. */
   target(name: RawPath): RawPath | undefined {
     return linkTarget(this.at(name));
   }
 
   /**
-   * Puts a link there, in place of what `isExpected` accepts immediately before; readers see the old or the new one.
-   * Returns whether it was put.
+   * Puts a link in the place of an entry by renaming, so that readers see the old or the new one. Immediately before,
+   * `isExpected` says whether the present entry may be replaced. Returns whether the link was put.
    */
   place(
     name: RawPath,
@@ -118,7 +118,7 @@ export class HeldDirectory {
     return false;
   }
 
-  /** Gives a file another name, and leaves it the old one where the file system can. Throws when the name is taken. */
+  /** Keeps a file under a second name, or renames it where hard links are not possible. Throws when the name is taken. */
   keepAs(name: RawPath, kept: RawPath): void {
     try {
       linkSync(this.at(name), this.at(kept));
@@ -128,7 +128,7 @@ export class HeldDirectory {
     }
   }
 
-  /** Moves an entry to another directory of the same file system, over what is there. */
+  /** Moves an entry to another directory of the same file system, where it replaces one of the same name. */
   moveTo(name: RawPath, to: HeldDirectory): void {
     renameSync(this.at(name), to.at(name));
   }
@@ -137,7 +137,7 @@ export class HeldDirectory {
     unlinkSync(this.at(name));
   }
 
-  /** Removes the directory itself, whose real path is `real`, if nothing is in it. Returns whether it is gone. */
+  /** Removes the directory itself, whose real path is `real`, if it is empty. Returns whether it is gone. */
   removeIfEmpty(real: RawPath): boolean {
     try {
       rmdirSync(this.at(`../${path.posix.basename(real)}`));
@@ -149,7 +149,7 @@ export class HeldDirectory {
     }
   }
 
-  /** What `work` gives, whose errors tell the directory's own path in place of that of its descriptor. */
+  /** Runs `work`. Its errors name the path of the directory instead of that of the descriptor. */
   telling<Value>(work: () => Value): Value {
     try {
       return work();
@@ -158,7 +158,7 @@ export class HeldDirectory {
     }
   }
 
-  /** The path to a name in it that holds wherever the directory is moved. Valid until `close`. */
+  /** A path to a name in the directory that stays right when the directory is moved. Valid until `close`. */
   at(name: RawPath): string | Buffer {
     return diskPath(joined(`/proc/self/fd/${this.#descriptor}`, name));
   }
@@ -167,7 +167,7 @@ export class HeldDirectory {
     closeSync(this.#descriptor);
   }
 
-  /** A file system that knows no owners says so, unless it made the link with the right one. */
+  /** Sets the owner of a new link. Ignores the error of a file system without owners if the owner is right already. */
   #give(name: RawPath, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): void {
     const inheritsGroup = (this.stats.mode & SET_GROUP) !== 0;
     if (!inheritsGroup && uid === OWN_USER && gid === OWN_GROUP) return;
@@ -199,7 +199,7 @@ export class HeldDirectory {
   }
 }
 
-/** The target of a link; undefined when there is none at the place. */
+/** The target of a link; undefined when there is no link at the place. */
 export function linkTarget(place: string | Buffer): RawPath | undefined {
   try {
     return readlinkSync(place, 'latin1');

@@ -1,17 +1,17 @@
-// Links that a run which was cut off was about to rename.
+// Removes the temporary links of an interrupted run.
 import { readdirSync } from 'node:fs';
 import { HeldDirectory } from './held-directory.ts';
 import type { RawPath } from './raw-path.ts';
 import { realPlace } from './real-places.ts';
 import { isTemporaryName } from './temporary-name.ts';
 
-/** Removes those of the run from one directory. */
+/** Removes the temporary links of a run from one directory. */
 export function removeLeftLinks(shown: RawPath, runId: string): void {
   let directory: HeldDirectory;
   try {
     directory = HeldDirectory.open(realPlace(shown));
   } catch {
-    // What cannot be opened holds nothing that could be removed.
+    // Nothing can be removed from a directory that cannot be opened.
     return;
   }
   try {

@@ -1,5 +1,5 @@
-// The mounts of managed services that are not there at present. What lies below one of them is not missing, it is
-// unknown.
+// The mounts of managed services that are not mounted at present. Files below such a mount count as unknown, not as
+// missing.
 import type { Host } from '#core';
 import { readMounts } from '#kit/mountinfo';
 import type {} from '../../process/contract.ts';
@@ -7,7 +7,7 @@ import type {} from '../../services/contract.ts';
 
 export interface MountDown {
   readonly directory: string;
-  /** Whose mount it is. */
+  /** The process of the service whose mount it is. */
   readonly processName: string;
   /** A sentence for people. */
   readonly reason: string;

@@ -1,25 +1,25 @@
-// What a path of a request or a manifest must be before anything is looked at: absolute, normalised, and no place of
-// the system or of this product. `real-places.ts` repeats the last on the disk.
+// The rules for paths of requests and manifests, checked without looking at the disk: absolute, normalised, and not a
+// protected place of the system or of this product. `real-places.ts` checks the last rule again for real paths.
 import path from 'node:path';
 import { Problem } from '#core';
 
 const MAX_BYTES = 4_096;
-/** Of one name in a path. */
+/** The limit of one name in a path. */
 const MAX_NAME_BYTES = 255;
-/** Of a path in a sentence, in characters. */
+/** How many characters of a path a sentence shows. */
 const MAX_NAMED = 200;
 const PROTECTED = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr'].map(
   name => `/${name}`,
 );
-/** What clients write for the configuration directory, wherever it is. */
+/** The prefix by which clients name the configuration directory, wherever it is. */
 const CONFIG_ALIAS = '/config/';
 
-/** The places of one host that the rules speak of. */
+/** The directories of a host to which the rules refer. */
 export interface Places {
   readonly configDir: string;
-  /** Where manifests and reports lie: the one place that is allowed wherever it is. */
+  /** The directory of manifests and reports, which is allowed wherever it is. */
   readonly stateDir: string;
-  /** Where the product itself lies. What it is configured to keep in one of them is not part of it. */
+  /** The directories of the product itself. A configuration directory within one of them is not protected. */
   readonly installDirs: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export function snapshotDir({ stateDir }: Places): string {
   return path.join(stateDir, 'snapshots');
 }
 
-/** What the schedule knows of the last backups: beside the manifests, but none. */
+/** The file with the state of scheduled backups. It lies beside the manifests but is not one. */
 export function scheduleFile({ stateDir }: Places): string {
   return path.join(stateDir, 'schedule.json');
 }
@@ -40,14 +40,14 @@ export function repairManifestDir({ stateDir }: Places): string {
   return path.join(stateDir, 'repair-manifests');
 }
 
-/** What a root is called in sentences. */
+/** The name of a root in sentences. */
 export function rootNamed(root: string): string {
   return `The root ${root.length > MAX_NAMED ? `${root.slice(0, MAX_NAMED)}...` : root}`;
 }
 
 /**
- * The normalised path. `what` names it in sentences, for example `The root`. Throws a Problem 400 for one that breaks a
- * rule.
+ * The normalised path. `what` names it in sentences, for example `The root`. Throws a Problem 400 for a path that
+ * breaks a rule.
  */
 export function checkedPath(text: string, what: string, places: Places): string {
   if (text.includes('\0')) throw new Problem(400, `${what} contains a NUL character; remove it.`);
@@ -61,7 +61,7 @@ export function checkedPath(text: string, what: string, places: Places): string 
   return place;
 }
 
-/** Throws a Problem 400 when the path, which is normalised, is one that nothing may change. */
+/** Throws a Problem 400 when the normalised path is protected. */
 export function refuseProtected(place: string, what: string, places: Places): void {
   if (isProtected(place, places))
     throw new Problem(400, `${what} lies in a protected place of the system or of this product; choose another one.`);
@@ -72,7 +72,7 @@ export function isProtected(place: string, { configDir, stateDir, installDirs }:
   if (isAtOrBelow(place, stateDir)) return false;
   if (PROTECTED.some(directory => isAtOrBelow(place, directory))) return true;
   const installed = installDirs.filter(directory => isAtOrBelow(place, directory));
-  // A clone has the configuration directory in it, unless another is named.
+  // By default the configuration directory lies in the clone of the product that runs.
   const isConfigured = (directory: string): boolean =>
     configDir !== directory && isAtOrBelow(configDir, directory) && isAtOrBelow(place, configDir);
   return installed.some(directory => !isConfigured(directory));

@@ -1,11 +1,11 @@
-// Paths and targets as raw texts: one character for each byte, so that names which are not UTF-8 keep theirs, and texts
-// compare by the values of their bytes.
+// Paths and targets as raw texts, with one character for each byte, so that names that are not UTF-8 are kept and texts
+// compare by their bytes.
 import path from 'node:path';
 
 /** A text with one character for each byte of a path. */
 export type RawPath = string;
 
-/** Of the target of a link. */
+/** The limit of the target of a link. */
 export const MAX_TARGET_BYTES = 4_095;
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -14,12 +14,12 @@ export function rawOf(text: string): RawPath {
   return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** The path as calls of the file system take it. */
+/** The path in the form that file system calls take. */
 export function diskPath(raw: RawPath): string | Buffer {
   return ASCII.test(raw) ? raw : Buffer.from(raw, 'latin1');
 }
 
-/** Gives the paths of names in a directory as calls of the file system take them. */
+/** Returns a function that gives the path of a name in the directory, in the form that file system calls take. */
 export function diskPathsIn(directory: RawPath): (name: RawPath) => string | Buffer {
   const isAscii = ASCII.test(directory);
   const begin = directory === '/' ? '/' : `${directory}/`;
@@ -40,7 +40,7 @@ export function lostBytes(raw: RawPath): string | undefined {
   return rawOf(shownPath(raw)) === raw ? undefined : Buffer.from(raw, 'latin1').toString('base64');
 }
 
-/** The raw text of a member of a line or a manifest, whose `<name>_b64` wins where it is there. */
+/** The raw text of a member of a line or a manifest; `<name>_b64` takes precedence if present. */
 export function rawMember(line: Readonly<Record<string, unknown>>, name: string): RawPath | undefined {
   const [bytes, text] = [line[`${name}_b64`], line[name]];
   if (typeof bytes === 'string') return Buffer.from(bytes, 'base64').toString('latin1');
@@ -49,7 +49,7 @@ export function rawMember(line: Readonly<Record<string, unknown>>, name: string)
 
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** Whether it stands in JSON as it is. */
+/** Whether the text can be written into JSON unchanged. */
 export function isPlain(raw: RawPath): boolean {
   return PLAIN.test(raw);
 }
@@ -59,17 +59,17 @@ function jsonText(raw: RawPath): RawPath {
   return PLAIN.test(raw) ? `"${raw}"` : rawOf(JSON.stringify(shownPath(raw)));
 }
 
-/** The raw text of a path as a member of JSON. What is not UTF-8 has its bytes behind it, as `<name>_b64`. */
+/** The raw text of a path as a member of JSON. If it is not UTF-8, `<name>_b64` follows with its bytes. */
 export function jsonMember(name: string, raw: RawPath): RawPath {
-  // Most paths are plain, and every look at one costs as much as to read its link.
+  // Most paths are plain. This is checked first, because each pass over a path costs as much as reading its link.
   if (PLAIN.test(raw)) return `"${name}":"${raw}"`;
   const bytes = lostBytes(raw);
   return `"${name}":${jsonText(raw)}${bytes === undefined ? '' : `,"${name}_b64":"${bytes}"`}`;
 }
 
 /**
- * One raw line of JSON with these members, and `more`, the text of others with a comma before each. What is not UTF-8
- * has its bytes beside it, as `<name>_b64` for manifests and under its name in `raw_base64` for reports.
+ * One raw line of JSON with these members and `more`, the text of others with a comma before each. The bytes of a path
+ * that is not UTF-8 are added twice: as `<name>_b64` for manifests, and in `raw_base64` for reports.
  */
 export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more: RawPath = ''): RawPath {
   let members = '';
@@ -88,14 +88,14 @@ export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more: 
   return `{${members}${more}${lost === '' ? '' : `,"raw_base64":{${lost}}`}}\n`;
 }
 
-/** For `jsonLine`: the raw text of further members. */
+/** The raw text of further members, for `more` of `jsonLine`. */
 export function moreMembers(members: Readonly<Record<string, unknown>>): RawPath {
   return rawOf(`,${JSON.stringify(members).slice(1, -1)}`);
 }
 
-/** The absolute path to which a target in a directory leads, as a text. */
+/** The absolute path of a target of a link in a directory, resolved as text only. */
 export function resolved(directory: RawPath, target: RawPath): RawPath {
-  // Most are so already, and to find that out costs a tenth.
+  // Most targets are resolved already, and this check costs a tenth of resolving.
   if (target.startsWith('/') && !target.includes('//') && !target.includes('/.') && !target.endsWith('/'))
     return target;
   return path.posix.resolve(directory, target);
@@ -112,8 +112,8 @@ export function joined(directory: RawPath, name: RawPath): RawPath {
 }
 
 /**
- * The target for a link that is taken from one real directory to another and is to lead to the same place. Only what is
- * relative changes, and of that only the way up: behind a link, `..` does not mean the parent in the text.
+ * The target of a link that is moved from one real directory to another and must lead to the same place. Only relative
+ * targets change, and only their leading `..` parts: after a name that is a link, `..` is not the parent in the text.
  */
 export function relocatedTarget(target: RawPath, from: RawPath, to: RawPath): RawPath {
   if (target.startsWith('/') || from === to) return target;

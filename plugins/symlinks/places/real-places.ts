@@ -1,5 +1,4 @@
-// Looks at paths on the disk, in the child: what they really are, and whether that is a protected place. Every part of
-// a path may be a link that somebody made to lead elsewhere.
+// Checks real paths on the disk, in the child process: any part of a path may be a link to a protected place.
 import {
   closeSync,
   constants,
@@ -21,7 +20,7 @@ const BLOCKED = new Set(['ENOTDIR', 'ELOOP']);
 const KNOWN_TYPE = /"manifest_type"\s*:\s*"symlink_(?:snapshot|repair)"/;
 const ENTRIES = /"(?:entries|changes)"\s*:\s*\[\s*(?:\]|\{[^{}]*"(?:link_path|source_path)"\s*:)/;
 
-/** The real path of something that may not exist: the links of the part that exists are resolved. */
+/** The real path of a place that may not exist: links in the part that exists are resolved. */
 export function realPlace(raw: RawPath): RawPath {
   try {
     return realpathSync.native(diskPath(raw), 'latin1');
@@ -54,12 +53,12 @@ export function directoryAt(raw: RawPath): RawPath | undefined {
   }
 }
 
-/** Whether a directory is there, or nothing at all that would be in its way. */
+/** Whether the path is a directory, or nothing exists there. */
 export function isDirectoryOrFree(raw: RawPath): boolean {
   return entryAt(raw) === undefined || directoryAt(raw) !== undefined;
 }
 
-/** `blocked`: nothing can be there, because its path leads through a file, or a link that leads back to itself. */
+/** `blocked` means that nothing can exist there, because the path leads through a file or a circular link. */
 function entryAt(raw: RawPath): Stats | 'blocked' | undefined {
   try {
     return lstatSync(diskPath(raw), { throwIfNoEntry: false });
@@ -70,8 +69,8 @@ function entryAt(raw: RawPath): Stats | 'blocked' | undefined {
 }
 
 /**
- * Throws a Problem 400 unless a manifest may be written there: a `.json` in an allowed place, where nothing is yet, or
- * an empty file, or an earlier manifest.
+ * Throws a Problem 400 unless a manifest may be written there: the file must end in `.json` and be in an allowed place,
+ * and it must not exist yet, be empty, or be an earlier manifest.
  */
 export function checkManifestPlace(file: string, what: string, places: Places): void {
   if (!file.endsWith('.json')) throw new Problem(400, `${what} must end in .json.`);
@@ -85,7 +84,7 @@ export function checkManifestPlace(file: string, what: string, places: Places): 
     throw new Problem(400, `${what} exists and is no symlink manifest; choose another name.`);
 }
 
-/** Whether what stands in a place may go for a manifest: an empty file, or an earlier manifest. */
+/** Whether a manifest may replace the entry: an empty file, or an earlier manifest. */
 export function isReplaceable(entry: Stats, place: string | Buffer): boolean {
   return entry.isFile() && (entry.size === 0 || isManifest(headOf(place)));
 }

@@ -1,4 +1,4 @@
-// The keys of a service block that say when and how its links are saved, and what they come to when they are unusable.
+// The keys of a service block for scheduled backups of its links, and the settings that are made of them.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
 import { type Places, snapshotDir } from '../places/path-rules.ts';
@@ -9,10 +9,10 @@ const MAX_INTERVAL_H = 8_760;
 const DEFAULT_START = '04:00';
 const TIME_OF_DAY = /^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/;
 
-/** What acts at once is read by the host, so the service itself does the same without it. */
+/** The host reads these keys and applies changes at once; the service itself does not depend on them. */
 const live = { live: true, fallback: true };
 
-/** Takes what clients send; without defaults, because an editor would write them into the block. */
+/** The schema of the keys. It has no defaults, because an editor would write them into the block. */
 export const backupBlock = z.looseObject({
   symlink_backup_enabled: z.boolean().optional().meta(live).describe('save a manifest of the links on a schedule'),
   symlink_backup_interval: z.number().optional().meta(live).describe('hours between two manifests, 1 to 8760'),
@@ -41,14 +41,14 @@ export interface BackupSettings {
   readonly intervalHours: number;
   /** HH:MM. */
   readonly startTime: string;
-  /** A template of paths, as it was configured. */
+  /** The template of the path of manifests, not yet filled. */
   readonly path: string;
   readonly includeBroken: boolean;
-  /** Empty for the default ones. */
+  /** Empty for the default roots. */
   readonly roots: readonly string[];
-  /** 0 keeps all. */
+  /** How many manifests are kept; 0 keeps all. */
   readonly retentionCount: number;
-  /** What stands in the block and is not used; null when there is no such thing. */
+  /** A sentence about an invalid value that is not used; null when there is none. */
   readonly warning: string | null;
 }
 

@@ -1,4 +1,4 @@
-// How the scheduled snapshots of a process stand, as clients see it.
+// The status of the scheduled backups of a process, in its wire form.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { timeOf } from '../manifest/time-stamp.ts';

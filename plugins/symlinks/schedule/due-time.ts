@@ -3,7 +3,7 @@ import { Cron } from 'croner';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** No clock is further from UTC, or has a gap that is longer. */
+/** More than any time zone differs from UTC, including the longest gap of a clock change. */
 const CLOCK_MS = 36 * HOUR_MS;
 
 export interface Rhythm {
@@ -15,8 +15,8 @@ export interface Rhythm {
 }
 
 /**
- * The first time that is due after `lastDue`, or without one the next start time after `now`. Whole days are counted on
- * the calendar and begin at the start time; anything else is counted in hours.
+ * The first due time after `lastDue`, or, when that is null, the next start time after `now`. Intervals of whole days
+ * are counted on the calendar and begin at the start time; others are counted in hours.
  */
 export function dueAfter(lastDue: Date | null, now: Date, rhythm: Rhythm): Date {
   const { intervalHours, timeZone } = rhythm;
@@ -29,10 +29,10 @@ export function dueAfter(lastDue: Date | null, now: Date, rhythm: Rhythm): Date 
   return startOn(new Date(dayOf(lastDue, timeZone).getTime() + intervalHours * HOUR_MS), rhythm);
 }
 
-/** The last time that was due up to `now`, of those that follow `due` in this rhythm; `due` is not later than `now`. */
+/** The last due time up to `now`, counted in this rhythm from `due`, which must not be later than `now`. */
 export function lastDueUpTo(due: Date, now: Date, rhythm: Rhythm): Date {
   const intervalMs = rhythm.intervalHours * HOUR_MS;
-  // One step less than fits, because days are not all of the same length.
+  // One interval less than fits, because days differ in length.
   const steps = Math.max(0, Math.floor((now.getTime() - due.getTime()) / intervalMs) - 1);
   let last = steps === 0 ? due : dueAfter(due, now, { ...rhythm, intervalHours: steps * rhythm.intervalHours });
   for (let next = dueAfter(last, now, rhythm); next <= now; next = dueAfter(last, now, rhythm)) last = next;
@@ -45,7 +45,7 @@ function dayOf(moment: Date, timeZone: string): Date {
   return new Date(`${format.format(moment)}T00:00:00Z`);
 }
 
-/** The start time on a day; where clocks skip it, the first moment after the gap. */
+/** The start time on a day; if a clock change skips it, the first moment after the gap. */
 function startOn(day: Date, { startTime, timeZone }: Rhythm): Date {
   const [hours, minutes] = startTime.split(':');
   const expression = `0 ${Number(minutes)} ${Number(hours)} ${day.getUTCDate()} ${day.getUTCMonth() + 1} *`;

@@ -1,4 +1,4 @@
-// Lists the manifests of a schedule, whose directory may lie on a mount that does not answer.
+// The task that lists the manifests of a schedule, because their directory may lie on a mount that does not answer.
 import { type ManifestFile, manifestFiles } from '../manifest/manifest-files.ts';
 import { ManifestName, type NameInput } from './manifest-name.ts';
 

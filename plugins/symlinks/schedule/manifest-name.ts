@@ -1,10 +1,10 @@
-// The names of scheduled manifests: a template with places for the time and the process, what it makes at a moment, and
-// which files it has made.
+// The names of scheduled manifests: a template with placeholders for the time and the process, which gives the name for
+// a moment and recognises the files that it has named.
 import path from 'node:path';
 import { Problem } from '#core';
 import { stampOf } from '../manifest/time-stamp.ts';
 
-/** Times are UTC; `timestamp` is as in 20250131T040000Z, the others are its halves. */
+/** The placeholders for times, in UTC. `timestamp` is as in 20250131T040000Z; `date` and `time` are its halves. */
 const TIMES = {
   timestamp: { pattern: '([0-9]{8}T[0-9]{6}Z)', of: (stamp: string) => stamp },
   date: { pattern: '([0-9]{8})', of: (stamp: string) => stamp.slice(0, 8) },
@@ -21,7 +21,7 @@ export function slugOf(processName: string): string {
   return words.join('-') || 'service';
 }
 
-/** What the names of the manifests of a process are made from. */
+/** What determines the names of the manifests of a process. */
 export interface NameInput {
   /** A normalised path. */
   readonly template: string;
@@ -31,13 +31,13 @@ export interface NameInput {
 export class ManifestName {
   readonly input: NameInput;
   readonly directory: string;
-  /** With `*` for what changes, as people are shown it. */
+  /** The path with `*` for placeholders of times, for users. */
   readonly pattern: string;
   readonly #base: string;
   readonly #made: RegExp;
   readonly #times: readonly Time[];
 
-  /** Throws a Problem 400 for a template that makes no path of a manifest. */
+  /** Throws a Problem 400 for a template that does not give the path of a manifest. */
   constructor(input: NameInput) {
     const { template, processName } = input;
     this.input = input;
@@ -73,7 +73,7 @@ export class ManifestName {
     return this.#made.test(name);
   }
 
-  /** The time that stands in a name, as text that sorts; undefined when it tells no day. */
+  /** The time in a name, as text that sorts by time; undefined when the name has no date. */
   timeIn(name: string): string | undefined {
     const values = this.#made.exec(name)?.slice(1) ?? [];
     const found = Object.fromEntries(this.#times.map((time, index) => [time, values[index]]));

@@ -1,4 +1,4 @@
-// Removes the older manifests of a schedule once a new one is written, unless that one looks as if a disk was missing.
+// Removes older manifests of a schedule after a new one is written, unless the new one looks as if a disk was missing.
 import path from 'node:path';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
@@ -11,9 +11,9 @@ const MS_PER_S = 1_000;
 
 export interface PruneInput {
   readonly name: NameInput;
-  /** How many are kept; 0 keeps all. */
+  /** How many manifests are kept; 0 keeps all. */
   readonly keep: number;
-  /** The new manifest, and how its backup went. */
+  /** The path of the new manifest; the members below are results of its backup. */
   readonly manifest: string;
   readonly entries: number;
   readonly errors: number;
@@ -50,7 +50,7 @@ interface OlderManifest {
   readonly entries: number;
 }
 
-/** Those of this schedule, newest first. What is no manifest, or that of another process, is none of them. */
+/** The other manifests of this schedule, newest first, without files that are not manifests of this process. */
 async function olderManifests(input: PruneInput): Promise<OlderManifest[]> {
   const { manifest } = input;
   const name = new ManifestName(input.name);
@@ -77,7 +77,10 @@ function entriesOf(file: string, processName: string): number | undefined {
   }
 }
 
-/** Compares with every one that would go: two bad nights in a row must not take the last good manifest either. */
+/**
+ * Why older manifests should not be removed; null when they may be. Compares with all of them, because two incomplete
+ * backups in a row must not remove the last good manifest.
+ */
 function doubtOf({ entries, errors, missingRoots }: PruneInput, older: readonly OlderManifest[]): string | null {
   if (entries === 0) return 'the new one has no entries';
   if (missingRoots.length > 0) return `roots were missing: ${missingRoots.join(', ')}`;

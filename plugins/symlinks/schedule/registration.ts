@@ -1,4 +1,4 @@
-// Registers the scheduled backups: the keys of their services, the routes, and their place in the detail of a process.
+// Registers scheduled backups: the keys in service blocks, the routes, and the status in the detail of a process.
 import { z } from 'zod';
 import type { Host } from '#core';
 import type {} from '../../process/contract.ts';
@@ -11,11 +11,11 @@ import { BackupSchedule } from './schedule.ts';
 import { registerScheduleRoutes } from './schedule-routes.ts';
 import { ScheduleState } from './schedule-state.ts';
 
-/** Returns what ends the writing of its state. */
+/** Returns a function that ends the writing of the state. */
 export async function registerSchedule(host: Host, jobs: SymlinkJobs, places: Places): Promise<() => Promise<void>> {
-  // Clients send the keys with the whole block of any service.
+  // For all services, because clients send the keys with the whole block of any service.
   host.contribute('config.block', 'symlink-backup', { schema: backupBlock });
-  // The services that fill a library with links are those whose templates say when it is saved.
+  // Services that fill a library with links have `symlink_backup_enabled` in their templates.
   const templates = host.find('service.templates')?.list() ?? [];
   const supported = templates.filter(({ block }) => 'symlink_backup_enabled' in block).map(({ key }) => key);
   const state = await ScheduleState.open(host, places);
@@ -27,7 +27,7 @@ export async function registerSchedule(host: Host, jobs: SymlinkJobs, places: Pl
   });
   host.tap('config.changed', () => {
     const store = host.use('config.store');
-    // A configuration that cannot be read has no blocks of its own.
+    // The blocks of an invalid configuration say nothing about removed processes.
     return store.state === 'valid' ? schedule.forgetOthers(store.blocks()) : undefined;
   });
   schedule.start();

@@ -1,4 +1,4 @@
-// The routes of scheduled backups: how they stand, which manifests they have made, and a schedule made anew.
+// The routes of scheduled backups: their status, their manifests, and rescheduling.
 import { z } from 'zod';
 import type { Host } from '#core';
 import { requestedBlock } from '#kit/requested-block';

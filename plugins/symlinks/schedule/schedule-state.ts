@@ -1,5 +1,5 @@
-// What is known of the scheduled backups of each process, kept on the disk, so that it survives restarts and changes of
-// the schedule.
+// The records of the scheduled backups of processes, kept on the disk, so that they survive restarts and changes of the
+// schedule.
 import { z } from 'zod';
 import type { Host } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
@@ -21,7 +21,7 @@ const recordSchema = z.lazy(() =>
     last_run: unixSeconds,
     last_status: z.enum(['completed', 'error']),
     message: z.string(),
-    /** When a run ended well for the last time; null when none has. */
+    /** When a run last succeeded; null when none has. */
     last_backup_at: unixSeconds.nullable(),
     last_manifest: z.string().nullable(),
     scanned_symlinks: z.int().nullable(),
@@ -30,7 +30,7 @@ const recordSchema = z.lazy(() =>
     retention_errors: z.array(z.string()),
     errors: z.int(),
     warning: z.string().nullable(),
-    /** How often the last run was repeated after a failure, and when it will be again; null when it will not. */
+    /** How often the last run was repeated after a failure; `retry_at` is when it will be again, or null. */
     retries: z.int(),
     retry_at: unixSeconds.nullable(),
   }),
@@ -56,7 +56,7 @@ export class ScheduleState {
     });
   }
 
-  /** A file that cannot be used is told in the log, and replaced at the next change. */
+  /** Reads the file. One that cannot be used is logged, and replaced at the next change. */
   static async open(host: Host, places: Places): Promise<ScheduleState> {
     const file = scheduleFile(places);
     const records = await readRecords(file).catch((error: unknown) => {
@@ -74,7 +74,7 @@ export class ScheduleState {
     return [...this.#records.keys()];
   }
 
-  /** Resolves when it is on the disk; what cannot be written is told in the log. */
+  /** Resolves when the record is on the disk. A failed write is logged. */
   async set(processName: string, record: ScheduleRecord): Promise<void> {
     this.#records.set(processName, record);
     await this.#writes.save();

@@ -1,4 +1,4 @@
-// The scheduled backups: looks from time to time which are due, and makes them one after the other as jobs.
+// Scheduled backups: checks at intervals which are due, and makes them one after the other as jobs.
 import type { Host, NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { errorText } from '#kit/error-text';
@@ -14,20 +14,20 @@ import type { PruneInput, PruneResult } from './prune-task.ts';
 import type { ScheduleRecord, ScheduleState } from './schedule-state.ts';
 
 const LOOK_MS = 15_000;
-/** Mounts must be up before what was missed is made up for. */
+/** How long after the start missed runs are made up for, because mounts must be up first. */
 const AFTER_START_MS = 600_000;
 const RETRY_MS = 900_000;
 const MAX_RETRIES = 2;
 const MS_PER_S = 1_000;
 const HOUR_MS = 3_600_000;
-/** By so much days and zones may lengthen an interval. */
+/** By how much changes of clocks and time zones may lengthen an interval. */
 const SLACK_MS = 48 * HOUR_MS;
 
 /** The next run of one process. */
 interface Plan {
-  /** What it was made from. */
+  /** The rhythm from which the plan was made. */
   readonly rhythm: Rhythm;
-  /** When it is due, and when it is made. */
+  /** When the run is due; `at` is when it is made, which may be later. */
   readonly due: Date;
   readonly at: Date;
 }
@@ -57,11 +57,11 @@ export class BackupSchedule {
   readonly #parts: ScheduleParts;
   readonly #startedAt = new Date();
   readonly #plans = new Map<string, Plan>();
-  /** Whether the first look is over: what is overdue later was not missed, but switched on. */
+  /** Whether the first check is over. A run that is overdue later was not missed: its backup was enabled meanwhile. */
   #hasLooked = false;
   /** The process whose backup is being made. */
   #running: string | undefined;
-  /** Processes whose schedule was made anew after their last run. */
+  /** Processes that were rescheduled after their last run. */
   readonly #rescheduled = new Set<string>();
   readonly #endings = new Map<string, (job: SymlinkJob) => void>();
 
@@ -77,7 +77,7 @@ export class BackupSchedule {
     this.#host.every(this.#host.paced(LOOK_MS), () => this.#look());
   }
 
-  /** Makes the plan of a process anew; whatever it was told to wait for is forgotten. */
+  /** Has the plan of a process made again from its configuration. */
   reschedule({ processName }: NamedBlock): void {
     this.#plans.delete(processName);
     this.#rescheduled.add(processName);
@@ -100,7 +100,7 @@ export class BackupSchedule {
     return backupSettings(block, this.#parts.places);
   }
 
-  /** Throws a Problem 400 for a template that cannot be used. */
+  /** Throws a Problem 400 when the configured template cannot be used. */
   manifestName(block: NamedBlock): ManifestName {
     const template = checkedPath(this.settingsOf(block).path, 'symlink_backup_path', this.#parts.places);
     return new ManifestName({ template, processName: block.processName });
@@ -110,7 +110,7 @@ export class BackupSchedule {
     return this.#running === processName;
   }
 
-  /** How the last run ended; undefined when there was none, or the schedule was made anew since. */
+  /** How the last run ended; undefined when there was none, or the process was rescheduled since. */
   outcome({ processName }: NamedBlock): ScheduleRecord['last_status'] | undefined {
     return this.#rescheduled.has(processName) ? undefined : this.record(processName)?.last_status;
   }
@@ -181,7 +181,7 @@ export class BackupSchedule {
         retry_at: null,
       });
     } catch (error) {
-      // A run that ends with its host is made again once that is back.
+      // A run that was interrupted by the end of the host is made again after the next start.
       if (this.#host.signal.aborted || this.#host.stopping !== null) return;
       const retries = before?.retry_at == null ? 0 : before.retries + 1;
       await this.#remember(block, plan, {
@@ -203,7 +203,7 @@ export class BackupSchedule {
     return new Date(Date.now() + this.#host.paced(RETRY_MS));
   }
 
-  /** The settings are those of this moment. */
+  /** Makes one backup, with the settings of this moment. */
   async #backUp(block: NamedBlock): Promise<RunOutcome> {
     const { jobs, places } = this.#parts;
     const { processName } = block;
@@ -270,7 +270,7 @@ export class BackupSchedule {
   }
 }
 
-/** False after the clock was set back so far that the time cannot have been counted by it. */
+/** Whether the time is at most an interval away. If not, the clock was set back after the time was computed. */
 function isNear(at: Date, { intervalHours }: Rhythm): boolean {
   return at.getTime() - Date.now() <= intervalHours * HOUR_MS + SLACK_MS;
 }

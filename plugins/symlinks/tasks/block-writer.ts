@@ -8,21 +8,21 @@ export class BlockWriter {
   readonly #shown: string;
   readonly #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #filled = 0;
-  /** Place in the file behind what is written. */
+  /** The offset in the file after the bytes that are written. */
   #written = 0;
 
-  /** Begins at the beginning of the file, which is called `shown` for people. The descriptor stays its owner's. */
+  /** Writes from the beginning of the file. `shown` is its path in messages. The caller closes the descriptor. */
   constructor(descriptor: number, shown: string) {
     this.#descriptor = descriptor;
     this.#shown = shown;
   }
 
-  /** Place in the file behind all that was given. */
+  /** The offset in the file after all bytes that were given. */
   get end(): number {
     return this.#written + this.#filled;
   }
 
-  /** Throws when the disk takes no more. */
+  /** Throws a Problem when the disk is full. */
   write(bytes: Uint8Array): void {
     if (this.#filled + bytes.length > BLOCK_BYTES) this.flush();
     if (bytes.length > BLOCK_BYTES) {

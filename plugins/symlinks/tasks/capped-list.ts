@@ -1,4 +1,4 @@
-// A list of an answer: its first elements, as many as clients can show, and how many there are in truth.
+// A list of an answer: the first elements, as many as clients can show, and the true number of elements.
 const MAX_ELEMENTS = 1_000;
 /** Three lists of this size fit into an answer. */
 const MAX_CHARACTERS = 400_000;
@@ -16,7 +16,7 @@ export class CappedList {
     this.addLine(() => JSON.stringify(element));
   }
 
-  /** `line` gives the JSON of the element; it is not asked when the list is full. */
+  /** `line` gives the JSON of the element; it is not called when the list is full. */
   addLine(line: () => string): void {
     this.total += 1;
     if (this.elements.length >= MAX_ELEMENTS || this.total > this.elements.length + 1) return;

@@ -1,8 +1,8 @@
-// Lines that a thread makes, as bytes: without them each line would live as a text until its whole answer is posted.
+// The lines that a thread makes, collected as bytes: as texts they would all stay in memory until the answer is posted.
 import type { RawPath } from '../places/raw-path.ts';
 
 const FIRST_BYTES = 1 << 18;
-/** Many lines are made bytes in one step, which costs less than one by one. */
+/** How much text waits to be converted to bytes in one step, which costs less than line by line. */
 const MAX_WAITING_BYTES = 1 << 16;
 
 export class LineBuffer {
@@ -25,7 +25,7 @@ export class LineBuffer {
     if (this.#waiting.length >= MAX_WAITING_BYTES) this.#write();
   }
 
-  /** In memory of its own, which may be transferred. */
+  /** A copy of the bytes, whose memory may be transferred. */
   toBytes(): Uint8Array<ArrayBuffer> {
     this.#write();
     return new Uint8Array(this.#bytes.subarray(0, this.#end));

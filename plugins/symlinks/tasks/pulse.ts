@@ -1,5 +1,4 @@
-// What a thread tells while it is inside of a call that may never return: memory that it shares with whoever watches
-// it.
+// Memory that a thread shares with the pool, so that the pool can watch it during a call that may never return.
 const HEADER_INTS = 5;
 const TEXT_BYTES = 4_096;
 const [BEATS, IS_TESTING, LINKS, TEXT_LENGTH, IS_LEFT] = [0, 1, 2, 3, 4];
@@ -17,13 +16,13 @@ export class Pulse {
     this.#text = Buffer.from(memory, HEADER_INTS * Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** Called before each call of the file system. Throws in a thread that was left behind. */
+  /** Called before each call of the file system. Throws in a thread that was abandoned. */
   beat(): void {
     if (Atomics.load(this.#numbers, IS_LEFT) === 1) throw new Error('another thread does this now');
     Atomics.add(this.#numbers, BEATS, 1);
   }
 
-  /** Another thread does what this one was asked for; it must not do it too when its call returns. */
+  /** Marks the thread as abandoned: another thread does its work, so it must stop when its call returns. */
   leave(): void {
     Atomics.store(this.#numbers, IS_LEFT, 1);
   }
@@ -33,7 +32,7 @@ export class Pulse {
     Atomics.add(this.#numbers, LINKS, links);
   }
 
-  /** Says that what comes next only asks whether something in `directory`, a raw path, exists. */
+  /** Notes that the next call only asks whether something in `directory`, a raw path, exists. */
   beginTest(directory: string): void {
     this.#numbers[TEXT_LENGTH] = this.#text.write(directory, 'latin1');
     Atomics.store(this.#numbers, IS_TESTING, 1);
@@ -52,7 +51,7 @@ export class Pulse {
     return Atomics.load(this.#numbers, LINKS);
   }
 
-  /** The directory that is being asked for; undefined when the present call is another. */
+  /** The directory of the present question about existence; undefined during any other call. */
   get tested(): string | undefined {
     if (Atomics.load(this.#numbers, IS_TESTING) === 0) return undefined;
     return this.#text.toString('latin1', 0, this.#numbers[TEXT_LENGTH]);

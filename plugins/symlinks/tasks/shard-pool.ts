@@ -1,5 +1,5 @@
-// The threads of one task. One that asks whether a target exists and gets no answer is left behind: its request goes to
-// a new thread, which does not ask there again.
+// The threads of one task. A thread that gets no answer to the question whether a target exists is abandoned: its
+// request goes to a new thread, which does not ask at that place again.
 import { availableParallelism } from 'node:os';
 import { Problem } from '#core';
 import { mountOf, readMounts } from '#kit/mountinfo';
@@ -12,11 +12,11 @@ const MAX_LEFT_BEHIND = 16;
 
 export interface ShardPoolOptions {
   readonly name: ShardName;
-  /** For the shard, as data. */
+  /** Options of the shard, as plain data. */
   readonly options: unknown;
-  /** How long a question after a target may take. */
+  /** How long the question whether a target exists may take. */
   readonly answerMs: number;
-  /** Called with each place that does not answer, and is not asked again. */
+  /** Called with each place that does not answer; it is not asked again. */
   readonly unreachable: (place: string) => void;
 }
 
@@ -42,34 +42,34 @@ export class ShardPool {
   readonly #unreachable: RawPath[];
   readonly #watch: NodeJS.Timeout;
   #leftBehind = 0;
-  /** What threads that are gone have told. */
+  /** The beats of threads that are gone; `#pastLinks` are their links. */
   #pastBeats = 0;
   #pastLinks = 0;
   #watchedAt = performance.now();
 
-  /** Nothing below `unreachable` is asked for. */
+  /** No target below `unreachable` is asked for. */
   constructor(options: ShardPoolOptions, unreachable: readonly RawPath[] = []) {
     this.#options = options;
     this.#unreachable = [...unreachable];
     this.#watch = setInterval(() => this.#look(), WATCH_MS);
   }
 
-  /** Grows as long as any thread gets on. */
+  /** A number that grows as long as any thread makes progress. */
   get beats(): number {
     return this.#pastBeats + sum(this.#shards, ({ thread }) => thread.pulse.beats);
   }
 
-  /** Links that were found. */
+  /** How many links were found. */
   get links(): number {
     return this.#pastLinks + sum(this.#shards, ({ thread }) => thread.pulse.links);
   }
 
-  /** Whether threads hang, so that this process cannot end in order. */
+  /** Whether threads hang, so that this process cannot exit normally. */
   get hangs(): boolean {
     return this.#leftBehind > 0;
   }
 
-  /** `make` gives the request, which is data; it is made again where a thread is left behind. */
+  /** `make` gives the request as plain data. It is called again when a thread is abandoned. */
   ask(make: Request['make']): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ make, resolve, reject });
@@ -124,7 +124,7 @@ export class ShardPool {
   }
 
   #look(): void {
-    // A process that was itself not run for a while must not take that for silence.
+    // Limited, because a pause of this whole process must not count as silence of its threads.
     const now = performance.now();
     const elapsed = Math.min(now - this.#watchedAt, 2 * WATCH_MS);
     this.#watchedAt = now;

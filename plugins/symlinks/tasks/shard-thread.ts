@@ -1,5 +1,5 @@
-// Threads that answer the requests of a shard. One whose task has ended waits for the next of this process: to start a
-// thread costs as much as to look at ten thousand links.
+// Threads that answer the requests of a shard. When its task has ended, a thread waits for the next task of this
+// process, because starting a thread costs as much as looking at ten thousand links.
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '#kit/worker';
 import { Pulse, pulseMemory } from './pulse.ts';
@@ -9,7 +9,7 @@ const LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 4 };
 /** The shards that shards.ts holds. */
 export type ShardName = 'rewrite' | 'migrate' | 'apply' | 'backup' | 'restore';
 
-/** To a thread: what it is from now on, or a request to that. */
+/** A message to a thread: the shard that it runs from now on, or a request to that shard. */
 export type ToThread =
   | { readonly shard: ShardName; readonly options: unknown; readonly memory: SharedArrayBuffer }
   | { readonly request: unknown };
@@ -18,11 +18,11 @@ export type FromThread = { readonly answer: unknown } | { readonly error: string
 
 export interface ShardListener {
   answered(answer: FromThread): void;
-  /** The thread has ended by itself. */
+  /** The thread has ended because of an error. */
   failed(error: Error): void;
 }
 
-/** Those that wait. They end with the process. */
+/** Threads that wait for a task. They end with the process. */
 const waiting = new Set<ShardThread>();
 
 export class ShardThread {
@@ -39,7 +39,7 @@ export class ShardThread {
     });
   }
 
-  /** One that waits, or a new one. */
+  /** Takes a thread that waits, or starts a new one. */
   static take(shard: ShardName, options: unknown, listener: ShardListener): ShardThread {
     const [thread = new ShardThread()] = waiting;
     waiting.delete(thread);
@@ -51,7 +51,7 @@ export class ShardThread {
     return thread;
   }
 
-  /** Of the task that has the thread. */
+  /** The pulse of the present task. */
   get pulse(): Pulse {
     return this.#pulse;
   }
@@ -60,14 +60,14 @@ export class ShardThread {
     this.#send({ request });
   }
 
-  /** For one that works at nothing. */
+  /** Lets a thread without a request wait for the next task. */
   giveBack(): void {
     this.#listener = undefined;
     this.#worker.unref();
     waiting.add(this);
   }
 
-  /** For one that may never end. */
+  /** Abandons a thread that may never end. */
   leaveBehind(): void {
     this.#pulse.leave();
     this.#listener = undefined;

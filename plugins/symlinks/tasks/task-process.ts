@@ -1,5 +1,5 @@
-// The child in which a task runs. One that is silent for too long is killed, and abandoned where even that does not end
-// it; one that has answered is used again for a while.
+// The child processes in which tasks run. A child that is silent for too long is killed, and is abandoned if even that
+// does not end it. A child that has answered is used again for a while.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Problem } from '#core';
@@ -15,12 +15,12 @@ const MEMORY_MB = 96;
 export interface TaskCall {
   readonly task: TaskName;
   readonly input: unknown;
-  /** 32 hexadecimal digits. */
+  /** The id of the job; 32 hexadecimal digits. */
   readonly id: string;
   /** Aborting kills the child at once, or with `stopMs` asks it to end in order first. */
   readonly signal: AbortSignal;
   readonly stopMs?: number;
-  /** Whether it changes links, so that nothing else may while its child is there. */
+  /** Whether the task changes links: no other task may do so while its child exists. */
   readonly writes?: boolean;
   readonly report?: (progress: TaskProgress) => void;
   /** Called with the pid of the child before the task begins. */
@@ -45,12 +45,12 @@ export class TaskProcesses {
     this.#limits = limits;
   }
 
-  /** Whether a child that was given up while it wrote is still there. */
+  /** Whether an abandoned child of a task that writes still exists. */
   get hasAbandoned(): boolean {
     return this.#abandoned().length > 0;
   }
 
-  /** Resolves when no child that was given up while it wrote is left. */
+  /** Resolves when no abandoned child of a task that writes exists any more. */
   async whenGone(signal: AbortSignal): Promise<void> {
     await orAborted(() => Promise.all(this.#abandoned().map(({ gone }) => gone)), signal);
   }
@@ -100,7 +100,7 @@ class TaskChild {
       this.#receive?.('gone');
     };
     this.gone = Promise.race([once(this.#process, 'exit'), once(this.#process, 'error')]).then(gone, gone);
-    // What goes wrong later than the start, such as a kill, is told by the end of the process.
+    // Errors after the start, such as a failed kill, are ignored; the end of the process counts.
     this.#process.on('error', () => undefined);
     this.#process.on('message', (message: FromChild) => this.#receive?.(message));
     this.#process.unref();
@@ -158,7 +158,7 @@ class TaskChild {
     }
   }
 
-  /** One that hangs in the kernel ends when its mount does. */
+  /** Kills the child. A child that hangs in the kernel ends when its mount does. */
   abandon(): void {
     clearTimeout(this.#idle);
     this.isAbandoned = true;
@@ -166,7 +166,7 @@ class TaskChild {
     if (this.#process.connected) this.#process.disconnect();
   }
 
-  /** What cannot be sent is told by the end of the process. */
+  /** Sends a message. A failure is ignored, because the end of the process is noticed anyway. */
   #send(message: ToChild): void {
     if (this.#process.connected) this.#process.send(message, () => undefined);
   }

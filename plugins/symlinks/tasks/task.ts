@@ -1,5 +1,5 @@
-// What the host and its child say to each other, and what a task gets. A task is one piece of work in the child, where
-// synchronous calls stall nobody and a call that never returns can be abandoned.
+// The messages between the host and its child process, and the interface of tasks. Tasks run in the child, where
+// synchronous calls do not block the host and a call that never returns can be abandoned.
 import { Problem } from '#core';
 import type { Places } from '../places/path-rules.ts';
 
@@ -17,7 +17,7 @@ export type TaskName =
   | 'list-manifests'
   | 'prune';
 
-/** From the host to the child. */
+/** A message from the host to the child. */
 export type ToChild =
   | {
       readonly kind: 'run';
@@ -35,15 +35,15 @@ interface TaskFailure {
   readonly code: string;
 }
 
-/** From the child to the host. `alive` says that calls still return. */
+/** A message from the child to the host. `alive` means that calls still return. */
 export type FromChild =
   | { readonly kind: 'alive' }
   | { readonly kind: 'progress'; readonly progress: TaskProgress }
-  /** `isUsedUp`: threads of the child hang, so that it cannot take another task. */
+  /** `isUsedUp` means that threads of the child hang, so it cannot take another task. */
   | { readonly kind: 'result'; readonly result: unknown; readonly isUsedUp: boolean }
   | { readonly kind: 'failure'; readonly failure: TaskFailure; readonly isUsedUp: boolean };
 
-/** The stages as clients know them. */
+/** The stages by their names on the wire. */
 export type Stage = 'collecting' | 'processing' | 'writing' | 'finalizing' | 'completed';
 
 /** Counters beside the stage; null while unknown. */
@@ -51,18 +51,18 @@ export type TaskProgress = { readonly stage: Stage } & Readonly<Record<string, n
 
 /** What a task can use. */
 export interface TaskRun {
-  /** Of the job; 32 hexadecimal digits. */
+  /** The id of the job; 32 hexadecimal digits. */
   readonly id: string;
   readonly places: Places;
   /** How long a question whether a target exists may take. */
   readonly answerMs: number;
-  /** Whether the host wants the task to end soon, in order. */
+  /** Whether the host has asked the task to end soon, in order. */
   readonly isStopped: boolean;
-  /** Called four times a second; gives what clients are shown. */
+  /** Registers a function that gives the progress for clients; it is called four times a second. */
   onProgress(progress: () => TaskProgress): void;
-  /** What grows while the task gets on, besides its progress: beats of threads. */
+  /** Registers a function that gives a number which grows while the task makes progress: the beats of its threads. */
   onBeats(beats: () => number): void;
-  /** Says that threads of this process hang. */
+  /** Notes that threads of this process hang. */
   useUp(): void;
 }
 

@@ -1,11 +1,11 @@
-// Writes bytes to a file until all are there; a disk that takes no more is told with the file's path.
+// Writes all of some bytes to a file; a full disk becomes a Problem with the path of the file.
 import { writeSync } from 'node:fs';
 import { Problem } from '#core';
 
-/** Of the Problem when the disk is full. */
+/** The code of the Problem for a full disk. */
 export const DISK_FULL = 'disk_full';
 
-/** `at` is the place in the file, `shown` its path for people. */
+/** `at` is the offset in the file; `shown` is its path in messages. Throws a Problem 500 when the disk is full. */
 export function writeWhole(descriptor: number, bytes: Uint8Array, at: number, shown: string): void {
   try {
     // On a full disk one write may take only a part without an error.

@@ -1,13 +1,13 @@
-// The names of one directory, for questions that mostly come in their order. An array of them is made, searched and
-// thrown away at a third of the cost of a map, for which each name would be hashed.
+// The names of one directory, for lookups that mostly come in order. A sorted array is made, searched and thrown away
+// at a third of the cost of a map, for which each name would be hashed.
 import type { RawPath } from '../places/raw-path.ts';
 import { type Entry, inOrder } from './listing.ts';
 
 export class ListedNames {
-  /** In order. */
+  /** Sorted. */
   readonly #names: RawPath[];
   readonly #links: Set<RawPath> | undefined;
-  /** Behind the name that was found last. */
+  /** The index after the last lookup. */
   #next = 0;
 
   constructor(entries: readonly Entry[]) {
@@ -30,12 +30,12 @@ export class ListedNames {
     return this.#links?.has(name) ?? false;
   }
 
-  /** Where it is, or would be. */
+  /** The index of a name, or the one at which it would be inserted. */
   #search(name: RawPath): number {
     let [from, to] = [0, this.#names.length];
     const next = this.#names[this.#next];
     if (next !== undefined && name < next) {
-      // What is not there is mostly between two that are asked for one after the other.
+      // A missing name mostly lies between the names of two lookups in a row.
       const before = this.#names[this.#next - 1];
       if (before === undefined || before < name) return this.#next;
       to = this.#next;

@@ -1,4 +1,4 @@
-// The names in a directory with what they are, also where the file system tells the names alone.
+// The entries of a directory with their types, even when the file system lists only names.
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { diskPath, diskPathsIn, type RawPath } from '../places/raw-path.ts';
 
@@ -6,12 +6,12 @@ export type Entry = Pick<Dirent, 'isSymbolicLink' | 'isDirectory'> & { readonly 
 
 const TYPED = { withFileTypes: true, encoding: 'latin1' } as const;
 
-/** Throws what the file system says. */
+/** Throws the error of the file system. */
 export function listEntries(directory: RawPath): readonly Entry[] {
   try {
     return readdirSync(diskPath(directory), TYPED);
   } catch (error) {
-    // Node asks for a kind that it was not told, but by a path that is right for ASCII alone.
+    // Node itself looks up types that are not listed, but with a path that is right only for ASCII names.
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code !== 'ERR_INVALID_ARG_TYPE' && syscall !== 'lstat') throw error;
     const placeOf = diskPathsIn(directory);
@@ -22,10 +22,7 @@ export function listEntries(directory: RawPath): readonly Entry[] {
   }
 }
 
-/**
- * Sorts names by the values of their bytes. Node lists most directories so, and to see that costs half as much as to
- * sort.
- */
+/** Sorts names by their bytes. Node lists most directories in this order, and checking it costs half of a sort. */
 export function inOrder(names: RawPath[]): RawPath[] {
   for (let at = 1; at < names.length; at += 1)
     if ((names[at - 1] as RawPath) > (names[at] as RawPath)) return names.sort();

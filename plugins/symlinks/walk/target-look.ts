@@ -1,6 +1,6 @@
-// Tells whether the targets of links exist. A directory that is asked for a second time is read once and for all,
-// unless it is known to be so large that single questions cost less; one that does not answer is never called empty:
-// what is unknown counts as existing.
+// Finds out whether the targets of links exist. At the second question about a directory it is listed and remembered,
+// unless it is known to be so large that single questions cost less. When a directory does not answer, its targets are
+// unknown, which counts as existing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
@@ -9,22 +9,22 @@ import type { Pulse } from '../tasks/pulse.ts';
 import { ListedNames } from './listed-names.ts';
 import { listEntries } from './listing.ts';
 
-/** What these say is that there is nothing; any other error is no answer. */
+/** Errors that mean that nothing exists; after any other error the target is unknown. */
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
-/** Names that are remembered by one thread, about 10 MB of them. */
+/** How many names a thread remembers, about 10 MB. */
 const MAX_NAMES = 100_000;
 
-/** A question for one name costs about as much as to read so many. */
+/** A question about one name costs about as much as listing this many names. */
 const NAMES_PER_QUESTION = 8;
-/** From here on a directory is known to be large, and so many of those are known at once. */
+/** The size from which a directory counts as large; the sizes of at most `MAX_LARGE` of them are remembered. */
 const LARGE_FROM = 128;
 const MAX_LARGE = 1_000;
 
-/** How many names there were in directories that are too large to be read again for a few questions. */
+/** The number of names in large directories, which are not listed again for a few questions. */
 export type LargeDirectories = Map<RawPath, number>;
 
 type Presence = 'exists' | 'missing' | 'unknown';
-/** A number: not read yet, and asked for so often. */
+/** A number counts the questions about a directory that is not listed yet. */
 type Content = number | 'missing' | 'unknown' | ListedNames;
 
 export class TargetLook {
@@ -36,14 +36,14 @@ export class TargetLook {
   readonly #told = new Set<RawPath>();
   readonly #met = new Set<RawPath>();
   #names = 0;
-  /** The directory of the last question as places in it begin: most of the links in a directory lead to one other. */
+  /** The directory of the last question, with a slash: most links of one directory lead to the same other directory. */
   #last: RawPath = '/';
-  /** What is in it, if that was read and everything may be asked for. */
+  /** The names in that directory, if it was listed and no place is unreachable. */
   #lastNames: ListedNames | undefined;
 
   /**
-   * Nothing below `unreachable` is touched. `tell` is called once for each directory that gives no answer. `large` is
-   * what looks of the same task have found out.
+   * Nothing below `unreachable` is touched. `tell` is called once for each directory that cannot be read. `large` is
+   * shared by all looks of a task.
    */
   constructor(
     pulse: Pulse,
@@ -57,11 +57,11 @@ export class TargetLook {
     this.#large = large;
   }
 
-  /** Of a link in the real directory `from`. */
+  /** Whether the target of a link in the real directory `from` exists. */
   presence(from: RawPath, target: RawPath): Presence {
     const place = target.startsWith('/') ? target : `${from}/${target}`;
     const names = this.#lastNames;
-    // To compare a part that was cut off costs a quarter of what `startsWith` does with a text of this length.
+    // Comparing a slice costs a quarter of `startsWith` for texts of this length.
     if (names !== undefined && place.slice(0, this.#last.length) === this.#last) {
       const name = place.slice(this.#last.length);
       if (names.has(name) && !names.isLink(name)) return 'exists';
@@ -94,7 +94,7 @@ export class TargetLook {
     return this.#unreachable.find(prefix => isWithin(known, prefix));
   }
 
-  /** The places that were not asked for though targets lead there, since the last call. */
+  /** The unreachable places to which targets have led since the last call. */
   takeMet(): RawPath[] {
     const met = [...this.#met];
     this.#met.clear();
@@ -123,7 +123,7 @@ export class TargetLook {
 
   #stat(place: RawPath, directory: RawPath): Presence {
     return this.#ask(directory, () => {
-      // Without one it is told at a hundredth of the cost of an error.
+      // Returning undefined costs a hundredth of throwing an error.
       return statSync(diskPath(place), { throwIfNoEntry: false }) === undefined ? 'missing' : 'exists';
     });
   }

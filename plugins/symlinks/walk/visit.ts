@@ -1,5 +1,4 @@
-// One thread's part of a walk: reads directories and hands the links of each to a visitor, who says what becomes of
-// them.
+// The part of a walk that runs in a thread: reads directories and passes the links of each to a visitor.
 import { readlinkSync } from 'node:fs';
 import { reasonText } from '#kit/error-text';
 import { diskPathsIn, joined, type RawPath, shownPath } from '../places/raw-path.ts';
@@ -11,7 +10,7 @@ import { type LargeDirectories, TargetLook } from './target-look.ts';
 
 const RAW = { encoding: 'latin1' } as const;
 
-/** A directory that is walked: where it really is, and how people call it. */
+/** A directory of a walk: its real path, and the path that users see. */
 export interface WalkedDirectory {
   readonly real: RawPath;
   readonly shown: RawPath;
@@ -27,7 +26,7 @@ export interface ItemError {
   readonly error: string;
 }
 
-/** What a visitor makes of the links of one directory. */
+/** The result of a visitor for one directory. */
 interface Visited {
   /** Numbers that are added up over all directories. */
   readonly counts: Readonly<Record<string, number>>;
@@ -35,7 +34,7 @@ interface Visited {
 }
 
 /**
- * Called with the links of a directory, sorted by name, if it has any. What it appends to `lines` in all threads is
+ * Called for each directory with links, which are sorted by name. The lines that visitors append in all threads are
  * joined in the order of the walk.
  */
 export type Visitor = (
@@ -51,25 +50,25 @@ export interface VisitRequest {
 }
 
 export interface VisitAnswers {
-  /** One for each directory, in their order. */
+  /** One answer for each directory of the request, in the same order. */
   readonly answers: readonly VisitAnswer[];
-  /** Those of all the directories, one after the other. */
+  /** The lines of all directories, one after the other. */
   readonly lines: Uint8Array<ArrayBuffer>;
 }
 
 export interface VisitAnswer extends Visited {
   readonly links: number;
-  /** How much of the lines is the directory's. */
+  /** How many bytes of the lines belong to the directory. */
   readonly lineBytes: number;
-  /** Names of the directories in it, sorted. */
+  /** The names of its subdirectories, sorted. */
   readonly below: readonly RawPath[];
-  /** Why the directory could not be read. */
+  /** Why the directory could not be read; absent when it was read. */
   readonly unreadable?: string;
-  /** Of the places that are not asked for, those to which targets lead. */
+  /** The unreachable places to which targets lead. */
   readonly met: readonly RawPath[];
 }
 
-/** Answers requests with what the visitor makes of their directories. */
+/** Makes the function that answers requests by calling the visitor for their directories. */
 export function visits(visitor: Visitor, pulse: Pulse): (request: VisitRequest) => VisitAnswers {
   const lines = new LineBuffer();
   const large: LargeDirectories = new Map();
@@ -134,7 +133,7 @@ function readLinks({ real, shown }: WalkedDirectory, below: RawPath[], pulse: Pu
     try {
       links.push({ name, target: readlinkSync(placeOf(name), RAW) });
     } catch (error) {
-      // One that is gone meanwhile is no link of this tree any more.
+      // A link that was removed meanwhile does not count.
       const { code } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT') errors.push({ link_path: shownPath(joined(shown, name)), error: reasonText(error) });
     }

@@ -1,16 +1,16 @@
-// Walks roots with the threads of a pool. What the visitor makes of each directory is handed over in the order of the
-// walk: a directory before those in it, and those by the values of the bytes of their names.
+// Walks roots with the threads of a pool. The answers for directories come in the order of the walk: a directory before
+// its subdirectories, and these sorted by the bytes of their names.
 
 import { joined, type RawPath } from '../places/raw-path.ts';
 import type { ShardPool } from '../tasks/shard-pool.ts';
 import type { VisitAnswer, VisitAnswers, VisitRequest, WalkedDirectory } from './visit.ts';
 
-/** Directories of one request; more of them make progress coarse on a slow mount. */
+/** How many directories a request has; with more, progress would be coarse on a slow mount. */
 const BATCH = 32;
-/** What waits for its turn behind a slow directory, in bytes of lines. */
+/** How many bytes of lines may wait for their turn behind a slow directory. */
 const MAX_AHEAD = 16_000_000;
 
-/** What was read, in its place in the walk, or is still to be read. */
+/** A place in the order of the walk: a directory that was read or is being read, or directories still to be read. */
 type Place =
   | {
       readonly state: 'done';
@@ -31,7 +31,7 @@ interface Node {
   next: Node | null;
 }
 
-/** `lines` are those that the visitor made of the directory. */
+/** Called for each directory in order; `lines` are those that the visitor has made for it. */
 type Take = (answer: VisitAnswer, lines: Uint8Array, directory: WalkedDirectory) => void;
 
 export interface WalkOptions {
@@ -59,7 +59,7 @@ async function walkRoot(pool: ShardPool, root: WalkedDirectory, take: Take, isSt
   while (head.next !== null && failure === undefined && !isStopped()) {
     for (let node: Node | null = head.next; node?.place.state === 'done'; node = head.next) {
       head.next = node.next;
-      // Whoever still holds the node would else hold all that came after it.
+      // Unlinked, because a closure that still refers to the node would keep all later nodes in memory.
       node.next = null;
       const { answer, lines, directory } = node.place;
       ahead -= lines.length;
@@ -90,7 +90,7 @@ interface Asked {
   readonly node: Node;
 }
 
-/** The first directories that are still to be read. Each gets a node of its own, before those that stay. */
+/** Takes the first directories that are still to be read. Each gets a node of its own, before the remaining ones. */
 function nextBatch(head: Node, root: WalkedDirectory): Asked[] {
   const batch: Asked[] = [];
   let before = head;
@@ -113,7 +113,7 @@ function nextBatch(head: Node, root: WalkedDirectory): Asked[] {
   return batch;
 }
 
-/** Resolves with the size of the lines that now wait. */
+/** Has a batch read. Resolves with the size of its lines, which then wait for their turn. */
 async function ask(pool: ShardPool, batch: readonly Asked[]): Promise<number> {
   const directories = batch.map(({ directory }) => directory);
   const answer = await pool.ask((unreachable): VisitRequest => ({ directories, unreachable }));

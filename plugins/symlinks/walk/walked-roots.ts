@@ -1,4 +1,4 @@
-// The roots of a request as they are walked: each place once, by its real path, without what cannot be walked.
+// The roots of a request that are walked: each real place once, without roots that are missing or whose mount is down.
 import { Problem } from '#core';
 import type { MountDown } from '../places/mounts-down.ts';
 import { isAtOrBelow, type Places, rootNamed } from '../places/path-rules.ts';
@@ -38,7 +38,7 @@ function placeOf(raw: RawPath, root: string, places: Places): RawPath | undefine
   return directoryAt(raw);
 }
 
-/** Throws a Problem 500 when there are roots and not one could be read; `unreadable` has reasons by real path. */
+/** Throws a Problem 500 when there are roots but none could be read; `unreadable` has the reasons by real path. */
 export function refuseUnreadable(walked: readonly WalkedDirectory[], unreadable: ReadonlyMap<RawPath, string>): void {
   const [first] = walked;
   if (first === undefined || !walked.every(({ real }) => unreadable.has(real))) return;
