@@ -118,7 +118,7 @@ export class HeldDirectory {
     return false;
   }
 
-  /** Keeps a file under a second name, or renames it where hard links are not possible. Throws when the name is taken. */
+  /** Keeps a file under a second name, or renames it where hard links are impossible. Throws when the name is taken. */
   keepAs(name: RawPath, kept: RawPath): void {
     try {
       linkSync(this.at(name), this.at(kept));

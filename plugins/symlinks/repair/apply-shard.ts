@@ -1,4 +1,4 @@
-// Carries out what a plan says, directory by directory: each link only if it still is what the plan has seen.
+// The shard that carries out a plan, directory by directory. A link is changed only if it still is as in the plan.
 import { reasonText } from '#kit/error-text';
 import { HeldDirectory, OtherFileSystem } from '../places/held-directory.ts';
 import { joined, type RawPath, rawMember } from '../places/raw-path.ts';
@@ -7,7 +7,7 @@ import type { PlanHead } from './plan.ts';
 
 export interface ApplyGroup {
   readonly head: PlanHead;
-  /** Lines of changes. */
+  /** The lines of the changes. */
   readonly lines: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export interface ApplyRequest {
   readonly groups: readonly ApplyGroup[];
 }
 
-/** `gone`: the file system of a directory is another one now, so nothing more may be done. */
+/** `gone` means that a directory is on another file system now, so nothing more may be changed. */
 export type Outcome = 'done' | 'changed' | 'existing' | 'gone' | { readonly error: string };
 
 export interface ApplyShardOptions {
@@ -31,7 +31,7 @@ interface Change {
   readonly copies: boolean;
 }
 
-/** Answers with the outcome of each line, in their order. */
+/** Makes the function that carries out requests and returns the outcome of each line, in order. */
 export function applyShard(options: ApplyShardOptions, pulse: Pulse): (request: ApplyRequest) => Outcome[] {
   return ({ groups }) => groups.flatMap(group => applyGroup(group, options, pulse));
 }
@@ -96,7 +96,7 @@ function moveLink(
   return 'done';
 }
 
-/** Of a directory that is made below `to`, the one below `from` whose owner and mode it gets; of others the root's. */
+/** The model of a new directory below `to` is the same path below `from`; for any other, the root `from`. */
 function modelIn({ from, to }: NonNullable<PlanHead['move']>): (real: RawPath) => RawPath {
   return real => (real.startsWith(`${to}/`) ? joined(from, real.slice(to.length + 1)) : from);
 }

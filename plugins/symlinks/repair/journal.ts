@@ -1,5 +1,5 @@
-// The undo manifest of a run while it is written: named `.partial`, always ahead of what is done, and a whole document
-// once it is ended. A host that finds one ends it.
+// The journal of a run: its undo manifest while it is written. The file is named `.partial`, and each change is on the
+// disk before it is made. `finish` makes a complete manifest of it; a host does so after an interrupted run.
 import {
   closeSync,
   constants,
@@ -34,11 +34,11 @@ export interface FileOwner {
 
 export type ChangeLine = Readonly<Record<string, unknown>>;
 
-/** One line of a change in the file. `change` is undefined for what a loss of power has left of one. */
+/** The line of a change in the file. `change` is undefined for a line that was damaged by a loss of power. */
 interface FoundLine {
   readonly change: ChangeLine | undefined;
   readonly begin: number;
-  /** Behind its newline. */
+  /** The offset after its newline. */
   readonly end: number;
 }
 
@@ -59,8 +59,8 @@ export class Journal {
   }
 
   /**
-   * `file` is a real path, whose missing directories are made. `header` holds the members before the lists. Throws a
-   * Problem 409 when an earlier run has left its own there.
+   * `file` is a real path, whose missing directories are created. `header` has the members before the lists. Throws a
+   * Problem 409 when an interrupted run has left its journal there.
    */
   static create(file: RawPath, header: object, owner: FileOwner | null): Journal {
     const parent = path.posix.dirname(file);
@@ -91,7 +91,7 @@ export class Journal {
     }
   }
 
-  /** The one that a run has left at this real path; undefined when there is none. */
+  /** Opens the journal that a run has left for this real path; undefined when there is none. */
   static reopen(file: RawPath): Journal | undefined {
     const name = path.posix.basename(file);
     try {
@@ -107,7 +107,7 @@ export class Journal {
     }
   }
 
-  /** Writes lines of changes that are about to be made, and gives where each begins. They are on the disk then. */
+  /** Writes lines of changes that are about to be made. Returns the offset of each once they are on the disk. */
   append(lines: readonly string[]): number[] {
     let begin = this.#end;
     const begins = lines.map(line => {
@@ -120,7 +120,7 @@ export class Journal {
     return begins;
   }
 
-  /** Takes the line out that begins there, because its change was not made. */
+  /** Blanks the line at this offset, because its change was not made. */
   takeOut(begin: number, line: string): void {
     this.#blank(begin, begin + Buffer.byteLength(line) + 1);
   }
@@ -131,11 +131,11 @@ export class Journal {
   }
 
   /**
-   * Makes a whole document of it and gives it its name. One that was not begun with is removed. Throws an Error when
-   * something else than a manifest stands in its place now.
+   * Makes a complete manifest of the journal and renames it to its place. An empty journal is removed. Throws an Error
+   * when the place contains something other than a manifest now.
    */
   finish(): void {
-    // Nothing is changed before its beginning is written.
+    // Without even a header, no change can have been made.
     if (this.#end === 0) {
       this.discard();
       return;
@@ -145,11 +145,11 @@ export class Journal {
       if (found.change === undefined) this.#blank(found.begin, found.end - 1);
       else last = found;
     }
-    // What another, unfinished end has written is written again.
+    // Cuts off what an interrupted `finish` has written.
     const end = last?.end ?? this.#headerEnd();
     ftruncateSync(this.#descriptor, end);
     this.#end = end;
-    // No comma stands behind the last.
+    // JSON has no comma after the last element.
     if (last !== undefined) this.#blank(last.end - 2, last.end - 1);
     this.#write(`${END_OF_CHANGES}\n"entries": [`);
     let comma = '\n';
@@ -168,7 +168,7 @@ export class Journal {
     this.#close();
   }
 
-  /** Removes it, because nothing was changed or nobody wants it. */
+  /** Removes the journal, because nothing was changed or no undo manifest is wanted. */
   discard(): void {
     const directory = this.#directory;
     directory.telling(() => unlinkSync(directory.at(partial(this.#name))));
@@ -210,7 +210,7 @@ export class Journal {
     }
   }
 
-  /** Lines with an end. */
+  /** The lines that end with a newline. */
   *#texts(until: number): Generator<{ text: string; begin: number; end: number }> {
     const chunk = Buffer.alloc(CHUNK_BYTES);
     let data = Buffer.alloc(0);
@@ -245,7 +245,7 @@ function changeOf(text: string): ChangeLine | undefined {
   }
 }
 
-/** The link as it was before the change. */
+/** The entry of a manifest for the link as it was before the change. */
 function entryOf(change: ChangeLine): string {
   const place = rawMember(change, 'link_path') ?? rawMember(change, 'source_path') ?? '';
   return shownPath(jsonLine({ link_path: place, target: rawMember(change, 'old_target') ?? '' })).trimEnd();

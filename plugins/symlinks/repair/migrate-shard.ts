@@ -1,4 +1,4 @@
-// The visitor of the root of one migration: says which links are moved or copied, and what is in their way.
+// The shard of one migration: plans which links below its root are moved or copied, and reports obstacles.
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
@@ -10,12 +10,12 @@ import { deviceToWriteOn } from './planned-link.ts';
 import { type MoveOptions, MovePlanner, type PlannedMove } from './planned-move.ts';
 
 export interface MigrateShardOptions extends MoveOptions {
-  /** Which of the migrations. */
+  /** The index of the migration. */
   readonly index: number;
   readonly copies: boolean;
-  /** Whether the lines are a plan, or only a report of one. */
+  /** Whether the lines are a plan, with head lines, or only a report. */
   readonly withHeads: boolean;
-  /** Its roots as they are shown. */
+  /** The roots of the migration as users see them. */
   readonly shown: { readonly from: RawPath; readonly to: RawPath };
 }
 
@@ -86,15 +86,15 @@ function obstacleOf(look: () => string | undefined): string | undefined {
 }
 
 interface Ways {
-  /** The number of the file system from which links are taken. */
+  /** The number of the file system from which links are moved. */
   readonly device: number;
-  /** The same for the one to which they go. */
+  /** The number of the file system to which links are moved. */
   readonly toDevice: number;
-  /** How many directories must be made for them: the destination, and those above it that are missing. */
+  /** How many directories must be created: the destination, and its missing parents. */
   readonly newDirectories: number;
 }
 
-/** How links come from `source` to `destination`, or why they cannot. */
+/** The file systems of `source` and `destination`, or why links cannot be moved between them. */
 function waysOf(
   source: RawPath,
   destination: RawPath,

@@ -1,5 +1,5 @@
-// A plan on the disk while it is made and carried out: a file without a name, because a million changes do not fit into
-// memory, and nothing of it is to stay.
+// A plan on the disk while it is made and carried out, because a million changes do not fit into memory. The file has
+// no name, so that nothing of it stays after a crash.
 import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { HeldDirectory } from '../places/held-directory.ts';
@@ -16,7 +16,7 @@ export class PlanFile {
   readonly #descriptor: number;
   readonly #writer: BlockWriter;
   #isOpen = true;
-  /** Where parts end. */
+  /** The offsets at which parts end. */
   readonly #parts: number[] = [];
 
   constructor({ stateDir }: Places, runId: string) {
@@ -49,7 +49,7 @@ export class PlanFile {
     }
   }
 
-  /** Gives its room on the disk back; again does nothing. */
+  /** Closes the file, which frees its space on the disk. Further calls do nothing. */
   close(): void {
     if (this.#isOpen) closeSync(this.#descriptor);
     this.#isOpen = false;

@@ -1,5 +1,5 @@
-// What a run does with one link, decided from how things are before it begins. A dry run and a real one decide alike,
-// because both decide here.
+// What a run does with one link, decided from the state before the run. Dry runs and real runs both use these
+// functions, so they decide alike.
 import { accessSync, constants, lstatSync } from 'node:fs';
 import { reasonText } from '#kit/error-text';
 import { diskPath, isWithin, joined, MAX_TARGET_BYTES, type RawPath, resolved } from '../places/raw-path.ts';
@@ -12,7 +12,7 @@ export interface RewriteOptions {
   readonly rules: readonly RawRule[];
   /** Real paths of the roots. */
   readonly roots: readonly RawPath[];
-  /** Whether links whose targets are missing are treated like others. */
+  /** Whether links with missing targets are treated like others. */
   readonly includeBroken: boolean;
 }
 
@@ -34,7 +34,7 @@ export function plannedRewrite(
   return error === undefined ? { is: 'rewrite', ...found } : { is: 'error', error };
 }
 
-/** The target that the link has once the rewrites are done. */
+/** The target of the link after all rewrites. */
 export function targetAfterRewrites(
   directory: RawPath,
   link: Link,
@@ -46,13 +46,13 @@ export function targetAfterRewrites(
   return planned.is === 'rewrite' ? planned.target : link.target;
 }
 
-/** Why a link at the place, in this directory, cannot have that target; undefined when it can. */
+/** Why a link at `place`, which is in `directory`, cannot have the target; undefined when it can. */
 export function targetFault(directory: RawPath, target: RawPath, place: RawPath): string | undefined {
   if (target.length > MAX_TARGET_BYTES) return `its target would be longer than ${MAX_TARGET_BYTES} bytes`;
   return resolved(directory, target) === place ? 'it would point at itself' : undefined;
 }
 
-/** The number of the file system of a directory, or why nothing can be written there. */
+/** The number of the file system of a directory, or why nothing can be written into the directory. */
 export function deviceToWriteOn(directory: RawPath, pulse: Pulse): number | { readonly obstacle: string } {
   pulse.beat();
   try {

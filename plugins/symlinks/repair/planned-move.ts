@@ -1,5 +1,5 @@
-// What a migration does with one link, decided from how things are before the run begins, and from what the migrations
-// before it will have brought to the same place.
+// What a migration does with one link, decided from the state before the run and from what earlier migrations of the
+// same run will have moved to the same place.
 import { lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { diskPath, isWithin, joined, type RawPath, relocatedTarget, shownPath } from '../places/raw-path.ts';
@@ -10,14 +10,14 @@ import type { TargetLook } from '../walk/target-look.ts';
 import type { Link } from '../walk/visit.ts';
 import { type RewriteOptions, targetAfterRewrites, targetFault } from './planned-link.ts';
 
-/** Real paths of the roots of one migration. */
+/** The real paths of the roots of one migration. */
 export interface Migration {
   readonly from: RawPath;
   readonly to: RawPath;
 }
 
 export interface MoveOptions {
-  /** In their order; those before a migration are done when it begins. */
+  /** All migrations in order; when one begins, those before it are done. */
   readonly migrations: readonly Migration[];
   readonly rewrites: RewriteOptions;
   readonly overwrites: boolean;
@@ -29,7 +29,7 @@ export type PlannedMove =
   /** `replaced` is the target of the link that is overwritten. */
   | { readonly is: 'move'; readonly oldTarget: RawPath; readonly target: RawPath; readonly replaced: RawPath | null };
 
-/** What is at a place: a link with its target, or something else. */
+/** What is at a place: a link with its target, another entry, or nothing. */
 type Occupant = { readonly is: 'link'; readonly target: RawPath } | { readonly is: 'directory' | 'file' } | undefined;
 
 export class MovePlanner {
@@ -43,7 +43,7 @@ export class MovePlanner {
     this.#targets = targets;
   }
 
-  /** Why nothing can be put into the directory that belongs to `directory`; undefined when something can. */
+  /** Why no link can be put into the destination of `directory`; undefined when one can. */
   obstacle(index: number, directory: RawPath): string | undefined {
     const to = this.#migration(index).to;
     for (let place = this.destinationOf(index, directory); isWithin(place, to); place = path.posix.dirname(place)) {
@@ -55,7 +55,7 @@ export class MovePlanner {
     return undefined;
   }
 
-  /** Of the migration with this index; there must be no obstacle. */
+  /** Plans the move of a link by the migration with this index. There must be no obstacle. */
   plan(index: number, directory: RawPath, link: Link): PlannedMove {
     const { rewrites, overwrites } = this.#options;
     const oldTarget = targetAfterRewrites(directory, link, rewrites, this.#targets);
@@ -77,7 +77,7 @@ export class MovePlanner {
     return joined(to, directory === from ? '' : directory.slice(from.length + 1));
   }
 
-  /** When the migration with this index begins. */
+  /** What will be at a place when the migration with this index begins. */
   #occupant(index: number, place: RawPath): Occupant {
     for (let earlier = index - 1; earlier >= 0; earlier -= 1) {
       const { from, to } = this.#migration(earlier);
@@ -87,7 +87,7 @@ export class MovePlanner {
     }
     const occupant = this.#onDisk(place);
     if (occupant?.is !== 'link') return occupant;
-    // Where links are moved to may be rewritten before.
+    // The root to which links are moved may also be one whose links are rewritten before.
     const link = { name: path.posix.basename(place), target: occupant.target };
     return {
       ...occupant,
@@ -95,7 +95,7 @@ export class MovePlanner {
     };
   }
 
-  /** What the migration makes of `source`, a place below its root; undefined when it brings nothing from there. */
+  /** What the migration puts at the destination of `source`, a place below its root; undefined for nothing. */
   #brought(index: number, source: RawPath): Occupant {
     const occupant = this.#onDisk(source);
     if (occupant?.is === 'directory') return this.#bringsAnything(index, source) ? { is: 'directory' } : undefined;

@@ -1,4 +1,4 @@
-// The task after a run was cut off: ends its journal, and removes the temporary links that it was about to rename.
+// The task after an interrupted repair: finishes its journal, and removes its temporary links.
 import path from 'node:path';
 import { removeLeftLinks } from '../places/left-links.ts';
 import { type RawPath, rawMember, rawOf } from '../places/raw-path.ts';
@@ -6,11 +6,11 @@ import { realPlace } from '../places/real-places.ts';
 import type { TaskRun } from '../tasks/task.ts';
 import { Journal } from './journal.ts';
 
-/** Two batches: one is carried out while the next is written down. */
+/** The size of two batches: one may have been carried out while the next was being written to the journal. */
 const UNFINISHED = 2_000;
 
 export interface RecoverInput {
-  /** Where the manifest is to be. */
+  /** The path of the undo manifest that is made of the journal. */
   readonly journal: string;
 }
 

@@ -1,4 +1,4 @@
-// The second half of a repair: carries a plan out, in batches of which each stands in the journal before it begins.
+// The second half of a repair: carries out a plan in batches, each of which is in the journal before it begins.
 import { Problem } from '#core';
 import type { CappedList } from '../tasks/capped-list.ts';
 import { ShardPool } from '../tasks/shard-pool.ts';
@@ -21,7 +21,7 @@ export interface AppliedCounts {
 
 export interface Applying {
   readonly plan: PlanFile;
-  /** Made when the first change is about to be. */
+  /** Gives the journal; the first call, before the first change, creates it. */
   readonly journal: () => Journal;
   readonly report: Report;
   readonly errors: CappedList;
@@ -54,13 +54,13 @@ export class RepairApply {
     run.onBeats(() => this.#pool.beats);
   }
 
-  /** Rejects with a Problem when the run must end early; what was done until then stands in the journal. */
+  /** Rejects with a Problem when the run must end early; the journal has the changes that were made until then. */
   async carryOut(): Promise<void> {
     let begun: Promise<void> = Promise.resolve();
     try {
       for (const part of this.#applying.plan.parts()) {
         for (const batch of batchesOf(part)) {
-          // Written while the batch before is carried out.
+          // Written while the previous batch is carried out.
           const begins = this.#applying.journal().append(batch.lines);
           await begun;
           this.#refuseWhenStopped(batch, begins);
@@ -70,7 +70,7 @@ export class RepairApply {
         await begun;
       }
     } finally {
-      // What was begun is known to be done or not, also where the next batch could not be written down.
+      // Waits for the outcomes of the running batch, even when the next one could not be written to the journal.
       await begun.catch(() => undefined);
       await this.#pool.close();
     }
@@ -140,7 +140,7 @@ function* batchesOf(lines: Iterable<string>): Generator<Batch> {
   if (batch.lines.length > 0) yield batch;
 }
 
-/** The groups in their order, in about `count` parts of one size. */
+/** Divides the groups, in order, into about `count` parts of about equal size. */
 function shares(groups: readonly ApplyGroup[], count: number): ApplyGroup[][] {
   const total = groups.reduce((sum, { lines }) => sum + lines.length, 0);
   const parts: ApplyGroup[][] = [[]];

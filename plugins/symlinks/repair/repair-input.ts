@@ -1,4 +1,4 @@
-// What the task of a repair is given.
+// The input of the repair task.
 
 import type { RewriteRule } from '../contract.ts';
 import type { MountDown } from '../places/mounts-down.ts';
@@ -17,9 +17,9 @@ export interface RepairInput {
   readonly roots: readonly string[];
   readonly rules: readonly RewriteRule[];
   readonly migrations: readonly RootMigration[];
-  /** null when nobody asked for an undo manifest. */
+  /** The path of the undo manifest; null when none is wanted. */
   readonly backupPath: string | null;
-  /** Of what is written for the user; null keeps it the host's. */
+  /** The owner of the undo manifest; null keeps it the host's. */
   readonly owner: FileOwner | null;
   readonly mountsDown: readonly MountDown[];
 }

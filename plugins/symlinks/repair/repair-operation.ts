@@ -1,4 +1,4 @@
-// The repair of links as an operation.
+// The operation that repairs links.
 import type { Host } from '#core';
 import type { Operation, OperationOptions } from '../jobs/operation.ts';
 import { defaultRoots } from '../places/default-roots.ts';

@@ -1,4 +1,4 @@
-// The first half of a repair: every change that it would make, found without making any.
+// The first half of a repair: finds all changes that it would make, and makes none.
 import { Problem } from '#core';
 import { isAtOrBelow, type Places, rootNamed } from '../places/path-rules.ts';
 import { isWithin, type RawPath, rawOf } from '../places/raw-path.ts';
@@ -46,12 +46,12 @@ export class RepairPlan {
   readonly #input: RepairInput;
   readonly #run: TaskRun;
   readonly #migrations: readonly FoundMigration[];
-  /** Links found by the walks that have ended, and the pool of the present one. */
+  /** How many links the walks that have ended have found; `#beatsBefore` are the beats of their threads. */
   #linksBefore = 0;
   #beatsBefore = 0;
   #pool: ShardPool | undefined;
 
-  /** Throws a Problem for paths that may not be used. */
+  /** Throws a Problem when a path may not be used. */
   constructor(input: RepairInput, run: TaskRun) {
     this.#input = input;
     this.#run = run;
@@ -65,14 +65,14 @@ export class RepairPlan {
     run.onBeats(() => this.#beatsBefore + (this.#pool?.beats ?? 0));
   }
 
-  /** Links found until now. */
+  /** How many links were found until now. */
   get links(): number {
     return this.#linksBefore + (this.#pool?.links ?? 0);
   }
 
   /**
-   * `take` gets each directory's lines and how many changes they hold, of roots first, then of one migration after the
-   * other; `part` begins another.
+   * Walks the roots, then one migration after the other. `take` gets the lines of each directory and the number of
+   * changes in them. `part` is called after the roots and after each migration.
    */
   async make(take: (lines: Uint8Array, changes: number) => void, part: () => void): Promise<void> {
     const { rules, includeBroken, overwrites, copies, dryRun } = this.#input;
@@ -192,7 +192,7 @@ function walkedMigrations({ migrations, mountsDown }: RepairInput, places: Place
   return { found, missing, errors };
 }
 
-/** What a migration brings must not be what a later one takes away, for nobody could say before what that is. */
+/** Refuses migrations that share roots: one must not move links that another has brought, which a plan cannot know. */
 function refuseChains(migrations: readonly FoundMigration[]): void {
   for (const [index, { from, shown }] of migrations.entries()) {
     const other = migrations.find(

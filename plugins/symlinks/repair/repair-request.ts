@@ -1,4 +1,4 @@
-// The body of a request to repair links, and what it becomes once its words and paths are checked.
+// The body of a request to repair links, and the checked options that are made of it.
 import { z } from 'zod';
 import { type ContributionList, Problem } from '#core';
 import type { RewriteRule, SymlinkPreset } from '../contract.ts';
@@ -10,7 +10,7 @@ import { withoutSlashes } from './rewrite-rules.ts';
 const MAX_RULES = 100;
 const MAX_MIGRATIONS = 20;
 const MAX_ROOTS = 200;
-/** What a job may hold of it. */
+/** The limit of the options, because the record of a job contains them. */
 const MAX_BYTES = 60_000;
 
 const flag = z.boolean().nullish();
@@ -42,9 +42,9 @@ export type RepairOptions = {
   readonly dry_run: boolean;
   readonly include_broken: boolean;
   readonly presets: readonly string[];
-  /** Empty for the default ones. */
+  /** Empty for the default roots. */
   readonly roots: readonly string[];
-  /** Those of the presets first. */
+  /** The rules of the presets, then those of the request. */
   readonly rewrite_rules: readonly RewriteRule[];
   readonly root_migrations: readonly RootMigration[];
   readonly overwrite_existing: boolean;
@@ -52,7 +52,7 @@ export type RepairOptions = {
   readonly backup_path: string | null;
 };
 
-/** Looks at no disk. Throws a Problem 400 that says what to change. */
+/** The checked options, without a look at the disk. Throws a Problem 400 that says what to change. */
 export function repairOptions(
   body: z.output<typeof repairBody>,
   known: ContributionList<SymlinkPreset>,

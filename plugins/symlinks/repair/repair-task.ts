@@ -1,4 +1,4 @@
-// The task of a repair: plans, and carries the plan out unless it is a dry run.
+// The task of a repair: makes a plan, and carries it out unless it is a dry run.
 import { Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { timeOf } from '../manifest/time-stamp.ts';
@@ -16,7 +16,7 @@ import { journalPlace } from './run-journal.ts';
 
 type Counts = Pick<RepairPlan['counts'], 'changed' | 'moved' | 'copied'>;
 
-/** Throws the Problems of a repair that cannot begin, without beginning it. */
+/** Throws a Problem when the repair could not begin. */
 export async function checkRepair(input: RepairInput, run: TaskRun): Promise<null> {
   new RepairPlan(input, run);
   return null;
@@ -93,7 +93,7 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
       throw done() === 0 ? error : withUndo(error, done(), shownPath(place));
     } finally {
       run.onProgress(shown('finalizing'));
-      // The end of the journal may need the room that the plan takes.
+      // Frees the space of the plan, which the journal may need to be finished.
       file.close();
       if (done() === 0 || !isKept) journal?.discard();
       else if (journal !== undefined) end(journal, done(), shownPath(partial(place)));
@@ -110,7 +110,7 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
   }
 }
 
-/** Throws a Problem 503 when its end cannot be written: it then stays as it is, for the next start. */
+/** Finishes the journal. Throws a Problem 503 when that fails: the journal then stays as it is for the next start. */
 function end(journal: Journal, done: number, place: string): void {
   try {
     journal.finish();
@@ -124,7 +124,7 @@ function end(journal: Journal, done: number, place: string): void {
   }
 }
 
-/** The same fault, and how to undo what was done before it. */
+/** A Problem with the same message, extended by how to undo the changes that were made before. */
 function withUndo(error: unknown, done: number, place: string): Problem {
   const { status, code } = error instanceof Problem ? error : { status: 500, code: undefined };
   const told = `${(error as Error).message} Before that ${done} links were changed, moved or copied; ${place} undoes it.`;

@@ -1,4 +1,4 @@
-// The answers about repairs.
+// The schema of the answer to a repair.
 import { z } from 'zod';
 
 const count = z.int().nonnegative();

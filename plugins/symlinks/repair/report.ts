@@ -1,4 +1,5 @@
-// The changes of one run, all of them: those that an answer can hold, and a file with the rest where there are more.
+// The report of all changes of one run: lists as long as an answer can contain, and a file with all changes if there
+// are more.
 import { closeSync, openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -26,7 +27,7 @@ export class Report {
   readonly moves = new CappedList();
   readonly #places: Places;
   readonly #id: string;
-  /** Lines while the lists hold them all. */
+  /** The lines that are not in a file yet, because the lists contain them all. */
   readonly #waiting: Uint8Array[] = [];
   #file: ReportFile | undefined;
   #fault: Report['fault'] = null;
@@ -63,12 +64,12 @@ export class Report {
     });
   }
 
-  /** Why there is no file though the lists are cut. */
+  /** Why there is no file although the lists are cut. */
   get fault(): { readonly link_path: string; readonly error: string } | null {
     return this.#fault;
   }
 
-  /** The path of the file; null when the lists hold everything. */
+  /** Completes the file and gives its path; null when the lists contain everything, or writing has failed. */
   finish(): string | null {
     if (this.#file === undefined) return null;
     const file = this.#file;
@@ -78,7 +79,7 @@ export class Report {
     return shownPath(file.path);
   }
 
-  /** A disk that takes no more costs the file and nothing else: what was done is done, and a preview is told. */
+  /** Writes to the file. When the disk is full, the file is removed and the run goes on without it. */
   #writing(file: ReportFile, write: (file: ReportFile) => void): void {
     try {
       write(file);
@@ -116,7 +117,7 @@ export class Report {
   }
 }
 
-/** Leaves room for one more. */
+/** Removes the oldest reports, so that one more may be added. */
 function keepNewest(directory: HeldDirectory): void {
   const reports = readdirSync(directory.at('.'), { encoding: 'latin1' }).filter(name => name.endsWith('.jsonl'));
   const ages = new Map(reports.map(name => [name, statSync(directory.at(name)).mtimeMs]));

@@ -1,14 +1,14 @@
-// The rules by which targets are rewritten: prefixes of whole parts of paths, of which the first that fits is applied
-// once.
+// The rules by which targets are rewritten. A prefix matches whole parts of a path; the first rule that matches is
+// applied once.
 import type { RawPath } from '../places/raw-path.ts';
 
-/** A rule whose prefixes are raw and have no slashes at their ends; `to` is empty for the root. */
+/** A rule with raw prefixes without trailing slashes; `to` is empty for the root directory. */
 export interface RawRule {
   readonly from: RawPath;
   readonly to: RawPath;
 }
 
-/** The target that the first fitting rule makes, and that rule's place in the list; undefined when none fits. */
+/** The rewritten target and the index of the first rule that matches; undefined when none matches. */
 export function rewritten(target: RawPath, rules: readonly RawRule[]): { target: RawPath; rule: number } | undefined {
   for (const [rule, { from, to }] of rules.entries()) {
     if (target === from) return { target: to === '' ? '/' : to, rule };

@@ -1,4 +1,4 @@
-// The visitor of the roots of a repair: says which targets are rewritten.
+// The shard of the rewrites of a repair: plans which targets are rewritten.
 
 import type { RewriteRule } from '../contract.ts';
 import { joined, jsonLine, moreMembers, shownPath } from '../places/raw-path.ts';
@@ -8,9 +8,9 @@ import { headLine } from './plan.ts';
 import { deviceToWriteOn, plannedRewrite, type RewriteOptions } from './planned-link.ts';
 
 export interface RewriteShardOptions extends RewriteOptions {
-  /** The rules as they are shown, in the same order. */
+  /** The rules as users see them, in the same order. */
   readonly shownRules: readonly RewriteRule[];
-  /** Whether the lines are a plan, or only a report of one. */
+  /** Whether the lines are a plan, with head lines, or only a report. */
   readonly withHeads: boolean;
 }
 

@@ -1,30 +1,30 @@
-// What is to be done for one entry of a manifest, decided from what stands in its place. A restore, its dry run and a
-// comparison all ask here, and so agree.
+// What is done for one entry of a manifest, decided from what is at its path now. Restores, dry runs and comparisons
+// all use this, so they agree.
 import type { ManifestChange, ManifestEntry, ManifestItem } from '../manifest/manifest-reader.ts';
 import type { RawPath } from '../places/raw-path.ts';
 
-/** What stands at a path. A link of a preview that another entry would make tells its target to `holds` alone. */
+/** What is at a path. `target` is null for a link that a preview would have made; only `holds` knows its target. */
 export type Standing =
   | { readonly kind: 'nothing' | 'directory' | 'file' }
   | { readonly kind: 'link'; readonly target: RawPath | null; holds(target: RawPath): boolean };
 
 export type Action = 'create' | 'overwrite' | 'skip_unchanged' | 'skip_existing' | 'skip_missing_target';
 
-/** A link is put in the place of what stands there, or is taken away. */
+/** A step puts a link at a path, in place of `instead`, or removes the link there. */
 export interface Step {
   readonly path: RawPath;
-  /** null takes the link away. */
+  /** null removes the link. */
   readonly target: RawPath | null;
   readonly instead: Standing;
 }
 
 export interface Decision {
   readonly action: Action;
-  /** The path that a user is told of, and the target that it has afterwards; null when it is taken away. */
+  /** The path that is reported; `target` is the target of its link afterwards, null when the link is removed. */
   readonly path: RawPath;
   readonly target: RawPath | null;
   readonly present: Standing;
-  /** In this order; a link that moves back stands in its old place before it leaves its new one. */
+  /** The steps in order: a link that moves back is put at its old path before it is removed from its new one. */
   readonly steps: readonly Step[];
 }
 
@@ -38,9 +38,8 @@ export function pathsOf(item: ManifestItem): readonly RawPath[] {
 }
 
 /**
- * Restores an entry, or undoes a change, from what stands at each of `pathsOf`. A link that still holds what the repair
- * wrote gets back what it was; any other counts as existing. Throws an EntryError where a directory stands in the
- * place.
+ * How to restore an entry, or undo a change, from what is at each of `pathsOf`. A link that is still as the repair made
+ * it gets its old target back; any other counts as existing. Throws an EntryError when a directory is in the way.
  */
 export function decide(item: ManifestItem, standing: readonly Standing[], overwrite: boolean): Decision {
   const [first = NOTHING, second = NOTHING] = standing;
@@ -87,15 +86,15 @@ function undoMove(change: Relocation, source: Standing, moved: Standing, overwri
   if (!isOurs && !isBack(change, moved) && !overwrite)
     return { action: 'skip_existing', path: targetPath, target: replacedTarget, present: moved, steps: [] };
   const decision = decideEntry({ linkPath: sourcePath, target: oldTarget }, source, overwrite);
-  // While something else stands in its old place, the link stays in its new one.
+  // While something else is at its old path, the link stays at its new one.
   if (decision.action === 'skip_existing' || isBack(change, moved)) return decision;
-  // What others have put in the new place is replaced on request, and never only taken away.
+  // An entry at the new path that is not from the repair may be replaced on request, but is never just removed.
   if (!isOurs && (replacedTarget === null || moved.kind !== 'link')) return decision;
   const steps = [...decision.steps, { path: targetPath, target: replacedTarget, instead: moved }];
   return { ...decision, action: decision.action === 'create' ? 'create' : 'overwrite', steps };
 }
 
-/** Whether the place to which a link was moved or copied is again as it was before. */
+/** Whether the path to which a link was moved or copied is as it was before. */
 function isBack({ replacedTarget }: Relocation, standing: Standing): boolean {
   return replacedTarget === null ? standing.kind === 'nothing' : holds(standing, replacedTarget);
 }

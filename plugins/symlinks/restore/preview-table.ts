@@ -1,5 +1,5 @@
-// What a preview would have changed so far, by path, in memory that threads share: enough to tell that a path which the
-// preview has dealt with already is no more as the disk says. It holds hashes; a table that is full forgets.
+// What a preview would have changed so far, by path, in memory that threads share: for a path that the preview has
+// changed already, the disk is not right any more. The table holds only hashes; when it is full, changes are not kept.
 import type { RawPath } from '../places/raw-path.ts';
 import type { Standing } from './decision.ts';
 
@@ -9,7 +9,7 @@ const MOST_SLOTS = 1 << 24;
 const MAX_TRIES = 64;
 const [FREE, NOTHING, DIRECTORY] = [0, 1, 2];
 
-/** For a preview of this many paths. The memory is taken from the system where it is used first. */
+/** Memory for a preview of this many paths. The system provides its pages only when they are first used. */
 export function previewMemory(paths: number): SharedArrayBuffer {
   let slots = LEAST_SLOTS;
   while (slots < 2 * paths && slots < MOST_SLOTS) slots *= 2;
@@ -23,7 +23,7 @@ export class PreviewTable {
     this.#slots = new Uint32Array(memory);
   }
 
-  /** What the preview has put at the path; undefined when it has not touched it. */
+  /** What the preview has put at the path; undefined when it has not changed the path. */
   get(path: RawPath): Standing | undefined {
     const at = this.#find(path);
     const value = at === undefined ? FREE : this.#slots[at + 1];
@@ -33,7 +33,7 @@ export class PreviewTable {
     return { kind: 'link', target: null, holds: target => linkState(target) === value };
   }
 
-  /** Says that a link with this target stands there now; null says that nothing does. */
+  /** Notes that a link with this target is at the path now; null stands for nothing. */
   setLink(path: RawPath, target: RawPath | null): void {
     this.#set(path, target === null ? NOTHING : linkState(target));
   }
@@ -49,7 +49,7 @@ export class PreviewTable {
     this.#slots[at + 1] = value;
   }
 
-  /** The slot of the path, or a free one for it; undefined when the table is full there. */
+  /** The slot of the path, or a free one; undefined when there is none within `MAX_TRIES` slots. */
   #find(path: RawPath): number | undefined {
     const slots = this.#slots;
     const check = checkOf(path);

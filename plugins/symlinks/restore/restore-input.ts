@@ -1,4 +1,4 @@
-// What the tasks of a restore and a comparison are given.
+// The input of the tasks that restore and compare.
 import type { MountDown } from '../places/mounts-down.ts';
 
 export interface RestoreInput {

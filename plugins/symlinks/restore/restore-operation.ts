@@ -1,4 +1,4 @@
-// The restore of a manifest as an operation.
+// The operation that restores a manifest.
 import type { Host } from '#core';
 import type { Operation, OperationOptions } from '../jobs/operation.ts';
 import { mountsDown } from '../places/mounts-down.ts';

@@ -1,4 +1,4 @@
-// The requests to restore and to compare a manifest, what they become once their paths are checked, and the answers.
+// The requests to restore and to compare a manifest, the checked options that are made of them, and the answers.
 import { z } from 'zod';
 import { queryBoolean, queryInteger } from '#kit/query-values';
 import { manifestPathOf } from '../manifest/manifest-path.ts';
@@ -85,7 +85,7 @@ export const compareAnswer = z.lazy(() =>
 export type RestoreResult = z.output<typeof restoreAnswer>;
 export type CompareResult = z.output<typeof compareAnswer>;
 
-/** Looks at no disk. Throws a Problem 400 that says what to change. */
+/** The checked options, without a look at the disk. Throws a Problem 400 that says what to change. */
 export function restoreOptions(body: z.output<typeof restoreBody>, places: Places): RestoreOptions {
   return {
     process_name: body.process_name?.trim() || null,

@@ -1,4 +1,4 @@
-// The routes that restore a manifest, or say what that would do.
+// The routes that restore a manifest, or preview that.
 import type { z } from 'zod';
 import type { Host } from '#core';
 import { queueJob, startedJob } from '../jobs/job-wire.ts';

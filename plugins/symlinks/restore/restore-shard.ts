@@ -1,5 +1,5 @@
-// Restores a part of a manifest in a thread, or says what that would do. Whether targets exist is asked before anything
-// is written, because a question that is never answered makes the part begin again in another thread.
+// The shard that restores a part of a manifest, or previews that. It asks whether targets exist before it writes
+// anything, because a question that is never answered makes another thread begin the part again.
 import { reasonText } from '#kit/error-text';
 import type { ManifestItem } from '../manifest/manifest-reader.ts';
 import { lostBytes, MAX_TARGET_BYTES, type RawPath, resolved, shownPath } from '../places/raw-path.ts';
@@ -12,31 +12,31 @@ const MAX_PATH_BYTES = 4_096;
 
 export interface RestoreShardOptions extends RestoredTreeOptions {
   readonly overwrites: boolean;
-  /** Whether links are restored whose targets are missing. */
+  /** Whether links with missing targets are restored too. */
   readonly restoreBroken: boolean;
 }
 
 export interface RestoreRequest {
-  /** null stands for an element of the manifest that is none. */
+  /** null stands for an invalid element of the manifest. */
   readonly items: readonly (ManifestItem | null)[];
   readonly unreachable: readonly RawPath[];
-  /** How many examples of each action are of use. */
+  /** How many examples of each action are wanted at most. */
   readonly sampleLimit: number;
 }
 
-/** One element and what becomes of it, as clients see it. */
+/** One element and what is done with it, in the wire form. */
 export interface Sample {
   readonly action: Action;
   readonly link_path: string;
-  /** null for a link that is taken away. */
+  /** null for a link that is removed. */
   readonly target: string | null;
   readonly current_target?: string | null;
-  /** The bytes of those that are not UTF-8. */
+  /** The bytes of members that are not UTF-8, by their names. */
   readonly raw_base64?: Readonly<Record<string, string>>;
 }
 
 interface PlacedSample extends Sample {
-  /** Place in the part. */
+  /** The index in the part. */
   readonly index: number;
 }
 
@@ -45,7 +45,7 @@ export interface RestoreError {
   readonly error: string;
 }
 
-/** What becomes of an element: what is done, or why nothing can be. */
+/** What is done with an element: an action, or why there is none. */
 export type Fate = Action | 'invalid' | 'failed';
 
 export interface RestoreAnswer {
@@ -53,7 +53,7 @@ export interface RestoreAnswer {
   readonly samples: readonly PlacedSample[];
   /** Why elements failed. */
   readonly errors: readonly RestoreError[];
-  /** Directories whose content is unknown; the links to them were treated as if they led somewhere. */
+  /** Directories whose content is unknown; targets in them were taken to exist. */
   readonly silent: readonly RestoreError[];
 }
 
@@ -111,7 +111,7 @@ class PartRestore {
   #lacksTarget(item: ManifestItem, targets: TargetLook): boolean {
     const [directory = ''] = pathsOf(item).map(path => this.#tree.directoryOf(path));
     if (!('kind' in item)) return targets.presence(directory, item.target) === 'missing';
-    // To take a copy away needs no target.
+    // A copy is removed even when its target is missing.
     return item.kind !== 'copy' && targets.presence(directory, item.oldTarget) === 'missing';
   }
 
@@ -135,7 +135,7 @@ class PartRestore {
     }
   }
 
-  /** The link is back, so the directories that were made for it go when the last one has left them. */
+  /** Removes directories that the repair created for the link, as far as they are empty now. */
   #removeMade(item: ManifestItem): void {
     if (!('kind' in item) || item.kind === 'rewrite' || item.newDirectories === 0) return;
     try {
@@ -161,7 +161,7 @@ class PartRestore {
   }
 }
 
-/** With normalised paths. Throws an EntryError for a path or a target that no link can have. */
+/** The item with normalised paths. Throws an EntryError for a path or a target that no link can have. */
 function checkedItem(item: ManifestItem): ManifestItem {
   if (!('kind' in item)) return { linkPath: checkedPath(item.linkPath), target: checkedTarget(item.target) };
   const targets = { oldTarget: checkedTarget(item.oldTarget), newTarget: checkedTarget(item.newTarget) };

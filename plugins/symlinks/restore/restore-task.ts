@@ -1,5 +1,5 @@
-// Restores a manifest, or says what that would do, part by part in the order of the manifest: each part in a thread,
-// one after the other, because what one does may lie in the way of the next.
+// Restores a manifest, or previews that, part by part in the order of the manifest. Threads restore the parts one after
+// the other, because the result of one part may matter for the next.
 import { closeSync } from 'node:fs';
 import { Problem } from '#core';
 import { Manifest, type ManifestItem, openManifest } from '../manifest/manifest-reader.ts';
@@ -25,10 +25,10 @@ import type { Base } from './restored-tree.ts';
 import { Samples } from './samples.ts';
 
 const PART = 512;
-/** A move and its directories take several places in the memory of a preview. */
+/** How many paths of the preview table an item needs on average: a move and its directories need several. */
 const PATHS_PER_ITEM = 2;
 
-/** Throws the Problems of a restore that cannot begin, without beginning it. */
+/** Throws a Problem when the restore could not begin. */
 export async function checkRestore({ manifestPath }: RestoreInput, { places }: TaskRun): Promise<null> {
   allowedPlace(rawOf(manifestPath), 'manifest_path', places);
   closeSync(openManifest(manifestPath));
@@ -103,7 +103,7 @@ class Restore {
   readonly #manifest: Manifest;
   readonly #run: TaskRun;
   readonly #counts: Partial<Record<Fate | 'replaced_files', number>> = {};
-  /** Places of which it was told that they do not answer. */
+  /** Places that were already reported as not answering. */
   readonly #silent = new Set<string>();
   #done = 0;
 
@@ -131,7 +131,7 @@ class Restore {
     this.#run.onProgress(() => this.#progress());
     try {
       let begun: Promise<void> = Promise.resolve();
-      // Read while the part before is restored.
+      // The next part is read while the previous one is restored.
       for (const items of partsOf(this.#manifest.items())) {
         await begun;
         if (this.#run.isStopped) throw stopped();
@@ -212,7 +212,7 @@ function* partsOf(items: Iterable<ManifestItem | null>): Generator<(ManifestItem
   if (part.length > 0) yield part;
 }
 
-/** Throws a Problem 400 for a root that is no path; the places of its links are looked at one by one. */
+/** Throws a Problem 400 for a root that is not a valid path. The places of its links are checked one by one. */
 function baseOf(root: string, places: Places): Base {
   const shown = rawOf(checkedPath(root, `The root ${root} of the manifest`, places));
   return { shown, real: realPlace(shown) };

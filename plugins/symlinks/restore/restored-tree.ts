@@ -1,5 +1,5 @@
-// The tree into which a manifest is restored: what stands at its paths, and how links are put there. A path leads only
-// through real directories, from a root of the manifest on, and never into a protected place.
+// The tree into which a manifest is restored: reads what is at its paths, and puts links there. Below a root of the
+// manifest a path must lead only through real directories, and never into a protected place.
 import { accessSync, constants, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { HeldDirectory, linkTarget } from '../places/held-directory.ts';
@@ -11,27 +11,27 @@ import type { Pulse } from '../tasks/pulse.ts';
 import { EntryError, type Standing, type Step } from './decision.ts';
 import { PreviewTable } from './preview-table.ts';
 
-/** Directories that are held at once, for changes that lead from one to another. */
+/** How many directories are held open at once; a change may lead from one to another. */
 const MAX_HELD = 4;
 
-/** A root as the manifest calls it, and where it really is. */
+/** A root: its path in the manifest, and its real path. */
 export interface Base {
   readonly shown: RawPath;
   readonly real: RawPath;
 }
 
 export interface RestoredTreeOptions {
-  /** Within which paths must lie; none means anywhere that is not protected. */
+  /** The roots within which paths must lie. Without any, all places are allowed that are not protected. */
   readonly bases: readonly Base[];
   /** With real paths. */
   readonly places: Places;
-  /** Nothing is restored below these. */
+  /** Mounts that are down; nothing is restored below them. */
   readonly mountsDown: readonly MountDown[];
-  /** Of the job, for the names of what is made on the way. */
+  /** The id of the job, for the names of temporary links. */
   readonly runId: string;
-  /** Of a preview, which writes nothing; null otherwise. */
+  /** The memory of a preview, which writes nothing to the disk; null for a real restore. */
   readonly preview: SharedArrayBuffer | null;
-  /** Follows the name of a file that a link replaces. */
+  /** A suffix for the name under which a file is kept that a link replaces. */
   readonly stamp: string;
 }
 
@@ -40,11 +40,11 @@ interface Parent {
   readonly real: RawPath;
   /** null while it does not exist. */
   readonly held: HeldDirectory | null;
-  /** The nearest directory above that exists, or itself. */
+  /** The directory itself, or its nearest ancestor that exists. */
   readonly above: RawPath;
-  /** Whether a name was looked for in it that was not there. */
+  /** Whether a name was missing in it before. */
   lacksNames: boolean;
-  /** Whether links can be made in `above`, once that was asked. */
+  /** Whether it was found that links can be made in `above`. */
   isWritable: boolean;
 }
 
@@ -62,14 +62,12 @@ export class RestoredTree {
     this.#preview = options.preview === null ? null : new PreviewTable(options.preview);
   }
 
-  /**
-   * The real path of the directory of a link, whether it exists or not. Throws an EntryError for one that may not be.
-   */
+  /** The real path of the directory of a link, which need not exist. Throws an EntryError when it may not be used. */
   directoryOf(link: RawPath): RawPath {
     return this.#parent(link).real;
   }
 
-  /** Throws an EntryError where the path may not be used. */
+  /** What is at the path of a link. Throws an EntryError when the path may not be used. */
   standing(link: RawPath): Standing {
     const parent = this.#parent(link);
     const { real, held, above } = parent;
@@ -81,9 +79,9 @@ export class RestoredTree {
       return NOTHING;
     }
     this.#pulse.beat();
-    // To read a link that is not there is an error, which costs three times as much as the question.
+    // Reading a missing link throws an error, which costs three times as much as this question.
     if (parent.lacksNames && held.entry(name) === undefined) return NOTHING;
-    // A preview writes nothing, and the way through the descriptor costs twice as much.
+    // A preview uses the plain path, because reading through the descriptor costs twice as much.
     const target = this.#preview === null ? held.target(name) : linkTarget(diskPath(joined(real, name)));
     if (target !== undefined) return { kind: 'link', target, holds: other => other === target };
     const entry = held.entry(name);
@@ -92,12 +90,12 @@ export class RestoredTree {
     return NOTHING;
   }
 
-  /** Takes the step, or notes it in a preview. Throws an EntryError when the place is no longer as it was. */
+  /** Carries out a step, or notes it in a preview. Throws an EntryError when the path has changed meanwhile. */
   take({ path: link, target, instead }: Step): void {
     const parent = this.#parent(link);
     const name = path.posix.basename(link);
     this.#pulse.beat();
-    // Where nothing can be written, a preview says so too.
+    // Checked in a preview too, so that it reports places that cannot be written.
     if (!parent.isWritable) accessSync(diskPath(parent.above), constants.W_OK | constants.X_OK);
     parent.isWritable = true;
     if (this.#preview === null) this.#write(this.#made(link, parent), name, target, instead);
@@ -107,7 +105,7 @@ export class RestoredTree {
     }
   }
 
-  /** Removes the directory of the link and those above it, `count` in all, as far as they are empty. */
+  /** Removes the directory of the link and its parents, `count` in all, as far as they are empty. */
   removeEmpty(link: RawPath, count: number): void {
     if (this.#preview !== null) return;
     const parent = this.#parent(link);
@@ -202,7 +200,7 @@ export class RestoredTree {
       }
   }
 
-  /** Where the preview would have put a link in place of a missing directory. */
+  /** Throws an EntryError when the preview would have put a link at the path of a missing directory. */
   #refuseBelowLinks(real: RawPath, above: RawPath): void {
     for (const missing of missingOf({ real, above }))
       if (this.#preview?.get(missing)?.kind === 'link') throw noDirectory();
@@ -228,7 +226,7 @@ function removeIfEmpty(real: RawPath): boolean {
   }
 }
 
-/** The directories that would have to be made, the deepest one first. */
+/** The directories that are missing, the deepest one first. */
 function missingOf({ real, above }: Pick<Parent, 'real' | 'above'>): RawPath[] {
   const missing: RawPath[] = [];
   for (let place = real; place !== above; place = path.posix.dirname(place)) missing.push(place);

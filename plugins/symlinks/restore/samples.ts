@@ -1,5 +1,5 @@
-// Examples of what a restore would do: the first ones in the order of the manifest, and some of each action that
-// occurs, so that a long unchanged beginning hides nothing.
+// Examples of what a restore would do: the first ones of the manifest, and some of each action that occurs, so that a
+// long unchanged beginning does not hide other actions.
 import type { Action } from './decision.ts';
 
 const EACH = 10;
@@ -17,14 +17,14 @@ export class Samples<Sample> {
     this.#limit = limit;
   }
 
-  /** `index` is the place in the manifest, and grows from call to call. */
+  /** `index` is that of the element in the manifest, and grows from call to call. */
   add(action: Action, index: number, sample: Sample): void {
     const known = this.#byAction.get(action) ?? [];
     this.#byAction.set(action, known);
     if (known.length < this.#limit) known.push({ index, sample });
   }
 
-  /** At most as many as the limit, in the order of the manifest. */
+  /** The chosen examples, at most as many as the limit, in the order of the manifest. */
   chosen(): Sample[] {
     const lists = [...this.#byAction.values()];
     const each = Math.min(EACH, Math.floor(this.#limit / Math.max(1, lists.length)));

@@ -1,4 +1,4 @@
-// The task after a restore was cut off: removes the temporary links that it was about to rename.
+// The task after an interrupted restore: removes its temporary links.
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Manifest } from '../manifest/manifest-reader.ts';
@@ -7,7 +7,7 @@ import type { RawPath } from '../places/raw-path.ts';
 import type { TaskRun } from '../tasks/task.ts';
 import { pathsOf } from './decision.ts';
 
-/** Directories between two turns of the event loop, in which the host hears that this lives. */
+/** After how many directories the event loop runs, so that the host hears that this process is alive. */
 const STRIDE = 64;
 
 export interface TidyInput {
@@ -17,7 +17,7 @@ export interface TidyInput {
 export async function tidyRestore({ manifestPath }: TidyInput, run: TaskRun): Promise<null> {
   const manifest = Manifest.open(manifestPath);
   try {
-    // Of each list of paths the last directory, because links of one directory stand together.
+    // The last directory by the index of the path in its item: links of one directory follow each other.
     const last: RawPath[] = [];
     let looked = 0;
     for (const item of manifest.items()) {
