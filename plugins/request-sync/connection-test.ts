@@ -1,4 +1,4 @@
-// Tries an address and a key that somebody has typed in. Nothing is stored.
+// Tries an address and a key that a user has typed in, and stores nothing.
 import { type Host, Problem } from '#core';
 import { WorkQueue } from '#kit/work-queue';
 import { HttpRequestManager } from './http-request-manager.ts';
@@ -9,12 +9,12 @@ import { normalAddress } from './topology.ts';
 const LIMIT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 const MAX_PORT = 65_535;
-/** What answers show in place of a key. */
+/** The mask that answers show in place of a key. */
 const MASK = '********';
-/** What a header can hold. */
+/** Keys that can be sent in a header. */
 const SENDABLE = /^[\x20-\x7e]+$/;
 
-/** The remote's own status. Throws a Problem 400 that says what is wrong. */
+/** The status of the request manager. Throws a Problem 400 that says what is wrong. */
 export async function testConnection(
   host: Host,
   { url, apiKey }: { readonly url: string; readonly apiKey: string },
@@ -35,7 +35,7 @@ export async function testConnection(
   });
   try {
     const status = await remote.status();
-    // Without a key the status is told to everybody.
+    // Checked separately, because the status is answered without a key.
     const refusal = await remote.keyRefusal().catch(() => undefined);
     if (refusal !== undefined) throw new Problem(400, `Remote answered HTTP ${refusal}: the key was refused`);
     return status;

@@ -1,5 +1,5 @@
-// One cycle after the other: reads the primary, and brings the subordinates in line. Nothing is told to anybody that
-// cannot be saved.
+// The cycles of replication: each reads the primary and brings the subordinates in line. Nothing is changed on a
+// subordinate while the state cannot be saved.
 import { WorkQueue } from '#kit/work-queue';
 import { holdsWarning, primaryIds } from './deletions.ts';
 import { adoptLabels, type Labelled } from './labels.ts';
@@ -21,15 +21,13 @@ export interface CycleParts {
   readonly settings: SubordinateSettings & PrimarySettings;
   readonly primary: Peer;
   readonly subordinates: readonly Peer[];
-  /** Of all configured subordinates, also of those that are not ready. */
+  /** The labels of all configured subordinates, including those that are not ready. */
   readonly labels: readonly string[];
   /** Saves the state. Rejects when it cannot be saved. */
   readonly save: () => Promise<void>;
-  /** The same at the end of a cycle, where the time of it need not be saved at once. */
+  /** Saves the state at the end of a cycle; the time of the cycle alone need not be saved at once. */
   readonly saveCycle: () => Promise<void>;
-  /**
-   * Called after each change of the state; saves it when the last time is long ago, and then rejects as `save` does.
-   */
+  /** Called after each change of the state. Saves it if the last save is long ago, and then rejects as `save` does. */
   readonly changed: () => Promise<void>;
   readonly nowMs: () => number;
   /** See `SubordinateParts`. */
@@ -40,11 +38,11 @@ export interface CycleReport {
   /** What is wrong with the primary; null when nothing is. */
   readonly error: string | null;
   readonly warnings: readonly string[];
-  /** Whether a subordinate needs another turn at once. */
+  /** Whether a subordinate needs another cycle at once. */
   readonly hasMore: boolean;
 }
 
-/** Cycles with the same settings and peers; with others a new object begins by reading the whole list. */
+/** Cycles with the same settings and peers. Other ones need a new object, which begins by reading the whole list. */
 export class Cycles {
   readonly #with: CycleParts;
   readonly #primary: Primary;
@@ -58,7 +56,7 @@ export class Cycles {
     this.#subordinates = subordinates.map(peer => new Subordinate({ ...parts, ...peer, group }));
   }
 
-  /** Rejects when the state cannot be saved. */
+  /** Runs one cycle. Rejects when the state cannot be saved. */
   async run(): Promise<CycleReport> {
     const { state, primary, subordinates, save, saveCycle } = this.#with;
     await adoptLabels(state, subordinates);
@@ -73,7 +71,7 @@ export class Cycles {
     }
     if (fault === null) this.#forgetFailures();
     const due = await this.#plan();
-    // Before the first call that changes anything it must be known that its outcome can be kept.
+    // Saved before the first call that changes anything, to be sure that its outcome can be saved.
     if ([...due.values()].some(({ length }) => length > 0)) await save();
     const outcomes = await this.#settle(due);
     await saveCycle();
@@ -96,8 +94,8 @@ export class Cycles {
   }
 
   /**
-   * For each subordinate the fingerprints about which something is to be done: oldest request first, and behind them
-   * what has failed, that which has waited longest first.
+   * For each subordinate the fingerprints about which something is to be done: first those that have not failed, with
+   * the oldest request first, then those that have failed, with the oldest failure first.
    */
   async #plan(): Promise<ReadonlyMap<Subordinate, readonly string[]>> {
     const { state } = this.#with;
@@ -106,7 +104,7 @@ export class Cycles {
       for (const [subordinate, list] of due) {
         const plan = subordinate.plan(fingerprint);
         if (plan === 'due') list.push(fingerprint);
-        // What nobody wants any more has not failed.
+        // A fingerprint about which nothing is to be done has not failed any more.
         else if (plan === 'settled' && state.failed.size > 0)
           state.failed.delete(failureKey(fingerprint, subordinate.label));
       }
@@ -140,14 +138,14 @@ export class Cycles {
     });
   }
 
-  /** A failure in the future was noted while the clock was wrong. */
+  /** Sets the time of failures in the future, which were noted while the clock was wrong, to now. */
   #correctTimes(): void {
     const { state, nowMs } = this.#with;
     const now = timestamp(nowMs());
     for (const failure of state.failed.values()) if (failure.failed_at > now) failure.failed_at = now;
   }
 
-  /** Of requests and subordinates that are there no more. */
+  /** Forgets the failures of requests and subordinates that do not exist any more. */
   #forgetFailures(): void {
     const { state } = this.#with;
     const labels = new Set(this.#with.labels);

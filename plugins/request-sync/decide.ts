@@ -1,13 +1,13 @@
-// What is to be done next about one fingerprint on one subordinate: the decision table, as a pure function.
+// The decision table: what to do next about one fingerprint on one subordinate, as a pure function.
 import type { Group } from './group.ts';
 import { type Holding, isFor, ownIds, withoutSeasons } from './holding.ts';
 import { AVAILABLE, type Media, REQUEST_STATUS, type RemoteRequest, type Title, union } from './remote-request.ts';
 
 const { pending, declined } = REQUEST_STATUS;
-/** Whoever has one of these bits approves by asking: admin, manage requests, auto-approve of all kinds. */
+/** Permissions whose users' requests are approved at once: admin, manage requests, auto-approve of all kinds. */
 const APPROVING = 2 | 16 | 128 | 256 | 512 | 32_768 | 65_536 | 131_072;
 
-/** `options` of the configuration. */
+/** The members of `options` in the configuration. */
 export interface SyncOptions {
   readonly sync_pending: boolean;
   readonly sync_approved: boolean;
@@ -17,13 +17,13 @@ export interface SyncOptions {
   readonly pending_without_approval: 'create' | 'hold';
 }
 
-/** What was learnt of the subordinate while this fingerprint is dealt with. */
+/** What the subordinate has answered since the work on this fingerprint began. */
 export interface View {
-  /** undefined before it was asked for; null where the subordinate said nothing of it. */
+  /** undefined before the title was asked for; null when the subordinate could not give it. */
   readonly title?: Title | null;
-  /** By id; null for one that is not there any more. */
+  /** Requests by id; null for one that does not exist any more. */
   readonly requests: ReadonlyMap<number, RemoteRequest | null>;
-  /** The user with the address of the group; undefined before it was asked for, null where there is none. */
+  /** The user with the e-mail address of the group; undefined before the users were asked for, null for none. */
   readonly user?: { readonly id: number; readonly permissions: number } | null;
   /** Whether the subordinate refused to change the pending request. */
   readonly isEditRefused?: boolean;
@@ -40,30 +40,30 @@ export interface Situation {
   readonly options: SyncOptions;
 }
 
-/** What a step is for; it stands in front of the error when the step fails. */
+/** The purpose of a step, by which the error begins when the step fails. */
 export type Purpose = 'create' | 'seasons' | 'approve' | 'decline' | 'delete';
 
 export interface Creation {
   readonly kind: 'create';
   readonly purpose: Purpose;
-  /** `all` where the primary lists none; empty for movies. */
+  /** `all` for a series when the primary lists no seasons; empty for movies. */
   readonly seasons: readonly number[] | 'all';
-  /** Whose request it becomes; undefined: the administrator's. */
+  /** The owner of the request; undefined for the administrator. */
   readonly userId?: number;
-  /** Whether that user asks, so that the request stays pending. */
+  /** Whether the request is made in the name of that user, so that it stays pending. */
   readonly isAskedByUser?: boolean;
 }
 
-/** `look` asks for the title, `read` for one request, `find-user` for the user of the group. */
+/** One step. `look` asks for the title, `read` for one request, and `find-user` for the user of the group. */
 export type Step =
   | { readonly kind: 'look' | 'find-user'; readonly purpose: Purpose }
   | { readonly kind: 'read' | 'approve' | 'decline' | 'delete'; readonly id: number; readonly purpose: Purpose }
   | { readonly kind: 'extend'; readonly id: number; readonly seasons: readonly number[]; readonly purpose: Purpose }
   | Creation
-  /** Nothing is asked or told; undefined forgets what is held. */
+  /** Changes only the state, without a call; undefined removes the holding. */
   | { readonly kind: 'record'; readonly holding: Holding | undefined };
 
-/** undefined when nothing is to be done. Whoever carries out a step asks again with what it brought. */
+/** The next step; undefined when nothing is to be done. After each step the caller asks again with its result. */
 export function decide(situation: Situation): Step | undefined {
   const { group, isDeleted, holding, options } = situation;
   if (isDeleted) {
@@ -84,7 +84,7 @@ export function decide(situation: Situation): Step | undefined {
   return holding.status === declined ? undefined : furtherSeasons(situation, group, holding);
 }
 
-/** Whether the options replicate what the group wishes. */
+/** Whether the options replicate requests with the group's wish. */
 function isWanted({ wish }: Group, { sync_pending, sync_approved }: SyncOptions): boolean {
   return wish === 'approved' ? sync_approved : wish === 'pending' && sync_pending;
 }
@@ -100,7 +100,7 @@ function creation(
   if (isMapped && view.user === undefined) return { kind: 'find-user', purpose };
   const user = isMapped && view.user != null ? view.user : undefined;
   const isAskedByUser = group.wish === 'pending' && user !== undefined && (user.permissions & APPROVING) === 0;
-  // As an administrator's the request would be approved at once.
+  // A request of the administrator would be approved at once.
   if (group.wish === 'pending' && !isAskedByUser && options.pending_without_approval === 'hold') return undefined;
   if (view.title === undefined) return { kind: 'look', purpose };
   if ((media.is4k ? view.title?.status4k : view.title?.status) === AVAILABLE) {
@@ -113,7 +113,7 @@ function creation(
   return { kind: 'create', purpose, seasons, ...(userId === undefined ? {} : { userId, isAskedByUser }) };
 }
 
-/** The first of these requests that has not the wanted status yet, read before it is changed. */
+/** The first of these requests that must be changed, or must be read to know that. */
 function firstOther(
   { view, media }: Situation,
   ids: readonly number[],
@@ -127,7 +127,7 @@ function firstOther(
   return undefined;
 }
 
-/** What is left of the holding on the subordinate. */
+/** Finds out which requests of an unsure holding still exist on the subordinate. */
 function verification({ view, media }: Situation, holding: Holding): Step {
   const own = ownIds(holding);
   const { unsure: _, ...rest } = withoutSeasons(holding);
@@ -152,7 +152,7 @@ function approval(situation: Situation, holding: Holding): Step {
   return { kind: 'record', holding: asRead(holding, view, media) };
 }
 
-/** The primary declined what the subordinate holds. */
+/** The step when the primary has declined what the subordinate holds. */
 function refusal(situation: Situation, holding: Holding): Step | undefined {
   const { options, view, media } = situation;
   const ids = ownIds(holding);
@@ -164,7 +164,10 @@ function refusal(situation: Situation, holding: Holding): Step | undefined {
   return { kind: 'record', holding: asRead(holding, view, media) };
 }
 
-/** A number that leads to another title's request, after a loss of data, is as good as gone. */
+/**
+ * The holding with the status that was read. After a loss of data its id may belong to a request for another title; the
+ * own request is gone then.
+ */
 function asRead(holding: Holding, view: View, media: Media): Holding {
   const request = view.requests.get(holding.id);
   if (request == null || !isFor(request, media)) return { ...holding, gone: true };
@@ -186,7 +189,7 @@ function furtherSeasons(situation: Situation, group: Group, holding: Holding): S
     return undefined;
   const isPending = holding.status === pending && holding.id !== 0;
   if (view.title === undefined) {
-    // What would be held back afterwards is not asked for.
+    // The title is not asked for when the creation would be held back anyway.
     return isPending ? { kind: 'look', purpose: 'seasons' } : creation(situation, group, 'seasons', wanted);
   }
   if (view.title === null) return undefined;

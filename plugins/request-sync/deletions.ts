@@ -1,12 +1,12 @@
-// Which requests may be taken for deleted after the whole list was read: too many at once, or all, look like the loss
-// of a database rather than a wish.
+// Which missing requests may be taken for deleted after the whole list was read. Many at once, or all, look like the
+// loss of a database, so they are held.
 import type { Holds, Tracked } from './state.ts';
 import { timestamp } from './state.ts';
 
 const FEW = 20;
 const SHARE = 0.25;
 const AGREEING_SWEEPS = 3;
-/** Between two readings of the whole list. */
+/** The time between two readings of the whole list. */
 export const SWEEP_MS = 900_000;
 
 export interface Look {
@@ -46,14 +46,14 @@ export function judgeSuspects({ suspects, tracked, total, areDeletesOn, holds, n
   return { released: [], holds: { kind: 'many', fingerprints, sweeps } };
 }
 
-/** What people are told while deletions wait. */
+/** The warning while deletions are held. */
 export function holdsWarning(holds: Holds): string {
   return holds.kind === 'empty'
     ? 'the primary shows no requests at all, so nothing is deleted; if that is right, switch sync_deletes off and on'
     : `${holds.fingerprints.length} requests are missing on the primary at once, so nothing is deleted until three looks at least 15 minutes apart agree`;
 }
 
-/** Ids under which the primary has the request. */
+/** The ids of the primary's requests. */
 export function primaryIds({ primary_ids, primary_id }: Tracked): readonly number[] {
   return primary_ids === undefined || primary_ids.length === 0 ? [primary_id] : primary_ids;
 }

@@ -1,5 +1,5 @@
-// What an enabled replication or a test of an address needs: imported as one when first used, because most
-// installations never need it.
+// The modules that only an enabled replication or a connection test needs. They are imported together on first use,
+// because most installations never need them.
 export { testConnection } from './connection-test.ts';
 export { Cycles } from './cycles.ts';
 export { HttpRequestManager } from './http-request-manager.ts';

@@ -1,28 +1,28 @@
-// The requests of the primary that share a fingerprint, as one: what they ask for together.
+// A group: all requests of the primary with one fingerprint, and what they ask for together.
 import { mediaOf } from './fingerprint.ts';
 import { type Media, REQUEST_STATUS, type RemoteRequest, union } from './remote-request.ts';
 
-/** `approved` is also what failed or is complete, because it was approved before. */
+/** `approved` includes requests that failed or are complete, because they were approved before. */
 type Wish = 'approved' | 'pending' | 'declined';
 
 export interface Group extends Media {
   readonly fingerprint: string;
   readonly tvdbId: number | null;
-  /** The strongest of its requests. */
+  /** The strongest wish of its requests: approved, then pending, then declined. */
   readonly wish: Wish;
-  /** All seasons of its live requests. */
+  /** All seasons of its requests that are not declined. */
   readonly seasons: readonly number[];
-  /** Of the first person who asked for what the group wishes. */
+  /** The e-mail address of the first requester with the group's wish. */
   readonly email: string | null;
-  /** Sorted, oldest first. */
+  /** The ids of its requests, sorted. */
   readonly ids: readonly number[];
-  /** Whether all of its requests are known; of what is not known whole nothing is declined or deleted. */
+  /** Whether all of its requests are known; otherwise nothing is declined or deleted. */
   readonly isWhole: boolean;
 }
 
 const STRENGTH: Readonly<Record<Wish, number>> = { declined: 0, pending: 1, approved: 2 };
 
-/** `requests` is not empty. */
+/** `requests` must not be empty. */
 export function groupOf(fingerprint: string, requests: readonly RemoteRequest[], isWhole: boolean): Group {
   const sorted = requests.toSorted((a, b) => a.id - b.id);
   const wish = sorted.map(wishOf).reduce((a, b) => (STRENGTH[b] > STRENGTH[a] ? b : a));

@@ -1,22 +1,22 @@
-// What a subordinate holds for a fingerprint, as the state file keeps it, and what each answer makes of it.
+// Holdings: what a subordinate has for a fingerprint, as the state file keeps it, and how answers change that.
 import { type Media, type RemoteRequest, union } from './remote-request.ts';
 
-/** Members by the names of the file; unknown ones of an existing file are kept. */
+/** The members have the names of the file. Unknown members of an existing file are kept. */
 export interface Holding {
-  /** Of the newest request; 0 where there is nothing to track. */
+  /** The id of the newest request; 0 when there is no request to track. */
   readonly id: number;
-  /** The real one on the subordinate, as far as its answers told. */
+  /** The status of that request on the subordinate, as last answered. */
   readonly status: number;
   readonly synced_at: string;
-  /** Requests that were created here, which alone may be declined or deleted. */
+  /** The ids of requests that replication has created; only these may be declined or deleted. */
   readonly ids?: readonly number[];
-  /** What was asked for; absent where an earlier program wrote the entry. */
+  /** The seasons that are requested; absent in entries of an earlier program. */
   readonly seasons?: readonly number[];
-  /** Whether the request was there before. */
+  /** Whether the request existed on the subordinate before. */
   readonly adopted?: boolean;
-  /** Whether somebody removed the request on the subordinate. */
+  /** Whether the request was removed on the subordinate itself. */
   readonly gone?: boolean;
-  /** Whether it must be read before it is used, because it was deleted on the primary and requested again. */
+  /** Whether its requests must be read before they are used, because they may have changed or be gone. */
   readonly unsure?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function ownIds({ id, ids, adopted }: Holding): readonly number[] {
   return ids ?? (id === 0 || adopted === true ? [] : [id]);
 }
 
-/** After a creation: of the first request, or of one with further seasons. */
+/** The holding after a request was created, be it the first one or one for further seasons. */
 export function withCreated(
   holding: Holding | undefined,
   { id, status, seasons }: RemoteRequest,
@@ -37,7 +37,7 @@ export function withCreated(
   return { ...rest, id, status, synced_at: now, ids, ...(known.length === 0 ? {} : { seasons: known }) };
 }
 
-/** After a refusal because everything is requested already; `found` is the request that was there. */
+/** The holding after a refusal because everything is requested already; `found` is the request that exists. */
 export function withFound(
   holding: Holding | undefined,
   found: RemoteRequest | undefined,
@@ -52,24 +52,24 @@ export function withFound(
   return { ...holding, id: found.id, status: found.status, synced_at: now, adopted: true, ...seasons };
 }
 
-/** After one of its requests was deleted; undefined when it was the last. */
+/** The holding after one of its requests was deleted; undefined when it was the last one. */
 export function withoutRequest(holding: Holding, id: number): Holding | undefined {
   const ids = ownIds(holding).filter(other => other !== id);
   const newest = ids.at(-1);
   return newest === undefined ? undefined : { ...withoutSeasons(holding), ids, id: newest };
 }
 
-/** Which seasons its other requests have must be asked for, because one of them was withdrawn. */
+/** The holding with unknown seasons: after one of its requests was withdrawn, the others must be asked for theirs. */
 export function withoutSeasons({ seasons: _, ...holding }: Holding): Holding {
   return holding;
 }
 
-/** After its request was deleted on the primary and requested again: what was removed here may be created once more. */
+/** The holding whose requests must be read before they are used. A request that was removed may be created again. */
 export function unsure({ gone: _, ...holding }: Holding): Holding {
   return { ...holding, unsure: true };
 }
 
-/** Whether an id leads to a request for this title, or after a loss of the subordinate's data to another's. */
+/** Whether a request is for this title. After a loss of data on the subordinate, an id may belong to another title. */
 export function isFor(request: RemoteRequest, { mediaType, tmdbId, is4k }: Media): boolean {
   return request.mediaType === mediaType && request.tmdbId === tmdbId && request.is4k === is4k;
 }

@@ -1,5 +1,5 @@
-// The public API that request managers share, over HTTP: limits of time and size, retries where they are harmless, and
-// the key for its own origin alone.
+// The common API of request managers over HTTP, with limits of time and size. Reads are retried, and the key is only
+// sent to its own origin.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FetchAnswer, Host } from '#core';
 import { isObject } from '#kit/plain-object';
@@ -28,17 +28,17 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const BETWEEN_WRITES_MS = 50;
 const MAX_USER_PAGES = 100;
 const REPEATS = 2;
-/** Before a read is repeated the first time. */
+/** The pause before a read is repeated for the first time. */
 const FIRST_PAUSE_MS = 500;
 const MAX_REDIRECTS = 3;
 const NO_CONTENT = 204;
 const BUSY = 429;
-/** How often a call is made again to a server that asks for patience. */
+/** How often a call is repeated when the server answers 429. */
 const MAX_WAITS = 5;
 const FIRST_WAIT_MS = 2_000;
 const MAX_WAIT_MS = 120_000;
 const MAX_MESSAGE_LENGTH = 300;
-/** What of a message is looked through for secrets; one that is cut off at its end is not shown. */
+/** How much of a message is searched for secrets: much more than is shown, so a secret cut at its end is not shown. */
 const MAX_READ_LENGTH = 16 * 1024;
 
 export interface HttpRequestManagerParts {
@@ -46,13 +46,13 @@ export interface HttpRequestManagerParts {
   /** Without a trailing slash. */
   readonly address: string;
   readonly apiKey: string;
-  /** Of the remote host: its calls are made one at a time. */
+  /** The queue of the remote host, to which calls are made one at a time. */
   readonly lane: WorkQueue;
-  /** No call begins once it fires, and of those that have begun only changes go on. */
+  /** Once it fires, no call begins, and running reads end; running changes go on. */
   readonly stopping: AbortSignal;
   /** Ends every call. */
   readonly signal: AbortSignal;
-  /** Of an answer. Default 32 MiB. */
+  /** The greatest size of an answer. Default 32 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -60,9 +60,9 @@ interface Call {
   readonly method?: 'POST' | 'PUT' | 'DELETE';
   readonly json?: unknown;
   readonly timeoutMs?: number;
-  /** Whether it is made once, whatever happens. */
+  /** Whether the call is never repeated. */
   readonly isSingle?: boolean;
-  /** The user who asks. */
+  /** The user in whose name the call is made. */
   readonly userId?: number;
 }
 
@@ -80,7 +80,7 @@ export class HttpRequestManager implements RequestManager {
     await this.status();
   }
 
-  /** The remote's own answer, which names its version. */
+  /** The answer of the remote, which contains its version. */
   async status(): Promise<Record<string, unknown>> {
     const answer = await this.#call('/status', { timeoutMs: READY_MS, isSingle: true });
     const body = answer.status < 300 ? bodyOf(answer) : undefined;
@@ -162,7 +162,7 @@ export class HttpRequestManager implements RequestManager {
 
   async remove(id: number): Promise<void> {
     const answer = await this.#call(`/request/${id}`, { method: 'DELETE' });
-    // The login page of a proxy deletes nothing.
+    // Requires JSON, because a 200 may be the login page of a proxy.
     if (!this.#isGone(answer) && answer.status !== NO_CONTENT) this.#bodyOf(answer);
   }
 
@@ -177,7 +177,7 @@ export class HttpRequestManager implements RequestManager {
     return this.#bodyOf(await this.#call(path, { timeoutMs }));
   }
 
-  /** Whatever has no JSON comes from something that stands in front, which knows nothing of requests. */
+  /** Whether the request does not exist. A 404 without JSON comes from a proxy and does not say that. */
   #isGone(answer: FetchAnswer): boolean {
     return answer.status === 404 && isObject(bodyOf(answer));
   }
@@ -249,7 +249,7 @@ export class HttpRequestManager implements RequestManager {
           signal: method === undefined ? AbortSignal.any([signal, stopping]) : signal,
         })
         .catch(error => {
-          // What ends with the host says nothing of the other side.
+          // An abort by the host says nothing about the remote.
           stopping.throwIfAborted();
           if (error instanceof Error && error.message.startsWith('the answer is larger'))
             throw new RemoteError('answer', error.message, { cause: error });
@@ -274,7 +274,7 @@ export class HttpRequestManager implements RequestManager {
   }
 }
 
-/** undefined when it is not JSON. */
+/** The JSON of an answer; undefined when it is not JSON. */
 function bodyOf(answer: FetchAnswer): unknown {
   try {
     return answer.json();

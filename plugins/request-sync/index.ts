@@ -1,4 +1,4 @@
-// Request synchronisation: requests that people make on one request manager are replicated to others.
+// Request synchronisation: requests that users make on one request manager are replicated to others.
 import path from 'node:path';
 import { definePlugin } from '#core';
 import { declareHostState } from '#kit/host-state';

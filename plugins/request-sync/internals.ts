@@ -1,20 +1,20 @@
-// The instances of request managers on this machine that take part, with the keys from their own files.
+// The managed instances of request managers that take part, with the API keys from their own files.
 import type { Host, NamedBlock } from '#core';
 import { isObject } from '#kit/plain-object';
 import type {} from '../config-files/contract.ts';
 import type {} from '../services/contract.ts';
 import type { Internal } from './topology.ts';
 
-/** Of the templates: services of this family speak the API of request managers, and keep their key in `main.apiKey`. */
+/** The family in templates: its services have the API of request managers, and keep their key in `main.apiKey`. */
 const FAMILY = 'request-manager';
 
-/** Config keys of the family. */
+/** The config keys of the services of the family. */
 export function familyKeys(host: Host): ReadonlySet<string> {
   const templates = host.find('service.templates')?.list() ?? [];
   return new Set(templates.filter(({ family }) => family === FAMILY).map(({ key }) => key));
 }
 
-/** Read anew at each call, because a program may create or change its key at any time. */
+/** The instances that take part. Reads their files at each call, because a program may change its key at any time. */
 export async function readInternals(host: Host): Promise<readonly Internal[]> {
   const keys = familyKeys(host);
   const blocks = host.use('config.store').blocks();
@@ -30,9 +30,7 @@ async function readInternal(host: Host, named: NamedBlock): Promise<Internal | u
   return { name: named.key, role, port: isPort ? Number(port) : undefined, apiKey: await keyOf(host, named) };
 }
 
-/**
- * undefined while the file is missing, cannot be read or has no key: it is the program's, which makes it at its start.
- */
+/** undefined while the file is missing, cannot be read or has no key: the program creates it when it starts. */
 async function keyOf(host: Host, named: NamedBlock): Promise<string | undefined> {
   const values = await host
     .find('config.files')

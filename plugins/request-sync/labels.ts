@@ -1,4 +1,5 @@
-// Under which names the state keeps what each subordinate holds: a new name for a known address takes over its entries.
+// The labels under which the state keeps what each subordinate holds. A new label for a known address takes over the
+// entries of the old one.
 import { forEachInSlices } from './slices.ts';
 import { failureKey, partsOfKey, type State } from './state.ts';
 import { normalAddress } from './topology.ts';
@@ -8,7 +9,7 @@ export interface Labelled {
   readonly address: string;
 }
 
-/** Brings the state in line with the configured subordinates; what others hold stays under their names. */
+/** Renames labels in the state as the configuration says. Entries of other subordinates stay under their labels. */
 export async function adoptLabels(state: State, configured: readonly Labelled[]): Promise<void> {
   const { labels } = state.meta;
   const isNew = ({ label }: Labelled): boolean => !Object.hasOwn(labels, label);
@@ -16,7 +17,7 @@ export async function adoptLabels(state: State, configured: readonly Labelled[])
   const inUse = new Set(configured.map(({ label }) => label));
   const others = added.length === 0 ? [] : [...(await labelsOf(state))].filter(label => !inUse.has(label));
   for (const { label, address } of added) {
-    // What has no label of its own, or was written by an earlier program, goes by its address.
+    // A subordinate without a configured label, or one of an earlier program, has its address as its label.
     const former = others.find(other => (labels[other] ?? normalAddress(other)) === address);
     if (former !== undefined) await rename(state, former, label);
   }

@@ -1,31 +1,31 @@
-// Reads the primary's list of requests, page by page: all of it, or what changed since it was last read.
+// Reads the list of requests of the primary page by page: all of it, or what changed since the last reading.
 import { RemoteError } from './remote-error.ts';
 import type { RemoteRequest } from './remote-request.ts';
 import type { RequestManager } from './request-manager.ts';
 
-/** Changes that were being stored during the last read may have an older time than its newest. */
+/** How far back changes are read: one that was being stored during the last reading may have an older time. */
 const OVERLAP_MS = 120_000;
-/** Of a list, all of which is kept: its requests and their seasons together. */
+/** The greatest number of requests and seasons together in a list, because all of them are kept in memory. */
 const MAX_ENTRIES = 250_000;
 
 export interface Reading {
   readonly requests: readonly RemoteRequest[];
-  /** Of everything that was read, also of what is replicated nowhere. */
+  /** The ids of everything that was read, including requests that are not replicated. */
   readonly ids: ReadonlySet<number>;
-  /** How many requests the list has in all; null where not even the first page could be read. */
+  /** How many requests the list has in all; null when not even the first page could be read. */
   readonly total: number | null;
-  /** Why the reading is not whole; undefined when it is. */
+  /** Why the reading is incomplete; undefined when it is complete. */
   readonly fault: RemoteError | undefined;
 }
 
-/** The whole list. */
+/** Reads the whole list. */
 export function readList(manager: RequestManager): Promise<Reading> {
   return read(manager, 'added', () => false);
 }
 
 /**
- * What changed since `sinceMs` on the primary's clock, and the rest of the pages on which that stands. A page that
- * shows nothing but what is known is the last one, because what follows it is older.
+ * Reads what changed since `sinceMs` on the primary's clock, in whole pages. A page on which everything is known is the
+ * last one, because later pages are older.
  */
 export function readChanges(
   manager: RequestManager,
@@ -47,7 +47,7 @@ async function read(
   let entries = 0;
   const reading = (fault?: RemoteError): Reading => ({ requests, ids, total, fault });
   for (let skip = 0; ; ) {
-    // Who ignores what is asked for may have shown all of it.
+    // A remote that ignores `skip` or `take` may have given the whole list already.
     if (total !== null && (skip >= total || ids.size >= total)) return reading();
     try {
       const page = await manager.page(sort, skip);
@@ -62,7 +62,7 @@ async function read(
       entries += page.requests.reduce((sum, { seasons }) => sum + 1 + seasons.length, 0);
       if (Math.max(total, entries) > MAX_ENTRIES)
         throw new RemoteError('answer', `the list has more than ${MAX_ENTRIES} requests and seasons`);
-      // What follows a deleted request has moved to a page that was read before.
+      // After a deletion the later requests have moved up, some of them to a page that was read before.
       if (isShorter) throw new RemoteError('answer', 'the list became shorter while it was read');
       if (isEnough(page.requests)) return reading();
       skip += page.length;

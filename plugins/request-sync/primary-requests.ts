@@ -1,5 +1,5 @@
-// What is known of the primary's requests, grouped by fingerprint: kept from read to read, because most reads show only
-// what changed.
+// The known requests of the primary, grouped by fingerprint. They are kept from one reading to the next, because most
+// readings give only what changed.
 import { fingerprintOf } from './fingerprint.ts';
 import { type Group, groupOf } from './group.ts';
 import type { RemoteRequest } from './remote-request.ts';
@@ -17,7 +17,7 @@ export class PrimaryRequests {
     this.#is4kSeparate = is4kSeparate;
   }
 
-  /** Whether everything that the primary lists was read. */
+  /** Whether the whole list of the primary was read. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -39,7 +39,7 @@ export class PrimaryRequests {
     this.#groups.delete(fingerprint);
   }
 
-  /** Says how much of the list was read, and of which fingerprints it does not show everything. */
+  /** Notes whether the whole list was read, and for which fingerprints it may lack requests. */
   judge(isComplete: boolean, unclear: ReadonlySet<string>): void {
     if (isComplete === this.#isComplete && unclear.size === 0 && this.#unclear.size === 0) return;
     this.#isComplete = isComplete;

@@ -1,5 +1,5 @@
-// Follows the primary: reads its list, and finds out what became of requests that the list no longer shows. What could
-// not be read or asked is never taken for deleted.
+// Follows the primary: reads its list, and asks for each request that is missing from it. A request counts as deleted
+// only when the primary itself has answered so.
 import { judgeSuspects, primaryIds, SWEEP_MS } from './deletions.ts';
 import { fingerprintOf, mediaOf } from './fingerprint.ts';
 import type { Group } from './group.ts';
@@ -25,7 +25,7 @@ export interface PrimarySettings {
   readonly sync_deletes: boolean;
 }
 
-/** What became of a request that the list does not show: null when it is deleted, `absent` when nobody answers. */
+/** A request that is missing from the list: null when it is deleted, `absent` when the primary does not answer. */
 type Found = RemoteRequest | 'unclear' | 'absent' | null;
 
 export class Primary {
@@ -46,8 +46,8 @@ export class Primary {
   }
 
   /**
-   * Brings what is known, and the state, up to date. Returns why that is not complete, or null; throws a RemoteError
-   * when nothing could be read, and then everything is as it was.
+   * Brings the known requests and the state up to date. Returns why the reading is incomplete, or null. Throws a
+   * RemoteError when nothing could be read; then nothing has changed.
    */
   async read(): Promise<RemoteError | null> {
     const { state, label } = this.#with;
@@ -72,7 +72,7 @@ export class Primary {
     return !this.#known.isComplete || !(sinceMs >= 0 && sinceMs < SWEEP_MS) || state.meta.watermark === null;
   }
 
-  /** undefined when the list became shorter, or is no longer empty, so that all of it must be read. */
+  /** undefined when the whole list must be read, because it became shorter or is not empty any more. */
   async #readChanges(): Promise<Reading | undefined> {
     const { watermark, last_total: lastTotal, holds } = this.#with.state.meta;
     const isKnown = ({ id, updatedAtMs, status }: RemoteRequest): boolean => {
@@ -96,7 +96,7 @@ export class Primary {
     if (isSweep) meta.last_full_sweep = state.last_poll_ts;
   }
 
-  /** Takes a whole list in place of what was known. */
+  /** Replaces the known requests by a whole list, and asks for requests that are missing from it. */
   async #replace({ requests, ids, total }: Reading, isAnother: boolean): Promise<void> {
     const { state, label, settings, nowMs } = this.#with;
     const { meta } = state;
@@ -133,7 +133,7 @@ export class Primary {
     known.judge(true, unclear);
   }
 
-  /** Asks for one request that the list does not show. */
+  /** Asks for one request that is missing from the list. */
   async #ask(id: number, fingerprint: string): Promise<Found> {
     try {
       const request = await this.#with.manager.request(id);
@@ -145,7 +145,7 @@ export class Primary {
     }
   }
 
-  /** The primary has deleted one request of a fingerprint. */
+  /** Notes that the primary has deleted one request of a fingerprint. */
   #withdraw(id: number, fingerprint: string, entry: Tracked): void {
     const ids = primaryIds(entry).filter(other => other !== id);
     if (ids.length > 0) setIds(entry, ids);
@@ -161,7 +161,7 @@ export class Primary {
     return fingerprintOf(request, is4kSeparate) === fingerprint || (media !== undefined && isFor(request, media));
   }
 
-  /** Keeps the tracked fingerprints in line with what is known of them. */
+  /** Brings the tracked fingerprints in line with the known requests. */
   async #track(): Promise<void> {
     await forEachInSlices(this.#with.state.requests, ([fingerprint, entry]) => {
       const group = this.#known.group(fingerprint);
@@ -177,7 +177,7 @@ export class Primary {
     });
   }
 
-  /** Another primary decides about nothing that it does not know; that is left on the subordinates. */
+  /** After a change of the primary: forgets requests that the new one does not have. The subordinates keep them. */
   async #change(): Promise<void> {
     const { requests, meta } = this.#with.state;
     meta.holds = null;
@@ -194,7 +194,7 @@ export class Primary {
   }
 }
 
-/** `ids` is sorted. */
+/** `ids` must be sorted. */
 function setIds(entry: Tracked, ids: readonly number[]): void {
   entry.primary_ids = ids;
   entry.primary_id = ids.at(-1) ?? entry.primary_id;

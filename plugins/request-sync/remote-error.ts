@@ -1,14 +1,14 @@
-// Why a request manager did not do what it was asked, in few words and without its address or key.
+// The error of a call to a request manager, with a short reason that contains neither its address nor its key.
 
-/** `network`: no whole answer came. `answer`: it answered with a refusal, or with something else than was asked for. */
+/** `network` means that no complete answer came, `answer` a refusal or an answer of another form than expected. */
 export type RemoteFault = 'network' | 'answer';
 
-/** What proxies answer for a server that does not. */
+/** The statuses by which proxies answer for a server that does not. */
 const ABSENT = [502, 503, 504];
 
 export class RemoteError extends Error {
   readonly fault: RemoteFault;
-  /** Of the HTTP answer; undefined where none came. */
+  /** The status of the HTTP answer; undefined without an answer. */
   readonly status: number | undefined;
 
   constructor(
@@ -22,12 +22,12 @@ export class RemoteError extends Error {
     this.status = options.status;
   }
 
-  /** Whether nobody answered, or a proxy in place of the request manager. */
+  /** Whether the request manager itself did not answer: there was no answer, or that of a proxy. */
   get isAbsence(): boolean {
     return this.fault === 'network' || (this.status !== undefined && isAbsent(this.status));
   }
 
-  /** Whether the key, or whoever it stands for, was refused. */
+  /** Whether the key, or the user that it belongs to, was refused. */
   get isForbidden(): boolean {
     return this.status === 401 || this.status === 403;
   }
@@ -39,7 +39,7 @@ export function isAbsent(status: number): boolean {
 }
 
 const LATE = 'timeout: no answer came in time';
-/** By the code of an error, from the system or from the client. */
+/** The reasons, by the error codes of the system and of the HTTP client. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, LATE],
   [/^ECONNREFUSED$/, 'connection refused'],
@@ -52,7 +52,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 const MAX_CAUSES = 5;
 const MAX_ERROR_LENGTH = 300;
 
-/** What a failed exchange says of itself, in words that everybody knows. */
+/** The reason of a failed exchange, in common words. */
 export function networkReason(error: unknown): string {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < MAX_CAUSES; at = at.cause, depth += 1) {
     if (at.name === 'TimeoutError') return LATE;
@@ -63,7 +63,7 @@ export function networkReason(error: unknown): string {
   return 'the exchange failed';
 }
 
-/** Of what is told to people: short, and without signs that cannot be shown. */
+/** The text for users: short, in one line, and without characters that cannot be shown. */
 export function shortLine(text: string): string {
   return text
     .slice(0, MAX_ERROR_LENGTH)

@@ -1,14 +1,14 @@
-// A request as request managers show it, read from an answer that may hold anything.
+// Requests, titles and users of request managers, parsed from answers that are not trusted.
 import { isObject } from '#kit/plain-object';
 
 /** Values of `status` of a request. Older products use 4 and 5 for states of availability. */
 export const REQUEST_STATUS = { pending: 1, approved: 2, declined: 3, failed: 4, completed: 5 } as const;
-/** Of the values of a title's status the one that asks for no request. */
+/** The status of a title that is available, for which no request is needed. */
 export const AVAILABLE = 5;
 
-/** Longer ones are none. */
+/** A longer text is not an e-mail address. */
 const MAX_EMAIL_LENGTH = 320;
-/** Later ones have years of more than four digits. */
+/** Later times have years of more than four digits. */
 const MAX_TIME_MS = Date.parse('9999-12-31T00:00:00Z');
 
 export type MediaType = 'movie' | 'tv';
@@ -23,17 +23,17 @@ export interface RemoteRequest extends Media {
   readonly id: number;
   readonly tvdbId: number | null;
   readonly status: number;
-  /** Sorted; empty for movies, and for series of which no season is listed. */
+  /** Sorted; empty for movies, and for series without listed seasons. */
   readonly seasons: readonly number[];
-  /** Unix milliseconds on the clock of the request manager; 0 where it tells none. */
+  /** Unix milliseconds on the clock of the request manager; 0 when unknown. */
   readonly updatedAtMs: number;
-  /** Address of the person who asked, in lower case. */
+  /** The e-mail address of the requester, in lower case. */
   readonly email: string | null;
 }
 
-/** What a request manager says of a title. */
+/** A title as a request manager knows it. */
 export interface Title {
-  /** Of the title in normal quality and in 4K; 1 where nothing is known. */
+  /** The status of the title in normal quality, `status4k` that in 4K; 1 when unknown. */
   readonly status: number;
   readonly status4k: number;
   readonly requests: readonly RemoteRequest[];
@@ -48,7 +48,7 @@ export interface RemoteUser {
   readonly permissions: number;
 }
 
-/** undefined for what is replicated nowhere: music, unknown types, and whatever lacks an id, a number or a status. */
+/** undefined for a request that is not replicated: of another type, such as music, or without valid ids or status. */
 export function readRequest(value: unknown, inTitle?: Omit<Media, 'is4k'>): RemoteRequest | undefined {
   if (!isObject(value)) return undefined;
   const media = isObject(value.media) ? value.media : {};
@@ -95,7 +95,7 @@ export function isPositive(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
-/** Sorted, each once. */
+/** All numbers of the lists, sorted, each once. */
 export function union(...lists: readonly (readonly number[])[]): number[] {
   return [...new Set(lists.flat())].sort((a, b) => a - b);
 }
@@ -110,7 +110,7 @@ function emailOf(value: unknown): string | undefined {
   return value.toLowerCase();
 }
 
-/** Another status is one that nobody here understands, so nothing is done about its request. */
+/** A request with another status is ignored, because the meaning of the status is unknown. */
 function isKnownStatus(status: unknown): status is number {
   return isPositive(status) && status <= REQUEST_STATUS.completed;
 }

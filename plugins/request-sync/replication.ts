@@ -1,4 +1,4 @@
-// Replication in the background: one cycle after the other while it is enabled, and what people are told of it.
+// Replication in the background: runs one cycle after the other while it is enabled, and keeps its progress for users.
 import type { Host } from '#core';
 import { MAX_TIMER_MS } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
@@ -11,14 +11,14 @@ import type { StateFile } from './state-file.ts';
 import { type PeerSettings, type Topology, topologyOf } from './topology.ts';
 
 const MS_PER_S = 1_000;
-/** How long changes that are being asked for may take once the host stops. */
+/** How long running changes on subordinates may take when the host stops. */
 const STOP_MS = 4_000;
 
 export interface Progress {
-  /** The newest problem of the whole; null when the last cycle had none. */
+  /** The problem that stopped the last cycle; null when there was none. */
   readonly error: string | null;
   readonly warnings: readonly string[];
-  /** Of the configured subordinates. */
+  /** The labels of the configured subordinates. */
   readonly labels: readonly string[];
   readonly nextPollMs: number | null;
 }
@@ -34,7 +34,7 @@ export class Replication {
   #running: Promise<void> | undefined;
   #isChanged = false;
   #progress: Omit<Progress, 'nextPollMs'> = { error: null, warnings: [], labels: [] };
-  /** On the clock of `performance.now()`, which timers follow too: the time of day may be set meanwhile. */
+  /** When the next cycle is due, by `performance.now()`, as timers count: the time of day may be set meanwhile. */
   #dueMs: number | null = null;
 
   constructor(host: Host, file: StateFile) {
@@ -51,12 +51,12 @@ export class Replication {
     return readSettings(this.#host.use('config.store'));
   }
 
-  /** What stands in the way of replication in the configuration, whatever runs at present. */
+  /** The problems of the configuration that keep replication from working. */
   async obstacles(): Promise<readonly string[]> {
     const { settings } = this;
     if (!settings.enabled) return [];
     const internals = await readInternals(this.#host);
-    // A key that a program has not made yet is no fault of the configuration.
+    // A missing key is not reported here, because the program creates its key when it starts.
     const { errors, warnings } = topologyOf(
       settings,
       internals.map(instance => ({ ...instance, apiKey: instance.apiKey ?? '' })),
@@ -65,28 +65,28 @@ export class Replication {
     return [...new Set([...errors, ...warnings])].map(problem => `${section}: ${problem}`);
   }
 
-  /** Follows the configuration: a running cycle is finished first, and then the next begins at once. */
+  /** Applies the configuration. A running cycle is finished first, and the next one begins at once. */
   adjust(): void {
     if (this.#running !== undefined) this.#isChanged = true;
     else if (this.settings.enabled) this.#plan(0);
     else this.#rest();
   }
 
-  /** Whether a change of these members concerns replication. */
+  /** Whether a change of these paths of the configuration concerns replication. */
   isConcerned(paths: readonly string[]): boolean {
     const keys = new Set([...SECTION_PATH, ...familyKeys(this.#host)]);
     return paths.some(changed => keys.has(changed.split('.', 1)[0] ?? ''));
   }
 
-  /** Deletions that wait for people to switch them off and on go on afterwards. */
+  /** Notes in the state that deletions are switched off: held ones go on when they are switched on again. */
   async noteOptions(): Promise<void> {
     if (this.settings.options.sync_deletes) return;
-    // A file that cannot be used is told of by the next cycle.
+    // A file that cannot be used is reported by the next cycle.
     const state = await this.#file.load().catch(() => undefined);
     if (state != null && state.meta.holds !== null) state.meta.holds = { ...state.meta.holds, isSwitchedOff: true };
   }
 
-  /** Ends after the changes that are being asked for, and saves what they brought. */
+  /** Stops after running changes on subordinates, and saves their results. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#stopping.abort();
@@ -96,7 +96,7 @@ export class Replication {
     await this.#file.saveRest().catch((error: unknown) => this.#host.log.warn(errorText(error)));
   }
 
-  /** A pause that is longer than any timer is as long as one. */
+  /** Plans the next cycle. The pause is limited to the longest timer. */
   #plan(pauseMs: number): void {
     clearTimeout(this.#timer);
     if (this.#stopping.signal.aborted) return;
@@ -116,7 +116,7 @@ export class Replication {
     this.#dueMs = null;
   }
 
-  /** Never rejects. */
+  /** Runs one cycle and plans the next. Never rejects. */
   async #run(): Promise<void> {
     this.#isChanged = false;
     let pauseMs = this.#host.paced(this.settings.poll_interval_seconds * MS_PER_S);
@@ -131,7 +131,7 @@ export class Replication {
     else this.#plan(this.#isChanged ? 0 : pauseMs);
   }
 
-  /** Whether the next cycle begins at once. */
+  /** Runs one cycle. Returns whether the next one should begin at once. */
   async #cycle(): Promise<boolean> {
     const { settings } = this;
     const topology = topologyOf(settings, await readInternals(this.#host));
@@ -147,7 +147,7 @@ export class Replication {
     return report.hasMore;
   }
 
-  /** The same as before unless the settings, an address or a key changed. */
+  /** The present cycles, or new ones after a change of the settings, an address or a key. */
   async #cyclesFor(settings: SyncSettings, primary: PeerSettings, { subordinates, labels }: Topology): Promise<Cycles> {
     const signature = JSON.stringify([settings.options, primary, subordinates, labels]);
     if (this.#cycles?.signature === signature) return this.#cycles.cycles;
@@ -177,7 +177,7 @@ export class Replication {
     return { label, address, manager: new Manager({ host: this.#host, address, apiKey, lane, ...signals }) };
   }
 
-  /** A condition is logged when it begins and when it ends, not at every cycle. */
+  /** Sets the progress. Errors are logged when they begin and end, warnings when they begin, not at every cycle. */
   #tell(progress: Omit<Progress, 'nextPollMs'>): void {
     const { log } = this.#host;
     const { error, warnings } = this.#progress;

@@ -1,11 +1,11 @@
-// What replication asks and tells a request manager. Every call throws a RemoteError when it fails.
+// The calls of replication to a request manager. Each rejects with a RemoteError when it fails.
 import type { MediaType, RemoteRequest, RemoteUser, Title } from './remote-request.ts';
 
 export interface Page {
   readonly requests: readonly RemoteRequest[];
-  /** Of everything on the page, also of what is replicated nowhere. */
+  /** The ids of everything on the page, including requests that are not replicated. */
   readonly ids: readonly number[];
-  /** How much stands on the page, also what has no id. */
+  /** How many elements the page has, including those without an id. */
   readonly length: number;
   /** How many requests the list has in all. */
   readonly total: number;
@@ -17,32 +17,32 @@ export interface NewRequest {
   readonly tvdbId: number | null;
   readonly is4k: boolean;
   readonly seasons: readonly number[] | 'all';
-  /** Owner; undefined: the administrator. */
+  /** The owner of the request; undefined for the administrator. */
   readonly userId?: number;
-  /** Whether the owner asks, so that it is not approved as the administrator's would be. */
+  /** Whether the request is made in the name of the owner, so that it is not approved like one of the administrator. */
   readonly isAskedByUser?: boolean;
 }
 
 export interface RequestManager {
-  /** Whether it answers. */
+  /** Resolves when the request manager answers. */
   check(): Promise<void>;
-  /** The status that refuses the key; undefined when it is accepted. */
+  /** The HTTP status by which the key is refused; undefined when it is accepted. */
   keyRefusal(): Promise<number | undefined>;
-  /** Requests, newest first: `PAGE_LENGTH`, or as many as it shows at once. */
+  /** A page of requests, newest first: `PAGE_LENGTH`, or fewer if the request manager gives fewer at once. */
   page(sort: 'added' | 'modified', skip: number): Promise<Page>;
-  /** null when it is not there; undefined when it is something that is replicated nowhere. */
+  /** null when the request does not exist; undefined when it is not one that is replicated. */
   request(id: number): Promise<RemoteRequest | null | undefined>;
   title(mediaType: MediaType, tmdbId: number): Promise<Title>;
   users(): Promise<readonly RemoteUser[]>;
-  /** undefined when all of it is requested already. */
+  /** undefined when everything is requested already. */
   create(request: NewRequest): Promise<RemoteRequest | undefined>;
-  /** Gives a series request these seasons. null when it is gone, `refused` when it cannot be changed any more. */
+  /** Sets the seasons of a series request. null when it is gone, `refused` when it cannot be changed any more. */
   extend(id: number, seasons: readonly number[]): Promise<RemoteRequest | null | 'refused'>;
-  /** null when it is gone. */
+  /** null when the request is gone. */
   approve(id: number): Promise<RemoteRequest | null>;
-  /** null when it is gone. */
+  /** null when the request is gone. */
   decline(id: number): Promise<RemoteRequest | null>;
-  /** Also when it was gone before. */
+  /** Resolves when the request is gone, even if it was before. */
   remove(id: number): Promise<void>;
 }
 

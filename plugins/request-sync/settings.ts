@@ -1,4 +1,4 @@
-// What `seerr_sync` says of replication: how often, between whom, and what.
+// The settings of replication in `seerr_sync`: the interval, the request managers, and the options.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 
@@ -9,7 +9,7 @@ export const ALIAS_FLAG = 'seerr_sync';
 
 const MIN_INTERVAL_S = 10;
 
-/** Clients send numbers of their boxes as texts. */
+/** Clients may send numbers from input fields as texts. */
 const seconds = z
   .union(
     [
@@ -76,7 +76,7 @@ export const syncSection = z.object({
 
 export type SyncSettings = z.output<typeof syncSection>;
 
-/** The settings in force. An interval of the file that is too short is the shortest one. */
+/** The settings in force. An interval in the file that is too short is replaced by the shortest one. */
 export function readSettings(store: Pick<ConfigStore, 'get' | 'stored'>): SyncSettings {
   const parsed = syncSection.safeParse(store.get(SECTION_PATH) ?? {});
   const settings = parsed.success ? parsed.data : syncSection.parse({});

@@ -1,8 +1,8 @@
-// Lets others have their turn of the event loop while long lists are gone through.
+// Visits the members of long lists without holding the event loop for long.
 import { setImmediate as turn } from 'node:timers/promises';
 
 const SLICE_MS = 5;
-/** How many members are gone through between two looks at the clock. */
+/** How many members are visited between two looks at the clock. */
 const STRIDE = 64;
 
 export async function forEachInSlices<Member>(

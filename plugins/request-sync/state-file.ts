@@ -1,5 +1,5 @@
-// The state in its file: loaded once, changed in memory, and written whole. A file that cannot be used is set aside,
-// never overwritten.
+// The file of the state, which is loaded once, changed in memory and written as a whole. A file that cannot be parsed
+// is renamed, never overwritten.
 import { createHash } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,9 +14,9 @@ import { emptyState, type State, stateFrom } from './state.ts';
 import { stateContent, stateText } from './state-text.ts';
 
 const FILE_MODE = 0o600;
-/** The longest that a change is in memory alone while others follow. */
+/** How long a change may be only in memory while others follow. */
 const SAVE_MS = 2_000;
-/** The same for the time of the last cycle, where nothing else has changed. */
+/** How long the time of the last cycle may be only in memory when nothing else has changed. */
 const SAVE_TIME_MS = 10 * 60_000;
 
 export class StateFile {
@@ -30,7 +30,7 @@ export class StateFile {
   #isDirty = false;
   #isFailing = false;
   #savedAtMs = 0;
-  /** Of what the file holds beside the time of the last cycle. */
+  /** The digest of the content of the file without the time of the last cycle. */
   #savedDigest = '';
 
   constructor(file: string, log: Logger) {
@@ -38,12 +38,12 @@ export class StateFile {
     this.#log = log;
   }
 
-  /** Whether a state exists, from before or from now. */
+  /** Whether a state is on the disk, be it loaded or saved. */
   get isSaved(): boolean {
     return this.#isSaved;
   }
 
-  /** The state, which whoever changes it announces by `changed` or `save`. Rejects while its file is not trusted. */
+  /** The state. A caller that changes it must call `changed` or `save`. Rejects while its file is not trusted. */
   load(): Promise<State> {
     if (this.#state !== undefined) return Promise.resolve(this.#state);
     this.#loading ??= this.#load().finally(() => {
@@ -52,7 +52,7 @@ export class StateFile {
     return this.#loading;
   }
 
-  /** Saves when the last time is long enough ago, or failed. */
+  /** Notes a change; saves when the last save is long enough ago, or has failed. */
   async changed(): Promise<void> {
     this.#isDirty = true;
     if (!this.#isFailing && performance.now() - this.#savedAtMs < SAVE_MS) return;
@@ -62,12 +62,12 @@ export class StateFile {
     await this.#saving;
   }
 
-  /** Rejects with an Error that names the file when it cannot be written; what was saved before stays. */
+  /** Writes the file. Rejects with an Error that names the file when that fails; the old file then stays. */
   save(): Promise<void> {
     return this.#save(() => true);
   }
 
-  /** As `save`, but leaves a file of megabytes as it is while only the time of the last cycle is another. */
+  /** Like `save`, but mostly spares the file, which may have megabytes, when only the time of the cycle has changed. */
   async saveCycle(): Promise<void> {
     const isTimeDue = this.#isFailing || performance.now() - this.#savedAtMs >= SAVE_TIME_MS;
     await this.#save(digest => isTimeDue || digest !== this.#savedDigest);
@@ -76,7 +76,7 @@ export class StateFile {
   async #save(isDue: (digest: string) => boolean): Promise<void> {
     await this.#writes.add(async () => {
       if (this.#state === undefined) return;
-      // What changes from here on may not be in the text any more.
+      // Reset here, because later changes may not be in the text.
       this.#isDirty = false;
       const { bytes, digest } = await fileOf(this.#state);
       if (!isDue(digest)) {
@@ -113,7 +113,7 @@ export class StateFile {
     return `${this.#file}.bak`;
   }
 
-  /** undefined when there is none, or one that cannot be read, which is set aside. */
+  /** undefined when the file is missing, or cannot be parsed; it is then renamed. */
   async #read(file: string): Promise<State | undefined> {
     let text: string;
     try {
@@ -135,7 +135,7 @@ export class StateFile {
   async #write(bytes: Buffer): Promise<void> {
     await GuardedDirectory.at(this.#file, async (directory, name) => {
       const next = `${name}.new`;
-      // What an interrupted write has left.
+      // Removes what an interrupted write has left.
       await removeTemporaryFilesIn(directory, next);
       await directory.remove(next);
       await writeFileIn(directory, next, bytes, { mode: FILE_MODE });
@@ -146,16 +146,14 @@ export class StateFile {
   }
 }
 
-/**
- * By a second name, so that there is a state under the first at every moment, also for whoever copies the directory.
- */
+/** Keeps the old file as a hard link, so that a state is under its name at every moment, also for backups. */
 async function keepBefore(directory: GuardedDirectory, name: string, backup: string): Promise<void> {
   await directory.remove(backup);
-  // FAT and some network file systems have no second names.
+  // FAT and some network file systems have no hard links.
   await directory.linkFile(name, backup).catch(() => directory.rename(name, backup));
 }
 
-/** `digest` is the same for states that differ by the time of the last cycle alone. */
+/** `digest` is the same for states that differ only in the time of the last cycle. */
 async function fileOf(state: State): Promise<{ readonly bytes: Buffer; readonly digest: string }> {
   const pieces: Buffer[] = [];
   await forEachInSlices(stateText(state), piece => pieces.push(Buffer.from(piece)));

@@ -1,4 +1,4 @@
-// The text of the state's file: written and read in pieces, because one of many thousands of requests has megabytes.
+// The text of the state file, written and read in pieces, because a state of many thousands of requests has megabytes.
 import { bareObject, isObject } from '#kit/plain-object';
 import { forEachInSlices } from './slices.ts';
 import type { State } from './state.ts';
@@ -23,12 +23,12 @@ export function* stateText({ last_poll_ts, meta, others, ...sections }: State): 
   yield '}\n';
 }
 
-/** The content of a file, whatever its layout. Throws an Error when it is no JSON. */
+/** The content of a state file, whatever its layout. Throws an Error when it is not JSON. */
 export async function stateContent(text: string): Promise<unknown> {
   return (await contentOfLines(text)) ?? JSON.parse(text);
 }
 
-/** undefined for a text of another layout, as earlier programs and people write it. */
+/** undefined for a text of another layout, as earlier programs and users write it. */
 async function contentOfLines(text: string): Promise<unknown> {
   const sections = bareObject<Record<string, unknown>>();
   let open: Record<string, unknown> | undefined;

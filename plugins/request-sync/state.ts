@@ -1,5 +1,5 @@
-// What replication knows, in the members of its file: the requests that are tracked, what each subordinate holds of
-// them, and what failed. Members that nobody here knows stay as they are.
+// The state of replication, with the members of its file: the tracked requests, what each subordinate holds of them,
+// and failures. Unknown members of the file stay as they are.
 import { bareObject, isObject } from '#kit/plain-object';
 import type { Holding } from './holding.ts';
 import { isPositive } from './remote-request.ts';
@@ -8,12 +8,12 @@ import { forEachInSlices } from './slices.ts';
 export interface Tracked {
   /** The newest of `primary_ids`. */
   primary_id: number;
-  /** Absent where an earlier program wrote the entry. */
+  /** Absent in entries of an earlier program. */
   primary_ids?: readonly number[];
   seasons?: readonly number[];
-  /** Whether all of it is deleted on the primary, while subordinates still hold it. */
+  /** Whether all its requests are deleted on the primary while subordinates still hold some. */
   deleted?: boolean;
-  /** By label. */
+  /** The holdings of subordinates by label. */
   readonly subordinates: Record<string, Holding>;
 }
 
@@ -25,21 +25,21 @@ export interface Failure {
   readonly attempts?: number;
 }
 
-/** Deletions that wait, because too much is missing at once. */
+/** Deletions that are held, because too many requests are missing at once. */
 export interface Holds {
-  /** `empty`: the primary showed no request at all. */
+  /** `empty` means that the primary showed no request at all. */
   readonly kind: 'many' | 'empty';
-  /** Fingerprints that were missing each time. */
+  /** Fingerprints that were missing in each sweep. */
   readonly fingerprints: readonly string[];
-  /** Times of the sweeps that count, at least 15 minutes apart. */
+  /** The times of the sweeps that count, at least 15 minutes apart. */
   readonly sweeps: readonly string[];
-  /** Whether deletions were switched off meanwhile; switched on again, they go on. */
+  /** Whether deletions were switched off meanwhile; when they are switched on again, the held ones go on. */
   readonly isSwitchedOff?: boolean;
 }
 
 interface Meta {
   version: number;
-  /** The label of the primary, which tells it from another. */
+  /** The label of the primary, by which another primary is noticed. */
   primary: string | null;
   /** The newest change of a request that was read, on the clock of the primary. */
   watermark: string | null;
@@ -56,7 +56,7 @@ export interface State {
   /** By `<fingerprint>||<label>`. */
   readonly failed: Map<string, Failure>;
   readonly meta: Meta;
-  /** Members of the file that nobody here knows. */
+  /** Unknown members of the file. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 
@@ -78,8 +78,8 @@ export function emptyState(): State {
 }
 
 /**
- * The state that a file's content says, also one of an earlier program; entries that cannot be used are left out. The
- * content becomes the state's own. Throws an Error when it is no state at all.
+ * The state in the content of a file, also of an earlier program. Entries that cannot be used are left out. The state
+ * takes over objects of the content. Throws an Error when the content is not a state.
  */
 export async function stateFrom(content: unknown): Promise<State> {
   if (!isObject(content)) throw new Error('it is no object');
@@ -113,7 +113,7 @@ export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** Whether the entry can be used, after what of it cannot was taken away. */
+/** Whether the entry can be used. Removes members that are not valid. */
 function isTracked(entry: unknown): entry is Tracked {
   if (!isObject(entry) || !isPositive(entry.primary_id)) return false;
   keepNumbers(entry, 'primary_ids');
@@ -121,7 +121,7 @@ function isTracked(entry: unknown): entry is Tracked {
   if (entry.deleted !== true && entry.deleted !== undefined) delete entry.deleted;
   const held = isObject(entry.subordinates) ? entry.subordinates : {};
   for (const [label, holding] of Object.entries(held)) if (!isHolding(holding)) delete held[label];
-  // Labels are texts of people, who may call a subordinate like a member that every object has.
+  // Without a prototype, because users choose the labels, and one may be `constructor`.
   entry.subordinates = Object.setPrototypeOf(held, null);
   return true;
 }

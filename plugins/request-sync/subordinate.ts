@@ -1,5 +1,5 @@
-// Carries out on one subordinate what the decision table says, one fingerprint after the other, and notes what came of
-// it.
+// Carries out the steps of the decision table on one subordinate, one fingerprint after the other, and notes the
+// results in the state.
 import { bareObject } from '#kit/plain-object';
 import { type Creation, decide, type Purpose, type Step, type SyncOptions, type View } from './decide.ts';
 import { mediaOf } from './fingerprint.ts';
@@ -12,9 +12,9 @@ import { retryAtMs } from './retry.ts';
 import { type Failure, failureKey, partsOfKey, type State, timestamp } from './state.ts';
 
 const MAX_CREATIONS = 200;
-/** How long a subordinate may take before others, and the primary, have their turn again. */
+/** How long a subordinate may take in a cycle, so that the others and the primary get their turn again. */
 const TURN_MS = 60_000;
-/** In which a request is looked for that the title does not show. */
+/** How many pages are searched for an existing request that the title does not list. */
 const MAX_PAGES = 10;
 /** More than any fingerprint needs, whatever a subordinate answers. */
 const MAX_STEPS = 200;
@@ -29,12 +29,10 @@ export interface SubordinateParts {
   readonly state: State;
   readonly settings: SubordinateSettings;
   readonly group: (fingerprint: string) => Group | undefined;
-  /**
-   * Called after each change of the state; rejects when it cannot be saved, and then nothing more is told to anybody.
-   */
+  /** Called after each change of the state. Rejects when that cannot be saved; then no further call is made. */
   readonly changed: () => Promise<void>;
   readonly nowMs: () => number;
-  /** After which no further fingerprint is begun with in a cycle. Default a minute. */
+  /** The time after which no further fingerprint is begun in a cycle. Default a minute. */
   readonly turnMs?: number;
 }
 
@@ -42,10 +40,13 @@ export interface SubordinateSettings extends SyncOptions {
   readonly retry_failed_after_hours: number;
 }
 
-/** `more`: it has had as many creations, or as much time, as one cycle gives it, and something new is left to do. */
+/**
+ * `more` means that the limit of creations or of time was reached and new work is left, `absent` that the subordinate
+ * does not answer, `key` that it refuses its key.
+ */
 export type Outcome = 'done' | 'more' | 'absent' | 'key';
 
-/** Ends the work of a cycle on a subordinate. */
+/** Thrown to end the work on a subordinate in a cycle. */
 class End extends Error {
   readonly outcome: Outcome;
 
@@ -56,13 +57,13 @@ class End extends Error {
 }
 
 export class Subordinate {
-  /** Whether it approved what is pending on the primary, as far as was seen since this was set to false. */
+  /** Whether, since this was set to false, a request that is pending on the primary was found approved here. */
   approvesItself = false;
   readonly #with: SubordinateParts;
   #creations = 0;
-  /** Of the state, in this cycle. */
+  /** How many changes of the state there were in this cycle. */
   #changes = 0;
-  /** The failure that was noted last, when it was a lost connection, and what stood in its place. */
+  /** The key of the last failure if it was a lost connection, and the failure that it has replaced. */
   #loss: { readonly key: string; readonly before: Failure | undefined } | undefined;
   #users: { readonly list: readonly RemoteUser[]; readonly atMs: number } | undefined;
 
@@ -74,21 +75,21 @@ export class Subordinate {
     return this.#with.label;
   }
 
-  /** What is to be done about the fingerprint: something, nothing, or something later. Asks nobody. */
+  /** Whether something is to be done about the fingerprint now, not at all, or later. Makes no calls. */
   plan(fingerprint: string): 'due' | 'settled' | 'waiting' {
     const step = this.#decide(fingerprint, NOTHING_SEEN);
     if (step === undefined) return 'settled';
     return isDelete(step) || this.#mayRetry(failureKey(fingerprint, this.#with.label)) ? 'due' : 'waiting';
   }
 
-  /** When it last failed; empty where it did not. */
+  /** When the fingerprint last failed; empty when it did not. */
   failedAt(fingerprint: string): string {
     return this.#with.state.failed.get(failureKey(fingerprint, this.label))?.failed_at ?? '';
   }
 
   /**
-   * Deals with fingerprints in their order, in which those that have failed stand behind all others. Rejects when the
-   * state cannot be saved.
+   * Works on fingerprints in their order; those that have failed must come after all others. Rejects when the state
+   * cannot be saved.
    */
   async settle(fingerprints: readonly string[]): Promise<Outcome> {
     const { turnMs = TURN_MS } = this.#with;
@@ -111,7 +112,7 @@ export class Subordinate {
     }
   }
 
-  /** What has failed before, and what comes to nothing, waits for the next poll like everything that is tried again. */
+  /** `more` if the next fingerprint has not failed before and this cycle has changed something; else the rest waits. */
   #endOfTurn(next: string): End {
     return new End(this.failedAt(next) === '' && this.#changes > 0 ? 'more' : 'done');
   }
@@ -141,7 +142,7 @@ export class Subordinate {
       throw new RemoteError('answer', 'it answers in circles');
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
-      // What failed may have been done nevertheless, and the primary may change its mind before the next try.
+      // The failed call may have taken effect nevertheless, and the primary may change before the next try.
       if (isWithdrawing) await this.#withdraw(fingerprint, unsure);
       await this.#requirePresence(error);
       this.#noteLoss(key, error);
@@ -149,7 +150,7 @@ export class Subordinate {
     }
   }
 
-  /** Two lost connections in a row are an outage, whatever else is answered, and no failures of two requests. */
+  /** Two lost connections in a row are an outage: the first does not count as a failure, and the cycle ends. */
   #noteLoss(key: string, error: RemoteError): void {
     const { failed } = this.#with.state;
     const earlier = this.#loss;
@@ -200,7 +201,7 @@ export class Subordinate {
     }
   }
 
-  /** Without an answer a creation goes on, while seasons that are there already could not be told from others. */
+  /** The title; null for a creation, which goes on without it. Other purposes need the title and fail. */
   async #look({ mediaType, tmdbId }: Media, purpose: Purpose): Promise<Title | null> {
     try {
       return await this.#with.manager.title(mediaType, tmdbId);
@@ -241,7 +242,7 @@ export class Subordinate {
     return view;
   }
 
-  /** Old products know no `all`; they are told the seasons once. */
+  /** Creates a request. For older products, which do not know `all`, it tries once more with the list of seasons. */
   async #ask(request: NewRequest): Promise<RemoteRequest | undefined> {
     const { manager } = this.#with;
     try {
@@ -255,7 +256,7 @@ export class Subordinate {
     }
   }
 
-  /** The newest request for the title that is there already and was not declined. */
+  /** The newest existing request for the title that is not declined. */
   async #find(media: Media, view: View): Promise<RemoteRequest | undefined> {
     const { manager } = this.#with;
     const title = view.title ?? (await this.#look(media, 'create'));
@@ -299,7 +300,7 @@ export class Subordinate {
     return declined;
   }
 
-  /** What is noted of each one is true also when the next one fails. */
+  /** Notes each withdrawn request at once, so that the state is right even when the next call fails. */
   async #withdraw(fingerprint: string, without: (holding: Holding) => Holding | undefined): Promise<void> {
     const { state, label } = this.#with;
     const holding = state.requests.get(fingerprint)?.subordinates[label];
@@ -326,7 +327,7 @@ export class Subordinate {
     await changed();
   }
 
-  /** A lost connection is an outage when the next call fails too; a refused call may mean that the key is wrong. */
+  /** Ends the cycle after a lost connection if a check fails too, and after a refused call if the key is refused. */
   async #requirePresence(error: RemoteError): Promise<void> {
     const { manager } = this.#with;
     if (error.isAbsence)
@@ -381,7 +382,7 @@ function newestFor(media: Media, requests: readonly RemoteRequest[]): RemoteRequ
     );
 }
 
-/** What is no fault of the subordinate stays what it is. */
+/** The end of the cycle for a RemoteError; any other error stays as it is. */
 function endOf(outcome: Outcome, error: unknown): unknown {
   return error instanceof RemoteError ? new End(outcome, error) : error;
 }

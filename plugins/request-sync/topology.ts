@@ -1,13 +1,13 @@
-// Who follows whom, from the configuration: the primary, the subordinates, and what is wrong with that.
+// The topology that the configuration describes: the primary, the subordinates, and what is wrong with them.
 import { namesHost } from '#kit/url-host';
 import type { SyncSettings } from './settings.ts';
 
 export interface Internal {
-  /** Name of the instance. */
+  /** The name of the instance. */
   readonly name: string;
   readonly role: 'primary' | 'subordinate';
   readonly port: number | undefined;
-  /** undefined while the program has none. */
+  /** undefined while the program has no key. */
   readonly apiKey: string | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface Topology {
   /** undefined when there is an error. */
   readonly primary: PeerSettings | undefined;
   readonly subordinates: readonly PeerSettings[];
-  /** Names under which subordinates are listed, also those that are not ready. */
+  /** The labels of all subordinates, including those that are not ready. */
   readonly labels: readonly string[];
-  /** What stops everything, the first one first: logical errors, or a primary that is not ready. */
+  /** The errors that stop replication: faults of the configuration, or a primary that is not ready. */
   readonly errors: readonly string[];
-  /** What concerns one subordinate alone, or passes. */
+  /** Problems that concern only one subordinate. */
   readonly warnings: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function topologyOf(settings: SyncSettings, internals: readonly Internal[
   };
 }
 
-/** Those that can be used; each other one is left out with a warning. */
+/** The external subordinates that can be used; each of the others is left out with a warning. */
 function externalFollowers(
   { external_subordinates: externals }: SyncSettings,
   internals: readonly Internal[],
@@ -97,8 +97,8 @@ function externalFollowers(
 }
 
 /**
- * The address without its trailing slashes, and with everything else in one form; undefined unless it is http or https
- * with a host and without a user.
+ * The address in a normal form without trailing slashes; undefined unless it is an http or https address with a host
+ * and without a user.
  */
 export function normalAddress(text: string): string | undefined {
   const trimmed = text.trim();

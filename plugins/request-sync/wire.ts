@@ -1,4 +1,4 @@
-// The answers of the routes.
+// The wire form of the answers of the routes.
 import { z } from 'zod';
 import { mediaOf } from './fingerprint.ts';
 import { shortLine } from './remote-error.ts';
@@ -90,7 +90,7 @@ export function activeToWire(
   };
 }
 
-/** Newest first. What an earlier program left out of its entries, or wrote at length, is made good. */
+/** The failures, newest first. Missing or too long members of an earlier program's entries are corrected. */
 export function failedToWire({ failed }: State, retryAfterHours: number): z.input<typeof failedAnswer> {
   const rows = [...failed].map(([key, { failed_at, attempts = 1, ...entry }]) => {
     const [fingerprint, subordinate] = partsOfKey(key);
