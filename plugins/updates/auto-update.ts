@@ -1,4 +1,4 @@
-// The keys of a service block that say when its updates are looked for, and what they come to when they are unusable.
+// The settings of automatic updates, read from the keys of a service block; invalid values are replaced by defaults.
 
 const DEFAULT_INTERVAL_H = 24;
 const MAX_INTERVAL_H = 8_760;
@@ -11,7 +11,7 @@ export interface AutoUpdate {
   readonly intervalHours: number;
   /** HH:MM. */
   readonly startTime: string;
-  /** What stands in the block and is not used; null when there is no such thing. */
+  /** A sentence about an invalid value that is not used; null when there is none. */
   readonly warning: string | null;
 }
 

@@ -1,11 +1,11 @@
-// The events of updates, for whoever tells people of them.
+// The events of updates, for plugins that notify users of them.
 
 declare module '#core' {
   interface Events {
-    /** A newer release of a service was found. Emitted once for each release, also over restarts of the host. */
+    /** A newer release of a service was found. Emitted once for each release, even when the host restarts. */
     'update.available': {
       readonly processName: string;
-      /** null while it is unknown. */
+      /** null when the version is unknown. */
       readonly currentVersion: string | null;
       readonly availableVersion: string;
       readonly releaseUrl: string | null;
@@ -16,9 +16,7 @@ declare module '#core' {
       readonly previousVersion: string | null;
       readonly currentVersion: string;
     };
-    /**
-     * A look for updates or an installation has failed. What fails in the same way again is emitted once in 24 hours.
-     */
+    /** A check for updates or an installation has failed. Checks that fail alike are emitted once in 24 hours. */
     'update.failed': {
       readonly processName: string;
       readonly operation: 'check' | 'install';

@@ -1,5 +1,5 @@
-// Updates: finds newer releases of services and installs them, by hand or on a schedule; what does not come up is taken
-// back.
+// Updates: finds newer releases of services and installs them, on request or on a schedule. A release on which the
+// service does not become ready is replaced by the previous one.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../installs/contract.ts';
@@ -27,7 +27,7 @@ export default definePlugin({
     });
     host.tap('config.changed', () => {
       const store = host.use('config.store');
-      // A configuration that cannot be read has no blocks of its own.
+      // The blocks of an invalid configuration say nothing about removed processes.
       if (store.state === 'valid') return records.keepOnly(new Set(store.blocks().map(block => block.processName)));
     });
     updates.start();

@@ -1,4 +1,4 @@
-// What came of one installation: recorded for clients, and told to people.
+// The outcome of one installation: records it for clients, and emits its event.
 import type { Host } from '#core';
 import { redact } from '#kit/redact';
 import { utcTime } from '#kit/utc-time';
@@ -14,9 +14,9 @@ export interface Downtime {
   readonly downtime_status: 'completed' | 'not_observed';
 }
 
-/** Versions, and what is told of the release. */
+/** The versions before and after, and the release notes. */
 export interface Replacement {
-  /** null while it is unknown. */
+  /** null when the version is unknown. */
   readonly from: string | null;
   readonly to: string;
   readonly notes: { readonly release_url?: string | undefined; readonly notes_label?: string | undefined };
@@ -35,7 +35,7 @@ export class InstallationOutcome {
     this.#processName = job.processName;
   }
 
-  /** The release is not news. */
+  /** Records that nothing was installed, because the release is not an update of the installed one. */
   async leave(release: AvailableRelease, current: string | null): Promise<void> {
     await this.#records.setResult(this.#processName, {
       ...lasting(this.#records.result(this.#processName)),
@@ -47,7 +47,7 @@ export class InstallationOutcome {
     });
   }
 
-  /** `members` are all processes that run from the folder. */
+  /** Records the success. `members` are all processes that run from the folder. */
   async succeed(
     { from, to, notes }: Replacement,
     members: readonly { readonly processName: string }[],
@@ -78,7 +78,7 @@ export class InstallationOutcome {
     for (const member of members) await this.#host.find('service.versions')?.refresh(member.processName);
   }
 
-  /** `placed` is of a release that was in place for a while. */
+  /** Records the failure. `placed` is given when the new release was in place for a while. */
   async fail(
     text: string,
     current: string | null,
@@ -107,7 +107,7 @@ export class InstallationOutcome {
     this.#host.emit('update.failed', { processName, operation: 'install', reason });
   }
 
-  /** Somebody else holds the process. */
+  /** Records that the installation was put off, because something else holds the process. */
   async defer(message: string): Promise<void> {
     await this.#records.setResult(this.#processName, {
       ...this.#records.result(this.#processName),

@@ -1,5 +1,5 @@
-// One installation of an update, from the look for the release to the service that runs on it. Whatever fails is taken
-// back; what the end of the host interrupts is brought to its end by the next one.
+// One installation of an update, from the look for the release until the service runs on it. When that fails, the old
+// release is restored. An installation that the end of the host interrupts is completed after the next start.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -24,21 +24,21 @@ const POLL_MS = 250;
 const BOOT_LIMIT_MS = 3_600_000;
 const RELOAD_LIMIT_MS = 60_000;
 const MS_PER_S = 1_000;
-/** What this host says of a process that somebody else holds. */
+/** The code of the Problem for a process that something else holds. */
 const HELD = 'process.held';
 
 export const orderSchema = z.lazy(() =>
   z.object({
     process_name: z.string(),
     selector: z.custom<InstallSelector>(value => typeof value === 'object' && value !== null && 'kind' in value),
-    /** Whether a release that is not newer than the present one is installed too. */
+    /** Whether a release is installed even if it is not newer than the present one. */
     is_wanted_anyway: z.boolean(),
   }),
 );
 
 export type InstallOrder = z.output<typeof orderSchema>;
 
-/** What is saved before the steps that the next host has to know of. */
+/** The checkpoint of a job, saved before the steps after which the next host must resume it. */
 const checkpointSchema = z.lazy(() =>
   z.union([
     z.object({ stage: z.literal('preparing') }),
@@ -46,7 +46,7 @@ const checkpointSchema = z.lazy(() =>
       stage: z.literal('placing'),
       from: z.string().nullable(),
       to: z.string(),
-      /** Processes that run from the folder and have to run afterwards. */
+      /** Processes that run from the folder and must run after the update. */
       running: z.array(z.string()),
       notes: z.object({ release_url: z.string().optional(), notes_label: z.string().optional() }),
     }),
@@ -62,7 +62,7 @@ interface Member {
   readonly mustRun: boolean;
 }
 
-/** The hold has ended before its work, because process control is loaded again or the host stops. */
+/** The hold of the processes has ended before the update, because process control was reloaded or the host stops. */
 class HoldLost extends Error {
   readonly placing: Placing;
 
@@ -78,7 +78,7 @@ export class Installation {
   readonly #outcome: InstallationOutcome;
   readonly #owed: OwedStarts;
   readonly #startedMs = performance.now();
-  /** Of the job; once that has run out of time, what is begun is brought to its end without it. */
+  /** The signal of the job. After the deadline of the job it is that of the host, so that begun steps are completed. */
   #signal: AbortSignal;
 
   constructor(
@@ -93,7 +93,7 @@ export class Installation {
     this.#outcome = new InstallationOutcome(host, records, { id: run.id, processName: run.input.process_name });
   }
 
-  /** Resolves when the outcome is recorded, also that of a failure. Rejects when the host or the plugin ends. */
+  /** Resolves when the outcome is recorded, even that of a failure. Rejects when the host or the plugin ends. */
   async run(): Promise<void> {
     const { checkpoint } = this.#run;
     let left = checkpoint === null ? null : checkpointSchema.parse(checkpoint);
@@ -146,7 +146,7 @@ export class Installation {
       throw new Problem(409, `${this.#name} is held: ${held.reason}; update it when that is done`, { code: HELD });
   }
 
-  /** All processes that run from the folder; nobody else starts or stops one of them meanwhile. */
+  /** Holds all processes that run from the folder during `work`, so that nothing else starts or stops one of them. */
   async #hold(names: readonly string[], work: (members: readonly Member[]) => Promise<void>): Promise<void> {
     const options = { signal: this.#signal, deadlineMs: HOLD_MS };
     let working: Promise<void> | undefined;
@@ -167,7 +167,7 @@ export class Installation {
     try {
       await holdRest(names, []);
     } catch (error) {
-      // A hold that ends early leaves its work behind, which ends at its next step and knows better.
+      // When a hold ends early, the work still runs until its next step; its own error says more than that of the hold.
       if (working === undefined) throw error;
       await working;
     }
@@ -209,7 +209,10 @@ export class Installation {
     }
   }
 
-  /** Resolves with the monotonic milliseconds since when the process itself is ready; null when it is not to run. */
+  /**
+   * Starts the processes that must run and waits until they are ready. Resolves with the monotonic time in milliseconds
+   * at which the updated process became ready; null when it need not run.
+   */
   async #bringUp(members: readonly Member[]): Promise<number | null> {
     const up = members.map(async ({ processName, held, mustRun }) => {
       if (!mustRun) return null;
@@ -220,7 +223,7 @@ export class Installation {
     return main;
   }
 
-  /** Brings the old release back where the new one is in place. Rejects with a HoldLost alone. */
+  /** Restores the old release if the new one is in place, and starts the processes. Rejects only with a HoldLost. */
   async #takeBack(
     members: readonly Member[],
     placing: Placing,
@@ -245,7 +248,7 @@ export class Installation {
       told = `${reason}; and ${old} could not be brought back: ${errorText(fault)}`;
     }
     try {
-      // Also the new one is better than nothing.
+      // Also when the old release could not be restored: the new one is better than none.
       return { reason: told, upMs: await this.#bringUp(members), present: inPlace };
     } catch (fault) {
       refuseLost(members, placing);
@@ -253,7 +256,7 @@ export class Installation {
     }
   }
 
-  /** What is told of an update that leaves its service without a start. */
+  /** The message about an update after which the service could not be started. May plan a later start. */
   #notReady(members: readonly Member[], told: string, fault: unknown): string {
     const text = redact(`${told}, but not ready: ${errorText(fault)}`);
     if (!this.#owed.isPassing(fault)) return text;
@@ -263,7 +266,7 @@ export class Installation {
     return meanwhile;
   }
 
-  /** Resolves when the release can be looked at, which it cannot be while what installs it is loaded anew. */
+  /** Resolves when the service `installs` supports the process again, which it does not while plugins are reloaded. */
   async #untilInstalls(): Promise<Installs> {
     const limitMs = performance.now() + RELOAD_LIMIT_MS;
     while (this.#host.find('installs')?.isSupported(this.#name) !== true && performance.now() < limitMs)
@@ -271,7 +274,7 @@ export class Installation {
     return this.#host.use('installs');
   }
 
-  /** After the host ended between the stop and the end: whatever is in place is brought up, or taken back. */
+  /** Completes an installation that was interrupted while placing: starts the release in place, or restores the old. */
   async #resume(placing: Placing): Promise<void> {
     const { from, to, running } = placing;
     await this.#untilBooted();
@@ -298,7 +301,7 @@ export class Installation {
     });
   }
 
-  /** Resolves when the boot has adopted or started the process, or has given it up, and nobody else holds it. */
+  /** Resolves when the boot has adopted, started or given up the process, and nothing holds it any more. */
   async #untilBooted(): Promise<void> {
     const limitMs = performance.now() + BOOT_LIMIT_MS;
     for (;;) {
@@ -312,7 +315,7 @@ export class Installation {
     }
   }
 
-  /** Leaves what the host cannot end any more to the next one, which finds the job as it was saved. */
+  /** Throws when the host ends: the next host then resumes the job from its checkpoint. */
   async #endWithHost(): Promise<void> {
     const { signal } = this.#host;
     if (this.#host.stopping !== null && !signal.aborted) await once(signal, 'abort');
@@ -331,12 +334,12 @@ export class Installation {
   }
 }
 
-/** Whether the process has to run after the update: it runs, or only its fault keeps it from running. */
+/** Whether the process must run after the update: it runs now, or only a failure keeps it from running. */
 function mustRun({ pid, enabled, stoppedByUser, completed }: ProcessSnapshot): boolean {
   return pid !== null || (enabled && !stoppedByUser && completed === null);
 }
 
-/** Throws a HoldLost once a process is held no more. */
+/** Throws a HoldLost when a process is not held any more. */
 function refuseLost(members: readonly Member[], placing: Placing): void {
   if (members.some(({ held }) => held.signal.aborted)) throw new HoldLost(placing);
 }

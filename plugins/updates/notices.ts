@@ -1,4 +1,4 @@
-// The notices that clients show above their pages: what is published, what went wrong, and what was installed.
+// The notices that clients show above their pages: available releases, failures, and installed updates.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { isProject, type UpdateRecords } from './update-records.ts';
@@ -6,7 +6,7 @@ import { availableSchema, noticeSchema, type UpdateNotice, webAddress } from './
 
 const SHOWN = 10;
 
-/** `project`: the entries of the product itself. */
+/** `project` means only the entries of the product itself. */
 const SCOPES = ['project', 'all'] as const;
 
 export const noticesSchema = z.object({

@@ -1,5 +1,5 @@
-// Services that an update has stopped, and that could not be started again for want of room: started once there is
-// some. Whoever starts or stops one meanwhile has decided about it.
+// Services that an update has stopped and that could not be started again because the machine lacked resources. Their
+// start is tried again at intervals, unless the service is started or stopped otherwise meanwhile.
 import { type Host, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
@@ -7,13 +7,13 @@ import type {} from '../process/contract.ts';
 import type { UpdateRecords } from './update-records.ts';
 
 const LOOK_MS = 15_000;
-/** Statuses of starts that nothing but the state of the machine has refused. */
+/** Statuses of starts that failed only because of the present state of the machine. */
 const PASSING = [503, 507];
 
 interface Owed {
-  /** Whose update it was. */
+  /** The process that was updated. */
   readonly updated: string;
-  /** What is told of that update while it does not run, and afterwards. */
+  /** The messages about that update, while the start is outstanding and afterwards. */
   readonly told: { readonly meanwhile: string; readonly afterwards: string };
 }
 
@@ -28,7 +28,7 @@ export class OwedStarts {
     host.every(host.paced(LOOK_MS), () => this.#look());
   }
 
-  /** Whether starts that failed so are owed. */
+  /** Whether a start that failed with this error is tried again. */
   isPassing(error: unknown): boolean {
     return error instanceof Problem && PASSING.includes(error.status) && this.#host.stopping === null;
   }
@@ -57,7 +57,7 @@ export class OwedStarts {
     }
   }
 
-  /** Tells no more that its start is tried again. */
+  /** Changes the message about the update, which must not announce another try any more. */
   async #settle(owed: Owed, fault: string): Promise<void> {
     if (fault === '' && [...this.#owed.values()].includes(owed)) return;
     const { updated, told } = owed;

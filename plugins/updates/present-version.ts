@@ -1,19 +1,19 @@
-// The version of the program that a process runs, as its installation or itself tells.
+// The version of the program that a process runs, from the record of its installation or from the program itself.
 import type { Host } from '#core';
 import type {} from '../installs/contract.ts';
 import type {} from '../versions/contract.ts';
 
-/** null where it cannot be told. What nobody has looked at yet is looked at. */
+/** null when the version cannot be found out. A version that is not known yet is asked for. */
 export async function presentVersion(host: Host, processName: string): Promise<string | null> {
   const installed = await host.use('installs').installed(processName);
   const known = installed?.version ?? knownVersion(host, processName);
   if (known !== null) return known;
   const versions = host.find('service.versions');
-  // A failure was counted and told where it happened.
+  // The host has already counted and logged the failure.
   return (await versions?.refresh(processName).catch(() => null)) ?? null;
 }
 
-/** What is known without looking. */
+/** The version if it is known already; null otherwise. */
 export function knownVersion(host: Host, processName: string): string | null {
   return host.find('service.versions')?.of(processName) ?? null;
 }

@@ -1,4 +1,4 @@
-// Waits until a service that was just started can be relied on.
+// Waits until a service that was just started is ready and stays so.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Host } from '#core';
 import type {} from '../health-probe/contract.ts';
@@ -9,8 +9,8 @@ const STABLE_MS = 15_000;
 const POLL_MS = 250;
 
 /**
- * Resolves when the running process has been ready without a break for 15 s, with the monotonic milliseconds since
- * when. Rejects with an Error that says why when it ends, or is not ready within 120 s.
+ * Resolves when the process has been ready without a break for 15 s, with the monotonic time in milliseconds at which
+ * it was first ready. Rejects with an Error that says why when it ends, or is not ready after 120 s.
  */
 export async function untilReady(host: Host, processName: string, signal: AbortSignal): Promise<number> {
   const limitMs = performance.now() + host.paced(READY_MS);

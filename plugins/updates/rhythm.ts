@@ -1,9 +1,9 @@
-// When updates are looked for: at a start time on the wall clock, and every so many hours of it from there.
+// The times at which updates are checked for: at a start time on the wall clock, and then at an interval in hours.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Clocks that go back repeat less time than this. */
+/** More than any clock is set back at a change. */
 const REPEATED_MS = 4 * HOUR_MS;
 
 export interface Rhythm {
@@ -20,15 +20,15 @@ export function dayOf(moment: Date, { timeZone }: Rhythm): Date {
   return new Date(Math.floor(wallClock(moment.getTime(), timeZone) / DAY_MS) * DAY_MS);
 }
 
-/** The day of the next start time: the one of the moment while that is still ahead, else the day after it. */
+/** The day of the next start time: today while the start time is still ahead, else tomorrow. */
 export function nextStartDay(moment: Date, rhythm: Rhythm): Date {
   const today = dayOf(moment, rhythm);
   return startOn(today, rhythm) > moment.getTime() ? today : new Date(today.getTime() + DAY_MS);
 }
 
 /**
- * The first time after `moment` of those that begin at the start time of `day` and follow each other by the interval.
- * They keep to the wall clock: where clocks skip one it is as much later, and where they repeat one it counts once.
+ * The first due time after `moment`. Due times begin at the start time of `day` and follow at the interval, on the wall
+ * clock: one that a clock change skips is later by the gap, and one that is repeated counts once.
  */
 export function dueAfter(moment: Date, day: Date, rhythm: Rhythm): Date {
   const { intervalHours, timeZone } = rhythm;
@@ -50,14 +50,14 @@ function wallStart(day: Date, { startTime }: Rhythm): number {
   return day.getTime() + (hours ?? 0) * HOUR_MS + (minutes ?? 0) * MINUTE_MS;
 }
 
-/** What the wall clock shows at a moment, as the moment at which one in UTC shows the same. */
+/** The wall clock at a moment, as the Unix milliseconds at which a UTC clock shows the same. */
 function wallClock(moment: number, timeZone: string): number {
   const parts = formatOf(timeZone).formatToParts(moment);
   const of = (type: string) => Number(parts.find(part => part.type === type)?.value);
   return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
 }
 
-/** The inverse of `wallClock`. Clocks change by what they differ in a day before and a day after. */
+/** The inverse of `wallClock`, computed from the offsets from UTC a day before and a day after. */
 function momentOf(wall: number, timeZone: string): number {
   const offsetAt = (moment: number) => wallClock(moment, timeZone) - moment;
   const before = offsetAt(wall - DAY_MS);

@@ -8,7 +8,7 @@ import type { UpdateRecords } from './update-records.ts';
 import { statusSchema } from './update-result.ts';
 import type { Updates } from './updates.ts';
 
-/** Longer than any installation that waits for another. */
+/** Longer than any installation, including the wait for another one. */
 const INSTALL_DEADLINE_MS = 12 * 3_600_000;
 
 const nameBody = z.object({ process_name: z.string() });

@@ -1,4 +1,4 @@
-// What the block of a service selects, as far as updates go: what keeps it where it is, and what a request may take
+// What the release selector of a service means for updates: whether it blocks them, and what a request installs
 // instead.
 import { Problem } from '#core';
 import type { InstallSelector } from '../installs/contract.ts';
@@ -7,7 +7,7 @@ import { isNews, isSameVersion } from './version-order.ts';
 export type BlockedBy = 'pinned_version' | 'commit' | 'branch' | 'release';
 
 const REASONS = { pinned: 'pinned_version', commit: 'commit', branch: 'branch', release: 'release' } as const;
-/** Why the newest release is not looked for; null where it is. */
+/** The setting that keeps the service from updates; null when updates are checked for. */
 export function blockedBy({ kind }: InstallSelector): BlockedBy | null {
   return kind in REASONS ? REASONS[kind as keyof typeof REASONS] : null;
 }
@@ -19,21 +19,21 @@ export function blockedMessage(processName: string, setting: string): string {
 const TARGETS = ['configured', 'latest', 'prerelease', 'nightly'] as const;
 export type UpdateTarget = (typeof TARGETS)[number];
 
-/** Throws a Problem 400 for anything but a target. */
+/** Throws a Problem 400 for an unknown target. */
 export function targetOf(given: string): UpdateTarget {
   const target = TARGETS.find(one => one === given);
   if (target === undefined) throw new Problem(400, `target must be one of ${TARGETS.join(', ')}`);
   return target;
 }
 
-/** What a request installs: the newest release where it names nothing and overrides what the block selects. */
+/** What a request installs. Without a target: what the block selects, or the latest release if that blocks updates. */
 export function selectorFor(configured: InstallSelector, target: UpdateTarget | undefined): InstallSelector {
   if (target === 'configured') return configured;
   if (target !== undefined) return { kind: target };
   return blockedBy(configured) === null ? configured : { kind: 'latest' };
 }
 
-/** Whether a release would be news. Of a nightly build any other is, because most of their versions have no order. */
+/** Whether a release is an update. Any other nightly build is one, because most of their versions have no order. */
 export function isUpdate({ kind }: InstallSelector, offered: string, installed: string | null): boolean {
   if (kind === 'nightly' && installed !== null) return !isSameVersion(offered, installed);
   return isNews(offered, installed);
@@ -47,7 +47,7 @@ export function targetKindOf({ kind }: InstallSelector): TargetKind {
 
 const COMMIT_DIGITS = 12;
 
-/** Whether the version is one that the selector selects; undefined where only its source could tell. */
+/** Whether the selector selects the version; undefined when only the source could tell. */
 export function isSelected(selector: InstallSelector, version: string | null): boolean | undefined {
   if (version === null) return undefined;
   switch (selector.kind) {

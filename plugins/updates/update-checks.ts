@@ -1,5 +1,5 @@
-// Looks for updates: once a minute at most for each process unless somebody insists, and not before a server that
-// limits its callers wants to be asked again. What is known survives looks that fail.
+// Checks for updates: for each process at most once a minute, or, when forced, not within the pause that its server has
+// asked for. A check that fails does not change what is known.
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
@@ -11,15 +11,15 @@ import type { UpdateRecords } from './update-records.ts';
 import { lasting, notesOf, unixNow } from './update-result.ts';
 
 const PAUSE_MS = 60_000;
-/** A source has given up before. */
+/** Longer than a source may take, which gives up by itself. */
 const LIMIT_MS = 45_000;
 const TOLD_S = 24 * 3_600;
 const MS_PER_S = 1_000;
 
-/** One look at one process, in monotonic milliseconds. */
+/** The last check of one process, with monotonic times in milliseconds. */
 interface Look {
   readonly atMs: number;
-  /** Until when its server is not asked again by anybody. */
+  /** The end of the pause that the server has asked for; a forced check waits for it. */
   readonly closedUntilMs: number;
   readonly failure: string | null;
 }
@@ -35,7 +35,7 @@ export class UpdateChecks {
     this.#records = records;
   }
 
-  /** Resolves with why the look failed, or null. With `force` it does not matter when the last one was. */
+  /** Resolves with why the check failed, or null. Gives the last result within a minute, or the pause when forced. */
   check({ processName }: NamedBlock, { force }: { readonly force: boolean }): Promise<string | null> {
     const running = this.#running.get(processName);
     if (running !== undefined) return running;
@@ -104,7 +104,7 @@ export class UpdateChecks {
     const known = this.#records.result(processName);
     const at = unixNow();
     const told = known?.told_failure;
-    // One of a time that has not come was told while the clock was ahead.
+    // The absolute difference, because a time in the future was noted while the clock was ahead.
     const isToldAgain = told?.reason !== reason || Math.abs(at - told.at) >= TOLD_S;
     await this.#records.setResult(processName, {
       ...(known ?? { status: 'error', message: reason }),
@@ -119,7 +119,7 @@ export class UpdateChecks {
   }
 }
 
-/** The milliseconds for which a server asks to be left alone. */
+/** The pause that a server asks for, in milliseconds. */
 function pauseOf(error: unknown): number {
   if (!(error instanceof Problem)) return 0;
   const [, given] = Object.entries(error.headers).find(([name]) => name.toLowerCase() === 'retry-after') ?? [];

@@ -1,4 +1,4 @@
-// How people are told of updates.
+// The events of updates, and their notifications.
 import type { Events, Host } from '#core';
 import type { NotificationEvent } from '../notifications/contract.ts';
 import type {} from './contract.ts';

@@ -1,5 +1,5 @@
-// The installations of updates: one at a time. Whoever asks for the one that is under way shares it, and another one is
-// not begun by a request.
+// The installations of updates, which run one at a time. A request for the one that runs shares it; a request for
+// another one is refused.
 import { type Host, type Jobs, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { Installation, type InstallOrder, orderSchema } from './installation.ts';
@@ -49,7 +49,7 @@ export class UpdateInstalls {
     return this.#revision;
   }
 
-  /** The installation of this process that waits or is under way. */
+  /** The installation of this process that waits or runs. */
   active(processName: string): ActiveInstall | undefined {
     const [job] = this.#jobs.list({ key: processName, active: true });
     if (job === undefined) return undefined;
@@ -57,7 +57,7 @@ export class UpdateInstalls {
     return { processName, step: progress ?? 'waits for its turn' };
   }
 
-  /** Resolves when the outcome is recorded; false at once while another installation waits or is under way. */
+  /** Resolves with true when the outcome is recorded, at once with false while another installation waits or runs. */
   async request(order: InstallOrder): Promise<boolean> {
     const [other] = this.#jobs.list({ active: true });
     if (other !== undefined && !deepEqual(other.input, order)) return false;
@@ -70,7 +70,7 @@ export class UpdateInstalls {
     }
   }
 
-  /** Resolves when the outcome is recorded. Waits for the installations before it. */
+  /** Waits for earlier installations, then installs. Resolves when the outcome is recorded. */
   async queue(order: InstallOrder): Promise<void> {
     await this.#jobs.run(order.process_name, order);
   }

@@ -1,4 +1,5 @@
-// What is known of updates, kept in one file beside the configuration, so that it survives restarts of the host.
+// The records of updates: results, schedules and notices. They are kept in one file beside the configuration, so that
+// they survive restarts of the host.
 import path from 'node:path';
 import { z } from 'zod';
 import type { Host } from '#core';
@@ -16,7 +17,7 @@ const FILE_MODE = 0o600;
 const MAX_BYTES = 4 << 20;
 const MAX_APPLIED = 30;
 const MAX_INFO = 10;
-/** Entries of the product itself, which other programs that know the file look for in a place of their own. */
+/** The names of entries of the product itself, which have a separate member in the file, as other programs expect. */
 const PROJECT = /^d(?:u|)mb/i;
 
 const scheduleSchema = z.object({
@@ -56,14 +57,14 @@ export class UpdateRecords {
     });
   }
 
-  /** A file that cannot be read is set aside, with a warning. */
+  /** Reads the file. One that cannot be read is renamed, with a warning. */
   static async open(host: Host): Promise<UpdateRecords> {
     declareHostState(FILE);
     const file = path.join(host.paths.configDir, FILE);
     return new UpdateRecords(host, file, await contentOf(host, file));
   }
 
-  /** A number that changes with every change of what is known. */
+  /** A number that changes with every change of the records. */
   get revision(): number {
     return this.#revision;
   }
@@ -80,17 +81,17 @@ export class UpdateRecords {
     return this.#schedules.get(processName);
   }
 
-  /** The newest first. */
+  /** The notices of installed updates, the newest first. */
   get applied(): readonly UpdateNotice[] {
     return this.#applied;
   }
 
-  /** The newest first. */
+  /** The notices of failures, the newest first. */
   get info(): readonly UpdateNotice[] {
     return this.#info;
   }
 
-  /** Resolves when it is on the disk; what cannot be written is told in the log. So do the others. */
+  /** Resolves when the file is written; a failed write is logged. The other methods that change records do the same. */
   setResult(processName: string, result: UpdateResult): Promise<void> {
     this.#results.set(processName, result);
     return this.#save();
@@ -121,7 +122,7 @@ export class UpdateRecords {
     await this.#save();
   }
 
-  /** Resolves when everything is on the disk; what comes later is left to whoever opens the file next. */
+  /** Resolves when everything is on the disk. Later changes are not written. */
   close(): Promise<void> {
     return this.#writes.close();
   }
@@ -163,7 +164,7 @@ async function contentOf(host: Host, file: string): Promise<Record<string, unkno
   });
 }
 
-/** Without what does not fit, which may be another program's. */
+/** The elements that fit the schema; others may be those of another program. */
 function listOf<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>[] {
   const parsed = (Array.isArray(value) ? value : []).map(one => schema.safeParse(one));
   return parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));

@@ -1,14 +1,13 @@
-// What the last look for updates of a process, or their last installation, came to: as it is kept, and as clients see
-// it.
+// The result of the last check or installation of updates of a process, as it is recorded and in its wire form.
 import { z } from 'zod';
 import type { AvailableRelease } from '../installs/contract.ts';
 
 const unixSeconds = z.number();
 const text = z.string();
-/** What clients make links of. */
+/** An address of which clients make links. */
 export const webAddress = z.url({ protocol: /^https?$/ });
 
-/** Names are those of the wire. Members that are unknown or do not apply are absent. */
+/** The members have the names of the wire. Unknown members, and those that do not apply, are absent. */
 const outcome = {
   message: text,
   reason: text.optional(),
@@ -36,16 +35,16 @@ export const resultSchema = z.lazy(() =>
     status: z.enum(['update_available', 'no_update', 'updated', 'blocked', 'deferred', 'error']),
     ...outcome,
     ...timing,
-    /** What people were told of a failure last, and when. */
+    /** The last failure for which an event was emitted, and when. */
     told_failure: z.object({ reason: text, at: unixSeconds }).optional(),
-    /** The release on which the service did not come up, which no schedule installs again. */
+    /** The release on which the service did not become ready; a schedule does not install it again. */
     failed_version: text.optional(),
   }),
 );
 
 export type UpdateResult = z.output<typeof resultSchema>;
 
-/** What a later look does not change. */
+/** The members that a later check does not change. */
 export function lasting(known: UpdateResult | undefined): Partial<UpdateResult> {
   if (known === undefined) return {};
   const { previous_version, applied_at, told_failure, failed_version } = known;
@@ -55,7 +54,7 @@ export function lasting(known: UpdateResult | undefined): Partial<UpdateResult> 
   return Object.fromEntries(Object.entries({ ...kept, ...timing }).filter(([, value]) => value !== undefined));
 }
 
-/** What is told of a release, whether or not it is news. */
+/** The members about a release, whether or not it is an update. */
 export function notesOf({ notesUrl, releasesBehind }: AvailableRelease): Partial<UpdateResult> {
   return {
     ...(webAddress.safeParse(notesUrl).success
@@ -105,7 +104,7 @@ export const noticeSchema = z.lazy(() =>
   }),
 );
 
-/** Of a release that is published, whose id says which. */
+/** The schema of a notice about an available release, without the id, which is made of its version. */
 export const availableSchema = z.lazy(() => noticeSchema.unwrap().omit({ id: true }));
 
 export type UpdateNotice = z.output<typeof noticeSchema>;

@@ -1,5 +1,5 @@
-// The schedule of updates: looks from time to time which processes are due, and takes them one after the other, those
-// of the product last.
+// The schedule of updates: checks at intervals which processes are due, and updates them one after the other, those of
+// the product itself last.
 import type { Host, NamedBlock } from '#core';
 import { ClockSteps, LARGE_STEP_MS } from '#kit/clock-steps';
 import { deepEqual } from '#kit/deep-equal';
@@ -14,7 +14,7 @@ const LOOK_MS = 15_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MS_PER_S = 1_000;
-/** When an update that something else has put off is tried again. */
+/** After how long an update that was put off is tried again. */
 const DEFERRED_MS = 900_000;
 const NEVER = new Date(8.64e15);
 
@@ -27,9 +27,9 @@ interface Plan {
 
 export interface ScheduleParts {
   readonly records: UpdateRecords;
-  /** Whether updates of the process can be looked for at present: it has a source, and selects no fixed release. */
+  /** Whether updates of the process can be checked for now: it has a source, and does not select a fixed release. */
   isPossible(block: NamedBlock): boolean;
-  /** Looks for an update and, unless the block says otherwise, installs it. Resolves with whether it was put off. */
+  /** Checks for an update and, unless the block says otherwise, installs it. Resolves with whether it was put off. */
   update(block: NamedBlock): Promise<boolean>;
 }
 
@@ -38,9 +38,9 @@ export class UpdateSchedule {
   readonly #parts: ScheduleParts;
   readonly #plans = new Map<string, Plan>();
   readonly #queue = new WorkQueue({ concurrency: 1 });
-  /** Processes that wait in the queue, or are at their turn. */
+  /** Processes that wait in the queue or are being updated. */
   readonly #due = new Set<string>();
-  /** When this host began: what was due before was missed. */
+  /** When this host started; an update that was due before was missed. */
   readonly #startedAt = new Date();
   readonly #steps = new ClockSteps();
   #localZone: string | undefined;
@@ -58,7 +58,7 @@ export class UpdateSchedule {
     this.#queue.clear();
   }
 
-  /** When updates of the process are looked for next; null when they are not. */
+  /** When updates of the process are checked for next; null when they are not. */
   nextAt(block: NamedBlock): Date | null {
     return this.#planOf(block)?.next ?? null;
   }
@@ -82,7 +82,10 @@ export class UpdateSchedule {
     for (const { processName } of due) this.#due.add(processName);
   }
 
-  /** The clock was set ahead by hours: a service that is in use is not updated at once by that. */
+  /**
+   * Called when the clock was set ahead. Moves updates that became overdue by hours with that to their next start time,
+   * because a service may be in use now.
+   */
   #passOver(now: Date): void {
     for (const [processName, { rhythm, next }] of this.#plans) {
       if (this.#due.has(processName) || now.getTime() - next.getTime() <= LARGE_STEP_MS) continue;
@@ -132,7 +135,7 @@ export class UpdateSchedule {
     return plan;
   }
 
-  /** The plan of an earlier host. What that has missed is made up for at the next start time. */
+  /** The plan of an earlier host, if it still applies. A missed update is made up for at the next start time. */
   #keptPlan(record: ScheduleRecord | undefined, rhythm: Rhythm, now: Date): Plan | undefined {
     if (record === undefined) return undefined;
     const { interval_hours: intervalHours, start_time: startTime, time_zone: timeZone } = record;
@@ -163,7 +166,7 @@ export class UpdateSchedule {
   #timeZone(): string {
     const zone = this.#host.use('config.store').get('tz');
     if (typeof zone === 'string' && isTimeZone(zone)) return zone;
-    // Asked for once, and not before it is needed: the first question for it takes milliseconds.
+    // Read once, and only when needed, because the first call takes milliseconds.
     this.#localZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone;
     return this.#localZone;
   }
@@ -174,7 +177,7 @@ function planFromNextStart(rhythm: Rhythm, now: Date): Plan {
   return { rhythm, firstDay, next: dueAfter(now, firstDay, rhythm) };
 }
 
-/** False after the clock was set back so far that the plan cannot have been made by it. */
+/** Whether the plan is at most an interval away. If not, the clock was set back after the plan was made. */
 function isNear({ next, rhythm }: Plan, now: Date): boolean {
   return next.getTime() - now.getTime() <= rhythm.intervalHours * HOUR_MS + 2 * DAY_MS;
 }

@@ -1,4 +1,4 @@
-// Updates of services, as requests and schedules ask for them, and how each process stands.
+// Updates of services on request and on schedule, and the update status of each process.
 import type { Host, NamedBlock } from '#core';
 import { utcTime } from '#kit/utc-time';
 import type { InstallSelector } from '../installs/contract.ts';
@@ -17,7 +17,7 @@ const IMAGE = 'Stackwarden is updated with its image: pull the new image and sta
 
 export interface UpdateRequest {
   readonly target: UpdateTarget | undefined;
-  /** Whether what the block selects is left aside once. */
+  /** Whether a selection of the block that blocks updates is ignored this once. */
   readonly mayOverride: boolean;
 }
 
@@ -55,28 +55,28 @@ export class Updates {
     this.#schedule.end();
   }
 
-  /** Changes with every change of a status but those that the configuration or a version bring about. */
+  /** Changes with every change of a status, except those caused by the configuration or by a version. */
   get revision(): string {
     return `${this.#records.revision} ${this.#installs.revision}`;
   }
 
-  /** The members of its entry in the list of processes. */
+  /** The members of the entry of a process in the list of processes. */
   entry(block: NamedBlock): { supports_manual_update: boolean; update_status: UpdateStatus | null } {
     const isSupported = this.#isSupported(block);
     return { supports_manual_update: isSupported, update_status: isSupported ? this.#status(block) : null };
   }
 
-  /** How the process stands; null when nothing is known of it and nothing will be looked for. */
+  /** The update status of a process; null when updates are not supported, or nothing is known and no check planned. */
   status(block: NamedBlock): UpdateStatus | null {
     return this.entry(block).update_status;
   }
 
-  /** As `status`; of one whose updates cannot be installed from here, that, as a look for them tells it. */
+  /** Like `status`, but gives `unsupported` for a process whose updates cannot be installed from here. */
   standing(block: NamedBlock): UpdateStatus | null {
     return this.#isSupported(block) ? this.#status(block) : this.#unsupported(block);
   }
 
-  /** Looks for an update. */
+  /** Checks for an update and gives the status after it. */
   async check(block: NamedBlock, options: { readonly force: boolean }): Promise<UpdateStatus> {
     if (this.#selectorOf(block) === undefined) return this.#unsupported(block);
     const failure = await this.#checks.check(block, options);
@@ -86,7 +86,7 @@ export class Updates {
       : { ...status, status: 'error', message: failure };
   }
 
-  /** Installs an update. Resolves with what came of it. */
+  /** Installs an update. Resolves with the status after it. */
   async install(block: NamedBlock, { target, mayOverride }: UpdateRequest): Promise<UpdateStatus> {
     const configured = this.#selectorOf(block);
     if (configured === undefined) return this.#unsupported(block);
@@ -104,7 +104,7 @@ export class Updates {
     return { ...this.#plain(block, 'installing', message), reason: 'update_in_progress' };
   }
 
-  /** Counts the intervals of its schedule from today on. Resolves with what comes next, in a sentence. */
+  /** Counts the intervals of the schedule from today on. Returns a sentence about the next check. */
   reschedule(block: NamedBlock): string {
     const { processName } = block;
     this.#schedule.reschedule(block);
@@ -118,7 +118,7 @@ export class Updates {
     return warning === null ? what : `${what}; ${warning}`;
   }
 
-  /** Resolves with whether the update was put off. */
+  /** Checks for an update and installs it if the block wants that. Resolves with whether it was put off. */
   async #updateAsScheduled(block: NamedBlock): Promise<boolean> {
     const { processName } = block;
     const failure = await this.#checks.check(block, { force: true });
@@ -157,7 +157,7 @@ export class Updates {
     const known = this.#records.result(processName);
     if (next === null && active === undefined && known === undefined) return null;
     const selector = this.#host.use('installs').selector(processName);
-    // Nothing is known of one that was freed since from what kept it where it is.
+    // A recorded `blocked` says nothing when the block does not block updates any more.
     const result = known?.status === 'blocked' && blockedBy(selector) === null ? undefined : known;
     const { told_failure: _told, failed_version: _failed, ...shown } = result ?? {};
     const base = { ...this.#common(block, selector), ...(next === null ? {} : { next_check_at: seconds(next) }) };
@@ -184,14 +184,14 @@ export class Updates {
     };
   }
 
-  /** What the block selects; undefined where no releases are published, or people do not choose among them. */
+  /** The release that the block selects; undefined when updates of the process are not supported. */
   #selectorOf(block: NamedBlock): InstallSelector | undefined {
     return this.#isSupported(block) ? this.#host.use('installs').selector(block.processName) : undefined;
   }
 
   #isSupported({ processName, configKey, isHost }: NamedBlock): boolean {
     const template = this.#host.find('service.templates')?.get(configKey);
-    // Most entries of a large configuration are done here, without a look at all of it.
+    // Checked first, because this suffices for most blocks, and the question to `installs` goes through all blocks.
     if (isHost || template?.install === undefined || !('auto_update' in template.block)) return false;
     return this.#host.find('installs')?.isSupported(processName) === true;
   }

@@ -1,11 +1,11 @@
-// Which of two versions is the newer one, as far as their texts tell.
+// Compares versions: which of two is newer, as far as their texts show.
 
-/** Numbers between dots at the beginning, and what follows them. */
+/** The numbers with dots at the beginning of a version, and the rest. */
 const NUMBERED = /^(\d+(?:\.\d+)*)(.*)$/s;
 
 /**
- * Whether a release with the version `offered` would be news where `installed` is: it has higher numbers, or completes
- * what was a preview of the same. Texts that begin without a number have no order, so another one is news.
+ * Whether `offered` counts as newer than `installed`: it has higher numbers, or the same ones while `installed` is a
+ * preview, which has a suffix. Versions that do not begin with a number have no order, so any other one is newer.
  */
 export function isNews(offered: string, installed: string | null): boolean {
   if (installed === null) return true;
