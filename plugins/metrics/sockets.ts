@@ -14,9 +14,9 @@ const UNCHANGED_KEPT_MS = 60_000;
 /** The list of sockets counts for this many times the time that reading it took, if that is longer. */
 const LIST_SHARE = 2_000;
 const MAX_CONNECTIONS = 50;
-/** At most so many descriptors of one process are read. */
+/** The greatest number of descriptors that are read of one process. */
 const MAX_DESCRIPTORS = 8_192;
-/** At most so many sockets of the machine are read. */
+/** The greatest number of sockets that are read from each list of the kernel. */
 const MAX_SOCKETS = 65_536;
 
 const LISTENING = '0A';

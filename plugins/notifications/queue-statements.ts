@@ -13,7 +13,7 @@ const CONDITION = 'condition:';
 const INTERRUPTED = 'Delivery interrupted by restart';
 const MAX_PENDING = 5_000;
 const MAX_TERMINAL = 20_000;
-/** In characters; no event of this program has as many. */
+/** The longest metadata of a record, in characters; no event of this program has as much. */
 const MAX_METADATA = 100_000;
 const COOLDOWN_DAYS = 7;
 const DAY_S = 86_400;

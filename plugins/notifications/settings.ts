@@ -1,4 +1,4 @@
-// The settings in `dumb.notifications`. Its secrets are sent to nobody but their destination.
+// The settings in `dumb.notifications`. The secrets of a destination are sent only to that destination.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import { PRINTABLE } from '#kit/printable';

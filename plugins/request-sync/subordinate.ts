@@ -150,7 +150,7 @@ export class Subordinate {
     }
   }
 
-  /** Two lost connections in a row are an outage: the first does not count as a failure, and the cycle ends. */
+  /** Two lost connections in a row are an outage: neither counts as a failure of its request, and the cycle ends. */
   #noteLoss(key: string, error: RemoteError): void {
     const { failed } = this.#with.state;
     const earlier = this.#loss;

@@ -248,7 +248,7 @@ export class Installation {
       told = `${reason}; and ${old} could not be brought back: ${errorText(fault)}`;
     }
     try {
-      // Also when the old release could not be restored: the new one is better than none.
+      // Started even when the old release could not be restored: the new one is better than none.
       return { reason: told, upMs: await this.#bringUp(members), present: inPlace };
     } catch (fault) {
       refuseLost(members, placing);

@@ -53,7 +53,7 @@ const WEIGHT = 0.05;
 
 /** What the thread knows of its database between calls. */
 interface Memory {
-  /** By id, in the order in which they were read or made. */
+  /** The remembered dictionaries by id, in the order in which they were read or made. */
   readonly dictionaries: Map<number, Remembered>;
   rememberedBytes: number;
   /** How many samples were written since the thread began. */

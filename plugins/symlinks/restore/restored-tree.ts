@@ -23,7 +23,7 @@ export interface Base {
 export interface RestoredTreeOptions {
   /** The roots within which paths must lie. Without any, all places are allowed that are not protected. */
   readonly bases: readonly Base[];
-  /** With real paths. */
+  /** The places of the host, with real paths. */
   readonly places: Places;
   /** Mounts that are down; nothing is restored below them. */
   readonly mountsDown: readonly MountDown[];
