@@ -1,5 +1,6 @@
 // Finds which process listens on a TCP port, for messages; a process that /proc does not show stays unknown.
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import path from 'node:path';
 
 const LISTENING = '0A';
 const UNSEEN = 'a process that only its own user and root can see';
@@ -25,10 +26,16 @@ async function nameOf(inodes: ReadonlySet<string>): Promise<string> {
   for (const pid of pids) {
     const held = await heldBy(pid);
     if (![...inodes].some(inode => held.has(inode))) continue;
-    const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'a process');
-    return `${name.trim()} (pid ${pid})`;
+    return `${await programOf(pid)} (pid ${pid})`;
   }
   return UNSEEN;
+}
+
+/** The name of the process; that of its program where Node has named the process after its main thread. */
+async function programOf(pid: string): Promise<string> {
+  const name = (await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'a process')).trim();
+  if (!name.endsWith('MainThread')) return name;
+  return readlink(`/proc/${pid}/exe`).then(path.basename, () => name);
 }
 
 async function listenersOn(port: number): Promise<ReadonlySet<string>> {

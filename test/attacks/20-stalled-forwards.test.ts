@@ -108,7 +108,7 @@ t.test('a forwarded answer that nobody reads ends, and with it its connection to
   await until(() => connections.size === 1, { what: 'the request' });
   await until(() => connections.size === 0, { what: 'the service to be left' });
   socket.resume();
-  await once(socket, 'close');
+  await until(() => socket.closed, { what: 'the client to see the end' });
 });
 
 t.test('a file that nobody reads ends', async t => {
