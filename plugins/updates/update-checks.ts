@@ -1,5 +1,5 @@
-// Checks for updates: for each process at most once a minute, or, when forced, not within the pause that its server has
-// asked for. A check that fails does not change what is known.
+// Checks for updates: for each process at most once a minute unless forced, and never within the pause that its server
+// has asked for. A check that fails does not change what is known.
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
@@ -19,7 +19,7 @@ const MS_PER_S = 1_000;
 /** The last check of one process, with monotonic times in milliseconds. */
 interface Look {
   readonly atMs: number;
-  /** The end of the pause that the server has asked for; a forced check waits for it. */
+  /** The end of the pause that the server has asked for; a forced check waits for it as well. */
   readonly closedUntilMs: number;
   readonly failure: string | null;
 }
@@ -35,12 +35,14 @@ export class UpdateChecks {
     this.#records = records;
   }
 
-  /** Resolves with why the check failed, or null. Gives the last result within a minute, or the pause when forced. */
+  /** Resolves with why the check failed, or null; within the pause, and within a minute unless forced, as before. */
   check({ processName }: NamedBlock, { force }: { readonly force: boolean }): Promise<string | null> {
     const running = this.#running.get(processName);
     if (running !== undefined) return running;
     const last = this.#looks.get(processName);
-    if (last !== undefined && performance.now() < (force ? last.closedUntilMs : last.atMs + PAUSE_MS))
+    const nowMs = performance.now();
+    const isClosed = last !== undefined && nowMs < last.closedUntilMs;
+    if (last !== undefined && (isClosed || (!force && nowMs < last.atMs + PAUSE_MS)))
       return Promise.resolve(last.failure);
     const look = this.#look(processName).finally(() => this.#running.delete(processName));
     this.#running.set(processName, look);
