@@ -19,7 +19,7 @@ export function processMetrics(supervisor: ProcessSupervisor): ExportedMetrics {
       return [
         gauge('process_up', 'Whether the process runs.', ({ status }) => Number(status === 'running')),
         gauge('process_enabled', 'Whether the process is to run.', ({ enabled }) => Number(enabled)),
-        gauge('process_healthy', 'Whether the last look found it healthy.', ({ processName }) =>
+        gauge('process_healthy', 'Whether the last probe found the process healthy.', ({ processName }) =>
           numberOf(supervisor.health(processName).healthy),
         ),
         gauge('process_uptime_seconds', 'Time since the launch.', ({ startedAt }) =>
@@ -46,8 +46,8 @@ export function spoolMetrics(figures: () => Promise<SpoolFigures>): ExportedMetr
     async families() {
       const { files, waitingBytes, readBytes, readLines } = await figures();
       return [
-        single('spool_files', 'gauge', 'Files that running processes write their output to.', files),
-        single('spool_waiting_bytes', 'gauge', 'Output that is written and not in the logs yet.', waitingBytes),
+        single('spool_files', 'gauge', 'Spool files to which running processes write their output.', files),
+        single('spool_waiting_bytes', 'gauge', 'Bytes of output that are not in the logs yet.', waitingBytes),
         single('spool_read_bytes', 'counter', 'Output that was taken into the logs.', readBytes),
         single('spool_read_lines', 'counter', 'Lines that were taken into the logs.', readLines),
       ];

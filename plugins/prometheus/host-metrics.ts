@@ -17,7 +17,7 @@ export const hostMetrics: ExportedMetrics = {
     return [
       gauge('host_uptime_seconds', 'Time since the start of the host.', process.uptime()),
       gauge('host_memory_bytes', 'Resident memory of the host.', rss),
-      gauge('host_heap_bytes', 'Memory of objects of the host.', heapUsed),
+      gauge('host_heap_bytes', 'Memory of the objects in the JavaScript heap of the host.', heapUsed),
       seconds('host_cpu_seconds', 'Processor time of the host.', (user + system) / MICROSECONDS),
       seconds('event_loop_active_seconds', 'Time in which the event loop worked.', active / MS_PER_S),
       seconds('event_loop_idle_seconds', 'Time in which the event loop waited.', idle / MS_PER_S),
