@@ -1,32 +1,33 @@
-// Turns lines of a text `COPY` into rows of a binary one, for those that are not written as binary rows at once.
+// Turns lines of a text `COPY` into rows of a binary one, for rows that are not plain enough to be made in binary form
+// at once.
 import { BINARY_GROWTH, type BinaryForm, binaryForm, writeUint32 } from './binary-value.ts';
 import type { ColumnPlan } from './column-plan.ts';
 
-/** What a binary `COPY` begins with: its signature, no flags, and no extension of the header. */
+/** The beginning of a binary `COPY`: its signature, no flags, and no extension of the header. */
 export const BINARY_START: Uint8Array = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
-/** In place of the number of values of another row. */
+/** The end of a binary `COPY`: -1 in place of the number of values of a further row. */
 export const BINARY_END: Uint8Array = Buffer.of(0xff, 0xff);
-/** In place of the length of a value that is none. */
+/** The length that stands for NULL. */
 export const NO_LENGTH = 0xffff_ffff;
 export const COUNT_BYTES = 2;
 export const LENGTH_BYTES = 4;
 
 const [TAB, LINE_END, BACKSLASH, CAPITAL_N] = [9, 10, 92, 78];
-/** By the sign behind a backslash. */
+/** The byte that an escape means, by the byte behind the backslash. */
 const ESCAPED = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 const SIGNS = Buffer.from('\b\t\n\v\f\r');
 for (const [index, written] of Buffer.from('btnvfr').entries()) ESCAPED[written] = SIGNS[index] as number;
 
 export class BinaryRows {
   readonly #forms: readonly (BinaryForm | undefined)[];
-  /** Of a line whose end has not come. */
+  /** The pieces of a line whose end has not come yet. */
   #begun: Uint8Array[] = [];
 
   constructor(columns: readonly ColumnPlan[]) {
     this.#forms = columns.map(({ type }) => binaryForm(type));
   }
 
-  /** `piece` begins and ends anywhere. The rows whose lines end in it. */
+  /** Gives the rows whose lines end in `piece`, which may begin and end anywhere. */
   add(piece: Uint8Array): Uint8Array {
     const end = piece.lastIndexOf(LINE_END) + 1;
     if (end === 0) {

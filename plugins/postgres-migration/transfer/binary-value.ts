@@ -1,28 +1,31 @@
-// The form of a value in a binary `COPY`, which spares the server the reading and writing of numbers and times. It is
-// made in place of the text that the server would write, so that both forms of a row hold the same.
+// The form of a value in a binary `COPY`, which spares the server parsing and formatting numbers and times. It is made
+// from the text that the server would write, so that both forms of a row hold the same.
 import type { ColumnType } from './column-plan.ts';
 
-/** Makes of the text in `bytes` from `from` to `end` the binary value; the place behind it. It may be longer. */
+/**
+ * Replaces the text in `bytes` from `from` to `end` by the binary value, which may be longer, and gives the place
+ * behind it.
+ */
 export type BinaryForm = (bytes: Uint8Array, from: number, end: number) => number;
 
-/** The most that a value can grow. */
+/** The most bytes by which a value can grow. */
 export const BINARY_GROWTH = 8;
 
 const [MINUS, PLUS, POINT, ZERO, SMALL_T] = [45, 43, 46, 48, 116];
-/** Integers of so many digits are exact as a double. */
+/** Integers of up to this many digits are exact as a double. */
 const SAFE_DIGITS = 15;
 const UINT32 = 2 ** 32;
 const MICROS_PER_S = 1_000_000;
 const S_PER_DAY = 86_400;
-/** A product of seconds and microseconds is made of two, so that each stays exact in a double. */
+/** Seconds are turned into microseconds in two parts, so that each product stays exact in a double. */
 const LOWER_SECONDS = 2 ** 20;
 const UPPER_SECONDS = 2 ** 12;
 const DAYS_PER_ERA = 146_097;
 const YEARS_PER_ERA = 400;
-/** Of the server's own calendar, which begins with 2000, from the 1st of March of the year 0. */
+/** Days from 1 March of the year 0 to 1 January 2000, from which the server counts. */
 const FIRST_DAY = 730_425;
 
-/** undefined where a text is written in both forms alike, or no binary form is known. */
+/** undefined for a type that both forms write alike, or whose binary form is not known. */
 export function binaryForm(type: ColumnType): BinaryForm | undefined {
   if (type.kind === 'boolean') return boolean;
   if (type.kind === 'integer') return integer(type.bits / 8);
@@ -56,14 +59,14 @@ function integer(size: number): BinaryForm {
   };
 }
 
-/** Only those of 64 bits have so many digits. */
+/** Writes an integer that is not exact as a double, which only a column of 64 bits can hold. */
 function largeInteger(bytes: Uint8Array, from: number, end: number): number {
   const value = BigInt(Buffer.from(bytes.subarray(from, end)).toString('latin1'));
   writeInt64(bytes, from, Number(value >> 32n), Number(value & 0xffff_ffffn));
   return from + 8;
 }
 
-/** Since the year 2000. The year has four digits or more, and the zone is UTC. */
+/** Writes microseconds since the year 2000. In the text, the year has four digits or more, and the zone is UTC. */
 function timestamp(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (bytes[at] !== MINUS) at += 1;
@@ -87,7 +90,7 @@ function timestamp(bytes: Uint8Array, from: number, end: number): number {
   return from + 8;
 }
 
-/** Of the Gregorian calendar, as if it had always been. */
+/** Days since 1 January 2000 in the proleptic Gregorian calendar. */
 function daysTo(year: number, month: number, day: number): number {
   const years = month > 2 ? year : year - 1;
   const era = Math.floor(years / YEARS_PER_ERA);
@@ -103,7 +106,7 @@ function numberIn(bytes: Uint8Array, from: number, end: number): number {
   return value;
 }
 
-/** `low` counts by its lower 32 bits. */
+/** Of `low`, only the lower 32 bits are written. */
 function writeInt64(bytes: Uint8Array, at: number, high: number, low: number): void {
   writeUint32(bytes, at, high);
   writeUint32(bytes, at + 4, low);

@@ -1,12 +1,12 @@
-// How the rows of one table go over: which of its columns are copied, and what each may hold in PostgreSQL.
+// How the rows of one table are transferred: which columns are copied, and what each may hold in PostgreSQL.
 
 export type ColumnType =
   | { readonly kind: 'boolean' | 'bytea' | 'date' | 'uuid' | 'json' | 'jsonb' }
   | { readonly kind: 'integer'; readonly bits: 16 | 32 | 64 }
   | { readonly kind: 'float'; readonly bits: 32 | 64 }
-  /** null: as many digits as a value has. */
+  /** `limit` is null for a column that keeps as many digits as a value has. */
   | { readonly kind: 'numeric'; readonly limit: { readonly precision: number; readonly scale: number } | null }
-  /** Padded to its length with blanks, as `character` is. */
+  /** `isPadded`: padded to its length with blanks, as `character` is. */
   | { readonly kind: 'text'; readonly maxCharacters: number | null; readonly isPadded: boolean }
   | { readonly kind: 'timestamp'; readonly fractionDigits: number; readonly hasZone: boolean }
   | { readonly kind: 'time' | 'interval'; readonly fractionDigits: number }
@@ -23,13 +23,16 @@ export interface ColumnPlan {
 export interface TablePlan {
   readonly table: string;
   readonly columns: readonly ColumnPlan[];
-  /** Under which name its row ids are read; null when it has none, or its columns have taken all the names. */
+  /**
+   * The name under which row ids are read; null for a table without row ids, or whose columns have taken all such
+   * names.
+   */
   readonly rowidName: string | null;
   /** The columns of its primary key in SQLite, which find a row that has no row id. */
   readonly primaryKey: readonly string[];
-  /** What a row has at most, as SQLite stores it. */
+  /** No row has more bytes as SQLite stores it. */
   readonly maxRowBytes: number;
-  /** Whether it goes over in binary form, else as lines of text. */
+  /** Whether the rows are sent in binary form; otherwise they are sent as lines of text. */
   readonly isBinary: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The values of a column as they stand in `COPY`, in the very form in which the server writes them back, so that the
-// bytes that are sent are what both sides are compared by.
+// The text of values in `COPY`, in exactly the form in which the server writes them back, so that the bytes sent can be
+// compared with the bytes that come back.
 import type { ColumnPlan, ColumnType } from './column-plan.ts';
 import { jsonbText } from './jsonb-text.ts';
 import { floatText, integerText, numericText } from './number-text.ts';
@@ -10,11 +10,11 @@ import { ValueFault } from './value-fault.ts';
 
 export type SqliteValue = bigint | number | string | Uint8Array | null;
 
-/** Where the present value of the column stands. */
+/** The present value of a column in SQLite. */
 export interface Cell {
-  /** Its text without the reader's replacement of what is no UTF-8; throws a TypeError where there was any. */
+  /** The text as stored; throws a TypeError when it is not valid in the encoding of the file. */
   strictText(): string;
-  /** Its bytes. */
+  /** The bytes as stored. */
   bytes(): Uint8Array;
   /** Called when the value is changed. */
   changed(rule: SanitizingRule): void;
@@ -22,16 +22,19 @@ export interface Cell {
 
 const NULL_TEXT = '\\N';
 const BYTEA_START = '\\\\x';
-/** From this length on a value goes in pieces. */
+/** Values of this length and more are sent in pieces. */
 export const LONG = 32 * 1_024;
 const UTF8 = 'UTF-8';
-/** The last code point that is one unit of a text. */
+/** The last code point that takes one UTF-16 unit. */
 const LAST_SINGLE = 0xffff;
 
-/** What a text may hold that must be looked at: besides that, NUL and the sign that replaces what is no UTF-8. */
+/**
+ * The characters of a text that need work: those that `COPY` escapes, NUL, and the replacement character, which may
+ * stand for invalid UTF-8.
+ */
 const SPECIAL = /[\0\b\t\n\v\f\r\\\ufffd]/;
 const REPLACED = '\ufffd';
-/** The backslash is the first, for the others bring some. */
+/** The backslash comes first, because the other replacements add backslashes. */
 const ESCAPES = [
   [/\\/g, '\\\\'],
   [/\n/g, '\\n'],
@@ -48,9 +51,9 @@ const BOOLEANS: ReadonlyMap<unknown, string> = new Map([
   ['false', 'f'],
   ['true', 't'],
 ]);
-/** Of all other types an empty text is no value. */
+/** Types that can hold an empty text. For all others an empty text becomes NULL. */
 const KEEPING_EMPTY: ReadonlySet<ColumnType['kind']> = new Set(['text', 'bytea', 'json', 'jsonb', 'uuid', 'enum']);
-/** From here on SQLite itself writes a whole number of a REAL column with an exponent. */
+/** From here on SQLite writes whole numbers of a REAL column with an exponent. */
 const EXPONENT_FROM = 1e15;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -73,12 +76,14 @@ export function columnText(column: ColumnPlan, cell: Cell): ColumnText {
   };
 }
 
-/** JSON too, because the server looks at it itself, and does not make objects of it. */
+/**
+ * Whether values of the type may be sent in pieces. JSON may, because the server checks it itself and keeps its text.
+ */
 export function goesInPieces(type: ColumnType): boolean {
   return type.kind === 'bytea' || type.kind === 'json' || (type.kind === 'text' && type.maxCharacters === null);
 }
 
-/** Makes the same text in pieces, for values of megabytes; throws a ValueFault before the first of them. */
+/** Makes the same text in pieces, for values of megabytes; throws a ValueFault before the first piece. */
 export type ColumnPieces = (value: SqliteValue) => Iterable<string>;
 
 export function columnPieces(column: ColumnPlan, cell: Cell): ColumnPieces {
@@ -94,7 +99,7 @@ export function columnPieces(column: ColumnPlan, cell: Cell): ColumnPieces {
   };
 }
 
-/** Makes the same text of a value that is read in pieces; a ValueFault may come after some of it. */
+/** Makes the same text of a value that is read in pieces; a ValueFault may be thrown after some pieces. */
 export function storedPieces(
   { type, isKey }: ColumnPlan,
   cell: Cell,
@@ -137,7 +142,7 @@ function* textPieces(text: string): Generator<string> {
   let from = 0;
   while (from < text.length) {
     let end = Math.min(from + LONG, text.length);
-    // A pair is not parted.
+    // A surrogate pair is not split.
     if (end < text.length && (text.codePointAt(end - 1) ?? 0) > LAST_SINGLE) end += 1;
     yield escaped(text.slice(from, end));
     from = end;
@@ -219,7 +224,7 @@ function uuidText(value: bigint | number | string): string {
   return text;
 }
 
-/** Throws a ValueFault when it is no JSON. */
+/** The text of a JSON value. Throws a ValueFault when it is not JSON. */
 function jsonOf(value: Present, column: ColumnPlan, cell: Cell): string {
   const text = plainText(value, column, cell);
   try {
@@ -248,7 +253,7 @@ function textWriter(column: ColumnPlan, type: Extract<ColumnType, { kind: 'text'
   };
 }
 
-/** The text of a value, without what PostgreSQL cannot hold. */
+/** The text of a value without NUL, which PostgreSQL cannot hold. */
 function plainText(value: Present, column: ColumnPlan, cell: Cell): string {
   let text = storedText(value);
   if (text.includes(REPLACED) && typeof value === 'string') text = withoutFaults(text, column, cell);
@@ -270,7 +275,7 @@ function storedText(value: Present): string {
   }
 }
 
-/** The reader has replaced what is no UTF-8, or the text holds that sign itself. */
+/** Checks a text with the replacement character, which stands for invalid UTF-8 unless it is stored itself. */
 function withoutFaults(text: string, column: ColumnPlan, cell: Cell): string {
   try {
     return cell.strictText();
@@ -281,7 +286,7 @@ function withoutFaults(text: string, column: ColumnPlan, cell: Cell): string {
   }
 }
 
-/** One sign after the other, because this takes no memory for each place where one stands. */
+/** Replaces one kind of character after the other, because this takes no memory for each match. */
 function escaped(text: string): string {
   if (!SPECIAL.test(text)) return text;
   return ESCAPES.reduce((part, [sign, written]) => part.replace(sign, written), text);

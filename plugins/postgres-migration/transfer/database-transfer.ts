@@ -1,5 +1,5 @@
-// One pair of databases: matched, imported and validated. A table is imported in one transaction, so that what fails
-// names its table and leaves none in part.
+// One pair of databases: matched, imported and validated. A table is imported in one transaction, so that a failure
+// names its table and leaves no table in part.
 import { createHash } from 'node:crypto';
 import { BINARY_END, BINARY_START } from './binary-rows.ts';
 import { quoted, type TablePlan } from './column-plan.ts';
@@ -19,17 +19,17 @@ import { faultIn } from './transfer-fault.ts';
 
 const AGAIN = 'try again, and keep every other program away from the database';
 
-/** Fewer rows are not worth emptying their table once more, which makes its files anew. */
+/** With fewer rows it is not worth truncating the table once more for `FREEZE`, which makes its files anew. */
 const FROZEN_FROM_ROWS = 10_000;
 
-/** Hears what is done, in rows of the table. */
+/** Called with the number of rows of the table that are done. */
 export type Step = (table: string, rows: number, isTableDone: boolean) => void;
 
-/** What was sent of a table. */
+/** The rows of a table that were sent. */
 interface SentRows {
   readonly rows: number;
   readonly bytes: number;
-  /** SHA-256 of all of them in their order. */
+  /** SHA-256 of all bytes that were sent. */
   readonly hash: string;
 }
 
@@ -51,12 +51,12 @@ export class DatabaseTransfer {
     this.#source = new Source(pair);
   }
 
-  /** Opens the file, which is not opened again. Rejects with a TransferFault, as all of these do. */
+  /** Opens the file, which is not opened again. Rejects with a TransferFault, as all methods of this class do. */
   async begin(): Promise<void> {
     this.#given = await this.#source.begin();
   }
 
-  /** Connects, and refuses what does not fit together. Nothing is written. */
+  /** Connects, and rejects when the tables do not fit together. Writes nothing. */
   async match(task: TransferTask): Promise<void> {
     this.#connect = () => Target.connect(task, this.pair);
     this.#target = await this.#connect();
@@ -86,7 +86,7 @@ export class DatabaseTransfer {
     const plans = this.#tables.map(({ plan }) => plan);
     const foreignKeys = await checkForeignKeys({ pair: this.pair, target, source: this.#source, plans });
     await this.#checkSequences();
-    // Until here the server may have kept commits in memory alone.
+    // With `synchronous_commit` off, commits may be in memory alone until here.
     await target.query('CHECKPOINT');
     const rowCounts = this.#tables.map(({ plan: { table } }) => ({
       table,
@@ -149,14 +149,13 @@ export class DatabaseTransfer {
       }
       if (plan.isBinary) yield sent(BINARY_END);
     }
-    // Rows that are written frozen are not marked as committed when they are first read, which would write their pages
-    // again.
+    // Rows written with `FREEZE` get no hint bits at their first read, which would write their pages again.
     const isFrozen = canBeFrozen && expected >= FROZEN_FROM_ROWS;
     const copy = `COPY ${quoted(table)} (${listed(plan)}) FROM STDIN${formOf(plan, isFrozen)}`;
     const target = this.#open;
     try {
       if (isFrozen) {
-        // The server wants the table emptied in the same transaction. An error ends the session, and this with it.
+        // `FREEZE` needs a table truncated in the same transaction. An error ends the session and so the transaction.
         await target.query(`BEGIN; TRUNCATE ${quoted(table)}`);
         const indexes = await holdIndexes(target, table, rowidColumn);
         await target.copyIn(copy, rows());
@@ -172,7 +171,7 @@ export class DatabaseTransfer {
     step(table, end.rows, true);
   }
 
-  /** In a session of its own, because the server can look into its tables while it sends their rows. */
+  /** Runs in a session of its own, so that the server analyses the tables while it sends their rows. */
   async #analyse(): Promise<void> {
     const session = await this.#connect();
     session.stage = 'validation';
@@ -187,7 +186,10 @@ export class DatabaseTransfer {
     for (const { plan, rows } of this.#tables) await this.#compare(plan, rows, step);
   }
 
-  /** Both sides have the same rows. They come back as they were sent, unless something has moved them in PostgreSQL. */
+  /**
+   * Checks that both sides have the same rows. They come back in the order sent, unless something has moved them in
+   * PostgreSQL.
+   */
   async #compare(plan: TablePlan, expected: number, step: Step): Promise<void> {
     const { table } = plan;
     const sent = this.#sent.get(table);
@@ -204,7 +206,10 @@ export class DatabaseTransfer {
     step(table, expected, true);
   }
 
-  /** Reads both sides again, as lines. Throws a TransferFault when one has a row that the other has not. */
+  /**
+   * Reads both sides again, as lines. Rejects with a TransferFault when one side has a row that the other does not
+   * have.
+   */
   async #compareInAnyOrder(plan: TablePlan, expected: number): Promise<void> {
     const { table } = plan;
     const fault = { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table } as const;
@@ -230,11 +235,10 @@ export class DatabaseTransfer {
       );
   }
 
-  /** Hands on the rows of a table that PostgreSQL has. Throws a TransferFault when they have more than `sentBytes`. */
+  /** Hands the rows of a table in PostgreSQL to `take`. Rejects with a TransferFault when they exceed `sentBytes`. */
   #arrived(plan: TablePlan, sentBytes: number, take: (rows: Uint8Array) => void): Promise<void> {
     const { table, columns } = plan;
-    // A `real` is compared as the double that it is, because its own text would not be that of the double which was
-    // sent.
+    // A `real` is read as a double, because its own text differs from that of the double that was sent.
     const selected = columns.map(({ name, type }) =>
       type.kind === 'float' && type.bits === 32 ? `${quoted(name)}::float8` : quoted(name),
     );
@@ -244,7 +248,7 @@ export class DatabaseTransfer {
     return this.#open.copyOut(`COPY (${rows}) TO STDOUT${formOf(plan, false)}`, piece => {
       bytes += piece.length;
       spent.add(piece.length);
-      // The same rows have the same length; a server may send them for ever.
+      // Equal rows have equal length, and a faulty server might send rows without end.
       if (bytes > sentBytes)
         throw faultIn(
           { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table, rule: 'row_digest' },
@@ -254,7 +258,7 @@ export class DatabaseTransfer {
     });
   }
 
-  /** Puts each above what its column holds and above what SQLite has ever given out. */
+  /** Sets each sequence above the values of its column and above every row id that SQLite has given out. */
   async #resetSequences(): Promise<(Sequence & { next: bigint })[]> {
     const reset = [];
     for (const sequence of await readSequences(this.#open)) {

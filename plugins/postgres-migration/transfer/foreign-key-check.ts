@@ -1,4 +1,4 @@
-// Looks for rows that refer to none. Foreign keys were not enforced during the import.
+// Looks for rows that refer to a missing row, because foreign keys are not enforced during the import.
 import { quoted, type TablePlan } from './column-plan.ts';
 import type { Source } from './source.ts';
 import type { Target } from './target.ts';
@@ -6,7 +6,6 @@ import { type ForeignKey, readForeignKeys } from './target-schema.ts';
 import type { DatabasePair } from './task.ts';
 import { faultIn, shown } from './transfer-fault.ts';
 
-/** What is looked into. */
 export interface CheckedDatabase {
   readonly pair: DatabasePair;
   readonly target: Target;
@@ -14,7 +13,7 @@ export interface CheckedDatabase {
   readonly plans: readonly TablePlan[];
 }
 
-/** The number of keys that hold. Throws a TransferFault for one that does not, with the row in SQLite. */
+/** Gives the number of foreign keys. Rejects with a TransferFault when one does not hold, with the row in SQLite. */
 export async function checkForeignKeys(database: CheckedDatabase): Promise<number> {
   const { target, pair } = database;
   const keys = (await readForeignKeys(target)).filter(({ table }) => !pair.leftOut.includes(table));

@@ -1,5 +1,5 @@
-// JSON as PostgreSQL writes a `jsonb`: keys sorted by their length and bytes, the last of equal ones, numbers as they
-// are spelt but without exponents.
+// JSON as PostgreSQL writes a `jsonb`: keys sorted by length and bytes, the last of several equal keys, numbers as
+// spelt but without exponents.
 import { MAX_NESTING } from '#kit/nesting-limit';
 import { numericText } from './number-text.ts';
 import { ValueFault } from './value-fault.ts';
@@ -8,7 +8,7 @@ const BLANK = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
-/** NUL, and half of a pair. */
+/** NUL and lone surrogates. */
 const NOT_IN_JSONB = /[\0\ud800-\udfff]/u;
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\b': '\\b',
@@ -20,7 +20,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** `text` is JSON. Throws a ValueFault when it nests too deep or holds what a `jsonb` cannot. */
+/** `text` must be valid JSON. Throws a ValueFault when it nests too deep or holds what a `jsonb` cannot. */
 export function jsonbText(text: string): string {
   return new JsonbWriter(text).value(0);
 }

@@ -1,14 +1,14 @@
-// The indexes of a table that are built after its rows have come, by sorting, which costs the server a fraction of
-// putting each row into each of them. Those whose rows could break a rule of theirs are not among them, because the
-// server tells the place of a row only while it takes rows.
+// Builds indexes of a table after its rows were copied, by sorting, which costs the server a fraction of inserting each
+// row into each index. Indexes that a row could violate are not held back, because the server names the row only while
+// it copies.
 import { quoted } from './column-plan.ts';
 import type { Target } from './target.ts';
 
 /**
- * The server leaves an index alone that is neither ready nor valid, as one that is being built concurrently, and
- * `REINDEX` makes it both. All that belongs to an index stays, which to drop it would not leave. It is part of the
- * transaction that has emptied the table: nobody else sees the table meanwhile, and a failure leaves the index as it
- * was.
+ * Marks indexes as neither ready nor valid, like those being built concurrently: the server does not write to them
+ * until `REINDEX` makes them both again. Unlike a drop, this keeps everything that depends on an index. It is part of
+ * the transaction that has truncated the table, so no other session sees the table meanwhile, and a failure leaves the
+ * indexes as they were.
  */
 const HOLD = `
   UPDATE pg_index SET indisready = false, indisvalid = false
@@ -18,8 +18,8 @@ const HOLD = `
   RETURNING indexrelid::regclass::text AS name`;
 
 /**
- * `rowidColumn`: the one that stands for the row id of SQLite, which no two rows share. The names, as a statement has
- * them.
+ * Gives the names of the held indexes, quoted for a statement. `rowidColumn` is the column that stands for the row id
+ * of SQLite; no two rows share a value of it, so its unique index cannot be violated.
  */
 export async function holdIndexes(target: Target, table: string, rowidColumn: string | null): Promise<string[]> {
   const held = await target.query<{ name: string }>(HOLD, [quoted(table), rowidColumn]);

@@ -3,7 +3,7 @@ import type { ColumnType } from './column-plan.ts';
 import { ValueFault } from './value-fault.ts';
 
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/;
-/** Beyond it a short text would become a number of megabytes. */
+/** With larger exponents a short text would become a number of megabytes. */
 const MAX_EXPONENT = 1_000;
 const RANGES = {
   16: [-(2n ** 15n), 2n ** 15n - 1n],
@@ -11,15 +11,15 @@ const RANGES = {
   64: [-(2n ** 63n), 2n ** 63n - 1n],
 } as const;
 const INTEGER = /^[+-]?\d{1,19}$/;
-/** From here on, and below the other, a double is written with an exponent. */
+/** Doubles from the first bound on, and those below the second, are written with an exponent. */
 const EXPONENT_FROM = 1e15;
 const EXPONENT_BELOW = 1e-4;
-/** From here on each double is an integer, and a short text may stand for the middle between two of them. */
+/** From here on each double is an integer, and a short text may lie exactly between two doubles. */
 const INTEGERS_FROM = 2 ** 53;
 
 type Limit = Extract<ColumnType, { kind: 'numeric' }>['limit'];
 
-/** Never goes through floating point, but for what SQLite itself holds as a double. */
+/** The text of an integer. Only a value that SQLite itself holds as a double goes through floating point. */
 export function integerText(value: bigint | number | string, bits: 16 | 32 | 64): string {
   const integer = integerOf(value);
   const [least, greatest] = RANGES[bits];
@@ -34,7 +34,7 @@ function integerOf(value: bigint | number | string): bigint {
   return BigInt(value);
 }
 
-/** A double, or the double that is a `real`, which is how both sides compare one. */
+/** The text of a double. A `real` is written as the double of the same value, which is how both sides are compared. */
 export function floatText(value: bigint | number | string, bits: 32 | 64): string {
   const double = doubleOf(value);
   if (bits === 64) return doubleText(double);
@@ -52,7 +52,7 @@ function doubleOf(value: bigint | number | string): number {
   return double;
 }
 
-/** The shortest digits that mean this double, in the form of the server. */
+/** The shortest digits that denote this double, in the form of the server. */
 export function doubleText(value: number): string {
   if (Object.is(value, -0)) return '-0';
   const size = Math.abs(value);
@@ -62,8 +62,8 @@ export function doubleText(value: number): string {
 }
 
 /**
- * JavaScript takes a text in the middle between two doubles for the even one. PostgreSQL adds digits until the text is
- * nearer to this double than to its neighbours.
+ * JavaScript may write a text that lies exactly between two doubles, because it reads such a text as the even one.
+ * PostgreSQL adds digits until the text is nearer to this double than to its neighbours.
  */
 function largeText(size: number): string {
   const exact = BigInt(size);
@@ -81,7 +81,8 @@ function largeText(size: number): string {
 }
 
 /**
- * The two integers of so many significant digits around this one: the nearer first, or the one with an even last digit.
+ * The two integers of `count` significant digits around this one, the nearer first; if both are equally near, the one
+ * with an even last digit.
  */
 function beside(integer: bigint, count: number): [bigint, bigint] {
   const unit = 10n ** BigInt(integer.toString().length - count);

@@ -1,9 +1,9 @@
-// The pages of a file of SQLite, and of the tree of one of its tables. The file is at rest: nobody writes to it, and no
-// write-ahead log has newer pages. Their form is that of https://www.sqlite.org/fileformat2.html.
+// The pages of a file of SQLite, and of the tree of one of its tables. The file must be at rest: nothing writes to it,
+// and no write-ahead log has newer pages. Their form is that of https://www.sqlite.org/fileformat2.html.
 import { fstatSync, readSync } from 'node:fs';
 
 export const PAGE_NUMBER_BYTES = 4;
-/** More than a file of any size has. */
+/** The tree of a table is never as deep as this, whatever the size of the file. */
 export const MAX_DEPTH = 40;
 const FILE_HEADER_BYTES = 100;
 const PAGE_BYTES_OFFSET = 16;
@@ -15,31 +15,31 @@ const CELL_COUNT_OFFSET = 3;
 const LAST_CHILD_OFFSET = 8;
 const INTERIOR_HEADER_BYTES = 12;
 const LEAF_HEADER_BYTES = 8;
-/** Pages that follow one another are read together. */
+/** Consecutive pages are read together, up to this many bytes. */
 const BLOCK_BYTES = 256 * 1_024;
 
-/** A page of a tree, whose cells stand where the pointers say. */
+/** A page of the tree of a table. Its cell pointers say where its cells are. */
 export interface TreePage {
   readonly bytes: Buffer;
   readonly view: DataView;
   readonly isLeaf: boolean;
   readonly cells: number;
-  /** Where the pointers begin. */
+  /** Where the cell pointers begin. */
   readonly pointers: number;
-  /** Of a page that is no leaf. */
+  /** Number of the last child; 0 in a leaf. */
   readonly lastChild: number;
 }
 
 export class Pages {
-  /** Of a page, without what extensions of SQLite have reserved at its end. */
+  /** Bytes of a page without those that extensions of SQLite have reserved at its end. */
   readonly usableBytes: number;
   readonly #fd: number;
   readonly #pageBytes: number;
-  /** What was read at last, from the page `#first` to the one before `#end`. */
+  /** The block that was read last. It holds the pages from `#first` to the one before `#end`. */
   #block: Buffer = Buffer.alloc(0);
   #first = 0;
   #end = 0;
-  /** Of the next block that goes on where the last one ends. */
+  /** Pages in the last block. The number doubles while blocks follow one another. */
   #ahead = 1;
 
   constructor(fd: number) {
@@ -51,7 +51,7 @@ export class Pages {
     this.usableBytes = this.#pageBytes - header.readUInt8(RESERVED_OFFSET);
   }
 
-  /** What stands in a page, which is the caller's own. */
+  /** The bytes of a page, in a new buffer. */
   read(number: number): Buffer {
     const bytes = Buffer.alloc(this.#pageBytes);
     if (this.#readAt(number, bytes) !== bytes.length) throw new Error('the database is cut off');
@@ -62,13 +62,13 @@ export class Pages {
     return treePage(this.read(number), number);
   }
 
-  /** The leaves of a tree in their order. Each stands until the next is asked for. */
+  /** The leaves of a tree in their order. Each is valid until the next one is asked for. */
   *leaves(root: number): Generator<TreePage> {
     const counter = { left: Math.ceil(fstatSync(this.#fd).size / this.#pageBytes) };
     yield* this.#leavesBelow(root, 0, counter);
   }
 
-  /** How many bytes of a row stand in its leaf; of the others the first page stands behind them. */
+  /** How many of the bytes of a row lie in its leaf. If there are more, the number of their first page follows. */
   bytesInLeaf(bytes: number): number {
     const most = this.usableBytes - 35;
     if (bytes <= most) return bytes;
@@ -77,7 +77,7 @@ export class Pages {
     return kept <= most ? kept : least;
   }
 
-  /** A row of so many bytes, of which the first `kept` stand in `page` from `begin` on. */
+  /** Puts together a row of `bytes` bytes, of which the first `kept` lie in `page` from `begin` on. */
   whole(page: Buffer, begin: number, kept: number, bytes: number): Buffer {
     const row = Buffer.alloc(bytes);
     page.copy(row, 0, begin, begin + kept);
@@ -96,11 +96,11 @@ export class Pages {
     if (depth > MAX_DEPTH || counter.left < 0) throw new Error('the pages of a table lead to themselves');
     const page = treePage(this.#next(number), number);
     if (page.isLeaf) yield page;
-    // The block may be another one before the last child is read.
+    // Reading a child may replace the block in which `page` lies, so all numbers of children are read first.
     else for (const child of childrenOf(page)) yield* this.#leavesBelow(child, depth + 1, counter);
   }
 
-  /** A page that stands until the next call. */
+  /** A page, which is valid until the next call. */
   #next(number: number): Buffer {
     if (number < this.#first || number >= this.#end) this.#readBlock(number);
     const at = (number - this.#first) * this.#pageBytes;
@@ -140,8 +140,8 @@ export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
 }
 
 /**
- * Seven bits of each byte, of which the upper one says that more follow, and all of the ninth; with the place behind
- * it.
+ * Reads a varint: seven bits of each byte, whose highest bit says that more follow, and all eight of the ninth. `next`
+ * is the place behind it.
  */
 export function varint(bytes: Buffer, at: number): [value: bigint, next: number] {
   let value = 0n;

@@ -1,5 +1,5 @@
-// Makes rows of a binary `COPY` of those that stand in the pages of a table, as long as their values are plain: numbers
-// that the column holds as they are, and plain texts. A row with another value is left to the rules of each type.
+// Makes rows of a binary `COPY` directly from the pages of a table, if all their values are plain: numbers that the
+// column holds as they are, and plain texts. A row with another value is left to the rules of each type.
 import { isUtf8 } from 'node:buffer';
 import { COUNT_BYTES, LENGTH_BYTES, NO_LENGTH } from './binary-rows.ts';
 import { BINARY_GROWTH, writeUint32 } from './binary-value.ts';
@@ -9,31 +9,31 @@ import { GIVE_UP, TEXT_GROWTH, type TextForm, textForm } from './plain-text.ts';
 import type { StoredColumn } from './stored-table.ts';
 
 interface Column {
-  /** Among those that are stored. */
+  /** Index among the stored columns. */
   readonly place: number;
   readonly stored: StoredColumn;
-  /** Of an integer, its bytes in binary form; of a boolean 1; of others 0. */
+  /** Bytes of an integer in binary form; 1 for a boolean, 0 for other types. */
   readonly integerBytes: number;
   readonly text: TextForm | undefined;
   readonly isNullable: boolean;
 }
 
-/** What rows are gathered to, unless one is larger. */
+/** Rows are gathered up to this size, unless a single row is larger. */
 const CHUNK_BYTES = 256 * 1_024;
 const ASCII_BELOW = 0x80;
-/** Numbers of so many bytes are exact as a double. */
+/** Varints of up to this many bytes are exact as a double. */
 const SAFE_VARINT_BYTES = 7;
 const UINT32 = 2 ** 32;
 const WORD_BYTES = 4;
-/** Of each byte of a word. */
+/** The lowest and the highest bit of each byte of a word. */
 const [LOWEST_BITS, HIGHEST_BITS] = [0x0101_0101, 0x8080_8080 | 0];
-/** Serial types: no value, 0, 1, and from here on blobs and texts, which are even and odd. */
+/** Serial types: NULL, the numbers 0 and 1, and the first type of blobs (even) and texts (odd). */
 const [NONE, ZERO, ONE, BLOBS_FROM] = [0, 8, 9, 12];
-/** Of a type that no row has that is read as a whole. */
+/** Serial types from here on mean values that are larger than any row that is read as a whole. */
 const MAX_TYPE = 2 ** 30;
-/** In place of the type of a value behind the end of a row. */
+/** The type of a column that the row does not store, because it ends before. */
 const ABSENT = -1;
-/** By serial type. */
+/** Bytes of a number by its serial type. */
 const NUMBER_BYTES = Uint8Array.of(0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0);
 
 /** Whether values of such a column may be plain. */
@@ -45,22 +45,22 @@ export class PlainRows {
   readonly #pages: Pages;
   readonly #columns: readonly Column[];
   readonly #maxRowBytes: number;
-  /** What a row becomes longer at most. */
+  /** The most bytes by which a row can grow. */
   readonly #growth: number;
-  /** Of the present row: the serial type of each column that is stored, and where its value begins. */
+  /** For each stored column, the serial type of its value in the present row, and where the value begins. */
   readonly #types: Int32Array;
   readonly #places: Int32Array;
-  /** The bytes in which the present row stands. */
+  /** The bytes that hold the present row. */
   #row: DataView = new DataView(new ArrayBuffer(0));
   #output: Uint8Array = new Uint8Array(0);
-  /** Of the output. */
+  /** A view of the output. */
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** Behind the last row. */
+  /** The place in the output behind the last row. */
   #at = 0;
-  /** Behind the number that was read at last. */
+  /** The place behind the varint that was read last. */
   #next = 0;
 
-  /** `columns`: those of a table, all of which may be plain; `stored`: those in its pages. */
+  /** `columns`: the copied columns, all of which may be plain; `stored`: the columns in the pages. */
   constructor(pages: Pages, { columns, maxRowBytes }: TablePlan, stored: readonly StoredColumn[]) {
     this.#pages = pages;
     this.#columns = columns.map(({ name, type, isNullable }) => {
@@ -79,7 +79,7 @@ export class PlainRows {
     this.#places = new Int32Array(stored.length);
   }
 
-  /** Of the rows that were added. */
+  /** Bytes of the rows that were added. */
   get bytes(): number {
     return this.#at;
   }
@@ -89,14 +89,14 @@ export class PlainRows {
   }
 
   /**
-   * Takes rows of a leaf from a cell on, up to one that is not plain, or until there are enough. The cell behind them.
+   * Adds rows of a leaf from a cell on, up to one that is not plain or until there are enough, and gives the next cell.
    */
   add(leaf: TreePage, from: number): number {
     for (let cell = from; cell < leaf.cells; cell += 1) if (this.isFull || !this.#addRow(leaf, cell)) return cell;
     return leaf.cells;
   }
 
-  /** The rows that were added. They stand until another is. */
+  /** Takes the rows that were added. They are valid until another row is added. */
   take(): Uint8Array {
     const rows = this.#output.subarray(0, this.#at);
     this.#at = 0;
@@ -137,7 +137,7 @@ export class PlainRows {
     return true;
   }
 
-  /** Whether it could find out where the values of a row stand. */
+  /** Finds where the values of a row lie. False when it cannot. */
   #readHead(row: Uint8Array, from: number, end: number): boolean {
     const types = this.#types;
     const headEnd = from + this.#varint(row, from);
@@ -159,7 +159,7 @@ export class PlainRows {
     return at === headEnd && place <= end;
   }
 
-  /** Writes a value and its length; the place behind it, or `GIVE_UP`. */
+  /** Writes a value and its length. Gives the place behind it, or `GIVE_UP`. */
   #addValue(
     { place, stored, integerBytes, text, isNullable }: Column,
     row: Uint8Array,
@@ -209,7 +209,7 @@ export class PlainRows {
     return this.#addInteger(value >> 31, value, bytes, at);
   }
 
-  /** The upper and the lower 32 bits. */
+  /** `high` and `low` are the upper and the lower 32 bits. */
   #addInteger(high: number, low: number, bytes: number, at: number): number {
     const output = this.#output;
     const from = at + LENGTH_BYTES;
@@ -241,7 +241,7 @@ export class PlainRows {
       const word = this.#row.getInt32(index, true);
       this.#view.setInt32(place, word, true);
       bits |= word;
-      // Has the upper bit of a byte that is 0, or of one above it.
+      // Sets the highest bit of each byte that is 0, and perhaps of bytes above it.
       zeros |= (word - LOWEST_BITS) & ~word;
       place += WORD_BYTES;
     }
@@ -259,7 +259,7 @@ export class PlainRows {
     return place;
   }
 
-  /** NaN for a number that is not exact as a double, among which are all below 0. */
+  /** Reads a varint. NaN for one that is not exact as a double, such as a negative one. */
   #varint(bytes: Uint8Array, from: number): number {
     let value = 0;
     for (let index = from; index < from + SAFE_VARINT_BYTES; index += 1) {
@@ -271,7 +271,7 @@ export class PlainRows {
     return Number.NaN;
   }
 
-  /** Makes room for so many bytes, those of the rows before among them. */
+  /** Makes room for `bytes` bytes of output, including the rows before. */
   #grow(bytes: number): void {
     const output = new Uint8Array(Math.max(bytes, CHUNK_BYTES * 2));
     output.set(this.#output.subarray(0, this.#at));

@@ -1,18 +1,18 @@
-// Texts of SQLite that are plain: what PostgreSQL would write for them is what stands there, but for the digits of a
-// second. Whatever is not as plain as that is for the rules of its type to judge.
+// Plain texts of SQLite: those that PostgreSQL writes back as they are, but for the digits of a second. All other texts
+// are left to the rules of their types.
 import { binaryForm } from './binary-value.ts';
 import type { ColumnType } from './column-plan.ts';
 
 /**
- * Looks at the text that stands in `bytes` from `from` to `end`, and makes it the value of a binary `COPY`; the place
- * behind it, or `GIVE_UP`. It may become `TEXT_GROWTH` longer.
+ * Makes the text in `bytes` from `from` to `end` the value of a binary `COPY`, in place. Gives the place behind it, or
+ * `GIVE_UP` when the text is not plain. The value may be `TEXT_GROWTH` longer.
  */
 export type TextForm = (bytes: Uint8Array, from: number, end: number) => number;
 
 export const GIVE_UP = -1;
 /** A time gets a zone before it becomes a number. */
 export const TEXT_GROWTH = 4;
-/** In UTF-8, bytes from 0x80 to below this go on with a character. */
+/** In UTF-8, bytes from 0x80 up to but not including this one continue a character. */
 const CHARACTERS_FROM = 0xc0;
 const ASCII_BELOW = 0x80;
 const [CAPITAL_T, CAPITAL_Z] = [84, 90];
@@ -47,7 +47,10 @@ function shortText(maxCharacters: number): TextForm {
   };
 }
 
-/** A date and a time of day in UTC, with as many digits of a second as the column keeps, or one more than any keeps. */
+/**
+ * A date and a time of day in UTC, with at most as many digits of a second as the column keeps, or seven where it keeps
+ * six.
+ */
 function timestamp(fractionDigits: number, hasZone: boolean): TextForm {
   return (bytes, from, end) => {
     const last = bytes[end - 1] === CAPITAL_Z ? end - 1 : end;
@@ -63,7 +66,7 @@ function timestamp(fractionDigits: number, hasZone: boolean): TextForm {
   };
 }
 
-/** Anything but a digit makes a part of it no number, which is neither above nor below another. */
+/** A part with anything but digits is NaN, which fails every comparison. */
 function isDateAndTime(bytes: Uint8Array, from: number): boolean {
   const year = twoDigits(bytes, from) * 100 + twoDigits(bytes, from + 2);
   const month = twoDigits(bytes, from + 5);
@@ -87,7 +90,7 @@ function isDateAndTime(bytes: Uint8Array, from: number): boolean {
   );
 }
 
-/** The point and what stands behind it, from which zeros at the end are taken. */
+/** Takes trailing zeros from the point and the digits behind it, and gives the place behind the rest. */
 function fraction(bytes: Uint8Array, from: number, end: number, fractionDigits: number): number {
   const digits = end - from - 1;
   const isRounded = digits === MICRO_DIGITS + 1 && fractionDigits === MICRO_DIGITS;
@@ -96,7 +99,7 @@ function fraction(bytes: Uint8Array, from: number, end: number, fractionDigits: 
   let last = isRounded ? end - 2 : end - 1;
   if (isRounded && (bytes[end - 1] as number) >= ZERO + 5) {
     while (bytes[last] === NINE) last -= 1;
-    // One more would be a whole second.
+    // Rounding up would make a whole second.
     if (last === from) return GIVE_UP;
     bytes[last] = (bytes[last] as number) + 1;
   }

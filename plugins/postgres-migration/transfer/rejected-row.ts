@@ -1,5 +1,5 @@
-// What a value is refused for, in words: by a rule before it is sent, or by the server, of whose error only the kind,
-// the line and the names are taken, because its texts hold values.
+// Words for why a value was refused, by a rule before it was sent or by the server. Of an error of the server only the
+// kind, the line and the names are used, because its texts hold values.
 import { bareObject } from '#kit/plain-object';
 import type { TablePlan } from './column-plan.ts';
 import { serverFault } from './server-fault.ts';
@@ -31,7 +31,7 @@ const WORDS: Partial<Record<TransferRule, string>> = {
   uuid: 'the value is no UUID',
 };
 
-/** By SQLSTATE, or its class. */
+/** Rules by SQLSTATE or its class. */
 const RULES: Readonly<Record<string, TransferRule>> = bareObject(
   Object.entries<TransferRule>({
     '22001': 'too_long',
@@ -50,7 +50,7 @@ export function valueWords(rule: TransferRule): string {
   return `${WORDS[rule] ?? 'the value cannot be transferred'} (rule ${rule}); mend or remove it in the application`;
 }
 
-/** The fault behind an error of a `COPY`, with the row that it tells of. */
+/** The fault behind an error of a `COPY`, with the row that the error names. */
 export async function rejectedRow(
   error: unknown,
   plan: TablePlan,
@@ -80,7 +80,7 @@ export async function rejectedRow(
   );
 }
 
-/** Of lines of text the server tells the value too. */
+/** Whether the context of an error names the column. When lines of text are copied, the value follows the name. */
 function isNamed(where: string, column: string): boolean {
   return where.includes(`, column ${column}: `) || where.split('\n').some(line => line.endsWith(`, column ${column}`));
 }

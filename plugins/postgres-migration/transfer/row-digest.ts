@@ -1,5 +1,5 @@
-// A digest of the rows of a table that does not depend on their order: their number, and the sum and the exclusive or
-// of the SHA-256 of each row as `COPY` has it.
+// A digest of the rows of a table that does not depend on their order: their number, and the sum and the XOR of the
+// SHA-256 of each row as `COPY` writes it.
 import { createHash, type Hash, hash } from 'node:crypto';
 
 const LINE_END = 10;
@@ -23,7 +23,7 @@ export class RowDigest {
     return this.#rows;
   }
 
-  /** `piece` is of lines, and begins and ends anywhere. */
+  /** `piece` is part of the lines; it may begin and end anywhere. */
   add(piece: Uint8Array): void {
     let from = 0;
     for (let end = piece.indexOf(LINE_END) + 1; end > 0; end = piece.indexOf(LINE_END, from) + 1) {

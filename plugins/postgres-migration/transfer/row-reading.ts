@@ -20,7 +20,7 @@ import { storedTable } from './stored-table.ts';
 import type { SanitizingRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
 
-/** Of a piece, which ends with the row that makes it as long. */
+/** A piece of text ends with the row that makes it as long as this. */
 const PIECE_CHARACTERS = 64 * 1_024;
 
 export interface Sanitized {
@@ -29,14 +29,16 @@ export interface Sanitized {
   readonly rows: number;
 }
 
-/** Behind the values there is one for each column that may be huge: 1 when it is, and then null stands in its place. */
+/**
+ * The values are followed by a flag for each column that may be huge: 1 when its value is huge and was read as null.
+ */
 type Row = readonly [rowid: bigint | null, ...values: SqliteValue[]];
 
 /** A column whose huge values are read from the pages of the file. */
 interface HugeColumn {
-  /** Among those that are copied. */
+  /** Index among the copied columns. */
   readonly index: number;
-  /** Among those that are stored. */
+  /** Index among the stored columns. */
   readonly place: number;
   readonly rows: StoredRows;
 }
@@ -50,15 +52,15 @@ export class RowReading {
   readonly #cells: readonly Cell[];
   readonly #hugeColumns: readonly HugeColumn[];
   readonly #encoding: string;
-  /** Of the texts in the file. */
+  /** Decodes texts in the encoding of the file, and throws when they are not valid. */
   readonly #decoder: TextDecoder;
   readonly #sanitized = new Map<string, Sanitized>();
   #row: Row | undefined;
   #rows = 0;
-  /** Of the column that is written. */
+  /** Index of the column that is being written. */
   #index = 0;
 
-  /** `pages`: of the file; undefined when they cannot be relied on. */
+  /** `pages`: those of the file; undefined when a write-ahead log has newer ones. */
   constructor(db: SqliteDatabase, plan: TablePlan, pages?: Pages) {
     this.#db = db;
     this.#plan = plan;
@@ -89,12 +91,12 @@ export class RowReading {
     this.#longColumns = columns.map((column, index) => columnPieces(column, this.#cells[index] as Cell));
   }
 
-  /** Whose last value was written, or could not be. */
+  /** The place of the value that was written last, or that could not be written. */
   get place(): { readonly column: string; readonly rowid: string | null } {
     return { column: this.#plan.columns[this.#index]?.name ?? '', rowid: this.#row?.[0]?.toString() ?? null };
   }
 
-  /** How many were read. */
+  /** The number of rows that were read. */
   get rows(): number {
     return this.#rows;
   }
@@ -103,7 +105,10 @@ export class RowReading {
     return [...this.#sanitized.values()];
   }
 
-  /** Whole rows, but for long ones, by their row ids, or in a table without them all rows. Throws a ValueFault. */
+  /**
+   * The lines of the rows between two row ids, or of all rows of a table without row ids. Each piece holds whole rows,
+   * except for long rows. Throws a ValueFault.
+   */
   *lines(first: bigint, last: bigint): Generator<string> {
     const { rowidName, maxRowBytes } = this.#plan;
     const hasLongRows = maxRowBytes >= LONG;
@@ -169,7 +174,7 @@ export class RowReading {
     };
   }
 
-  /** Reads a value of the present row as it is stored, because texts come with what is no UTF-8 replaced. */
+  /** Reads a value of the present row as it is stored, because invalid UTF-8 is replaced in texts that were read. */
   #bytesReader(column: string): () => Uint8Array {
     const { table, rowidName, primaryKey, columns } = this.#plan;
     const keys = rowidName === null ? primaryKey.map(quoted) : [rowidName];
@@ -180,7 +185,7 @@ export class RowReading {
       const found = prepared(this.#db, sql)
         .pluck()
         .get(...places.map(place => this.#row?.[place]));
-      // A key of another text than was read is no UTF-8 itself.
+      // The row is not found when the key itself is invalid UTF-8, which was replaced when it was read.
       if (!(found instanceof Uint8Array)) throw new ValueFault('invalid_utf8');
       return found;
     };

@@ -1,9 +1,9 @@
-// A `COPY ... FROM STDIN` in a session of pg. Each piece of the rows is the caller's again once it was written.
+// A `COPY ... FROM STDIN` in a session of pg. A piece of rows belongs to the caller again once `write` has resolved.
 import type { Connection, Submittable } from 'pg';
 
 const COPY_DATA = 0x64;
 const COPY_DONE = Buffer.of(0x63, 0, 0, 0, 4);
-/** The kind of a message, and its length, which counts itself. */
+/** The kind of a message, and its length, which includes the length field. */
 const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 
@@ -28,11 +28,11 @@ export class RowsIn implements Submittable {
     this.#failed = new Promise((_resolve, reject) => {
       this.#onError = reject;
     });
-    // Whoever waits for something else hears of it with the next piece.
+    // A failure between two calls is thrown by the next call.
     this.#failed.catch(() => undefined);
   }
 
-  /** Resolves when the server takes rows. Rejects with the error of the server, as the others do. */
+  /** Resolves when the server takes rows. Rejects with the error of the server, as `write` and `end` do. */
   begin(): Promise<void> {
     return Promise.race([this.#begun, this.#failed]);
   }

@@ -1,12 +1,16 @@
-// A `COPY ... TO STDOUT` in a session of pg. The server sends a message for each row; what stands around the rows is
-// taken away in the bytes as they came, because an object for each would cost more than the server needs to make a row.
+// A `COPY ... TO STDOUT` in a session of pg. The server sends a message for each row. The heads of the messages are
+// removed within the received buffer, because an object for each message would cost more than the server needs to make
+// a row.
 import type { Connection, Submittable } from 'pg';
 
-/** The kind of a message, and its length, which counts itself. */
+/** The kind of a message, and its length, which includes the length field. */
 const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 const COPY_DATA = 0x64;
-/** That the rows begin, and what a server may tell at any time: a setting, a notice and a notification. */
+/**
+ * Messages that are skipped: the begin of the rows (H), and those that a server may send at any time: a setting (S), a
+ * notice (N) and a notification (A).
+ */
 const BESIDE: ReadonlySet<number> = new Set(Buffer.from('HSNA'));
 
 type Listener = (bytes: Buffer) => void;
@@ -18,17 +22,17 @@ export class RowsOut implements Submittable {
   readonly #take: (rows: Uint8Array) => void;
   readonly #listener: Listener = bytes => this.#receive(bytes);
   #connection: Connection | undefined;
-  /** What pg itself does with the messages of the server. */
+  /** The listener of pg, which handles all other messages of the server. */
   #others: Listener = () => undefined;
   #onEnd: () => void = () => undefined;
   #onError: (error: unknown) => void = () => undefined;
-  /** Of a message whose head has not come as a whole. */
+  /** The beginning of a message whose head has not come completely. */
   #begun = Buffer.alloc(0);
-  /** What has not come of the present message, and whether it is a row. */
+  /** Bytes of the present message that have not come yet, and whether it is a row. */
   #left = 0;
   #isRow = false;
 
-  /** `take` gets rows that begin and end anywhere, and that stand until it returns. */
+  /** `take` gets pieces of rows, which begin and end anywhere and are valid until it returns. */
   constructor(sql: string, take: (rows: Uint8Array) => void) {
     this.#sql = sql;
     this.#take = take;
@@ -97,7 +101,7 @@ export class RowsOut implements Submittable {
     }
   }
 
-  /** Lets pg hear what comes behind the rows. */
+  /** Hands the messages behind the rows to pg again. */
   #leave(rest: Buffer): void {
     const stream = this.#connection?.stream;
     stream?.off('data', this.#listener);

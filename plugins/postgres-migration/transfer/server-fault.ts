@@ -1,10 +1,10 @@
-// What went wrong with the server, in words that hold neither addresses, users and passwords nor statements and rows,
-// which its own messages hold.
+// What went wrong with the server, in words of our own, because its messages may hold addresses, users, passwords,
+// statements and rows.
 import { bareObject } from '#kit/plain-object';
 import type { TransferStage } from './task.ts';
 import { TransferFault } from './transfer-fault.ts';
 
-/** By SQLSTATE, or its class (PostgreSQL documentation, appendix A), and by the codes of the system. */
+/** Sentences by SQLSTATE or its class (PostgreSQL documentation, appendix A), and by codes of system errors. */
 const SENTENCES: Readonly<Record<string, string>> = bareObject(
   Object.entries<string>({
     ECONNREFUSED: 'it accepts no connections; see whether it runs',

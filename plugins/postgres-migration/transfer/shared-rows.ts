@@ -1,5 +1,5 @@
-// Memory in which the thread that reads rows leaves them for the one that sends them, so that neither copies them nor
-// has garbage to collect. It has two places: the one is filled while what stands in the other is sent.
+// Memory shared by the thread that reads rows and the one that sends them, so that rows need no message and leave no
+// garbage. It has two places: one is filled while the content of the other is sent.
 const PLACE_BYTES = 512 * 1_024;
 const PLACES = 2;
 
@@ -11,7 +11,7 @@ export class SharedRows {
     this.memory = memory;
   }
 
-  /** Leaves bytes in the next place, which it gives; undefined when they have no room there. */
+  /** Copies bytes to the next place and gives its offset; undefined when there is no room for them. */
   leave(bytes: Uint8Array): number | undefined {
     if (bytes.length > PLACE_BYTES) return undefined;
     this.#place = (this.#place + 1) % PLACES;

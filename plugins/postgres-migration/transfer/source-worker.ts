@@ -1,4 +1,4 @@
-// What is asked of a SQLite file that is transferred, in the thread of its database. All of it is one read transaction.
+// The statements on a SQLite file that is transferred. They run in the thread of the database, in one read transaction.
 import { constants, openSync, statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import type { SqliteDatabase } from '#core';
@@ -16,19 +16,22 @@ export interface SourceTable {
   readonly rowidName: string | null;
   /** The column that stands for the row id; null when none does. */
   readonly rowidColumn: string | null;
-  /** The greatest row id that SQLite has ever given out where it counts them; else null. */
+  /** The greatest row id that SQLite has ever given out, if the table is AUTOINCREMENT; else null. */
   readonly lastRowid: string | null;
 }
 
 export interface TableSize {
   readonly rows: number;
-  /** What a row has at most, as SQLite stores it. */
+  /** No row has more bytes as SQLite stores it. */
   readonly maxRowBytes: number;
-  /** The row id of the first row that is larger than is transferred; null when none is, or it has none. */
+  /**
+   * The first row that is too large to be transferred; null when there is none. Its `rowid` is null in a table without
+   * row ids.
+   */
   readonly oversized: { readonly rowid: string | null } | null;
 }
 
-/** Rows that stand in the memory that both threads have, until the chunk behind the next one is read. */
+/** Rows in the shared memory, which are valid until the chunk after the next one is read. */
 export interface LeftRows {
   readonly kind: 'left';
   readonly at: number;
@@ -37,17 +40,17 @@ export interface LeftRows {
 }
 
 const ROWID_NAMES = ['rowid', '_rowid_', 'oid'];
-/** What the rows of a database that was built to do harm may not reach. */
+/** Guards against a database that was made to do harm. */
 const GUARDS = ['trusted_schema = OFF', 'cell_size_check = ON'];
-/** In KiB. Each page is read once. */
+/** Small (in KiB), because each page is read once. */
 const CACHE = 'cache_size = -2000';
 const { shared: memory } = (workerData ?? {}) as Partial<SqliteWorkerData>;
 const shared = memory && new SharedRows(memory);
 let reading: TableReading | undefined;
-/** Of the file, which stays open: closing it would end the locks of SQLite. */
+/** The pages of the file. Its descriptor stays open, because closing it would release the locks of SQLite. */
 let pages: Pages | undefined;
 
-/** The tables but those of SQLite itself, in the order of their names. Begins the transaction. */
+/** Begins the transaction and gives all tables but those of SQLite itself, in the order of their names. */
 export function begin(db: SqliteDatabase, { path }: { readonly path: string }): SourceTable[] {
   for (const setting of [...GUARDS, CACHE]) db.pragma(setting);
   db.exec('BEGIN');
@@ -126,14 +129,17 @@ export function measure(
   return size;
 }
 
-/** What the largest row has in the pages, of which no value is read; undefined where values do not only lie there. */
+/**
+ * Bytes of the largest row in the pages, found without reading a value; undefined when values are computed or have no
+ * pages.
+ */
 function storedBytes(db: SqliteDatabase, table: string): number | undefined {
   const isComputed = db.prepare('SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden = 2').get(table) !== undefined;
   const largest = db.prepare("SELECT mx_payload FROM dbstat('main', 1) WHERE name = ?").pluck();
   return isComputed ? undefined : (largest.get(table) as number | undefined);
 }
 
-/** What a row would have that has the largest value of each column. */
+/** Bytes of a row that had the largest value of each column. */
 function valueBytes(db: SqliteDatabase, table: string, sizes: readonly string[]): number {
   return total(one(db, `SELECT ${sizes.map(size => `max(${size})`).join()} FROM ${quoted(table)}`));
 }
@@ -154,7 +160,7 @@ export function holdsData(
   return db.prepare(`SELECT 1 FROM ${quoted(table)}${where} LIMIT 1`).get() !== undefined;
 }
 
-/** The table that `readChunk` reads from now on. */
+/** Makes `readChunk` read this table from now on. */
 export function openTable(db: SqliteDatabase, plan: TablePlan): void {
   reading?.close();
   reading = new TableReading(db, plan, pages);

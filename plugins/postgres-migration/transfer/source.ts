@@ -1,4 +1,5 @@
-// A file of SQLite that is transferred: one read transaction in a thread, which sees the same rows from begin to end.
+// A file of SQLite that is transferred: one read transaction in a thread, which sees the same rows from its beginning
+// to its end.
 import path from 'node:path';
 import type { Database, StatementArgs, StatementName, StatementResult } from '#core';
 import { errorText } from '#kit/error-text';
@@ -14,14 +15,20 @@ import { TransferFault } from './transfer-fault.ts';
 
 type Module = typeof Statements;
 
-/** Of one table that is counted, or of one chunk. */
+/** Deadline of one call, such as one that counts a table or reads a chunk. */
 const CALL_MS = 900_000;
 const BUSY_TIMEOUT_MS = 5_000;
-/** Of a row without its huge values: it is held once, and twice as large when its text is no Latin-1. */
+/**
+ * The largest row that is transferred, without its huge values. It is held in memory, where a text that is not Latin-1
+ * takes twice as much.
+ */
 const MAX_ROW_BYTES = 4 * 1_024 * 1_024;
-/** Of a value. PostgreSQL takes no line of a gigabyte, and a blob is written with two signs for each byte. */
+/**
+ * The largest value that is transferred. PostgreSQL takes no line of a gigabyte, and a blob is written with two
+ * characters for each byte.
+ */
 const MAX_VALUE_BYTES = 256 * 1_024 * 1_024;
-/** Of a chunk, or of the columns of all tables. */
+/** The largest answer of the thread: a chunk, or the columns of all tables. */
 const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
 const MEMORY_MB = 64;
 
@@ -48,7 +55,7 @@ export class Source {
         memoryMb: MEMORY_MB,
         shared: this.#shared.memory,
       },
-      // It is closed with the program; nothing is written that a disorderly end could lose.
+      // The thread ends with the program. Nothing is written, so an unclean end loses nothing.
       { warn: () => undefined, closed: () => undefined },
     );
   }
@@ -74,7 +81,10 @@ export class Source {
     return this.#call('holdsData', { table, column });
   }
 
-  /** The chunks of a table; the next one is made while the present one is used, which stands until it is asked for. */
+  /**
+   * The chunks of a table. The next chunk is read while the present one is used, which is valid until the next is asked
+   * for.
+   */
   async *chunks(plan: TablePlan): AsyncGenerator<TableChunk> {
     await this.#call('openTable', plan);
     const spent = new SpentMemory(plan);
@@ -83,7 +93,7 @@ export class Source {
       const chunk = await next;
       if (chunk.kind === 'rows' || chunk.kind === 'left') {
         next = this.#call('readChunk', undefined);
-        // Whoever stops reading does not hear of it.
+        // A caller that stops reading never awaits it.
         next.catch(() => undefined);
       }
       if (chunk.kind === 'left')
@@ -96,13 +106,13 @@ export class Source {
     }
   }
 
-  /** The row id of the row at a place from 0 on, in the order of `chunks`; undefined when it cannot be told. */
+  /** The row id of the row at a place from 0 on, in the order of `chunks`; undefined when it is not known. */
   async rowidAt({ table, rowidName }: TablePlan, place: number): Promise<string | undefined> {
     if (rowidName === null) return undefined;
     return (await this.#call('rowidAt', { table, rowidName, place })) ?? undefined;
   }
 
-  /** The row id of a row that has these texts; undefined when it cannot be told. */
+  /** The row id of a row with these texts; undefined when it is not known. */
   async rowidOf(
     { table, rowidName }: TablePlan,
     values: readonly { readonly column: string; readonly text: string }[],

@@ -1,15 +1,15 @@
-// Values of a table as they stand in the pages of a file of SQLite, a piece at a time, because SQLite itself gives a
-// value only as a whole.
+// Reads values of a table from the pages of a SQLite file, a piece at a time, because SQLite itself gives a value only
+// as a whole.
 import { cellAt, MAX_DEPTH, PAGE_NUMBER_BYTES, type Pages, rowidIn, type TreePage, varint } from './pages.ts';
 
 export interface StoredValue {
   readonly isText: boolean;
   readonly bytes: number;
-  /** As stored, in the encoding of the file. Each call begins anew. */
+  /** The bytes as stored, a text in the encoding of the file. Each call begins anew. */
   pieces(): Generator<Buffer>;
 }
 
-/** What a leaf holds of a row: all of it, or its begin and the page where it goes on. */
+/** The part of a row in its leaf: all of it, or its beginning and the page where the row continues. */
 interface Cell {
   readonly bytes: number;
   readonly begin: Buffer;
@@ -17,7 +17,7 @@ interface Cell {
 }
 
 const PIECE_BYTES = 64 * 1_024;
-/** By the serial type of a number. From the next one on, blobs and texts have even and odd types. */
+/** Bytes of a number by its serial type. Larger types mean blobs (even) and texts (odd). */
 const NUMBER_BYTES = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
 
 export class StoredRows {
@@ -29,7 +29,7 @@ export class StoredRows {
     this.#rootPage = rootPage;
   }
 
-  /** `place` counts the columns that are stored. Throws an Error when no blob or text stands there. */
+  /** `place` is the index among the stored columns. Throws an Error when the value is neither a blob nor a text. */
   value(rowid: bigint, place: number): StoredValue {
     const cell = this.#find(rowid);
     const [headBytes, first] = varint(cell.begin, 0);
@@ -89,7 +89,7 @@ export class StoredRows {
   }
 }
 
-/** The same in fewer pieces, because a page is small. */
+/** Joins pieces to larger ones, because a page is small. */
 function* joined(pieces: Iterable<Buffer>): Generator<Buffer> {
   let parts: Buffer[] = [];
   let bytes = 0;

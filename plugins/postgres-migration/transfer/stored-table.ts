@@ -1,13 +1,13 @@
-// A table of a file of SQLite as its pages hold it: where its tree begins, and what a row has in which place.
+// A table of a SQLite file as its pages hold it: where its tree begins, and which columns a row stores in which order.
 import type { SqliteDatabase } from '#core';
 
 export interface StoredColumn {
   readonly name: string;
-  /** Whether it stands for the row id, which is not among the values. */
+  /** Whether the column stands for the row id, which is not stored among the values. */
   readonly isRowid: boolean;
-  /** Whether whole numbers mean doubles, which are stored in fewer bytes. */
+  /** Whether the column holds doubles, of which SQLite stores whole numbers as integers. */
   readonly isReal: boolean;
-  /** Whether a row that ends before it has no value there, and no default. */
+  /** Whether the value is NULL in a row that ends before the column, because the column has no default. */
   readonly isNoneAtEnd: boolean;
 }
 
@@ -20,11 +20,11 @@ export interface StoredTable {
 const COLUMNS = `SELECT name, type, pk > 0 AS is_key, dflt_value IS NULL AND hidden = 0 AS is_none_at_end
   FROM pragma_table_xinfo(?) WHERE hidden <> 2 ORDER BY cid`;
 const ROOT = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?";
-/** A key that is one column has an index unless it is the row id. */
+/** A primary key has an index unless it stands for the row id. */
 const KEY_INDEX = "SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'";
 const REAL = /REAL|FLOA|DOUB/i;
 
-/** Of a table with row ids; undefined for one that is virtual, which has no pages. */
+/** `table` must have row ids. undefined for a virtual table, which has no pages. */
 export function storedTable(db: SqliteDatabase, table: string): StoredTable | undefined {
   const rootPage = db.prepare(ROOT).pluck().get(table) as number | undefined;
   if (!rootPage) return undefined;
@@ -46,7 +46,7 @@ export function storedTable(db: SqliteDatabase, table: string): StoredTable | un
   };
 }
 
-/** Whether the primary key of a table with row ids, if it has one, stands for them. */
+/** Whether the primary key of a table with row ids, if it has one, is the row id. */
 export function isKeyRowid(db: SqliteDatabase, table: string): boolean {
   return db.prepare(KEY_INDEX).get(table) === undefined;
 }

@@ -8,7 +8,7 @@ import type { TargetColumn, TargetTable } from './target-schema.ts';
 import type { DatabasePair } from './task.ts';
 import { faultIn, shown, type TransferFault } from './transfer-fault.ts';
 
-/** The length of a value stands before it in binary form, so that a row is made as a whole. */
+/** Larger rows are sent as text. In binary form the length stands before a value, so a row is made as a whole. */
 const MAX_BINARY_ROW_BYTES = 1_024 * 1_024;
 
 export interface MatchedTable {
@@ -19,12 +19,12 @@ export interface MatchedTable {
   readonly lastRowid: string | null;
   /** The column that stands for the row id of SQLite; null when none does. */
   readonly rowidColumn: string | null;
-  /** Whether its rows may be written as if they had always been there. */
+  /** Whether the rows may be written with `FREEZE`. */
   readonly canBeFrozen: boolean;
 }
 
 export interface Match {
-  /** Those to copy. */
+  /** The tables to copy. */
   readonly tables: readonly MatchedTable[];
   readonly warnings: readonly string[];
 }

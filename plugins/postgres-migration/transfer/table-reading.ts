@@ -1,5 +1,5 @@
-// Reads one table of a SQLite file as `COPY` takes it, in binary form or as lines, a piece at a time: rows that are
-// plain together, and all others by the rules of their columns.
+// Reads one table of a SQLite file as `COPY` takes it, in binary form or as lines, a piece at a time: plain rows
+// directly from the pages, and all others by the rules of their columns.
 import type { SqliteDatabase } from '#core';
 import { BinaryRows } from './binary-rows.ts';
 import type { TablePlan } from './column-plan.ts';
@@ -12,7 +12,7 @@ import type { TransferRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
 
 export type TableChunk =
-  /** `rows`: of the table by now. `bytes` stand until the next chunk is read. */
+  /** `rows` counts the rows of the table so far. `bytes` are valid until the next chunk is read. */
   | { readonly kind: 'rows'; readonly bytes: Uint8Array; readonly rows: number }
   | { readonly kind: 'end'; readonly rows: number; readonly sanitized: readonly Sanitized[] }
   /** A value that its column cannot hold; the reading is over. */
@@ -29,7 +29,7 @@ export class TableReading {
   readonly #pieces: Generator<Uint8Array, undefined>;
   #plainRows = 0;
 
-  /** `pages`: of the file; undefined when they cannot be relied on. */
+  /** `pages`: those of the file; undefined when a write-ahead log has newer ones. */
   constructor(db: SqliteDatabase, plan: TablePlan, pages?: Pages) {
     this.#reading = new RowReading(db, plan, pages);
     this.#binary = plan.isBinary ? new BinaryRows(plan.columns) : undefined;
@@ -74,7 +74,7 @@ export class TableReading {
         const { isFull } = plain;
         if (plain.bytes > 0) yield plain.take();
         if (isFull) continue;
-        // One that is not plain is seldom alone.
+        // A row that is not plain is seldom alone, so the rest of the leaf is read row by row.
         yield* this.#oneByOne(rowidIn(leaf, cell), last);
         break;
       }

@@ -20,7 +20,7 @@ export interface TargetTable {
   readonly columns: readonly TargetColumn[];
   /** Empty without a primary key. */
   readonly primaryKey: readonly string[];
-  /** Whether it may be emptied without others, and its rows be written as if they had always been there. */
+  /** Whether the table can be truncated without others, so that its rows may be written with `FREEZE`. */
   readonly canBeFrozen: boolean;
 }
 
@@ -28,15 +28,15 @@ export interface ForeignKey {
   readonly name: string;
   readonly table: string;
   readonly parent: string;
-  /** Of the child, each with the one of the parent that it refers to. */
+  /** Columns of the child, each with the column of the parent that it refers to. */
   readonly columns: readonly (readonly [child: string, parent: string])[];
-  /** Whether a row may have either all of its columns or none. */
+  /** Whether a row must have either all of the columns or none (`MATCH FULL`). */
   readonly isFull: boolean;
 }
 
 export interface Sequence {
   readonly oid: number;
-  /** As a statement names it. */
+  /** The name, quoted for a statement. */
   readonly quotedName: string;
   readonly table: string;
   readonly column: string;
@@ -57,7 +57,7 @@ interface ColumnRow {
   readonly can_be_frozen: boolean;
 }
 
-/** A domain is taken for what it is made of, whose rules the server checks itself. */
+/** A domain counts as its base type; the server checks the rules of the domain itself. */
 const COLUMNS = `
   WITH RECURSIVE base AS (
     SELECT oid, oid AS type, typtypmod AS typmod FROM pg_type WHERE typtype <> 'd'
@@ -90,7 +90,7 @@ const FOREIGN_KEYS = `
   WHERE k.contype = 'f' AND k.conparentid = 0 AND k.connamespace = current_schema()::regnamespace
   ORDER BY c.relname, k.conname`;
 
-/** Those that belong to a column, and those that its default names. */
+/** Sequences that belong to a column, and those that the default of a column names. */
 const SEQUENCES = `
   SELECT DISTINCT s.oid::int8::float8 AS oid, format('%I.%I', n.nspname, s.relname) AS "quotedName",
     c.relname AS table, a.attname AS column
@@ -143,7 +143,7 @@ const MAX_FRACTION_DIGITS = 6;
 const PRECISION_SHIFT = 16;
 const SCALE_BITS = 0x7ff;
 const MAX_SCALE = 1_000;
-/** An interval keeps its digits in the lower half, which is full when there is no limit. */
+/** The lower half of an interval's typmod holds its digits; all its bits are set when there is no limit. */
 const INTERVAL_DIGITS = 0xffff;
 
 function typeOf({ type, kind, typmod, labels }: ColumnRow): ColumnType | null {
@@ -194,7 +194,7 @@ function typeOf({ type, kind, typmod, labels }: ColumnRow): ColumnType | null {
 function numericType(typmod: number): ColumnType | null {
   if (typmod === -1) return { kind: 'numeric', limit: null };
   const scale = (typmod - HEADER_BYTES) & SCALE_BITS;
-  // A scale below zero has the upper bit.
+  // A scale below zero has its highest bit set.
   if (scale > MAX_SCALE) return null;
   return { kind: 'numeric', limit: { precision: (typmod - HEADER_BYTES) >> PRECISION_SHIFT, scale } };
 }

@@ -1,5 +1,5 @@
-// The session in a database of PostgreSQL that gets the rows. Its server may be anything: it is waited for no longer
-// than a limit, and what it sends fills no memory.
+// The session in the PostgreSQL database that gets the rows. The server is not trusted: every wait has a deadline, and
+// the size of answers is limited.
 import type { Client, QueryResultRow } from 'pg';
 import { BoundedSocket } from '#kit/bounded-socket';
 import { MAX_TIMER_MS, withDeadline } from '#kit/deadline';
@@ -11,9 +11,9 @@ import type { DatabasePair, TransferStage, TransferTask } from './task.ts';
 
 const CONNECT_MS = 10_000;
 const CLOSE_MS = 2_000;
-/** To one question. Of rows that come back it is asked for a piece after the other. */
+/** The largest answer to one query. For rows that come back, the limit holds for each piece. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** A lock that somebody else holds on a table that is nobody's yet. */
+/** How long to wait for a lock that another session holds; no other session should use the tables yet. */
 const LOCK_MS = 30_000;
 const SETTINGS = {
   TimeZone: 'UTC',
@@ -61,7 +61,7 @@ export class Target {
       stream: () => socket,
     });
     const target = new Target(client, socket, label, answerMs);
-    // Whoever waits for an answer hears of it by that.
+    // A call that waits for an answer rejects with the error itself.
     client.on('error', () => undefined);
     await target.#use(() => client.connect());
     return target;
@@ -74,8 +74,8 @@ export class Target {
   }
 
   /**
-   * Writes what `chunks` gives, in one transaction with the statement before it; a chunk is written before the next is
-   * asked for. An error of the server is thrown as it is, for it tells of a line.
+   * Runs a `COPY ... FROM STDIN` with the rows of `chunks`; each chunk is written before the next is asked for. Rejects
+   * with the error of the server as it is, because it names a line.
    */
   async copyIn(sql: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const wait = (work: () => Promise<void>): Promise<void> => withDeadline(work, this.#answerMs, 'PostgreSQL');

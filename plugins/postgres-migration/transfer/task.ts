@@ -1,22 +1,24 @@
-// What a transfer is told, what it tells meanwhile, and what it ends with. Nothing of it but the task holds a password,
-// and nothing at all a value of a row.
+// The task of a transfer, its progress, its result and its errors. Only the task holds a password, and nothing holds a
+// value of a row.
 import type { ServerAccess } from '../../service-postgres/contract.ts';
 
 export interface TransferTask {
   readonly server: ServerAccess;
   /** They are transferred one after the other. */
   readonly databases: readonly DatabasePair[];
-  /** Who the child becomes once it has opened its files; null for the host's own user. */
+  /** The user that the child becomes once it has opened its files; null for the host's own user. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** How long the server may take for one statement, and for a piece of the rows. */
+  /** How many milliseconds the server may take for one statement, and for a piece of the rows. */
   readonly answerMs: number;
 }
 
-/** A file of SQLite, and the database of PostgreSQL whose tables exist and get its rows. */
+/** A SQLite file and the PostgreSQL database that gets its rows, in which the tables exist already. */
 export interface DatabasePair {
   /** `main` or `log`. */
   readonly label: string;
-  /** Nobody writes to it. It lies in a directory of the host's own user, and stays the same byte for byte. */
+  /**
+   * The file, to which nothing writes. It lies in a directory of the host's own user, and stays the same byte for byte.
+   */
   readonly file: string;
   readonly database: string;
   /** Tables that are left as they are on both sides, beside those of SQLite itself. */
@@ -25,24 +27,24 @@ export interface DatabasePair {
 
 export type TransferStage = 'import' | 'validation';
 
-/** Told at most every 0.75 s, and at the end of each table. */
+/** Reported at most every 0.75 s, and at the end of each table. */
 export interface TransferProgress {
   readonly stage: TransferStage;
   readonly label: string;
   readonly table: string;
-  /** Of this table, by now. */
+  /** Rows of this table that are done. */
   readonly rows: number;
-  /** Whether all that this stage does with the table is done. */
+  /** Whether this stage is done with the table. */
   readonly isTableDone: boolean;
-  /** Of this stage over all databases, from 0 to 1. It never shrinks within a stage. */
+  /** The part of this stage that is done, over all databases, from 0 to 1. It never shrinks within a stage. */
   readonly share: number;
 }
 
 export interface TransferResult {
-  /** One for each pair, in their order; all hold. */
+  /** One for each pair, in their order; all were validated. */
   readonly imports: readonly ImportedDatabase[];
   readonly sanitized: readonly SanitizedColumn[];
-  /** Sentences. */
+  /** Sentences for people. */
   readonly warnings: readonly string[];
   /** Seconds of each stage over all databases. */
   readonly timingsS: Readonly<Record<TransferStage, number>>;
@@ -56,14 +58,14 @@ export interface ImportedDatabase {
   readonly sequencesReset: number;
   readonly sequencesValidated: number;
   readonly foreignKeysValidated: number;
-  /** Tables whose primary key has the same columns on both sides, the values of which the digest of rows covers. */
+  /** Tables whose primary key has the same columns on both sides. The digest of rows covers its values. */
   readonly primaryKeyDigestsValidated: number;
   readonly fullRowDigestsValidated: number;
   /** In the order of the transfer. */
   readonly rowCounts: readonly { readonly table: string; readonly rows: number }[];
 }
 
-/** What was changed on the way because PostgreSQL cannot hold it. */
+/** Why a value was changed during the transfer: PostgreSQL cannot hold it as it was. */
 export type SanitizingRule = 'empty_text' | 'invalid_utf8' | 'nul' | 'rounded';
 
 export interface SanitizedColumn {
@@ -74,7 +76,7 @@ export interface SanitizedColumn {
   readonly rows: number;
 }
 
-/** Which law of the transfer a value, a row or a table breaks. */
+/** The rule of the transfer that a value, a row or a table breaks. */
 export type TransferRule =
   | SanitizingRule
   | 'blob_in_column'
@@ -108,15 +110,15 @@ export type TransferRule =
 type TransferErrorCode =
   /** The file of SQLite cannot be read, or is damaged. */
   | 'transfer.source'
-  /** PostgreSQL cannot be reached, ended, or does not do what is asked. */
+  /** PostgreSQL cannot be reached, has ended, or failed to execute a statement. */
   | 'transfer.server'
   /** The tables of both sides do not fit together. */
   | 'transfer.schema'
   /** A value that PostgreSQL cannot hold. */
   | 'transfer.value'
-  /** What arrived differs from what was sent, or does not hold together. */
+  /** The rows that arrived differ from those sent, or break a foreign key or a sequence. */
   | 'transfer.validation'
-  /** The child ended before it was done, or did not tell of itself any more. */
+  /** The child ended before it was done, or gave no sign of life any more. */
   | 'transfer.ended';
 
 export interface TransferError {
@@ -128,6 +130,6 @@ export interface TransferError {
   readonly table?: string;
   readonly column?: string;
   readonly rule?: TransferRule;
-  /** Of the row in SQLite: an integer of 64 bits. */
+  /** Row id in SQLite, an integer of 64 bits. */
   readonly rowid?: string;
 }

@@ -14,7 +14,7 @@ const S_PER_DAY = 86_400;
 const MICROS_PER_S = 1_000_000;
 const MICRO_DIGITS = 6;
 
-/** Since 1970, and the part of a second behind it. */
+/** Seconds since 1970, and the microseconds behind them. */
 interface Instant {
   readonly seconds: number;
   readonly micros: number;
@@ -41,7 +41,7 @@ export function timeText(value: bigint | number | string, fractionDigits: number
   const micros = roundedMicros(fraction, fractionDigits);
   if (micros < MICROS_PER_S) return `${minutes}:${seconds}${fractionText(micros)}`;
   const next = secondsOf(minutes, seconds) + 1;
-  // The server knows the end of a day as a time.
+  // The server accepts the end of a day as a time.
   return next === S_PER_DAY ? '24:00:00' : clockText(next);
 }
 
@@ -100,7 +100,7 @@ function isDate(date: string): boolean {
   return day <= 28 || day <= new Date(Date.UTC(2_000 + (year % 400), month, 0)).getUTCDate();
 }
 
-/** `time` has two digits for each of its parts, so that their order is that of their texts. */
+/** Each part of `time` has two digits, so that the parts can be compared as texts. */
 function isTimeOfDay(time: string): boolean {
   return time < '24' && time.slice(3, 5) < '60' && time.slice(6) < '60';
 }
@@ -114,7 +114,7 @@ function clockText(seconds: number): string {
   return `${part(seconds / S_PER_HOUR)}:${part((seconds % S_PER_HOUR) / S_PER_MINUTE)}:${part(seconds % S_PER_MINUTE)}`;
 }
 
-/** From the digits behind a point; a million when they were rounded up to a whole second. */
+/** Microseconds from the digits behind a point; a million when they were rounded up to a whole second. */
 function roundedMicros(fraction: string, digits: number): number {
   if (fraction === '') return 0;
   const unit = 10 ** (MICRO_DIGITS - digits);

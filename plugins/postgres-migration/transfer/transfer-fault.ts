@@ -10,13 +10,16 @@ export class TransferFault extends Error {
   }
 }
 
-/** What a table's fault is told by; `rule` and `rowid` may be absent. */
+/** A fault in a table, without its message; `rule` and `rowid` may be absent. */
 export type TableFault = Omit<TransferError, 'message'> & { readonly table: string };
 
-/** Far more than PostgreSQL allows. A file or a server that was made to do harm has longer ones. */
+/**
+ * Names are cut to this length, which is far more than PostgreSQL allows, because a malicious file or server may have
+ * longer ones.
+ */
 const MAX_NAME = 255;
 
-/** `words` say what is wrong and what to do. The place is put before them. */
+/** Makes a fault whose message begins with the place. `words` say what is wrong and what to do. */
 export function faultIn(fault: TableFault, words: string, cause?: unknown): TransferFault {
   const table = fault.table.slice(0, MAX_NAME);
   const column = fault.column?.slice(0, MAX_NAME);

@@ -1,12 +1,12 @@
-// The program that transfers: it is told its task in the first line of its standard input, tells in lines of JSON what
-// it does, and ends with a result or an error. It ends with the program that started it.
+// The program that transfers: it reads its task from the first line of its standard input, reports in lines of JSON,
+// and ends with a result or an error. It also ends when the program that started it ends.
 import { createInterface } from 'node:readline';
 import { DatabaseTransfer } from './database-transfer.ts';
 import type { TransferError, TransferResult, TransferStage, TransferTask } from './task.ts';
 import type { TransferLine } from './transfer.ts';
 import { TransferFault } from './transfer-fault.ts';
 
-/** Between two lines that tell of the same table. */
+/** The least time between two reports on the same table. */
 const PROGRESS_MS = 750;
 const ALIVE_MS = 5_000;
 const MS_PER_S = 1_000;
@@ -26,7 +26,7 @@ async function main(task: TransferTask): Promise<void> {
 
 async function transfer(task: TransferTask): Promise<TransferResult> {
   const databases = task.databases.map(pair => new DatabaseTransfer(pair));
-  // Everything that is loaded on use is loaded now, because the user may not reach it.
+  // Modules that are loaded on use are loaded now, because the user of the task may not be able to read them.
   await Promise.all([import('pg'), beginEach(databases)]);
   if (task.user !== null) become(task.user);
   for (const database of databases) await database.match(task);
@@ -60,7 +60,7 @@ function become({ uid, gid }: { readonly uid: number; readonly gid: number }): v
   process.setuid?.(uid);
 }
 
-/** Tells of one stage, whose share grows with the rows of all databases. */
+/** Reports one stage, whose share grows with the rows of all databases. */
 function stageOf(stage: TransferStage, allRows: number) {
   const startedMs = performance.now();
   let doneRows = 0;
@@ -79,7 +79,7 @@ function stageOf(stage: TransferStage, allRows: number) {
 
 function faultOf(error: unknown): TransferError {
   if (error instanceof TransferFault) return error.fault;
-  // What nobody foresaw may hold anything.
+  // The message of an unexpected error may hold anything, so only its name is used.
   const name = error instanceof Error ? error.name : typeof error;
   return { message: `The transfer failed (${name}); report this`, code: 'transfer.ended', stage: 'import' };
 }

@@ -1,5 +1,4 @@
-// Transfers databases in a program of its own, whose memory is limited whatever their size, and which ends with the
-// host.
+// Transfers databases in a child process, whose memory is limited whatever their size, and which ends with the host.
 import { spawn } from 'node:child_process';
 import { rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -8,7 +7,7 @@ import { moduleArguments } from '#kit/worker';
 import type { TransferError, TransferProgress, TransferResult, TransferTask } from './task.ts';
 import { TransferFault } from './transfer-fault.ts';
 
-/** A line of the program. */
+/** A line that the child writes to its standard output. */
 export type TransferLine =
   | { readonly alive: true }
   | { readonly progress: TransferProgress }
@@ -16,18 +15,18 @@ export type TransferLine =
   | { readonly error: TransferError };
 
 export interface TransferWatch {
-  /** Ends the program when it aborts. */
+  /** Aborting it ends the child. */
   readonly signal: AbortSignal;
   onProgress(progress: TransferProgress): void;
 }
 
 const MEMORY = ['--max-old-space-size=48', '--max-semi-space-size=1', '--expose-gc'];
-/** It tells every few seconds that it lives. */
+/** How long the child may be silent before it is killed; it gives a sign of life every few seconds. */
 const SILENCE_MS = 120_000;
-/** What SQLite puts beside a file whose writers kept a write-ahead log, also for those who only read. */
+/** Ends of the names of the files that SQLite puts beside a database in WAL mode, also when it is only read. */
 const SIDE_FILES = ['-wal', '-shm'];
 
-/** Rejects with a TransferFault. Nothing is undone of what was written to the databases of PostgreSQL. */
+/** Rejects with a TransferFault. What was written to PostgreSQL is not undone. */
 export async function runTransfer(task: TransferTask, watch: TransferWatch): Promise<TransferResult> {
   const side = task.databases.flatMap(({ file }) => SIDE_FILES.map(end => `${file}${end}`));
   const made = await Promise.all(
@@ -47,7 +46,7 @@ export async function runTransfer(task: TransferTask, watch: TransferWatch): Pro
 
 async function run(task: TransferTask, { signal, onProgress }: TransferWatch): Promise<TransferResult> {
   const child = spawn(process.execPath, [...MEMORY, ...moduleArguments('transfer-worker', import.meta.url)], {
-    // What one thread has freed, the others use again.
+    // With a single arena, memory that one thread has freed can be used by the others.
     env: { ...publicEnvironment(process.env), MALLOC_ARENA_MAX: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -61,7 +60,7 @@ async function run(task: TransferTask, { signal, onProgress }: TransferWatch): P
     child.once('error', error => resolve(error.message));
     child.once('close', (code, killed) => resolve(killed ?? `code ${code}`));
   });
-  // A program that ended does not read its task; what became of it is told by its end.
+  // A child that has ended does not read its task; its exit code tells the rest.
   child.stdin.on('error', () => undefined).write(`${JSON.stringify(task)}\n`);
   createInterface({ input: child.stdout }).on('line', text => {
     silence.refresh();
@@ -84,7 +83,7 @@ async function run(task: TransferTask, { signal, onProgress }: TransferWatch): P
   return outcome;
 }
 
-/** A program that is killed leaves a line in part, which tells no more than that it lived. */
+/** A killed child may leave part of a line, which counts as a sign of life. */
 function lineOf(text: string): TransferLine {
   try {
     return JSON.parse(text) as TransferLine;

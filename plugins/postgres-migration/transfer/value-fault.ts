@@ -1,4 +1,4 @@
-// A value that its column in PostgreSQL cannot hold. It tells the rule and never the value.
+// Thrown for a value that its column in PostgreSQL cannot hold. It names the rule and never the value.
 import type { TransferRule } from './task.ts';
 
 export class ValueFault extends Error {
