@@ -1,25 +1,25 @@
-// What the plugin of one application of the Arr family says of it, where the facts of the family are not enough.
+// The facts in which the applications of the Arr family differ when they move to PostgreSQL.
 import type { MigrationService } from '../postgres-migration/contract.ts';
 
 export interface ArrMigration {
-  /** Its databases and variables are called after it. */
+  /** Databases and variables of the application are named after this key. */
   readonly configKey: string;
-  /** The first version of the program that knows PostgreSQL; undefined where every one does. */
+  /** The first version of the program that knows PostgreSQL; undefined when every version does. */
   readonly minimumVersion?: string;
-  /** Its main database in SQLite, as in a `MigratedDatabase`. Default: the file called after it in its directory. */
+  /** Places of the main database in SQLite, as in a `MigratedDatabase`. Default: `{config_dir}/<configKey>.db`. */
   readonly files?: readonly string[];
-  /** Tables whose numbers of rows are shown. */
+  /** Tables whose row counts are shown to users. */
   readonly keyTables: readonly string[];
 }
 
 export interface ArrMigrations {
-  /** For `migration.service`. */
+  /** The facts of an application, as `migration.service` takes them. */
   serviceOf(migration: ArrMigration): MigrationService;
 }
 
 declare module '#core' {
   interface Services {
-    /** How the applications of the Arr family move to PostgreSQL: what they have in common. */
+    /** What the applications of the Arr family have in common when they move to PostgreSQL. */
     'migration.arr': ArrMigrations;
   }
 }

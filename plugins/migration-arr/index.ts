@@ -1,5 +1,5 @@
-// The move of the applications of the Arr family to PostgreSQL, as far as it is the same for all of them. Facts:
-// wiki.servarr.com, "PostgreSQL Setup" and "Environment Variables" of each.
+// What the moves of all applications of the Arr family to PostgreSQL have in common. Facts: wiki.servarr.com,
+// "PostgreSQL Setup" and "Environment Variables" of each.
 import { definePlugin } from '#core';
 import type { MigrationService } from '../postgres-migration/contract.ts';
 import type { ArrMigration } from './contract.ts';

@@ -38,7 +38,7 @@ export default definePlugin({
       helper: {
         arguments: { '--config': '{data}', '--port': '{port}' },
         withoutVariables: 'POSTGRES_',
-        // A new installation asks nobody for a password, so only this machine may reach it.
+        // A new installation has no password, so only this machine may reach it.
         settingsText: 'general:\n  ip: 127.0.0.1\n',
         readyPath: '/',
       },

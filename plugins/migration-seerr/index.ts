@@ -22,7 +22,7 @@ export default definePlugin({
           instanceName: 'seerr_<slug>',
         },
       ],
-      // Those for SQLite and those for PostgreSQL have other names.
+      // The schema updates for SQLite and those for PostgreSQL have different names.
       versions: { table: 'migrations', column: 'name', common: 'nothing' },
       keyTables: ['user', 'media', 'media_request', 'settings'],
       overridingVariables: ['DB_SOCKET_PATH', 'DB_USE_SSL'],
@@ -38,7 +38,7 @@ export default definePlugin({
         isInPlace: true,
         variables: { CONFIG_DIRECTORY: '{data}', PORT: '{port}', HOST: '127.0.0.1' },
         withoutVariables: 'DB_',
-        // Unlike the status, it asks nobody on the network.
+        // Unlike `/api/v1/status`, this path makes the program ask nothing of the network.
         readyPath: '/api/v1/settings/public',
       },
     });
