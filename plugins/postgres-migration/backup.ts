@@ -1,4 +1,4 @@
-// The cold backup of a service: exact copies with their digests, from which it can be brought back to what it was.
+// The cold backup of a service: exact copies with their digests, from which its former state can be restored.
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,15 +12,17 @@ export type BackupFile = JobWork['backup'][number];
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 const MODE_BITS = 0o777;
-/** What SQLite keeps beside a database. */
+/** Ends of the names of the files that SQLite keeps beside a database. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 
-/** What the copy of a database is called. */
+/** File name of the copy of a database in a backup. */
 export function copyOf(label: string): string {
   return `sqlite-${label}.db`;
 }
 
-/** Copies a file byte for byte; it is on disk when this resolves. `copied` is told the bytes as they go. */
+/**
+ * Copies a file byte for byte; the copy is on disk when this resolves. `copied` gets the number of bytes copied so far.
+ */
 export async function backUp(
   directory: string,
   name: string,
@@ -53,7 +55,7 @@ export async function backUp(
   });
 }
 
-/** Why a backup cannot be relied on; undefined when every file is what it was. */
+/** Why a backup cannot be relied on; undefined when every file still has its digest. */
 export async function faultOfBackup(directory: string, files: readonly BackupFile[]): Promise<string | undefined> {
   for (const { name, sha256 } of files) {
     const file = path.join(directory, name);
@@ -71,7 +73,10 @@ export async function faultOfBackup(directory: string, files: readonly BackupFil
   return undefined;
 }
 
-/** Puts a file of settings back where it was, and keeps what is there now as `<name>.before-rollback` if asked to. */
+/**
+ * Puts a settings file back where it was. With `keepsPresent`, the present file goes into the backup as
+ * `<name>.before-rollback`.
+ */
 export async function putBackSettings(
   directory: string,
   { name, source, uid, gid, mode }: BackupFile,
@@ -120,7 +125,7 @@ export async function putBackDatabase(directory: string, file: BackupFile, signa
   });
 }
 
-/** From the beginning to the end; without an output it is only read. */
+/** Copies the whole input and gives its digest. Without an output the input is only read. */
 async function copy(
   input: FileHandle,
   output: FileHandle | null,

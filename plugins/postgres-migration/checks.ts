@@ -1,4 +1,4 @@
-// The single checks before a migration. Each says what it found, and what to do where that is in the way.
+// The single checks before a migration. Each says what it found and, when it fails, what to do.
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Host } from '#core';
@@ -36,7 +36,7 @@ export interface Source extends SubjectDatabase {
 
 export interface ServerState {
   readonly facts: ServerFacts | null;
-  /** Why it cannot be used. */
+  /** Why the server cannot be used; null when it can. */
   readonly fault: string | null;
   readonly targets: ReadonlyMap<string, DatabaseContent | null>;
 }
@@ -85,7 +85,7 @@ export function sqliteCheck({ label, source, facts, quickCheck, foreignKeyViolat
   return check(id, 'pass', 'The SQLite database is whole', more);
 }
 
-/** Nothing for a service whose settings do not matter. */
+/** No check for a service without a settings file. */
 export async function serviceConfig(subject: Subject): Promise<Check[]> {
   if (subject.settingsFile === undefined) return [];
   const more = { path: subject.settingsFile };
@@ -97,7 +97,7 @@ export async function serviceConfig(subject: Subject): Promise<Check[]> {
   }
 }
 
-/** Looks at how the service would be launched once it was moved. */
+/** Fails when a variable of the moved service would override the choice of the database. */
 export async function configOverride(
   { server }: PreflightContext,
   subject: Subject,
@@ -106,7 +106,7 @@ export async function configOverride(
   const { service } = subject;
   const { overridingVariables, variables = {} } = service;
   const targets = Object.fromEntries(databases.map(({ label, target }) => [label, target]));
-  // Without a server nothing can be pointed at it, which another check tells.
+  // A missing server is reported by another check.
   const isServed = server.managed.place() !== undefined;
   const wanted = isServed ? serverTexts(variables, server.managed.access(), targets) : {};
   const plan = await subject.launchPlan(movedOptions(service, targets)).catch(() => ({ env: wanted }));
@@ -196,7 +196,7 @@ export async function runtime({ host, places }: PreflightContext, subject: Subje
     const { argv, user } = await subject.launchPlan();
     const [program = ''] = argv;
     if (program === '') return check('runtime', 'fail', 'The service has no command; set its key command');
-    // The helper instance has its data below.
+    // The helper instance keeps its data below this directory.
     const wanted = [{ place: path.dirname(places.root), use: 'enter' } as const];
     const [reach] = user === null ? ['open' as const] : await reachOf(wanted, user);
     if (typeof reach === 'object') {

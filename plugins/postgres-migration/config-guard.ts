@@ -1,4 +1,5 @@
-// Keeps everybody else from changing the blocks of a service that is being moved, and of its server.
+// Refuses changes to the blocks of a service that is being moved and of its server, except those of the migration
+// itself.
 import { type Host, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 
@@ -8,7 +9,7 @@ export class ConfigGuard {
   readonly #host: Host;
   /** Why each block is guarded, by process name. */
   readonly #guarded = new Map<string, string>();
-  /** Keys that a migration itself is changing, by process name. */
+  /** Keys that a migration is changing now, by process name. */
   readonly #own = new Map<string, readonly string[]>();
 
   constructor(host: Host) {

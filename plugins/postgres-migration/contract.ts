@@ -1,36 +1,35 @@
-// What a plugin says of a service whose SQLite databases can move to PostgreSQL. Facts alone: everything is done here.
+// What a plugin tells about a service whose SQLite databases can move to PostgreSQL: facts alone, since this plugin
+// does the work.
 
-/** A database of the service, and what it is called on either side. */
+/** A database of the service, with its file in SQLite and its name in PostgreSQL. */
 export interface MigratedDatabase {
   readonly label: 'main' | 'log';
-  /**
-   * Its file in SQLite, with `{config_dir}` and `{data}`; of several that exist the one that was written last counts.
-   */
+  /** Places of its SQLite file, with `{config_dir}` and `{data}`. If several exist, the one written last counts. */
   readonly files: readonly string[];
-  /** Option of the block that names it in PostgreSQL. */
+  /** Option of the block that holds the name in PostgreSQL. */
   readonly option: string;
-  /** Name in PostgreSQL where nothing else says it, of the first instance. */
+  /** Default name in PostgreSQL, for the first instance. */
   readonly name: string;
-  /** The same for every other instance, with `<slug>` for the name of that. */
+  /** Default name for every other instance; `<slug>` stands for the name of the instance. */
   readonly instanceName: string;
-  /** Where the settings of the service name it too. */
+  /** Setting of the service that holds the name too. It counts when the option is empty. */
   readonly setting?: string;
 }
 
 /** Where a program keeps its data: a directory, or the file of its database. */
 export interface DataPlace {
-  /** The argument of its command that is followed by it. */
+  /** Argument of the command whose value is the place. */
   readonly argument?: string;
-  /** The variable that holds it. */
+  /** Environment variable that holds the place. */
   readonly variable?: string;
-  /** Where neither says it, with `{config_dir}`. */
+  /** The place when neither of them says it, with `{config_dir}`. */
   readonly otherwise: string;
 }
 
 /**
- * How the tables are made: by a second, empty instance of the program, or by a script that comes with it. Neither
- * touches anything of the service. In values, `{data}` is a new directory, `{port}` a free port and `{key}` a new
- * secret.
+ * How the tables are made: by a helper, which is either a second, empty instance of the program or a script that comes
+ * with it. The helper touches nothing of the service. In values, `{data}` is a new directory, `{port}` a free port and
+ * `{key}` a new secret.
  */
 export interface SchemaHelper {
   /**
@@ -40,59 +39,65 @@ export interface SchemaHelper {
   readonly arguments?: Readonly<Record<string, string>>;
   /** Further arguments, unless the command has them. */
   readonly flags?: readonly string[];
-  /** What the program is given instead of its arguments, where that makes the tables and then ends with code 0. */
+  /** Arguments that replace all others and run a script, which makes the tables and ends with code 0. */
   readonly script?: readonly string[];
-  /** Whether it names files relative to the working directory of the service. Otherwise it works in `{data}`. */
+  /**
+   * Whether the helper runs in the working directory of the service, because it names files relative to it. Otherwise
+   * it runs in `{data}`.
+   */
   readonly isInPlace?: boolean;
-  /** Variables that it gets, beside those that point it at PostgreSQL. */
+  /** Variables that the helper gets, beside those that point it at PostgreSQL. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Beginning of the variables of the service that it does not get, in upper case. */
+  /** The helper does not get variables of the service whose names begin with this, in upper case. */
   readonly withoutVariables: string;
-  /** Values of a copy of the service's settings, by their name. */
+  /** Values that the helper's copy of the service's settings gets, by their name. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The setting that says whether the database of the label `log` is used. */
   readonly logSetting?: string;
-  /** Text of its file of settings, instead of a copy. */
+  /** Text of the helper's settings file, in place of a copy of the service's. */
   readonly settingsText?: string;
-  /** Answers with 200 once an instance is up and its tables are made. A script has none. */
+  /** Path that answers with 200 once the instance is up and its tables are made. A script has none. */
   readonly readyPath?: string;
 }
 
 /**
- * A service whose SQLite databases can move to PostgreSQL. It is pointed at them by `settings` in its file, or by
- * `variables`. In both, `{host}`, `{port}`, `{user}` and `{password}` are the server's, `{main}` and `{log}` its
- * databases.
+ * A service whose SQLite databases can move to PostgreSQL. The program is pointed at PostgreSQL either by `settings` in
+ * its file or by `variables`. In both, `{host}`, `{port}`, `{user}` and `{password}` stand for those of the server,
+ * `{main}` and `{log}` for the names of the databases.
  */
 export interface MigrationService {
   readonly configKey: string;
-  /** Default: `config_dir` of the block. */
+  /** Where the program keeps its data. Default: `config_dir` of the block. */
   readonly data?: DataPlace;
   /** The first has the label `main`. */
   readonly databases: readonly MigratedDatabase[];
   /** The first version of the program that knows PostgreSQL. */
   readonly minimumVersion?: string;
-  /** Where the program notes which versions of its schema it has made. It is read, and never copied. */
+  /** The table in which the program records the versions of its schema. It is read, and never copied. */
   readonly versions: {
     readonly table: string;
     readonly column: string;
     /**
-     * What both sides have in common when their tables fit: the `highest` number, which is the default, `all` of the
-     * names, or `nothing`, where the program names the versions of either otherwise.
+     * What the records in SQLite and in PostgreSQL share when the tables fit: the `highest` number (default), `all`
+     * names, or `nothing` when the program names its versions differently on each side.
      */
     readonly common?: 'highest' | 'all' | 'nothing';
   };
-  /** Further tables of that kind, which are never copied either. */
+  /** Further tables for the program's schema updates, such as their locks, which are never copied either. */
   readonly bookkeeping?: readonly string[];
-  /** Tables whose numbers of rows are shown. */
+  /** Tables whose row counts are shown to users. */
   readonly keyTables: readonly string[];
-  /** Beginnings of variables, in upper case, that would win over what points it at PostgreSQL. */
+  /** Variables whose names begin with one of these, in upper case, would override the settings or variables below. */
   readonly overridingVariables: readonly string[];
-  /** Its file of settings, relative to its data. */
+  /** Settings file of the program, relative to its data. */
   readonly settingsFile?: string;
-  /** The element of the file that holds them; without it they are the whole file. */
+  /** Element of the settings file that holds the settings; without it they are the whole file. */
   readonly settingsRoot?: string;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Its template sets them for a block with `postgres_enabled`, so that none of them is written down. */
+  /**
+   * The template of the service sets these variables for a block with `postgres_enabled`, so the migration writes none
+   * of them.
+   */
   readonly variables?: Readonly<Record<string, string>>;
   readonly helper: SchemaHelper;
 }
@@ -108,9 +113,9 @@ export interface MigrationEvent {
 
 declare module '#core' {
   interface Events {
-    /** A service was moved from SQLite to PostgreSQL. Rehearsals are not told. */
+    /** A service was moved from SQLite to PostgreSQL. A rehearsal does not raise this event. */
     'migration.succeeded': MigrationEvent;
-    /** A move of a service to PostgreSQL, its rehearsal or the way back has failed, or was cut off. */
+    /** A move of a service to PostgreSQL, a rehearsal or a rollback has failed or was interrupted. */
     'migration.failed': MigrationEvent;
   }
   interface Contributions {

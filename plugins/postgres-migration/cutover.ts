@@ -1,5 +1,5 @@
-// A cutover: the service is stopped, copied, imported and pointed at PostgreSQL. Each step is on disk once its work is
-// done, and whatever fails is taken back.
+// A cutover: the service is stopped, copied, imported and pointed at PostgreSQL. Each step is recorded on disk once its
+// work is done, and a failed cutover is taken back.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HeldProcess } from '../process/contract.ts';
@@ -16,7 +16,7 @@ import { movedOptions } from './subject.ts';
 
 const STOP_MS = 60_000;
 const POLL_MS = 100;
-/** Of the whole, while the databases are copied. */
+/** The share of the job's progress, in percent, that copying the databases takes. */
 const BYTES_PERCENT = 10;
 const NOT_REHEARSED = 'This move was not rehearsed before, with the same version, tables and names';
 
@@ -24,7 +24,7 @@ export interface Cutover extends Preparation {
   readonly held: HeldProcess;
 }
 
-/** The job is complete when this resolves. */
+/** The job has ended as completed when this resolves. */
 export async function cutOver(context: MigrationContext, cutover: Cutover): Promise<void> {
   const { live } = cutover;
   const rehearsed = live.job.rehearsal_job_id === null ? [NOT_REHEARSED] : [];
@@ -47,7 +47,7 @@ async function stopService(context: MigrationContext, { subject, live, held }: C
   await live.reach('service_stopped', {}, { options: storedOptions(context, subject) });
 }
 
-/** Resolves once nothing of the process is left. Rejects after a minute. */
+/** Resolves once the process and its whole group have ended. Rejects with a MigrationFault after a minute. */
 export async function stopAndProve({ host }: Pick<MigrationContext, 'host'>, held: HeldProcess): Promise<void> {
   const { pgid, processName } = held.snapshot();
   await held.stop();
@@ -66,7 +66,7 @@ function isGroupAlive(pgid: number): boolean {
   }
 }
 
-/** The options that a cutover sets, as the file holds them now. */
+/** The options that a cutover sets, as the configuration file holds them now. */
 function storedOptions({ host }: MigrationContext, { named, service }: Cutover['subject']): JobWork['options'] {
   const stored = (host.use('config.store').stored(named.path) ?? {}) as Readonly<Record<string, unknown>>;
   return Object.fromEntries(service.databases.map(({ option }) => [option, stored[option] ?? null]));
@@ -141,7 +141,10 @@ async function promote({ server }: MigrationContext, { live }: Cutover): Promise
   await live.reach('target_promoted');
 }
 
-/** A program that variables point at PostgreSQL gets them at its start, by what its block says then. */
+/**
+ * Edits the settings file of the program, if it has one. Variables need nothing here: the start sets them from the
+ * block.
+ */
 async function pointAtPostgres({ host, server }: MigrationContext, { subject, live }: Cutover): Promise<void> {
   const { service, switchedFile, named } = subject;
   if (switchedFile !== undefined) {
@@ -183,7 +186,7 @@ async function finish(context: MigrationContext, { subject, live, signal }: Cuto
   await finalize(context, { subject, live }, { ...live.timings, downtime_seconds: downtime });
 }
 
-/** Nothing is left to do but to clear away: also after a restart of the host. */
+/** Ends a cutover whose service works: clears up and completes the job. Also used after a restart of the host. */
 export async function finalize(
   { server, places, files }: MigrationContext,
   { subject, live }: Pick<Cutover, 'subject' | 'live'>,
@@ -199,7 +202,7 @@ export async function finalize(
   await places.removeWork(live.job.job_id);
   await live.note({ preserved });
   const empty = previous.filter(({ isEmpty }) => isEmpty);
-  // A server that does not answer does not undo what has succeeded; the databases stay, and are told.
+  // A server that does not answer does not make the cutover fail: its databases stay, and a warning says so.
   const isClean = await clear({ server, files }, live, empty).then(
     () => true,
     () => false,

@@ -1,4 +1,4 @@
-// Brings the rows of the SQLite copies into the databases that were made for them, and tells of it as a job does.
+// Imports the rows of the SQLite copies into the databases made for them, and reports the progress in the job.
 
 import type { JobResult } from './job.ts';
 import type { LiveJob } from './live-job.ts';
@@ -7,7 +7,7 @@ import { MigrationFault } from './migration-fault.ts';
 import type { Subject } from './subject.ts';
 import type { TransferProgress, TransferResult } from './transfer/task.ts';
 
-/** Some statements look at all rows of a table. */
+/** How long the server may take for one statement; some read all rows of a table. */
 const ANSWER_MS = 900_000;
 /** First and last percentage of each stage. */
 const PERCENT = { import: [36, 80], validation: [82, 92] } as const;
@@ -15,12 +15,12 @@ const PERCENT = { import: [36, 80], validation: [82, 92] } as const;
 export interface DataImport {
   readonly subject: Subject;
   readonly live: LiveJob;
-  /** Copies that nobody writes to, by the label of their database. */
+  /** Copies of the databases by label. Nothing writes to them. */
   readonly copies: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
 
-/** Everything is validated when this resolves. Rejects with a MigrationFault. */
+/** Every row is validated when this resolves. Rejects with a MigrationFault. */
 export async function importData(
   { server }: MigrationContext,
   { subject, live, copies, signal }: DataImport,
@@ -48,7 +48,7 @@ export async function importData(
   }
 }
 
-/** One event for each table that is copied; everything else is shown until there is more to tell. */
+/** Adds one event for each table that is copied; other progress is only shown until the next report. */
 function tell(live: LiveJob, { stage, label, table, rows, isTableDone, share }: TransferProgress): void {
   const [first, last] = PERCENT[stage];
   const percent = first + (last - first) * share;
@@ -58,7 +58,7 @@ function tell(live: LiveJob, { stage, label, table, rows, isTableDone, share }: 
   else live.refresh(stage, percent, `${table}: ${rows} rows ${verb} until now`, details);
 }
 
-/** What a job tells of a transfer that was validated. */
+/** The part of a job's result that comes from a validated transfer. */
 export function importedToWire(
   transfer: TransferResult,
   targets: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-// Where a program keeps its data, as its command, its variables or its facts say.
+// Where a program keeps its data: the command says it, else the variables, else the facts of its plugin.
 import path from 'node:path';
 import type { DataPlace } from './contract.ts';
 
@@ -9,7 +9,7 @@ interface Launched {
   readonly directory: string;
 }
 
-/** An absolute path. */
+/** Always an absolute path. */
 export function dataOf({ argument, variable, otherwise }: DataPlace, { argv, env, directory }: Launched): string {
   const told = (argument && wordAfter(argument, argv)) || (variable && env[variable]);
   return path.resolve('/', directory, told || otherwise.replace('{config_dir}', () => directory));

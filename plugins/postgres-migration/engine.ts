@@ -1,5 +1,4 @@
-// What runs migrations and brings interrupted ones to their end. It is loaded once somebody asks for one, or one was
-// left.
+// The parts that run migrations and bring interrupted ones to their end. They are loaded on use.
 import type { JobRecord } from './job.ts';
 import { Leftovers } from './leftovers.ts';
 import type { MigrationContext } from './migration-context.ts';
@@ -14,7 +13,7 @@ export interface Engine {
   readonly recovery: Recovery;
 }
 
-/** `interrupted` are the jobs that an earlier host has left. */
+/** `interrupted` are the jobs that were active when an earlier host ended. */
 export function openEngine(
   given: Omit<MigrationContext, 'server' | 'sources'>,
   interrupted: readonly JobRecord[],

@@ -6,7 +6,7 @@ import type { MigrationService } from './contract.ts';
 type Texts = Readonly<Record<string, string>>;
 
 export interface HelperValues {
-  /** A directory of its own. */
+  /** The directory that holds the helper's data. */
   readonly data: string;
   readonly port: number;
   /** A new secret. */
@@ -42,7 +42,7 @@ function isCalled(word: string, name: string): boolean {
   return /^(?:-|\/)/.test(word) && bare(word).startsWith(bare(name));
 }
 
-/** The variables of the service without those that would say otherwise, and those of the helper. */
+/** The variables of the service, without those that would override the helper's, and the variables of the helper. */
 export function helperEnvironment(service: MigrationService, env: Texts, values: HelperValues): Record<string, string> {
   const { helper, overridingVariables, variables = {} } = service;
   const parts = [helper.withoutVariables, ...overridingVariables];
@@ -54,7 +54,7 @@ export function helperEnvironment(service: MigrationService, env: Texts, values:
   };
 }
 
-/** What the settings of the helper differ in. */
+/** The settings in which the helper differs from the service. */
 export function helperSettings(
   { settings = {}, helper }: MigrationService,
   values: HelperValues,
@@ -76,7 +76,7 @@ export function serverTexts(
   return filledAll(texts, { host, port: String(port), user, password, ...databases });
 }
 
-/** Values as they stand in the file of settings. */
+/** Settings nested as the settings file holds them. */
 export function inRoot({ settingsRoot }: MigrationService, values: Texts): Record<string, unknown> {
   return settingsRoot === undefined ? { ...values } : { [settingsRoot]: values };
 }

@@ -1,5 +1,5 @@
-// The process of a helper instance, in a group of its own. It is on record before it runs, so that no host that dies
-// leaves one behind.
+// The process of a helper instance, in a group of its own. It is recorded before it runs, so that the next host can end
+// it if this one dies.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
@@ -10,7 +10,10 @@ import type { Owner } from './places.ts';
 const STOP_MS = 30_000;
 const POLL_MS = 50;
 const MAX_LINE = 2_000;
-/** Waits until it is told to begin; without anybody to tell it, it ends. */
+/**
+ * Waits for a line before it runs the program. If the host dies before it sends one, the input closes and the shell
+ * ends.
+ */
 const GATE = 'read -r _ && exec "$@" </dev/null';
 
 export interface HelperIdentity {
@@ -25,7 +28,7 @@ export interface HelperCommand {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user: Owner;
-  /** Texts that its last words must not hold. */
+  /** Texts to mask in the last line of its output. */
   readonly secrets: readonly string[];
 }
 
@@ -83,7 +86,7 @@ export class HelperProcess {
     return helper;
   }
 
-  /** How it ended, with its last words; undefined while it runs. */
+  /** How the helper ended, with the last line of its output; undefined while it runs. */
   get end(): string | undefined {
     if (this.#end === undefined) return undefined;
     const words = this.#secrets.reduce((text, secret) => text.replaceAll(secret, '********'), this.#lastLine);
@@ -95,7 +98,7 @@ export class HelperProcess {
     return this.#hasSucceeded;
   }
 
-  /** Asks it to end, and ends its whole group in any case. */
+  /** Asks the helper to end, and kills its whole group in any case. */
   async stop(): Promise<void> {
     if (this.#end === undefined) this.#signal('SIGTERM');
     const limit = new AbortController();
@@ -113,8 +116,8 @@ export class HelperProcess {
 }
 
 /**
- * Ends a helper instance that a host has left behind, with all of its group. Nothing else ever has its identity.
- * Rejects when it hangs in the kernel.
+ * Kills a helper instance that an earlier host has left behind, with its whole group. The identity belongs to no other
+ * process. Rejects when the helper does not end, as when it hangs in the kernel.
  */
 export async function killLeftHelper({ pid, startTime, bootId }: HelperIdentity): Promise<void> {
   if (bootId !== (await currentBoot()) || (await startTimeOf(pid)) !== startTime) return;
@@ -127,7 +130,7 @@ function signalGroup(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name);
   } catch {
-    // Nothing of it is left.
+    // No process of the group is left.
   }
 }
 
@@ -135,7 +138,7 @@ async function currentBoot(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
-/** null when there is no such process, or only what its parent has not asked for yet. */
+/** null when there is no such process, or only a zombie. */
 async function startTimeOf(pid: number): Promise<number | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   // The command in parentheses may itself hold parentheses and spaces.

@@ -1,5 +1,5 @@
-// Moves services from SQLite to PostgreSQL: guarded, rehearsed, and back again. Plugins say which services can be
-// moved.
+// Moves services from SQLite to PostgreSQL and back, with checks before and, on request, a rehearsal. Other plugins say
+// which services can be moved.
 import { definePlugin } from '#core';
 import { ConfigGuard } from './config-guard.ts';
 import type { Engine } from './engine.ts';
@@ -11,9 +11,9 @@ import { servicePoint } from './points.ts';
 import { registerRoutes } from './routes.ts';
 
 const SERVER = 'postgres';
-/** Before other plugins prepare a start by what the configuration says. */
+/** Recovery may change the configuration by which other plugins prepare a start, so it comes first. */
 const FIRST = -100;
-/** A large backup is compared with its digests first. */
+/** Long, because a large backup is compared with its digests before the service starts. */
 const PREPARE_MS = 900_000;
 
 export default definePlugin({

@@ -1,4 +1,4 @@
-// The files of jobs: one for each, replaced as a whole by every change, and on disk before anything goes on.
+// The files of jobs: one for each job, replaced as a whole by every save.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,8 +23,8 @@ export class JobFiles {
   }
 
   /**
-   * Reads what earlier hosts have left. A file that is none of ours is ignored. Rejects when others could write to
-   * them.
+   * Reads the jobs of earlier hosts, and ignores files that are not jobs. Rejects when other users may write to the
+   * directory.
    */
   async load(): Promise<void> {
     const directory = await this.#places.jobs({ create: false });
@@ -42,7 +42,7 @@ export class JobFiles {
     }
   }
 
-  /** All records, the one that was changed last first. */
+  /** All records, the one changed last first. */
   list(processName?: string): JobRecord[] {
     const found = [...this.#records.values()].filter(
       ({ job }) => processName === undefined || job.process_name === processName,
@@ -54,12 +54,12 @@ export class JobFiles {
     return this.#records.get(jobId.toLowerCase());
   }
 
-  /** Shows the record to whoever asks, and leaves it to a later `save` to keep it. */
+  /** Makes the record visible at once; a later `save` writes it to disk. */
   show(record: JobRecord): void {
     this.#records.set(record.job.job_id, record);
   }
 
-  /** Shows the record. Resolves once it survives a loss of power; rejects when it cannot be written. */
+  /** Makes the record visible at once. Resolves once it survives a loss of power; rejects when it cannot be written. */
   async save(record: JobRecord): Promise<void> {
     this.show(record);
     try {
@@ -77,12 +77,12 @@ export class JobFiles {
     }
   }
 
-  /** Of a job that was never on disk. */
+  /** Removes the record of a job that was never on disk. */
   forget({ job }: JobRecord): void {
     this.#records.delete(job.job_id);
   }
 
-  /** Keeps the newest of each process, those that can be rolled back, and those that have left something behind. */
+  /** Keeps the newest jobs of the process, those that can be rolled back, and those that have left databases behind. */
   async #prune(directory: PrivateDirectory, processName: string): Promise<void> {
     for (const { job, work } of this.list(processName).slice(KEPT)) {
       if (isActive(job) || job.rollback_available || work.isUndoDue || work.preserved.length > 0) continue;
@@ -92,7 +92,10 @@ export class JobFiles {
   }
 }
 
-/** undefined for what others may have made: a link, a file with a second name, or one of another user. */
+/**
+ * undefined for a file that another user may have made (a link, one with a second name, one of another owner), and for
+ * one that is no job.
+ */
 async function readRecord(directory: PrivateDirectory, name: string): Promise<JobRecord | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(path.join(directory.path, name), flags).catch(() => undefined);

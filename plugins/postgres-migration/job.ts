@@ -1,12 +1,12 @@
-// A job as clients see it, and as it lies on disk beside what only the work itself needs. Neither holds a password or a
-// value of a row.
+// The record of a job: `job` is what clients see, `work` what only the migration itself needs. Neither holds a password
+// or a value of a row.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
 const ACTIVE = ['queued', 'running', 'finalizing', 'rolling_back'] as const;
 const ENDED = ['completed', 'failed_rolled_back', 'failed', 'interrupted', 'rolled_back', 'rollback_failed'] as const;
 
-/** The steps of a cutover, in their order: each is on disk once its work is done. */
+/** The steps of a cutover in their order. Each is recorded on disk once its work is done. */
 export const CHECKPOINTS = [
   'schema_ready',
   'service_stopped',
@@ -107,7 +107,7 @@ export type MigrationJob = z.output<typeof jobSchema>;
 
 const serverDatabase = z.object({ oid: z.int(), name: z.string() });
 
-/** What the work has to find again after a restart of the host. */
+/** What the migration needs to know after a restart of the host. */
 const workSchema = z.lazy(() =>
   z.object({
     /** One for each database that is moved. `target` is its final name. */
@@ -116,20 +116,20 @@ const workSchema = z.lazy(() =>
         label: z.string(),
         target: z.string(),
         staging: z.string(),
-        /** null until it was made. A database keeps its number under whatever name. */
+        /** OID of the database, which stays under every name; null until the database was made. */
         stagingOid: z.int().nullable(),
-        /** What had the final name before, and where it was put; null where nothing had it. */
+        /** The database that had the final name before, with the name it was given then; null when there was none. */
         previous: serverDatabase.extend({ isEmpty: z.boolean() }).nullable(),
       }),
     ),
-    /** Whether what the job has made in the server still has to be removed, and what it has renamed to be named back. */
+    /** Whether databases that the job has made are still to be dropped, and renamed ones to get their names back. */
     isUndoDue: z.boolean(),
-    /** Databases that an ended cutover has set aside, until a later one has succeeded. */
+    /** Databases that a completed cutover has set aside. They are kept until a later cutover has succeeded. */
     preserved: z.array(serverDatabase),
     helper: z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() }).nullable(),
-    /** Options of the block as the configuration file held them; null for those that it did not hold. */
+    /** Options of the block as the configuration file held them before; null for those that it did not hold. */
     options: z.record(z.string(), z.unknown()),
-    /** Databases that were added to the list of the server. */
+    /** Databases that the cutover has added to the list in the server's block. */
     registered: z.array(z.string()),
     /** Files of the backup. `source` is where the original is. */
     backup: z.array(
@@ -143,7 +143,7 @@ const workSchema = z.lazy(() =>
         mode: z.int(),
       }),
     ),
-    /** Known once the import was validated. */
+    /** The result so far; null until the import was validated. */
     outcome: result.nullable(),
     /** Milliseconds since the epoch at which the service was stopped. */
     stoppedAtMs: z.number().nullable(),
@@ -159,7 +159,7 @@ export type JobIdentity = Pick<
   'process_name' | 'service_key' | 'instance_name' | 'mode' | 'include_logs' | 'preflight' | 'binding' | 'was_running'
 >;
 
-/** Every job begins here. */
+/** The record of a new job, which is queued. */
 export function newRecord(
   identity: JobIdentity,
   databases: readonly Pick<JobWork['databases'][number], 'label' | 'target'>[],

@@ -1,4 +1,4 @@
-// What ended migrations have left in PostgreSQL, because it did not run or did not answer then.
+// Databases that ended migrations have left in PostgreSQL, because the server did not run or did not answer then.
 import { isActive } from './job.ts';
 import { LiveJob } from './live-job.ts';
 import { undoInServer } from './migration.ts';
@@ -12,7 +12,7 @@ export class Leftovers {
     this.#context = context;
   }
 
-  /** Removes it where the server runs. */
+  /** Removes the databases if the server runs. A call during another one shares its outcome. */
   clear(): Promise<void> {
     this.#clearing ??= this.#clear().finally(() => {
       this.#clearing = undefined;

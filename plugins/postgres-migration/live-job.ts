@@ -1,5 +1,4 @@
-// A job that somebody works on. Every change is shown at once; what the next step relies on is on disk before it
-// begins.
+// A job that is under way. Clients see every change at once; what the next step relies on is on disk before it begins.
 import type { Host } from '#core';
 import { type Checkpoint, type JobRecord, type JobWork, type MigrationJob, unixSeconds } from './job.ts';
 import type { JobFiles } from './job-files.ts';
@@ -40,7 +39,7 @@ export class LiveJob {
     return this.#record.work;
   }
 
-  /** Seconds of each stage until now. */
+  /** Seconds that each stage has taken so far. */
   get timings(): Record<string, number> {
     this.#clock(this.#stage);
     return { ...this.#timings };
@@ -52,7 +51,7 @@ export class LiveJob {
     await this.#write();
   }
 
-  /** Nothing is done any more. Rejects when that cannot be written; people are told all the same. */
+  /** Ends the job. Rejects when the end cannot be written; the event of the end is raised all the same. */
   async end(
     status: MigrationJob['status'],
     job: Partial<MigrationJob> = {},
@@ -65,23 +64,23 @@ export class LiveJob {
     }
   }
 
-  /** A change of what clients do not see, which leaves the time of the last change as it was. */
+  /** Changes the part that clients do not see, and leaves `updated_at` as it was. */
   async note(work: Partial<JobWork>): Promise<void> {
     this.#show({}, work);
     await this.#write();
   }
 
-  /** The work of this step is done. */
+  /** Records that the work of this step is done. */
   async reach(checkpoint: Checkpoint, job: Partial<MigrationJob> = {}, work: Partial<JobWork> = {}): Promise<void> {
     await this.change({ rollback_checkpoint: checkpoint, ...job }, work);
   }
 
-  /** Percentages only grow. The disk follows soon. */
+  /** Shows the progress and keeps it as an event. The percentage never falls. The write to disk is not awaited. */
   tell(stage: string, percent: number, message: string, details?: Record<string, unknown>): void {
     this.#tell({ stage, percent, message, details, isEvent: true });
   }
 
-  /** As `tell`, but no event that stays. */
+  /** Like `tell`, but keeps no event. */
   refresh(stage: string, percent: number, message: string, details?: Record<string, unknown>): void {
     this.#tell({ stage, percent, message, details, isEvent: false });
   }
@@ -111,7 +110,7 @@ export class LiveJob {
     this.#files.show(this.#record);
   }
 
-  /** One write after the other; each holds all that was shown before it began. */
+  /** Writes one after the other; each write holds every change made before it began. */
   #write(): Promise<void> {
     const written = this.#writes.then(() => {
       this.#isWriteDue = false;

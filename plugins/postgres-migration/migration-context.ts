@@ -1,4 +1,4 @@
-// What every part of a migration works with.
+// The objects that all parts of a migration share.
 import type { ContributionList, Host } from '#core';
 import type { ConfigGuard } from './config-guard.ts';
 import type { MigrationService } from './contract.ts';

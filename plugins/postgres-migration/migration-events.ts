@@ -1,4 +1,4 @@
-// The events of migrations, and how people are told of them.
+// The events of migrations and the notifications for them.
 import type { Host } from '#core';
 import type { NotificationEvent } from '../notifications/contract.ts';
 import type { MigrationEvent } from './contract.ts';
@@ -13,7 +13,9 @@ export function registerMigrationEvents(host: Host): void {
   host.contribute('notifications.event', 'migration.failed', noticeOf('critical') as NotificationEvent);
 }
 
-/** Call it when the job has ended. */
+/**
+ * Raises the event for the end of a job. A rehearsal that has succeeded and a rollback that has succeeded have none.
+ */
 export function tellOfEnd(
   host: Host,
   { job_id: jobId, process_name: processName, mode, status, error }: MigrationJob,

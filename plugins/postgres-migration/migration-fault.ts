@@ -20,11 +20,12 @@ export class MigrationFault extends Error {
 const DISK = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const LOST = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
-/** What the client of PostgreSQL says, without a code, when the server ended while or before it asked something. */
+/** Messages without a code that pg has when the server ends before or during a query. */
 const LOST_TEXT = /^(?:Connection terminated|Client (?:was closed|has encountered a connection error))/;
 
 /**
- * `stage` is where it happened, for what does not say so itself. What the server says may hold values: it is not told.
+ * `stage` counts for errors that name no stage themselves. Messages of the server are left out, because they may hold
+ * values of rows.
  */
 export function failureOf(error: unknown, stage: string): JobFailure {
   if (error instanceof MigrationFault)

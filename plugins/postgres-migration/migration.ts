@@ -1,5 +1,5 @@
-// One migration from its beginning to its end. Whatever fails is taken back; what the end of the host interrupts is
-// left to its next start.
+// One migration from its beginning to its end. A failed migration is taken back; one that the end of the host
+// interrupts is left to its next start.
 import type { Host } from '#core';
 import type { HeldProcess } from '../process/contract.ts';
 import { faultOfBackup } from './backup.ts';
@@ -31,14 +31,14 @@ export async function migrate(context: MigrationContext, migration: Migration): 
   }
 }
 
-/** Whether the host, or this plugin, ends: whatever is under way is left to its next start. */
+/** Whether the host or this plugin is ending. Migrations under way are then left to its next start. */
 export function isEnding({ signal, stopping }: Host): boolean {
   return signal.aborted || stopping !== null;
 }
 
 /**
- * Brings everything back to what it was. The error of the first cause is kept. A disk that is full keeps the service
- * from its start neither by what the migration has made there nor by a record that cannot be written.
+ * Brings everything back to what it was and ends the job with `error`. The service starts even on a full disk: the
+ * files of the migration are removed before, and no record has to be written first.
  */
 async function takeBack(context: MigrationContext, migration: Migration, error: JobFailure): Promise<void> {
   const { host } = context;
@@ -70,7 +70,7 @@ async function takeBack(context: MigrationContext, migration: Migration, error: 
   await live.end('failed_rolled_back', { error, rollback_available: false });
 }
 
-/** What nobody needs any more of a job that has failed: its work, and a backup that is not whole. */
+/** Removes what a failed job needs no more: its work directory, and a backup that is not complete. */
 async function discard({ host, places }: MigrationContext, live: LiveJob): Promise<void> {
   const { job_id: jobId, process_name: processName } = live.job;
   const isWhole = hasReached(live.job, 'cold_backup_verified');
@@ -79,7 +79,7 @@ async function discard({ host, places }: MigrationContext, live: LiveJob): Promi
     if (status === 'rejected') host.log.warn('the work of a migration could not be removed', reason);
 }
 
-/** Databases that cannot be removed now are removed when the server runs again. */
+/** Takes back what the job did in PostgreSQL. When the server does not answer, this is done again once it runs. */
 export async function undoInServer({ host, server }: MigrationContext, live: LiveJob): Promise<void> {
   try {
     await server.undo(live.work.databases);

@@ -25,9 +25,9 @@ export class Migrations {
   readonly #context: MigrationContext;
   readonly #leftovers: Leftovers;
   readonly #queue = new WorkQueue({ concurrency: 1 });
-  /** Processes for which a migration is asked for, or under way. */
+  /** Processes with a migration that was asked for or is under way. */
   readonly #reserved = new Set<string>();
-  /** The ends of those that are under way, by process name. */
+  /** By process name, promises that resolve when the migration under way has ended. */
   readonly #kept = new Map<string, Promise<void>>();
 
   constructor(context: MigrationContext, leftovers: Leftovers) {
@@ -86,7 +86,7 @@ export class Migrations {
     });
   }
 
-  /** Goes on with what an earlier host has left; also used by what recovers it. */
+  /** Holds the service while `work` brings a job of an earlier host to its end. */
   async resume<Value>(
     subject: Subject,
     record: JobRecord,
@@ -99,7 +99,7 @@ export class Migrations {
     );
   }
 
-  /** Resolves when nothing is done any more. */
+  /** Resolves when no migration is under way any more. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#kept.values()]);
   }
@@ -116,12 +116,12 @@ export class Migrations {
     return this.#context.host.use('process.supervisor');
   }
 
-  /** `keep` leaves the process reserved until that has ended. */
+  /** Refuses other migrations of the process while `work` runs. `keep` prolongs this until its promise has settled. */
   async #reserve<Value>(
     processName: string,
     work: (keep: (until: Promise<void>) => void) => Promise<Value>,
   ): Promise<Value> {
-    // A job that tells of its end is about to let go of its service.
+    // A job that has just ended may still hold its service for a moment.
     if (!this.#context.files.list(processName).some(({ job }) => isActive(job))) await this.#kept.get(processName);
     if (this.#reserved.has(processName))
       throw new Problem(409, `A migration of ${processName} is under way; wait for its end`);
@@ -190,8 +190,8 @@ export class Migrations {
   }
 
   /**
-   * Resolves as soon as the service is held; `ended` does when the job has ended. Rejects with a Problem when it cannot
-   * be held.
+   * Resolves as soon as the service is held; `ended` resolves when the job has ended. Rejects with a Problem when it
+   * cannot be held.
    */
   async #begin(subject: Subject, live: LiveJob): Promise<{ readonly ended: Promise<void> }> {
     const run = (held: HeldProcess) => migrate(this.#context, { subject, live, held, signal: this.#signal(held) });
@@ -210,7 +210,9 @@ export class Migrations {
     return { ended };
   }
 
-  /** For a job whose service or server could not be held. The end of the host leaves it to the next start. */
+  /**
+   * Ends a job whose service or server could not be held. When the host is ending, the job is left to its next start.
+   */
   async #endBefore(live: LiveJob, error: unknown): Promise<void> {
     const { host } = this.#context;
     if (isEnding(host)) return;
@@ -220,7 +222,7 @@ export class Migrations {
     await live.end('failed_rolled_back', { error: failureOf(error, 'preflight') });
   }
 
-  /** Nobody else starts, stops or changes the server meanwhile. */
+  /** Holds the PostgreSQL server, so that nothing else starts, stops or changes it during `work`. */
   async #withServer(work: () => Promise<void>): Promise<void> {
     const { guard, host, server } = this.#context;
     const name = server.managed.place()?.processName;

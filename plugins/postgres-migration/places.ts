@@ -8,9 +8,9 @@ import { GuardedDirectory } from '#kit/guarded-directory';
 import { declareHostState } from '#kit/host-state';
 import { PrivateDirectory } from '#kit/private-directory';
 
-/** Named by clients as well. */
+/** Clients know this name too. */
 const ROOT = 'arr-postgres-migration';
-/** Others may pass, because a helper instance has its data below, but not look. */
+/** Other users may enter the directory but not list it, because a helper instance keeps its data below. */
 const PASSABLE = 0o711;
 const PRIVATE = 0o700;
 const REMOVAL_MS = 600_000;
@@ -21,7 +21,7 @@ export class Places {
   readonly #configDir: string;
   readonly #owner: () => Owner;
 
-  /** `owner` gives the user of services. */
+  /** `owner` gives the user that services run as. */
   constructor(configDir: string, owner: () => Owner) {
     declareHostState(ROOT);
     this.#configDir = configDir;
@@ -32,13 +32,13 @@ export class Places {
     return path.join(this.#configDir, ROOT);
   }
 
-  /** The directory of job files; null when there is none and it is not to be made. */
+  /** The directory of job files; null when it is missing and `create` is false. */
   async jobs(options: { readonly create: boolean }): Promise<PrivateDirectory | null> {
     if (options.create) await this.#make();
     return PrivateDirectory.open(this.#configDir, [ROOT, 'jobs'], { ...options, keepModes: true });
   }
 
-  /** A new directory for the backup of a job. It holds secrets. */
+  /** A new directory for the backup of a job. It is private, because a backup holds secrets. */
   async backup(processName: string, jobId: string): Promise<string> {
     await this.#make();
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
@@ -48,7 +48,7 @@ export class Places {
     return directory.path;
   }
 
-  /** Removes the backup of a job, which nothing relies on yet. */
+  /** Removes the backup of a job that did not complete it. */
   async removeBackup(processName: string, jobId: string): Promise<void> {
     const options = { create: false, keepModes: true };
     const directory = await PrivateDirectory.open(this.#configDir, backupsOf(processName), options);
@@ -61,7 +61,7 @@ export class Places {
     }
   }
 
-  /** The directory in which a job works. Others may pass it. */
+  /** The directory in which a job works. Other users may enter it. */
   async work(jobId: string): Promise<string> {
     await this.#make();
     const parts = [ROOT, 'work', jobId];
@@ -71,14 +71,14 @@ export class Places {
     return directory.path;
   }
 
-  /** Makes a directory in that of a job that belongs to the service's user alone. */
+  /** Makes a directory inside the work directory of a job, private to the user of the service. */
   async owned(work: string, name: string, owner: Owner): Promise<string> {
     const directory = await GuardedDirectory.open(path.join(work, name), { mode: PRIVATE, owner });
     directory.close();
     return directory.path;
   }
 
-  /** Removes what a job has worked with. What its user has made there is removed as that user. */
+  /** Removes the work directory of a job. What the user of services has made there is removed as that user. */
   async removeWork(jobId: string): Promise<void> {
     const removal = ['-rf', '--', path.join(this.root, 'work', jobId)];
     const owner = this.#owner();
@@ -86,7 +86,7 @@ export class Places {
     await runChild('rm', removal, REMOVAL_MS);
   }
 
-  /** The jobs whose work was not removed. */
+  /** Ids of the jobs whose work directory still exists. */
   async leftWork(): Promise<string[]> {
     const directory = await PrivateDirectory.open(this.#configDir, [ROOT, 'work'], { create: false, keepModes: true });
     if (directory === null) return [];
@@ -97,7 +97,7 @@ export class Places {
     }
   }
 
-  /** Refuses a directory that others may write to. */
+  /** Makes the root. Rejects when other users may write to it. */
   async #make(): Promise<void> {
     await mkdir(this.root, { mode: PASSABLE }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
@@ -113,7 +113,7 @@ function backupsOf(processName: string): string[] {
   return [ROOT, 'backups', processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-') || 'service'];
 }
 
-/** By which the backup of a job is known. */
+/** The end of the directory name by which the backup of a job is found. */
 function endOf(jobId: string): string {
   return `-${jobId.slice(0, 8)}`;
 }

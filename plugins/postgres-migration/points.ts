@@ -1,4 +1,4 @@
-// The schema of what other plugins say of services that can be moved.
+// The schema of `migration.service`, by which other plugins name the services that can be moved.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 

@@ -10,16 +10,16 @@ import { codeOf, type DatabaseContent } from './server.ts';
 import type { Subject, SubjectDatabase } from './subject.ts';
 import type { Report } from './wire.ts';
 
-/** Of the bytes of the source: a copy of it, and room to check it. */
+/** Free space for the backup as a multiple of the source's bytes: room for a copy, and for checking it. */
 const BACKUP_FACTOR = 2;
-/** Rows and indexes take more room in PostgreSQL, which also keeps what was there before. */
+/** The same in PostgreSQL, where rows and indexes take more room and replaced databases are kept. */
 const SERVER_FACTOR = 3;
 const NOTICE =
   'Rehearse the move first: the service goes on meanwhile, and nothing of it is changed. The move itself stops the ' +
   'service for as long as its data is copied. The SQLite files stay as they are, so that it can be rolled back; what the ' +
   'service writes to PostgreSQL after the move is not copied back.';
 
-/** `ownJobId` is that of a job which repeats the checks. */
+/** `ownJobId` is the id of the job that repeats the checks. */
 export async function preflight(context: PreflightContext, subject: Subject, ownJobId?: string): Promise<Report> {
   const { service } = subject;
   const databases = await subject.databases();
@@ -110,7 +110,7 @@ async function lookAtServer({ server }: PreflightContext, databases: readonly Su
   }
 }
 
-/** No words of the server, which tell users, addresses and files. */
+/** Leaves out messages of the server, because they tell users, addresses and files. */
 function faultOf(error: unknown): string {
   if (error instanceof Problem) return error.message;
   const code = codeOf(error);
@@ -145,7 +145,7 @@ function fingerprintOf(databases: readonly SubjectDatabase[], targets: Targets):
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
-/** What the last rehearsal with the same schema took. */
+/** Rows and seconds of the last rehearsal with the same schema. */
 function estimateOf(files: JobFiles, processName: string, fingerprint: string | null): Report['estimate'] {
   const rehearsal = files
     .list(processName)

@@ -14,7 +14,10 @@ export interface Preparation {
   readonly signal: AbortSignal;
 }
 
-/** The service goes on meanwhile. Gives warnings. */
+/**
+ * Makes the databases and their tables while the service goes on. Gives warnings. Rejects with a MigrationFault when a
+ * check fails.
+ */
 export async function prepare(context: MigrationContext, preparation: Preparation): Promise<string[]> {
   await repeatChecks(context, preparation);
   await makeDatabases(context, preparation);

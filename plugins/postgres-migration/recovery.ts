@@ -1,5 +1,5 @@
-// What becomes of the migrations that the end of a host has interrupted. A service does not start before its files and
-// its block are such that it starts on whole data; PostgreSQL is cleared once it runs.
+// Brings migrations that the end of a host has interrupted to their end. A service starts only once its files and its
+// block fit together, so that it starts on complete data. PostgreSQL is cleared up once it runs.
 import { faultOfBackup } from './backup.ts';
 import { finalize, stopAndProve } from './cutover.ts';
 import { killLeftHelper } from './helper-process.ts';
@@ -13,12 +13,15 @@ import { rollBack } from './rollback.ts';
 import { waitUntilHealthy } from './service-watch.ts';
 import type { Subject } from './subject.ts';
 
-/** A job that has to be brought to its end, and what of it is done. */
+/** An interrupted job, and how far its recovery is. */
 interface Interrupted {
   readonly record: JobRecord;
-  /** Begins once, by the start of its service, or before; again where it failed. See `#restoreNow`. */
+  /**
+   * The restoring of the service, which `run` or the start of the service begins, whichever is first; undefined until
+   * then, and after a failure.
+   */
   restored: Promise<boolean> | undefined;
-  /** Whether it could not be brought to its end. */
+  /** Whether `run` failed to bring the job to its end, so that the start of the service tries again. */
   isLeft: boolean;
 }
 
@@ -39,7 +42,7 @@ export class Recovery {
     this.#interrupted = interrupted.map(record => ({ record, restored: undefined, isLeft: false }));
   }
 
-  /** Resolves when the process can start on whole data. */
+  /** Resolves when the process can start on complete data. */
   async beforeStart(processName: string): Promise<void> {
     for (const one of this.#interrupted) {
       if (one.record.job.process_name !== processName || !isRestorable(one.record)) continue;
@@ -110,7 +113,7 @@ export class Recovery {
     );
   }
 
-  /** The service starts on PostgreSQL, by the boot or because it never ended. */
+  /** Completes the cutover of a service that the boot starts on PostgreSQL, or that never ended, once it is healthy. */
   async #watch(subject: Subject, live: LiveJob): Promise<void> {
     const { host } = this.#context;
     try {
@@ -132,7 +135,7 @@ export class Recovery {
     return one.restored;
   }
 
-  /** False where the backup cannot be relied on: nothing is touched then. */
+  /** False when the backup cannot be relied on; nothing is touched then. */
   async #restoreNow(record: JobRecord): Promise<boolean> {
     const { files, host } = this.#context;
     const { job, work } = record;

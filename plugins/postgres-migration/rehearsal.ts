@@ -5,7 +5,7 @@ import { importData, importedToWire } from './data-import.ts';
 import type { MigrationContext } from './migration-context.ts';
 import { type Preparation, prepare } from './preparation.ts';
 
-/** The job is complete when this resolves. */
+/** The job has ended as completed when this resolves. */
 export async function rehearse(context: MigrationContext, preparation: Preparation): Promise<void> {
   const { server, places } = context;
   const { subject, live } = preparation;
@@ -32,7 +32,7 @@ export async function rehearse(context: MigrationContext, preparation: Preparati
   });
 }
 
-/** Copies of the databases in one transaction each, which then belong to the host alone. */
+/** Copies each database in one transaction. Afterwards only the host can reach the directory of the copies. */
 async function takeSnapshots(
   { places, sources }: MigrationContext,
   { subject, live, signal }: Preparation,

@@ -1,4 +1,4 @@
-// Brings a service back to SQLite: its settings and its blocks become what they were. Every step can be repeated.
+// Brings a service back to SQLite: its settings and its blocks get their former values. Every step can be repeated.
 import path from 'node:path';
 import { type BackupFile, copyOf, putBackDatabase, putBackSettings } from './backup.ts';
 import type { LiveJob } from './live-job.ts';
@@ -11,12 +11,12 @@ export interface Restoring {
   readonly signal: AbortSignal;
 }
 
-/** The copy of the settings of the service; undefined where none are switched, or there is no backup yet. */
+/** The copy of the settings of the service; undefined when a cutover changes no settings, or there is no backup yet. */
 function settingsIn({ switchedFile }: Subject, files: readonly BackupFile[]): BackupFile | undefined {
   return switchedFile === undefined ? undefined : files.find(({ name }) => name === path.basename(switchedFile));
 }
 
-/** The service does not run. `keepsPresent`: whether its present settings are kept in the backup. */
+/** The service must be stopped. `keepsPresent`: whether its present settings are kept in the backup. */
 export async function restoreService(
   context: MigrationContext,
   { subject, live }: Restoring,
@@ -52,7 +52,7 @@ export async function restoreDatabase(
   for (const file of live.work.backup.filter(({ name }) => copies.includes(name))) {
     const source = { file: file.source, user: subject.user, isStopped: true };
     const { quickCheck } = await sources.quickCheck(source).catch(() => ({ quickCheck: 'unreadable' }));
-    // One that is too large to be checked in time is left as it is: it was not touched.
+    // null: too large to be checked in time. The file is left as it is, because the migration never changed it.
     if (quickCheck === 'ok' || quickCheck === null) continue;
     if (live.job.backup_dir !== null) await putBackDatabase(live.job.backup_dir, file, signal);
   }

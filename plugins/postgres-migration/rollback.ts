@@ -1,4 +1,5 @@
-// Brings a service that was moved back to its SQLite files, on request. PostgreSQL need not run: it is left as it is.
+// Brings a service that was moved back to its SQLite files, on request. PostgreSQL need not run: its databases are left
+// as they are.
 import { type Host, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import type { HeldProcess } from '../process/contract.ts';
@@ -18,14 +19,15 @@ export interface Rollback extends Restoring {
 }
 
 /**
- * The job can be rolled back. Every step can be repeated. Rejects with a Problem 500 once the job tells of its failure.
+ * The job must be one that can be rolled back. Every step can be repeated. Rejects with a Problem 500 after the failure
+ * was recorded in the job.
  */
 export async function rollBack(context: MigrationContext, rollback: Rollback): Promise<void> {
   const { host } = context;
   const { subject, live, held, signal } = rollback;
   let hasChanged = false;
   try {
-    // Of a service that is stopped by hand the wanted state says so; a restart of the host has stopped nothing.
+    // Also true when the service ran before the move: after a restart of the host it may not have been started yet.
     const isWanted = live.job.was_running || held.snapshot().pid !== null;
     if (live.job.status !== 'rolling_back') await live.change({ status: 'rolling_back', was_running: isWanted });
     await stopAndProve(context, held);
@@ -63,7 +65,7 @@ async function fail(host: Host, live: LiveJob, error: unknown, hasChanged: boole
   throw new Problem(500, message);
 }
 
-/** Throws a Problem 400 when the backup of the job is not what it was. */
+/** Rejects with a Problem 400 when the backup of the job is missing or was altered. */
 export async function checkBackup({ job, work }: Pick<LiveJob, 'job' | 'work'>): Promise<void> {
   const fault = job.backup_dir === null ? 'it has none' : await faultOfBackup(job.backup_dir, work.backup);
   if (fault !== undefined)

@@ -1,11 +1,11 @@
-// The routes, the same under both prefixes.
+// The routes of migrations, which are the same under both prefixes.
 import { type Host, Problem } from '#core';
 import { jobSchema } from './job.ts';
 import type { JobFiles } from './job-files.ts';
 import type { Migrations } from './migrations.ts';
 import { latestAnswer, processQuery, reportSchema, rollbackBody, startAnswer, startBody, statusQuery } from './wire.ts';
 
-/** The second is what older clients ask. */
+/** The second prefix serves older clients. */
 const PREFIXES = [
   { prefix: '/process/postgres-migration', flag: 'postgres_migration' },
   { prefix: '/process/arr-postgres-migration', flag: 'arr_postgres_migration' },

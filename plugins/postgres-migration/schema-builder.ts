@@ -1,5 +1,5 @@
-// Makes the tables of a service in PostgreSQL: a helper, which is an instance of the installed program with data and
-// settings of its own or a script that comes with it, makes them as it would for a new installation.
+// Makes the tables of a service in PostgreSQL with a helper: an instance of the installed program with its own data and
+// settings, or a script that comes with the program, which makes them as for a new installation.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -66,7 +66,7 @@ export async function buildSchema(building: Building): Promise<readonly string[]
   }
 }
 
-/** Nothing for a program that needs none. What it writes touches nothing of the service. */
+/** Writes the helper's settings file below its own data. Does nothing for a program that needs none. */
 async function writeSettings(building: Building, values: HelperValues): Promise<void> {
   const { places, subject } = building;
   const { settingsFile, helper } = subject.service;
@@ -77,7 +77,7 @@ async function writeSettings(building: Building, values: HelperValues): Promise<
   await writeFileAtomic(path.join(values.data, settingsFile), text, { mode: 0o600, owner: subject.user });
 }
 
-/** The service's settings with what a helper has in their place; undefined where settings do not matter. */
+/** The text of the service's settings with the values of the helper; undefined when a cutover changes no settings. */
 async function changedSettings({ host, subject }: Building, values: HelperValues): Promise<string | undefined> {
   const { service, switchedFile: file } = subject;
   if (file === undefined) return undefined;
@@ -119,7 +119,7 @@ async function complete(
     }
     const quietMs = performance.now() - changedMs;
     const isQuiet = found.versions.length > 0 && quietMs >= host.paced(QUIET_MS);
-    // What was made until it answered is not in what was found before.
+    // The helper may have made more tables before it answered, so the schema is read once more.
     if (isQuiet && (await isUp()) && deepEqual(await server.schema(staging, versions), found)) return found.versions;
     if (quietMs > STUCK_MS) throw fault('the helper made no further tables for three minutes');
     if (performance.now() - startedMs > LIMIT_MS) throw fault('the helper was not done within 15 minutes');

@@ -1,9 +1,12 @@
-// Tells whether the tables that a program has just made fit the rows that it has in SQLite, by the versions of its
-// schema that it has noted in either.
+// Tells whether the new tables in PostgreSQL fit the rows in SQLite, by the schema versions that the program has
+// recorded in both.
 import type { MigrationService } from './contract.ts';
 import { MigrationFault } from './migration-fault.ts';
 
-/** Gives a warning. Throws a MigrationFault where the rows of the one do not fit the tables of the other. */
+/**
+ * Gives a warning, if there is one. Throws a MigrationFault when the rows in SQLite do not fit the tables in
+ * PostgreSQL.
+ */
 export function compareVersions(
   { versions: { common = 'highest' } }: MigrationService,
   inSqlite: readonly string[],

@@ -1,5 +1,5 @@
 // The databases of the managed PostgreSQL: made, looked into, renamed and dropped. A database is known by its number
-// (OID), which stays under every name, so that whatever was interrupted can be continued or undone.
+// (OID), which stays under every name, so that an interrupted migration can be continued or undone.
 import type { Host } from '#core';
 import type { PostgresServer } from '../service-postgres/contract.ts';
 import type { MigrationService } from './contract.ts';
@@ -16,12 +16,12 @@ export interface ServerFacts {
 export interface DatabaseContent {
   readonly oid: number;
   readonly tableCount: number;
-  /** At least one for each table that has rows. */
+  /** Rows by the server's statistics; if these know of none, the number of tables that have rows. */
   readonly rowCount: number;
 }
 
 export interface MadeSchema {
-  /** Names that the program has noted for the versions of its schema. */
+  /** Versions of its schema that the program has recorded. */
   readonly versions: readonly string[];
   readonly tables: number;
 }
@@ -38,11 +38,11 @@ const TABLES = `SELECT format('%I.%I', n.nspname, c.relname) AS name,
     coalesce(pg_stat_get_live_tuples(c.oid), 0)::float8 AS live
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'`;
-/** Those below are the server's own (PostgreSQL documentation, "OID Assignment"). */
+/** Lower OIDs belong to objects of the server itself (PostgreSQL documentation, "OID Assignment"). */
 const FIRST_OWN_OID = 16_384;
-/** By which PostgreSQL marks a database before it removes its files ("invalid database"). */
+/** The connection limit by which PostgreSQL marks a database before it removes the files ("invalid database"). */
 const CONNECTIONS_OF_A_REST = -2;
-/** PostgreSQL knows no parameters in statements that make, rename or drop. */
+/** Statements that create, rename or drop a database take no parameters. */
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 export class Server {
@@ -65,7 +65,7 @@ export class Server {
     };
   }
 
-  /** null when there is no database of this name, or only the rest of one. */
+  /** null when there is no database of this name, or only one whose removal was cut off. */
   async content(database: string): Promise<DatabaseContent | null> {
     const { oid, isRest } = (await this.#find(database)) ?? { oid: null, isRest: false };
     if (oid === null || isRest) return null;
@@ -78,7 +78,7 @@ export class Server {
     return { oid, tableCount: tables.length, rowCount: counted || (await this.#filled(database, tables)) };
   }
 
-  /** What a program has made until now; nothing while the table of its versions is missing. */
+  /** What a program has made so far; counts as nothing while the table of its versions is missing. */
   async schema(database: string, { table, column }: MigrationService['versions']): Promise<MadeSchema> {
     const tables = `SELECT count(*)::int FROM pg_class WHERE relkind IN ('r', 'p') AND oid >= ${FIRST_OWN_OID}`;
     const sql = `SELECT ${quoted(column)}::text AS version, (${tables}) AS tables FROM ${quoted(table)} ORDER BY 1`;
@@ -102,16 +102,16 @@ export class Server {
     return oid;
   }
 
-  /** Ends its sessions first. Nothing happens when there is none. */
+  /** Drops the database after ending its sessions. Does nothing when there is none. */
   async drop(name: string): Promise<void> {
     const found = await this.#find(name);
     if (found === null) return;
-    // Nobody can connect to the rest of one, and it cannot be altered.
+    // A database whose removal was cut off takes no connections and cannot be altered.
     if (!found.isRest) await this.#close(name);
     await this.#run(`DROP DATABASE IF EXISTS ${quoted(name)}`, REMOVAL_MS);
   }
 
-  /** Drops databases that were set aside, where they still are what they were. */
+  /** Drops databases that were set aside, if their names still have the same OIDs. */
   async dropPreserved(preserved: JobWork['preserved']): Promise<void> {
     for (const { oid, name } of preserved) if ((await this.#oidOf(name)) === oid) await this.drop(name);
   }
@@ -123,7 +123,10 @@ export class Server {
     });
   }
 
-  /** Gives each database its final name; what had that name keeps `previous.name`. Nobody can connect meanwhile. */
+  /**
+   * Gives each database its final name; a database that had it is renamed to `previous.name`. Nobody can connect
+   * meanwhile.
+   */
   async promote(databases: readonly MovedDatabase[]): Promise<void> {
     for (const { target, staging, previous } of databases) {
       if (previous !== null) {
@@ -137,14 +140,17 @@ export class Server {
     }
   }
 
-  /** Takes back whatever of a promotion was done, and drops what the job has made. Can be repeated. */
+  /**
+   * Takes back a promotion, even one that was done in part, and drops the databases that the job has made. Can be
+   * repeated.
+   */
   async undo(databases: readonly MovedDatabase[]): Promise<void> {
     for (const { target, staging, stagingOid, previous } of databases) {
       await this.drop(staging);
       if (stagingOid !== null && (await this.#oidOf(target)) === stagingOid) await this.drop(target);
       if (previous === null) continue;
       if ((await this.#oidOf(previous.name)) === previous.oid) {
-        // A start of the server makes those of its databases that are missing.
+        // A start of the server makes missing databases of its list, so one may have this name again.
         const present = await this.content(target);
         if (present !== null && present.tableCount > 0)
           throw new Error(`${target} was made anew meanwhile; ${previous.name} keeps what it held before`);
@@ -160,7 +166,7 @@ export class Server {
     return (await this.#find(name))?.oid ?? null;
   }
 
-  /** `isRest`: its removal was cut off, as by the end of the server; it can only be dropped. */
+  /** `isRest`: the removal of the database was cut off, as by the end of the server, and it can only be dropped. */
   async #find(name: string): Promise<{ readonly oid: number; readonly isRest: boolean } | null> {
     const sql = `SELECT oid::int8::float8 AS oid, datconnlimit = ${CONNECTIONS_OF_A_REST} AS rest
       FROM pg_database WHERE datname = $1`;
@@ -168,7 +174,7 @@ export class Server {
     return row === undefined ? null : { oid: Number(row.oid), isRest: row.rest === true };
   }
 
-  /** How many of the tables hold something. Statistics alone call a database empty that was just restored. */
+  /** How many of the tables have rows. Needed because a database that was just restored has no statistics yet. */
   async #filled(database: string, tables: readonly Readonly<Record<string, unknown>>[]): Promise<number> {
     if (tables.length === 0) return 0;
     const looks = tables.map(({ name }) => `(SELECT count(*) FROM (SELECT 1 FROM ${String(name)} LIMIT 1) one)`);
@@ -190,7 +196,7 @@ export class Server {
   }
 }
 
-/** SQLSTATE of an error of the server, or the code of the system; empty for any other. */
+/** SQLSTATE of an error of the server, or the code of a system error; empty for any other error. */
 export function codeOf(error: unknown): string {
   return String((error as { readonly code?: unknown } | null)?.code ?? '');
 }

@@ -1,4 +1,4 @@
-// Watches a service that was just started until it can be relied on.
+// Watches a service that was just started until it is healthy.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Host } from '#core';
 import type {} from '../process/contract.ts';
@@ -10,15 +10,16 @@ const POLL_MS = 250;
 const PROBE_MS = 5_000;
 
 interface Watch {
-  /** Whether it was started already. Otherwise somebody else is about to start it. */
+  /** Whether the service was started already. Otherwise the boot is about to start it. */
   readonly isStarted: boolean;
   readonly limitMs?: number;
-  /** How long it has to run without an end. */
+  /** How long the service has to run without interruption. */
   readonly steadyMs?: number;
 }
 
 /**
- * Resolves when the process has run for a while and is healthy, where that is probed. Rejects with a MigrationFault.
+ * Resolves when the process has run for `steadyMs` and is healthy, if its health is probed. Rejects with a
+ * MigrationFault.
  */
 export async function waitUntilHealthy(
   host: Host,

@@ -1,5 +1,5 @@
-// The SQLite file of a service: looked at, checked and copied, never changed. Whatever opens it in its place is a child
-// with the rights of the service.
+// The SQLite file of a service: looked at, checked and copied, never changed. Only a child process with the rights of
+// the service opens it in its place.
 import { entryIn, fileVersion } from '#kit/fs-out-of-process';
 import { DatabaseUseError, useDatabaseAs } from '#kit/sqlite-as-user';
 import type { Owner } from './places.ts';
@@ -7,7 +7,7 @@ import type { Owner } from './places.ts';
 export interface SourceFile {
   readonly file: string;
   readonly user: Owner;
-  /** Whether the service is stopped, so that nobody has the file open. */
+  /** Whether the service is stopped, so that it does not have the file open. */
   readonly isStopped: boolean;
 }
 
@@ -16,21 +16,21 @@ export interface SourceFacts {
   readonly bytes: number | null;
   /** SHA-256 over the statements of its schema. */
   readonly fingerprint: string | null;
-  /** Highest of the versions that the program has noted, and all of them; empty where it has no such table. */
+  /** All schema versions that the program has recorded; empty when it has no table of versions. */
   readonly versions: readonly string[];
-  /** Why it cannot be read. */
+  /** Why the file cannot be read; null when it can. */
   readonly fault: string | null;
 }
 
 export interface Integrity {
-  /** `ok`, what SQLite says is wrong, or null when that was not found out in time. */
+  /** `ok`, or what SQLite says is wrong; null when the check was not done in time. */
   readonly quickCheck: string | null;
   readonly foreignKeyViolations: number | null;
 }
 
 const LOOK_MS = 20_000;
 const QUICK_CHECK_MS = 60_000;
-/** Of a copy, whose size nobody knows before. */
+/** Deadline of work that reads a whole database of any size. */
 const WHOLE_MS = 6 * 60 * 60_000;
 const KEPT_MS = 5 * 60_000;
 const MAX_KEPT = 64;
@@ -49,14 +49,14 @@ const CHECK = `(db, { pragma }) => ({
   foreignKeyViolations: db.pragma('foreign_key_check').length,
 })`;
 const SNAPSHOT = `(db, { into }) => { db.prepare('VACUUM INTO ?').run(into) }`;
-/** Tells of a log that others keep open in its answer, and throws nothing. */
+/** Answers 1 when another program keeps the log in use, else 0; does not throw in that case. */
 const CLOSE_LOG = `db => db.pragma('wal_checkpoint(TRUNCATE)')[0].busy`;
 
 export class SqliteSources {
   /** Results of checks, by file and version of the file. */
   readonly #kept = new Map<string, { readonly untilMs: number; readonly integrity: Integrity }>();
 
-  /** Throws nothing: what is wrong is told. */
+  /** Never rejects: `fault` says what is wrong. */
   async facts(source: SourceFile, versions: { table: string; column: string }): Promise<SourceFacts> {
     const nothing = { exists: false, bytes: null, fingerprint: null, versions: [], fault: null };
     try {
@@ -69,7 +69,7 @@ export class SqliteSources {
     }
   }
 
-  /** The same file is checked once in five minutes. Throws an Error when it cannot be read. */
+  /** An unchanged file is checked once in five minutes. Rejects with an Error when it cannot be read. */
   async quickCheck(source: SourceFile): Promise<Integrity> {
     const key = `${source.file}\0${await fileVersion(source.file)}`;
     const kept = this.#kept.get(key);
@@ -89,15 +89,16 @@ export class SqliteSources {
   }
 
   /**
-   * A copy in one transaction, which a service that goes on writing does not disturb. `into` is the user's to write.
+   * Copies the database in one transaction, while the service may go on writing. The user of `source` must be able to
+   * create `into`.
    */
   async snapshot(source: SourceFile, into: string, signal: AbortSignal): Promise<void> {
     await this.#read(source, SNAPSHOT, { into }, WHOLE_MS, signal);
   }
 
   /**
-   * Brings what the write-ahead log holds into the file of a stopped service, as its own end would have. Throws an Error
-   * when some of it stays there, because another program reads the database.
+   * Moves the content of the write-ahead log into the database file of a stopped service. Rejects with an Error when
+   * another program reads the database and keeps part of it in the log.
    */
   async closeLog({ file, user }: SourceFile, signal: AbortSignal): Promise<void> {
     const use = { file, user, access: 'maintain', work: CLOSE_LOG, input: null, limitMs: WHOLE_MS, signal } as const;
@@ -105,7 +106,9 @@ export class SqliteSources {
       throw new Error(`${file} is read by another program, such as a backup; end that, then try again`);
   }
 
-  /** All of a copy that nobody else has open. Throws an Error that says what is wrong with it. */
+  /**
+   * Checks the whole of a copy that no other program has open. Rejects with an Error that says what is wrong with it.
+   */
   async checkCopy(file: string, user: Owner, signal: AbortSignal): Promise<void> {
     const source = { file, user, isStopped: true };
     const found = await this.#read(source, CHECK, { pragma: 'integrity_check(5)' }, WHOLE_MS, signal);
@@ -128,11 +131,11 @@ export class SqliteSources {
   }
 }
 
-/** The one that was written last; the first when none exists. */
+/** The file that was written last; the first of the list when none exists. */
 export async function newestOf(files: readonly string[]): Promise<string> {
   let newest = { file: files[0] ?? '', writtenNs: -1n };
   for (const file of files) {
-    // What does not answer is told when it is looked into.
+    // A file that cannot be looked at is reported later, by `facts`.
     const version = await fileVersion(file).catch(() => null);
     if (version === null) continue;
     const { writtenNs } = entryIn(version);

@@ -1,4 +1,4 @@
-// A configured service that can be moved: its files, and what its databases are called in PostgreSQL.
+// A configured service that can be moved: its files, and the names of its databases in PostgreSQL.
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { unknownProcess } from '#kit/unknown-process';
@@ -11,10 +11,10 @@ import { dataOf } from './data-place.ts';
 import type { Owner } from './places.ts';
 import { newestOf, type SourceFile } from './sqlite-source.ts';
 
-/** Of a name in PostgreSQL. */
+/** The longest name that PostgreSQL keeps whole. */
 const MAX_NAME_BYTES = 63;
 const VERSION_MS = 10_000;
-/** In which blocks name their databases. */
+/** The options by which blocks name their databases. */
 const NAME_OPTIONS = ['postgres_main_db', 'postgres_log_db', 'postgres_database'];
 
 export interface SubjectDatabase {
@@ -25,7 +25,7 @@ export interface SubjectDatabase {
   readonly target: string;
 }
 
-/** What the block of a service holds once it was moved to these databases, by their labels. */
+/** The options that the block of a moved service gets. `targets` are the names of its databases by label. */
 export function movedOptions(
   { databases }: MigrationService,
   targets: Readonly<Record<string, string>>,
@@ -90,7 +90,7 @@ export class Subject {
     return dataOf(service.data, { argv, env, directory });
   }
 
-  /** undefined for a program whose settings do not matter. */
+  /** undefined when the facts of the service name no settings file. */
   get settingsFile(): string | undefined {
     const { settingsFile } = this.service;
     return settingsFile === undefined ? undefined : path.join(this.data, settingsFile);
@@ -112,14 +112,14 @@ export class Subject {
   }
 
   /**
-   * Its command, variables and user, as it would be launched with these options of its block in place of its own.
-   * Rejects with a Problem that says what is missing.
+   * The command, variables and user of a launch with these options in place of those of the block. Rejects with a
+   * Problem that says what is missing.
    */
   launchPlan(options: Readonly<Record<string, unknown>> = {}): Promise<LaunchPlan> {
     return this.#host.use('service.setup').plan({ ...this.named, block: { ...this.block, ...options } });
   }
 
-  /** null when nobody can tell. */
+  /** The version of the program; null when it is not known within ten seconds. */
   async version(): Promise<string | null> {
     const versions = this.#host.find('service.versions');
     const known = versions?.of(this.processName) ?? null;

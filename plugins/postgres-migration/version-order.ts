@@ -1,4 +1,4 @@
-// The order of the versions of programs: numbers between dots, the missing ones being zero.
+// Compares versions of programs as numbers between dots; missing numbers count as zero.
 
 export function isOlder(version: string, than: string): boolean {
   const [a, b] = [numbersOf(version), numbersOf(than)];
@@ -9,7 +9,7 @@ export function isOlder(version: string, than: string): boolean {
   return false;
 }
 
-/** What follows the numbers, such as the name of a branch, does not count. */
+/** Ignores what follows the numbers, such as the name of a branch. */
 function numbersOf(version: string): number[] {
   const [, numbers = ''] = /^v?(\d+(?:\.\d+)*)/.exec(version) ?? [];
   return numbers.split('.').map(Number);

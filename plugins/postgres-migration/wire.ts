@@ -1,4 +1,4 @@
-// Requests and answers.
+// The schemas of the requests and answers of the routes.
 import { z } from 'zod';
 import { jobSchema } from './job.ts';
 
