@@ -1,4 +1,4 @@
-// Anthropic over its messages.
+// Anthropic over its Messages API.
 import { definePlugin } from '#core';
 import { isObject } from '#kit/plain-object';
 import type { AiProvider, ChatResult, ModelEntry, ProviderTarget, RequestHeaders } from '../ai/contract.ts';

@@ -61,7 +61,7 @@ function contentOf({ role, content }: ChatMessage): object {
   return { role: role === 'assistant' ? 'model' : 'user', parts: [{ text: content }] };
 }
 
-/** The text without what the model only thought, unless it did nothing else. */
+/** The text without the model's thoughts, unless there is nothing else. */
 function resultOf({ candidates, promptFeedback, usageMetadata }: Record<string, unknown>): ChatResult {
   const first: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
   const { content, finishReason } = isObject(first) ? first : {};

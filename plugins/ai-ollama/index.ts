@@ -1,4 +1,5 @@
-// Ollama: models on a machine of the owner's, over its own API, or over that of chat completions below `/v1`.
+// Ollama, which runs models on the owner's machine: over its own API, or over chat completions if the base ends with
+// `/v1`.
 import { definePlugin, Problem } from '#core';
 import { isObject } from '#kit/plain-object';
 import type { AiProvider, ChatResult, ModelEntry, ProviderContext, ProviderTarget } from '../ai/contract.ts';
@@ -86,7 +87,7 @@ function entryOf({
   remote_host: remote,
 }: Record<string, unknown>): ModelEntry {
   const called = [name, model].find(text => typeof text === 'string') ?? '';
-  // Models of the cloud are listed beside those of the machine.
+  // The list also has models that run in Ollama's cloud.
   const isRemote = typeof remote === 'string' || /[:-]cloud$/.test(called);
   return {
     name: called,

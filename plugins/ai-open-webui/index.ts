@@ -1,4 +1,4 @@
-// Open WebUI: its own API below `/api`, in front of local models and of those of vendors.
+// Open WebUI, a gateway to local models and models of vendors, over its own API below `/api`.
 import { definePlugin } from '#core';
 import type { AiProvider } from '../ai/contract.ts';
 

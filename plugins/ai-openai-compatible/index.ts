@@ -1,4 +1,4 @@
-// Whatever service speaks the protocol of chat completions at an address of the owner's.
+// Any service that speaks the protocol of chat completions, at an address that the owner enters.
 import { definePlugin } from '#core';
 import type { AiProvider } from '../ai/contract.ts';
 

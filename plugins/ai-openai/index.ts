@@ -1,4 +1,4 @@
-// OpenAI over its responses, which it is told not to store.
+// OpenAI over its Responses API, with the request not to store answers.
 import { definePlugin } from '#core';
 import { isObject } from '#kit/plain-object';
 import type { AiProvider, ChatMessage, ChatResult, ModelFit } from '../ai/contract.ts';

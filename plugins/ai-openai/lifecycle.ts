@@ -1,4 +1,4 @@
-// Models of OpenAI that have ended or will end, by the day of their end and what is named in their place.
+// Models of OpenAI that have ended or will end, each with the day of its end and the replacement that the vendor names.
 import type { ModelEnd } from '../ai/contract.ts';
 
 const ENDS: readonly (readonly [shutdownDate: string, replacement: string, models: string])[] = [
