@@ -1,5 +1,5 @@
-// The schemas of bodies: null means that nothing was given, numbers and booleans may be texts, and a member that nobody
-// knows is refused, because a mistyped switch must not be taken for its default.
+// Helpers for the schemas of request bodies: null counts as not given, numbers and booleans may be texts, and an
+// unknown member is refused, so that a mistyped switch is not taken for its default.
 import { z } from 'zod';
 import { isObject } from '#kit/plain-object';
 
@@ -21,7 +21,7 @@ export function givenBoolean() {
   }, z.boolean());
 }
 
-/** An object of these members alone; those in `ignored` may be sent, and have no effect. */
+/** The schema of an object with these members alone. Members in `ignored` may be sent, but have no effect. */
 export function bodyOf<Shape extends z.ZodRawShape>(shape: Shape, ignored: readonly string[] = []) {
   return z.preprocess(body => {
     if (!isObject(body)) return body;

@@ -1,4 +1,4 @@
-// What the assistant offers to other plugins: types of model providers, and of what a diagnosis rests on. Members that
+// What other plugins contribute to the assistant: model providers and sources of evidence for diagnoses. Members that
 // clients and providers see have the names of the wire.
 import type { Logger, NamedBlock } from '#core';
 
@@ -11,16 +11,16 @@ export interface ChatMessage {
 
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
-  /** How long an answer may be, in tokens, for services that must be told. */
+  /** The largest length of an answer in tokens, for services that must be told one. */
   readonly maxOutputTokens: number;
 }
 
 export interface ChatResult {
-  /** May be empty, which the assistant tells as a failure with the reason `finishReason`. */
+  /** May be empty; the assistant then reports a failure with the reason `finishReason`. */
   readonly text: string;
-  /** In the provider's own word. */
+  /** Why the answer ended, in the provider's own word. */
   readonly finishReason?: string | undefined;
-  /** The part of the answer that counts tokens, as it came. */
+  /** The part of the answer with the token counts, unchanged. */
   readonly rawUsage?: unknown;
 }
 
@@ -38,7 +38,7 @@ export interface ModelEntry {
   readonly source?: 'local' | 'external' | 'unknown';
   readonly source_detail?: string | undefined;
   readonly owned_by?: string | null;
-  /** What a gateway itself says of the end of a model. */
+  /** What a gateway itself says about the end of a model. */
   readonly lifecycle?: unknown;
   readonly compatibility?: unknown;
   readonly [fact: string]: unknown;
@@ -52,16 +52,16 @@ export interface KeyHeader {
   readonly style: KeyStyle;
 }
 
-/** What one call is for. */
+/** The service that one call asks, and how. */
 export interface ProviderTarget {
   /** Where paths of requests are resolved: a URL without a slash at its end. */
   readonly baseUrl: string;
   /** Empty only while models are listed. */
   readonly model: string;
   auth(style: KeyStyle): KeyHeader;
-  /** What is left of the call's time, in milliseconds, when it begins. */
+  /** Milliseconds that are left for the call when it begins. */
   readonly timeoutMs: number;
-  /** Undefined where the descriptor says that none is sent. */
+  /** undefined when the descriptor says that no temperature is sent. */
   readonly temperature?: number | undefined;
   /** The provider's own options, which fit `optionsSchema`. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -69,16 +69,16 @@ export interface ProviderTarget {
 }
 
 export interface RequestHeaders {
-  /** Where the key goes; nothing is sent where no key is stored. */
+  /** Where the key goes. Nothing is sent when no key is stored. */
   readonly key?: KeyHeader;
   /** Further headers, with names in lower case. */
   readonly more?: Readonly<Record<string, string>>;
 }
 
 /**
- * Requests of adapters. They follow no redirect, reach no origin but the target's, and reject with a Problem for every
- * status but those of success, with the code `ai.http.<status>`, for what is not JSON, and for what comes late or is
- * too large. The answer's objects have no prototype.
+ * The requests of adapters. They follow no redirect and reach only the origin of the target. They reject with a Problem
+ * for every status other than success (with the code `ai.http.<status>`), and for an answer that is not JSON, is late
+ * or is too large. The objects of an answer have no prototype.
  */
 export interface ProviderHttp {
   /** `path` is resolved below the target's base; a whole URL must have the same origin. */
@@ -88,21 +88,21 @@ export interface ProviderHttp {
 
 /** The failures that an adapter itself finds. */
 export interface ProviderErrors {
-  /** The service refused, though the status of its answer did not say so. */
+  /** The service refused, although the status of its answer was one of success. */
   http(status: number, text: string): Error;
   /** The answer has no text. */
   noText(reason: string): Error;
-  /** What is configured cannot work; a sentence that says what to do. */
+  /** The configuration cannot work. `text` is a sentence that says what to do. */
   config(text: string): Error;
 }
 
-/** The protocol of chat completions, which many services share. A key goes into a bearer token. */
+/** The protocol of chat completions, which many services share. The key is sent as a bearer token. */
 export interface ChatCompletions {
   /** Sends the messages to `path`, with the option `max_tokens` and the temperature of the target. */
   chat(target: ProviderTarget, request: ChatRequest, path: string): Promise<ChatResult>;
   /**
-   * The entries of a list of models. With `source`, each tells where its model runs, as far as its name and the facts
-   * beside it do.
+   * The entries of a list of models. With `source`, each entry says where its model runs, as far as its name and the
+   * listed facts tell.
    */
   models(target: ProviderTarget, path: string, options?: { readonly source?: boolean }): Promise<ModelEntry[]>;
 }
@@ -115,16 +115,16 @@ export interface ProviderContext {
   readonly completions: ChatCompletions;
 }
 
-/** Speaks with one kind of service. It has the key, redirects, limits of time and size and errors done for it. */
+/** Speaks with one kind of service. The assistant handles the key, redirects, limits of time and size, and errors. */
 export interface ProviderAdapter {
-  /** Asks for the models. An adapter without it cannot list any. */
+  /** Lists the models of the service. An adapter without this method cannot list any. */
   listModels?(target: ProviderTarget): Promise<readonly ModelEntry[]>;
   chat(target: ProviderTarget, request: ChatRequest): Promise<ChatResult>;
-  /** Reads `rawUsage` where the usual names do not do. */
+  /** Reads `rawUsage` of a service that uses other names than the usual ones. */
   mapUsage?(raw: unknown): Usage;
 }
 
-/** When a model ends, and what its vendor names in its place. */
+/** The day on which a model ends, and the replacement that its vendor names. */
 export interface ModelEnd {
   readonly model: string;
   /** `YYYY-MM-DD`, in UTC. */
@@ -143,54 +143,60 @@ export interface ModelFit {
 export type ProviderEndpoint =
   | {
       readonly mode: 'managed';
-      /** As clients are shown it. */
+      /** The URL that clients are shown. */
       readonly url: string;
       /** The https URL below which all requests go. Default `url`. */
       readonly apiBase?: string;
     }
   | {
       readonly mode: 'custom';
-      /** Stands in for a blank one. */
+      /** Used when the URL is blank. */
       readonly defaultUrl?: string;
-      /** Makes the base of requests of what people paste. Synchronous; gives an http(s) URL of the same origin. */
+      /**
+       * Turns the URL that a user has entered into the base of requests, an http(s) URL of the same origin.
+       * Synchronous.
+       */
       normalize?(url: URL): URL;
     };
 
 export interface ProviderDescriptor {
-  /** How it is stored and sent, unique over all values, aliases and tokens of all providers. */
+  /** The name that is stored and sent, unique among all values, aliases and tokens of all providers. */
   readonly value: string;
-  /** Further spellings, which are stored as they are sent. */
+  /** Further names, which are stored as they are sent. */
   readonly aliases?: readonly string[];
-  /** Neutral names: the first is stored as `value`, a further one as the alias in its place, or as `value` too. */
+  /**
+   * Neutral names: the first is stored as `value`, each further one as the alias at its position, or as `value` if
+   * there is none.
+   */
   readonly tokens?: readonly string[];
   /** The name of the service or its vendor. */
   readonly label: string;
-  /** A prompt for it is cut to so many characters. */
+  /** Prompts are cut to this many characters. */
   readonly promptBudgetChars: number;
   /** Where models run. */
   readonly locality: 'local' | 'external' | 'mixed';
   readonly endpoint: ProviderEndpoint;
   readonly key: 'required' | 'optional' | 'none';
-  /** Whether requests say a temperature. */
+  /** Whether requests send a temperature. */
   readonly temperature: boolean;
-  /** What a save that changes to this provider takes where its own values are blank. */
+  /** Values for a save that changes to this provider, where its own values are blank. */
   readonly defaults?: {
     readonly base_url?: string;
     readonly model?: string;
     readonly timeout_sec?: number;
     readonly temperature?: number;
   };
-  /** JSON Schema (draft 7) of `provider_options`. Absent: there are none. */
+  /** JSON Schema (draft 7) of `provider_options`. Default: no options. */
   readonly optionsSchema?: Readonly<Record<string, unknown>>;
-  /** Further flags, which begin with `ai_`. */
+  /** Further capability flags, whose names begin with `ai_`. */
   readonly capabilities?: Readonly<Record<string, boolean>>;
-  /** Models that end, or have ended. */
+  /** Models that will end or have ended. */
   readonly models?: { readonly sourceUrl: string; readonly lifecycle: readonly ModelEnd[] };
-  /** Synchronous. null where nothing can be said. Absent: nothing is ever said. */
+  /** Whether a model can be used; null when that is not known. Synchronous. */
   compatibility?(model: string): ModelFit | null;
 }
 
-/** One kind of model services; the key of the contribution is the name of its plugin. */
+/** One kind of model service; the key of the contribution is the name of its plugin. */
 export interface AiProvider {
   readonly descriptor: ProviderDescriptor;
   /** Called once, when the provider is first used. */
@@ -207,7 +213,7 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/** The span that a diagnosis looks at, and the one that it is compared with. */
+/** The span that a diagnosis looks at, and the span that it is compared with. */
 export interface EvidenceWindow {
   readonly current: TimeSpan;
   /** null without a comparison. */
@@ -224,13 +230,13 @@ export interface EvidenceTarget {
   /** null for a block that is no instance. */
   readonly instanceName: string | null;
   readonly enabled: boolean;
-  /** As the process plugin tells it; `unknown` where nobody does. */
+  /** The status by the process plugin; `unknown` when it has none. */
   readonly status: string;
-  /** null where nobody knows. */
+  /** null when the health is not known. */
   readonly healthy: boolean | null;
 }
 
-/** What can be left out of a diagnosis, as its switches `include_<name>` and `deep_log_scan` say. */
+/** The parts of a diagnosis that can be switched off, by `include_<name>` and `deep_log_scan`. */
 export type EvidenceSwitch =
   | 'logs'
   | 'service_config'
@@ -242,49 +248,49 @@ export type EvidenceSwitch =
   | 'process_list'
   | 'deep_log_scan';
 
-/** One diagnosis on its way. */
+/** The diagnosis for which a source is asked. */
 export interface EvidenceRequest {
   readonly scope: DiagnosisScope;
-  /** The one process of a service; of a stack every process of the configuration, in its order. */
+  /** For a service its one process; for a stack every process of the configuration, in its order. */
   readonly targets: readonly EvidenceTarget[];
   /**
-   * Those whose logs are read: the one process, or of a stack at most 12, those first that the question names or that
-   * are not well.
+   * The targets whose logs are read: the one process, or at most 12 of a stack, first those that the question names or
+   * that are not well.
    */
   readonly logTargets: readonly EvidenceTarget[];
-  /** Without secrets; empty where none was asked. */
+  /** The question without secrets; empty when there is none. */
   readonly question: string;
   readonly window: EvidenceWindow;
   readonly switches: ReadonlySet<EvidenceSwitch>;
-  /** Characters of the end of one log. */
+  /** How many characters are shown of the end of one log. */
   readonly maxLogChars: number;
-  /** Bytes of logs that are read, of all log targets together. */
+  /** How many bytes of logs are read, for all log targets together. */
   readonly maxLogScanBytes: number;
   readonly maxDocsChars: number;
-  /** Processes that a stack lists. */
+  /** How many processes of a stack are listed. */
   readonly maxServices: number;
-  /** What sources of earlier stages have given, by the names of the bundle. */
+  /** What sources of earlier stages have given, by the names of members of the bundle. */
   readonly gathered: Readonly<Record<string, unknown>>;
-  /** Fires when nobody waits for the diagnosis any more, and when the time of the source is over. */
+  /** Aborts when no client waits for the diagnosis any more, and at the deadline of the source. */
   readonly signal: AbortSignal;
 }
 
-/** What an owner may do about a finding. Nothing is ever done by itself. */
+/** What the owner may do about a finding. The assistant never does anything itself. */
 export interface Recommendation {
   /** Unique within one diagnosis. */
   readonly id: string;
   readonly title: string;
   readonly risk: 'low' | 'medium';
   readonly action: 'review' | 'observe';
-  /** What was found, with measured values. */
+  /** Why the action is recommended, with measured values. */
   readonly reason: string;
 }
 
-/** What a source has found. Plain data; secrets are taken out of it by the assistant. */
+/** What a source has found, as plain data. The assistant masks the secrets in it. */
 export interface Evidence {
   /** Members of the bundle. */
   readonly members: Readonly<Record<string, unknown>>;
-  /** What of `coverage` it really has; the rest stays as it is there. */
+  /** The members of the source's `coverage` that it really has; the others keep their values. */
   readonly coverage?: Readonly<Record<string, boolean | number>>;
   readonly recommendations?: readonly Recommendation[];
 }
@@ -295,25 +301,25 @@ export interface Evidence {
  */
 export interface EvidenceSource {
   /**
-   * The kinds of diagnoses that it has a part in, and what `diagnostic_coverage` says of each while it has given
-   * nothing: false, or 0 for a number of services.
+   * The kinds of diagnoses for which the source is asked, each with its members of `diagnostic_coverage` while the
+   * source has given nothing: false, or 0 for a number of services.
    */
   readonly coverage: Readonly<Partial<Record<DiagnosisScope, Readonly<Record<string, false | 0>>>>>;
-  /** It is asked where all of these are on. Default: always. */
+  /** The source is asked only when all of these are on. Default: always. */
   readonly switches?: readonly EvidenceSwitch[];
   /** Sources of one stage are asked at once, after those of lower stages have ended. Default 0. */
   readonly stage?: number;
   /** How long it may take, at most 60 s. Default 20 s. */
   readonly deadlineMs?: number;
-  /** Reads only. Undefined where there is nothing to say. */
+  /** Must change nothing. Gives undefined when there is nothing to say. */
   collect(request: EvidenceRequest): Promise<Evidence | undefined>;
 }
 
-/** Lines of a log that tell a collector more than the analysis of logs does. */
+/** A pattern of log lines that tell a collector more than the analysis of logs does. */
 export interface LinePattern {
-  /** At least three signs of ASCII in lower case; a line without it is not tried. */
+  /** At least three ASCII characters in lower case. Only lines with this word are tried. */
   readonly word: string;
-  /** Tried on what stands behind the time of a line, in time that grows with its length alone. */
+  /** Tried on the text behind the time of a line. It must take linear time. */
   readonly pattern: RegExp;
 }
 
@@ -321,35 +327,35 @@ export interface MatchedLine {
   readonly atMs: number;
   /** Index in the patterns of the collector. */
   readonly pattern: number;
-  /** What the groups of the pattern matched; empty for one that took no part. */
+  /** What the groups of the pattern matched; an empty text for a group that matched nothing. */
   readonly groups: readonly string[];
 }
 
-/** The newest 20,000 of each span, oldest first. */
+/** The newest 20,000 matched lines of each span, oldest first. */
 export interface MatchedLines {
   readonly current: readonly MatchedLine[];
   readonly baseline: readonly MatchedLine[] | null;
 }
 
-/** What a service tells of itself in its own files: read, never changed, by statements that are fixed. */
+/** Reads what a service keeps about itself in its own files, with fixed statements that change nothing. */
 export interface NativeCollector {
   readonly configKey: string;
-  /** Looked for while the log of the service is analysed; at most 30. Default: none. */
+  /** Patterns that are looked for while the log of the service is analysed, at most 30. Default: none. */
   readonly lines?: readonly LinePattern[];
   /**
-   * Gives members of `native_diagnostics`, with what their numbers do not tell in `limitations`. What cannot be read is
-   * no reason to throw as long as something can.
+   * Gives members of `native_diagnostics`; `limitations` names what the numbers do not tell. Rejects only when nothing
+   * at all can be read.
    */
   collect(request: {
     readonly service: NamedBlock;
     readonly window: EvidenceWindow;
-    /** undefined where the log was not analysed. */
+    /** undefined when the log was not analysed. */
     readonly lines: MatchedLines | undefined;
     readonly signal: AbortSignal;
   }): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** A question that is asked often; the key of the contribution is its id. */
+/** A frequent question; the key of the contribution is its id. */
 export interface AiPreset {
   readonly scope: DiagnosisScope;
   /** A word or two. */
@@ -359,13 +365,13 @@ export interface AiPreset {
 
 declare module '#core' {
   interface Contributions {
-    /** What a service tells of itself in its own files, for diagnoses. */
+    /** Reads what a service keeps about itself in its own files, for diagnoses. */
     'ai.native-collector': NativeCollector;
-    /** A kind of model services that the assistant can ask. */
+    /** A kind of model service that the assistant can ask. */
     'ai.provider': AiProvider;
-    /** A source of what a diagnosis rests on. */
+    /** A source of evidence for diagnoses. */
     'ai.evidence': EvidenceSource;
-    /** A question that is asked often, after those of the product. */
+    /** A frequent question, listed after those of the product. */
     'ai.preset': AiPreset;
   }
 }

@@ -1,5 +1,5 @@
-// The assistant's own sources of evidence; further ones come from other plugins. What collects is loaded when the first
-// diagnosis asks for it.
+// The assistant's own sources of evidence; further ones come from other plugins. The code of a source is loaded when
+// the first diagnosis asks for it.
 import type { Host } from '#core';
 import { turnWithTime } from '#kit/turns';
 import type { Evidence, EvidenceRequest, EvidenceSource } from './contract.ts';
@@ -12,19 +12,22 @@ interface Source extends Omit<EvidenceSource, 'collect'> {
 const LOGS_MS = 40_000;
 /** After the analysis of logs. */
 const NATIVE_STAGE = 1;
-/** After what is looked at. */
+/** Documentation is chosen by other evidence, so it comes after the sources of that. */
 const FOUND_STAGE = 5;
 /** After every other source. */
 const LAST_STAGE = 9;
 
-/** Those that were loaded at the same time begin one after the other, so that nobody waits for all of them. */
+/**
+ * Sources that were loaded at the same time begin one after the other, so that together they do not block the event
+ * loop.
+ */
 async function inTurn<Module>(loading: Promise<Module>): Promise<Module> {
   const loaded = await loading;
   await turnWithTime();
   return loaded;
 }
 
-/** By the member of the bundle. */
+/** The sources, by their member of the bundle. */
 const SOURCES: Readonly<Record<string, Source>> = {
   service_status: {
     coverage: { service: {} },

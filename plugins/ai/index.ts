@@ -1,4 +1,4 @@
-// The assistant: answers the owner's questions from what really happened, with a model of the owner's choice.
+// The assistant: answers the owner's questions from recorded evidence, with a model of the owner's choice.
 import { definePlugin, type Host } from '#core';
 import type {} from '../health/contract.ts';
 import type {} from './contract.ts';
@@ -76,7 +76,7 @@ export default definePlugin({
   },
 });
 
-/** Those of the host's listeners, and of the product's own entries: a web frontend leads back to the host. */
+/** Ports of the host's listeners and of the product's own blocks, whose web frontend leads back to the host. */
 function ownPorts(host: Host): number[] {
   const blocks = host.use('config.store').blocks();
   const entries = blocks.filter(({ path }) => path[0] === 'dumb').map(({ block }) => Number(block.port));

@@ -1,15 +1,15 @@
-// The schemas of providers and of sources of evidence.
+// The schemas of contributions to the assistant: providers, native collectors, presets and sources of evidence.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import { jsonObject } from '#kit/json-data';
 
-/** A call of a provider ends earlier by itself, after 300 s at most. */
+/** Longer than the deadline of the call itself, which is 300 s at most. */
 const PROVIDER_DEADLINE_MS = 330_000;
-/** A source is left behind earlier. */
+/** Longer than the deadline of a source, which is 60 s at most. */
 const EVIDENCE_DEADLINE_MS = 65_000;
 const NATIVE_DEADLINE_MS = 15_000;
-/** Which of them a line may match is known as bits. */
+/** The patterns whose word a line has are kept as bits of one number. */
 const MAX_PATTERNS = 30;
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{1,31}$/);

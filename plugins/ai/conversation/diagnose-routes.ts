@@ -1,4 +1,4 @@
-// The routes of diagnoses. They change nothing that is managed.
+// The routes of diagnoses, which change no service and no configuration.
 import type { ContributionList, Host } from '#core';
 import { AI_BODY_LIMIT_BYTES } from '../body-values.ts';
 import type { AiPreset, EvidenceSource, EvidenceSwitch } from '../contract.ts';
@@ -13,7 +13,7 @@ import {
 } from './diagnose-wire.ts';
 import type { Diagnoses } from './diagnoses.ts';
 
-/** Flags that stand for sources of evidence, by the switch of these. */
+/** Capability flags that are on when a source of evidence has the switch beside them. */
 const EVIDENCE_FLAGS: readonly (readonly [flag: string, name: EvidenceSwitch])[] = [
   ['ai_deep_log_scan', 'deep_log_scan'],
   ['ai_native_diagnostics', 'native_diagnostics'],
@@ -22,7 +22,7 @@ const EVIDENCE_FLAGS: readonly (readonly [flag: string, name: EvidenceSwitch])[]
 
 export interface DiagnoseRouteParts {
   readonly store: SettingsStore;
-  /** Made for the first request. */
+  /** Loads the diagnoses on the first request. */
   readonly diagnoses: () => Promise<Diagnoses>;
   readonly sources: ContributionList<EvidenceSource>;
   readonly presets: ContributionList<AiPreset>;

@@ -1,4 +1,4 @@
-// Diagnoses as clients ask for and see them.
+// Requests and answers of diagnoses, as clients send and see them.
 import { z } from 'zod';
 import type { ContributionList } from '#core';
 import { bodyOf, givenBoolean, givenNumber } from '../body-values.ts';
@@ -8,7 +8,7 @@ import { usageAnswer } from '../providers/provider-wire.ts';
 import { presetsOf } from '../settings/presets.ts';
 import { type AiSettings, comparisonOf } from '../settings/settings.ts';
 
-/** Ids of presets that look at what came after a change. */
+/** Presets whose diagnosis begins at the newest change. */
 const SINCE_CHANGE = new Set(['since_change', 'stack_changes']);
 const STACK_LOG_CHARS = { min: 500, max: 50_000, isWhole: true };
 const STACK_LOG_SHARE = 4;
@@ -62,9 +62,9 @@ export interface DiagnosisRequest {
   readonly scope: DiagnosisScope;
   /** Empty for a stack. */
   readonly processName: string;
-  /** That of the preset where none was asked. */
+  /** The question that was asked, or else that of the preset. */
   readonly question: string;
-  /** Empty where none was chosen. */
+  /** Empty when none was chosen. */
   readonly preset: string;
   readonly isDryRun: boolean;
   readonly switches: ReadonlySet<EvidenceSwitch>;
@@ -76,7 +76,7 @@ export interface DiagnosisRequest {
   readonly maxServices: number;
 }
 
-/** What is asked, with the settings for everything that is not said. 0 stands for a number that was not given. */
+/** The request of a client, with the settings for everything that it leaves out. The number 0 counts as left out. */
 export function diagnosisRequest(
   scope: DiagnosisScope,
   { process_name: processName = '', ...body }: SharedBody & { readonly process_name?: string },

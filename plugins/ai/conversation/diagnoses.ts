@@ -1,4 +1,5 @@
-// Diagnoses: everything that can be refused first, then the evidence, then the provider, then the session.
+// Runs diagnoses: first everything that can be refused is checked, then the evidence is gathered, the provider is
+// asked, and the session is kept.
 import type { z } from 'zod';
 import { type ContributionList, type Host, Problem } from '#core';
 import { turnWithTime } from '#kit/turns';
@@ -23,7 +24,7 @@ const RETRY_AFTER_S = 10;
 const MAX_QUESTION_LENGTH = 8_000;
 const OUTPUT_TOKENS = 4_096;
 const SWEEP_MS = 300_000;
-/** The question of a first turn where neither one nor a preset was given. */
+/** The question of a first turn without a question and without a preset. */
 const NO_QUESTION = 'General analysis';
 
 export interface DiagnosisParts {
@@ -34,9 +35,9 @@ export interface DiagnosisParts {
 }
 
 interface Caller {
-  /** null where nobody must log in. */
+  /** null when authentication is off. */
   readonly user: string | null;
-  /** Fires when the caller is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +53,7 @@ export class Diagnoses {
     host.every(SWEEP_MS, () => this.#sessions.sweep());
   }
 
-  /** Throws Problems: 400, 404, 502, 503 and 504. A source of evidence that fails is a part of the answer. */
+  /** Rejects with a Problem 400, 404, 502, 503 or 504. The answer itself names sources of evidence that have failed. */
   async run(request: DiagnosisRequest, { user, signal }: Caller): Promise<z.input<typeof diagnosisAnswer>> {
     const { store, calls } = this.#parts;
     const { enabled } = store.read();
@@ -75,7 +76,7 @@ export class Diagnoses {
     return { ...answer, analysis, usage, dry_run: false, session_id: id };
   }
 
-  /** Asks further about what a session rests on, with the settings of now. Nothing is looked at anew. */
+  /** Asks further about the evidence of a session, with the present settings. No new evidence is gathered. */
   async askFurther(
     { session_id: id, question: given }: { readonly session_id: string; readonly question: string },
     { user, signal }: Caller,
@@ -106,7 +107,7 @@ export class Diagnoses {
     return this.#builds.add(build, { signal });
   }
 
-  /** Nothing leaves without another look for secrets. */
+  /** Sends the messages to the provider after masking secrets in them once more. */
   async #ask(ready: ReadyCall, messages: readonly ChatMessage[], signal: AbortSignal): Promise<ChatOutcome> {
     const clean: ChatMessage[] = [];
     for (const { role, content } of messages) {
@@ -116,7 +117,7 @@ export class Diagnoses {
     return this.#parts.calls.chat(ready, { messages: clean, maxOutputTokens: OUTPUT_TOKENS }, signal);
   }
 
-  /** Without any secret of the configuration as it is now. */
+  /** The text without the secrets of the present configuration. */
   #redacted(text: string): Promise<string> {
     return cleanText(text, knownSecrets(secretsOf(this.#host.use('config.store').root())));
   }

@@ -1,4 +1,4 @@
-// Diagnoses that can be asked further: what they rest on, and what was said, in memory alone.
+// Sessions for further questions: the evidence of a diagnosis and what was said about it, kept in memory alone.
 import { randomBytes } from 'node:crypto';
 import { Problem } from '#core';
 import { WorkQueue } from '#kit/work-queue';
@@ -13,7 +13,7 @@ const LIFETIME_MS = 3_600_000;
 interface Session {
   readonly evidence: PromptEvidence;
   readonly bundleChars: number;
-  /** The user who made it; null where nobody must log in. */
+  /** The user who made the session; null when authentication is off. */
   readonly owner: string | null;
   readonly queue: WorkQueue;
   turns: readonly PromptTurn[];
@@ -29,7 +29,7 @@ export class Sessions {
     this.#nowMs = nowMs;
   }
 
-  /** Gives the id. The session that was used least recently makes room where there are 50. */
+  /** Gives the id. When there are 50 sessions, the least recently used one is removed. */
   create(evidence: PromptEvidence, owner: string | null, turn: PromptTurn): string {
     this.sweep();
     const [oldest] = [...this.#sessions].sort(([, a], [, b]) => a.usedMs - b.usedMs);
@@ -49,8 +49,9 @@ export class Sessions {
   }
 
   /**
-   * Asks further, one question of a session after the other; what `ask` gives becomes the next turn. A failure changes
-   * nothing. Throws a Problem 404 for a session that is gone or another user's, and 409 where two questions wait.
+   * Calls `ask` for the questions of a session one after the other, and adds the turn that it gives. A failure changes
+   * nothing. Throws a Problem 404 for a session that is gone or belongs to another user, and 409 when two questions
+   * wait.
    */
   continue<Answer extends { readonly turn: PromptTurn }>(
     id: string,
@@ -74,7 +75,7 @@ export class Sessions {
     return session.queue.add(run, { signal });
   }
 
-  /** Frees what nobody has used for an hour. */
+  /** Removes sessions that were not used for an hour. */
   sweep(): void {
     const from = this.#nowMs() - LIFETIME_MS;
     for (const [id, { usedMs, queue }] of this.#sessions)
@@ -82,7 +83,7 @@ export class Sessions {
   }
 }
 
-/** The oldest turns make room. */
+/** Adds a turn, and removes the oldest ones beyond the limits. */
 function addTurn(session: Session, turn: PromptTurn): void {
   const turns = [...session.turns, turn].slice(-MAX_TURNS);
   const chars = () => turns.reduce((sum, { question, answer }) => sum + question.length + answer.length, 0);

@@ -1,4 +1,4 @@
-// The bundle of a diagnosis: all that it rests on, without secrets, within a limit of size.
+// The bundle of a diagnosis: all its evidence, without secrets, within a limit of size.
 import type { ContributionList, Host } from '#core';
 import { turnWithTime } from '#kit/turns';
 import { utcTime } from '#kit/utc-time';
@@ -14,7 +14,7 @@ import { logTargets, serviceTarget, stackTargets } from './targets.ts';
 
 const MAX_CHARS = 4 * 1024 * 1024;
 const BYTES_PER_MB = 1024 * 1024;
-/** Evidence that counts for the confidence in a stack, and how many of it are needed. */
+/** The kinds of evidence that count for the confidence in a diagnosis of a stack. */
 const STACK_EVIDENCE = [
   'retained_log_services',
   'metrics_history',
@@ -28,7 +28,7 @@ const LIKELY = { service: 3, stack: 2 };
 
 export interface BundleRequest {
   readonly scope: DiagnosisScope;
-  /** Of a service. */
+  /** Given for the scope `service` alone. */
   readonly processName?: string;
   readonly question: string;
   readonly preset: string;
@@ -39,7 +39,7 @@ export interface BundleRequest {
   readonly maxLogScanMb: number;
   readonly maxDocsChars: number;
   readonly maxServices: number;
-  /** Fires when nobody waits any more. */
+  /** Aborts when the client no longer waits. */
   readonly signal: AbortSignal;
 }
 

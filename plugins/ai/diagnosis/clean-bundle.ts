@@ -1,17 +1,17 @@
-// Masks secrets in a whole bundle and brings it to its size; it may be so large that a thread does both.
+// Masks secrets in a whole bundle and makes it fit its limit of size. For a large bundle a thread does both.
 import { readText } from '#kit/text-thread';
 import { turnWithTime } from '#kit/turns';
 import { redactText } from '../redaction/secret-text.ts';
 import { redactValue } from '../redaction/secret-value.ts';
 import { fitBundle } from './size-limit.ts';
 
-/** Parts of a bundle in which places in the file system are masked as well. */
+/** Members of a bundle in which paths of the file system are masked as well. */
 const HIDES_PATHS = new Set(['database_health', 'native_diagnostics']);
 
 interface CleanOptions {
-  /** Values that are secret wherever they stand. */
+  /** Values to mask wherever they occur. */
   readonly known: readonly string[];
-  /** Limit of its JSON text. */
+  /** Limit of the bundle's JSON text. */
   readonly maxChars: number;
 }
 
@@ -21,7 +21,7 @@ export async function cleanBundle(
   options: CleanOptions,
 ): Promise<Record<string, unknown>> {
   const members: string[] = [];
-  // The text of all members at once would hold the event loop.
+  // Making the text of all members at once would block the event loop.
   for (const [name, value] of Object.entries(bundle)) {
     await turnWithTime();
     const text = JSON.stringify(value);

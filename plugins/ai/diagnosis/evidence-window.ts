@@ -1,4 +1,4 @@
-// Which span of time a diagnosis looks at, and with which it is compared.
+// Chooses the span of time that a diagnosis looks at, and the span that it is compared with.
 
 import { isObject } from '#kit/plain-object';
 import { utcTime } from '#kit/utc-time';
@@ -18,7 +18,7 @@ export interface WindowRequest {
   readonly nowMs: number;
 }
 
-/** The window with the change at which it begins; that is null for a window that does not begin at one. */
+/** The window, and as `boundary` the change at which it begins; null when it does not begin at a change. */
 export async function evidenceWindow(
   ledger: Pick<ChangeLedger, 'list'>,
   { hours, comparison, scope, targets, nowMs }: WindowRequest,
@@ -60,7 +60,7 @@ export function windowToWire({
   };
 }
 
-/** The newest change that concerns what is looked at. Changes of the assistant itself concern no service. */
+/** The newest change that concerns the targets. Changes of the assistant's own settings concern no service. */
 async function boundaryOf(
   ledger: Pick<ChangeLedger, 'list'>,
   scope: DiagnosisScope,

@@ -1,11 +1,11 @@
-// Asks every source of evidence, stage by stage. A source that fails or is late costs its own members and nothing else.
+// Asks every source of evidence, stage by stage. If a source fails or is late, only its own members are missing.
 import type { ContributionList, Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { turnWithTime } from '#kit/turns';
 import type { Evidence, EvidenceRequest, EvidenceSource, Recommendation } from '../contract.ts';
 
 const DEFAULT_DEADLINE_MS = 20_000;
-/** All sources together. */
+/** Deadline of all sources together. */
 const TOTAL_MS = 60_000;
 
 export interface Gathered {
@@ -16,7 +16,7 @@ export interface Gathered {
 
 interface Answer {
   readonly evidence?: Evidence | undefined;
-  /** Why there is none. */
+  /** Why there is no evidence. */
   readonly fault?: { readonly reason: string; readonly isLate: boolean };
 }
 

@@ -1,4 +1,5 @@
-// What the assistant knows of the product and of how its services work together, from the file that ships with it.
+// What the assistant knows about the product and how its services work together, from the file `assistant.json` of the
+// templates.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -25,7 +26,7 @@ const factsSchema = z.strictObject({
 
 type Facts = z.output<typeof factsSchema>;
 
-/** Members of bundles that hold for every stack. */
+/** The members of a bundle that are the same for every stack. */
 export interface ProductFacts {
   readonly product: Facts['product'];
   readonly catalog: {
@@ -49,7 +50,7 @@ export interface ProductFacts {
   };
 }
 
-/** Names are those of the templates. Rejects when the file cannot be read. */
+/** Services are named as in their templates. Rejects when the file cannot be read. */
 export async function productFacts(host: Host): Promise<ProductFacts> {
   const text = await readFile(path.join(host.paths.templatesDir, 'assistant.json'), 'utf8');
   const { product, catalog, rules } = factsSchema.parse(JSON.parse(text));

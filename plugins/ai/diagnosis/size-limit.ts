@@ -1,4 +1,4 @@
-// Makes a bundle smaller, step by step, until it fits: what explains least goes first, and what was left out is said.
+// Makes a bundle smaller, step by step, until it fits. What explains least goes first, and notes say what was left out.
 import { isObject } from '#kit/plain-object';
 
 type Bundle = Record<string, unknown>;
@@ -9,14 +9,14 @@ const EXCERPTS = 10;
 const CHANGES = 20;
 const NOTE = 'Left out because the bundle would be too large.';
 
-/** Text that is cut ends so. */
+/** Cuts a text that is too long, and says at its end how much is missing. */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const kept = safeSlice(text, maxChars);
   return `${kept}\n[TRUNCATED ${text.length - kept.length} chars]`;
 }
 
-/** The bundle, or a copy that is made smaller until its JSON text has `maxChars` at most, or no step is left. */
+/** The bundle, or a copy made smaller until its JSON text has at most `maxChars` characters or no step is left. */
 export function fitBundle(bundle: Readonly<Bundle>, maxChars: number): Bundle {
   let fitting: Bundle = { ...bundle };
   const lengthOf = lengths();
@@ -27,7 +27,7 @@ export function fitBundle(bundle: Readonly<Bundle>, maxChars: number): Bundle {
   return fitting;
 }
 
-/** How long the JSON text of a bundle is; what stays the same in the next one is not made into text again. */
+/** Measures the JSON text of bundles. A member that is unchanged in the next bundle is not made into text again. */
 function lengths(): (bundle: Bundle) => number {
   const known = new Map<string, { readonly value: unknown; readonly length: number }>();
   const ofMember = ([name, value]: [string, unknown]): number => {
@@ -50,7 +50,7 @@ const STEPS: readonly ((bundle: Bundle) => Bundle)[] = [
   bundle => without(bundle, ['dependency_graph', 'service_config', 'service_configs']),
   bundle =>
     changed(bundle, 'change_history', history => (Array.isArray(history) ? history.slice(0, CHANGES) : history)),
-  // What a hostile service wrote can be as large as it likes anywhere.
+  // A hostile service can make any of its members as large as it likes.
   bundle => without(bundle, ['logs', 'log_analysis', 'native_diagnostics', 'database_health', 'change_history']),
 ];
 
@@ -82,7 +82,7 @@ function shortLogs(logs: unknown, maxChars: number): unknown {
   return Object.fromEntries(Object.entries(logs).map(([name, log]) => [name, shortLogs(log, maxChars)]));
 }
 
-/** The end, because it is newer. */
+/** Keeps the end of the text, because it is newer. */
 function lastChars(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `[TRUNCATED ${text.length - maxChars} chars]\n${text.slice(-maxChars)}`;
 }
@@ -106,7 +106,7 @@ function shortAnalysis(analysis: Record<string, unknown>): Record<string, unknow
   };
 }
 
-/** Not between the halves of one character. */
+/** Cuts a text, but not within a surrogate pair. */
 function safeSlice(text: string, maxChars: number): string {
   const isHalf = /[\ud800-\udbff]/.test(text.charAt(maxChars - 1));
   return text.slice(0, isHalf ? maxChars - 1 : maxChars);

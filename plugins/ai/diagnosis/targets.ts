@@ -1,11 +1,11 @@
-// Which processes a diagnosis is about, and whose logs it reads.
+// Chooses the processes that a diagnosis is about, and the ones whose logs it reads.
 import type { Host, NamedBlock } from '#core';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../../process/contract.ts';
 import type { EvidenceTarget } from '../contract.ts';
 
 const MAX_LOG_TARGETS = 12;
-/** Questions with one of these are about services that are well, too. */
+/** A question with one of these words also asks about services that are well. */
 const GENERAL = ['performance', 'running', 'health', 'optimiz', 'change'];
 
 /** Throws a Problem 404 when there is no such process. */
@@ -21,7 +21,10 @@ export function stackTargets(host: Host): EvidenceTarget[] {
   return blocks.filter(({ isHost }) => !isHost).map(block => targetOf(host, block));
 }
 
-/** Those that the question names, then those that are not well; for general questions also others. */
+/**
+ * The targets that the question names, then those that are not well, and for general questions all others that are
+ * enabled.
+ */
 export function logTargets(targets: readonly EvidenceTarget[], question: string): EvidenceTarget[] {
   const asked = ` ${wordsOf(question)} `;
   const isNamed = ({ processName, configKey, path }: EvidenceTarget): boolean =>
@@ -52,7 +55,7 @@ function targetOf(host: Host, { processName, path, configKey, block }: NamedBloc
   };
 }
 
-/** In lower case, with one blank between words. */
+/** The words of a text in lower case, with one blank between them. */
 function wordsOf(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 }

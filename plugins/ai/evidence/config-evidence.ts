@@ -1,4 +1,4 @@
-// The evidence of configurations: the blocks of services, without secrets.
+// Evidence from the configuration: the blocks of services, without secrets.
 import type { Host } from '#core';
 import type { Evidence, EvidenceRequest } from '../contract.ts';
 

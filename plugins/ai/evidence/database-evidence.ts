@@ -1,11 +1,11 @@
-// The evidence of databases: how much those of a service suffer, as it was last found, without another look.
+// Evidence from database health: the pressure on the databases of a service by the newest sample, without a new check.
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import type {} from '../../metrics/contract.ts';
 import type { Evidence, EvidenceRequest } from '../contract.ts';
 import { redactValue } from '../redaction/secret-value.ts';
 
-/** A sample may be so old; it holds what was found before it. */
+/** How old a sample may be. */
 const MAX_AGE_MS = 60_000;
 
 export async function collectDatabaseHealth(
@@ -20,7 +20,7 @@ export async function collectDatabaseHealth(
   return { members: { database_health: health }, coverage: { database_health: true } };
 }
 
-/** Places are masked. undefined for a service without a monitored database. */
+/** Paths are masked. undefined for a service without a monitored database. */
 export async function healthOf(host: Host, processName: string): Promise<Record<string, unknown> | undefined> {
   const sampler = host.find('metrics.sampler');
   const sample = sampler?.newest() ?? (await sampler?.sample(MAX_AGE_MS));

@@ -1,5 +1,5 @@
-// The evidence of documentation: the shipped pages that fit what was asked and found, and what the template says of the
-// service.
+// Evidence from the documentation: the shipped pages that fit the question and the other evidence, and what the
+// template says about the service.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Host } from '#core';
@@ -11,23 +11,23 @@ const MAX_SOURCES = 6;
 const OWN_SCORE = 80;
 const KEYWORD_SCORE = 10;
 const PATH_SCORE = 2;
-/** Of each part of a bundle so many characters count. */
+/** How many characters of each member of the bundle are compared with the pages. */
 const PART_CHARS = 4_000;
 const MIN_SOURCE_CHARS = 1_200;
 const INDEX = 'index.md';
 
 interface Page {
   readonly title: string;
-  /** Below the directory of the pages. */
+  /** Path below the directory of the pages. */
   readonly path: string;
   readonly url: string | null;
   readonly keywords: readonly string[];
   readonly text: string;
-  /** What it has before anything is found. */
+  /** The score of the page before any word is found. */
   readonly score: number;
 }
 
-/** They ship with the product, and do not change while it runs. */
+/** The pages ship with the product and do not change while it runs. */
 let shipped: Promise<readonly Page[]> | undefined;
 
 export async function collectDocs(host: Host, request: EvidenceRequest): Promise<Evidence> {
@@ -69,7 +69,7 @@ function pageOf(name: string, text: string): Page {
   return { title, path: name, url: null, keywords, text: text.slice(whole.length).trim(), score: 0 };
 }
 
-/** What the templates say of the service, or of those of a stack that are not well. */
+/** A page for the service, or for each log target of a stack, from its template. */
 function ownPages(host: Host, { scope, targets, logTargets }: EvidenceRequest): Page[] {
   const keys = new Set((scope === 'service' ? targets : logTargets).map(({ configKey }) => configKey));
   return [...keys].flatMap((key): Page[] => {
@@ -89,7 +89,7 @@ function ownPages(host: Host, { scope, targets, logTargets }: EvidenceRequest): 
   });
 }
 
-/** In lower case. */
+/** The text, in lower case, that pages are compared with: the target, the question and the other evidence. */
 async function haystackOf({ scope, targets, question, gathered }: EvidenceRequest): Promise<string> {
   const { stack_summary: summary, processes, logs, log_analysis: analysis, service_status: status } = gathered;
   const [target] = scope === 'service' ? targets : [];
@@ -107,7 +107,7 @@ function scoreOf({ keywords, path: place, score }: Page, found: string): number 
   return score + hits * KEYWORD_SCORE + words * PATH_SCORE;
 }
 
-/** The section whose words are found most often comes first. */
+/** The text of a page, beginning with the section of which most words are found. */
 function excerptOf({ text }: Page, found: string): string {
   const sections = text.split(/\n(?=## )/);
   const hitsOf = (section: string): number =>

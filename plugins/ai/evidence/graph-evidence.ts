@@ -1,4 +1,4 @@
-// The evidence of dependencies: which process needs which.
+// Evidence from the dependency graph: which process needs which.
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import type {} from '../../dependency-graph/contract.ts';
@@ -22,7 +22,7 @@ async function ofService(host: Host, { targets: [target] }: EvidenceRequest): Pr
   }
 }
 
-/** What the graphs of all enabled services say together. */
+/** The graphs of all enabled services, merged into one. */
 async function ofStack(host: Host, { targets, signal }: EvidenceRequest): Promise<Evidence | undefined> {
   const graph = host.find('dependency.graph');
   if (graph === undefined) return undefined;

@@ -1,4 +1,4 @@
-// The evidence of services themselves: what their own files tell to those collectors that plugins contribute.
+// Evidence from the services' own files, read by the collectors that plugins contribute.
 import type { Host } from '#core';
 import type { Evidence, EvidenceRequest, EvidenceTarget } from '../contract.ts';
 import { collectorOf, matchedLines } from '../logs/matched-lines.ts';

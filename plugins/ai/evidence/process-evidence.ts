@@ -1,4 +1,4 @@
-// The evidence of processes: which there are, and how they are.
+// Evidence from the supervisor: which processes there are, and their states.
 import type { Host } from '#core';
 import { utcTime } from '#kit/utc-time';
 import type {} from '../../process/contract.ts';
@@ -21,7 +21,7 @@ export async function collectProcesses(host: Host, request: EvidenceRequest): Pr
   };
 }
 
-/** How many services of a stack are well, and which are not. */
+/** How many services of a stack are in which state, and which need attention. */
 export async function collectSummary(host: Host, request: EvidenceRequest): Promise<Evidence | undefined> {
   if (request.scope === 'service') return undefined;
   const { targets } = request;
@@ -53,7 +53,7 @@ export async function collectSummary(host: Host, request: EvidenceRequest): Prom
   };
 }
 
-/** The state of the one service, and of its restarts. */
+/** The state of the one service and its restarts. */
 export async function collectStatus(
   host: Host,
   { scope, targets: [target] }: EvidenceRequest,

@@ -1,4 +1,4 @@
-// The evidence of metrics: what processes used in the window and before, from one read of the history.
+// Evidence from metrics: what processes used in the window and in the baseline, from one read of the history.
 import type { Host } from '#core';
 import { utcTime } from '#kit/utc-time';
 import type { NumberSummary, ProcessUsageSummary, SpanUsage } from '../../metrics-history/contract.ts';
@@ -6,7 +6,7 @@ import type { Evidence, EvidenceRequest, TimeSpan } from '../contract.ts';
 
 const MS_PER_S = 1_000;
 
-/** What `changes` of a service compares. */
+/** The values that the member `changes` of a service compares. */
 const COMPARED = {
   cpu_percent_average_percent: (usage: ProcessUsageSummary) => usage.cpuPercent?.average,
   rss_bytes_average_percent: (usage: ProcessUsageSummary) => usage.rssBytes?.average,
@@ -42,7 +42,7 @@ function evidenceOf({ scope, targets }: EvidenceRequest, now: SpanUsage, before:
   return { members: { runtime_metrics: members }, coverage: { metrics_history: available } };
 }
 
-/** undefined for a process that the window does not know. */
+/** undefined for a process without samples in the window. */
 function usageOf(processName: string, now: SpanUsage, before: SpanUsage | undefined) {
   const current = ofProcess(now, processName);
   if (current === undefined) return undefined;
@@ -80,7 +80,7 @@ function statsOf(summary: NumberSummary | null): Record<string, number | null> {
   return Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, rounded(value)]));
 }
 
-/** In percent; a change from nothing has no percentage. */
+/** Changes in percent; a change from 0 has no percentage and is left out. */
 function changesOf(current: ProcessUsageSummary, baseline: ProcessUsageSummary): Record<string, number> {
   const changes: Record<string, number> = {};
   for (const [name, numberOf] of Object.entries(COMPARED)) {

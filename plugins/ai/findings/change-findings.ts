@@ -1,13 +1,13 @@
-// What changes before a fault give reason to look into.
+// Findings from recorded changes: a key that was changed while a key is refused.
 import { isObject } from '#kit/plain-object';
 import type { Finding } from './finding.ts';
 
 const KEY_WEIGHT = 96;
 const MASK = '[REDACTED]';
-/** Causes that a changed key explains. */
+/** Findings that a changed key may explain. */
 const REFUSALS = ['key-refused', 'database-login-refused'];
 
-/** `history` is the member `change_history`, `found` what else was found. */
+/** `history` is the member `change_history`; `found` are the other findings. */
 export function changeFindings(history: unknown, found: readonly Finding[]): Finding[] {
   const refusal = found.find(({ id }) => REFUSALS.includes(id));
   if (refusal === undefined || !Array.isArray(history)) return [];

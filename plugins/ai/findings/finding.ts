@@ -1,24 +1,24 @@
-// One thing that an owner may look into, found by rules from what a diagnosis rests on.
+// A finding is one thing that the owner may look into, found by rules in the evidence of a diagnosis.
 import type { Recommendation } from '../contract.ts';
 
 export interface Finding {
-  /** Findings with the same id are one. */
+  /** Findings with the same id become one recommendation. */
   readonly id: string;
   readonly title: string;
   readonly risk?: Recommendation['risk'];
   readonly action?: Recommendation['action'];
   /** What was measured or read. */
   readonly facts: string;
-  /** What an owner may do; one sentence. */
+  /** What the owner may do, in one sentence. */
   readonly advice: string;
-  /** How much it explains, from 0 to 100; the highest comes first. */
+  /** How much the finding explains, from 0 to 100. The highest comes first. */
   readonly weight: number;
 }
 
 const MAX_FACTS = 5;
 const MAX_REASON_CHARS = 1_200;
 
-/** In their order, each id once. */
+/** One recommendation for each id, the highest weight first. */
 export function recommendationsOf(findings: readonly Finding[]): Recommendation[] {
   const byId = new Map<string, Finding[]>();
   for (const finding of findings) byId.set(finding.id, [...(byId.get(finding.id) ?? []), finding]);

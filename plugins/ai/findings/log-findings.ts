@@ -1,10 +1,10 @@
-// What the analysis of logs gives reason to look into.
+// Findings from the analysis of logs.
 import { isObject } from '#kit/plain-object';
 import { knownCause } from '../logs/known-causes.ts';
 import type { Finding } from './finding.ts';
 
 const CAUSE_WEIGHT = 90;
-/** A cause that lines of information state alone explains less. */
+/** The weight of a cause that is stated only by lines below the level of a warning. */
 const MILD_WEIGHT = 55;
 const NEW_ERRORS_WEIGHT = 20;
 const RESTART_WEIGHT = 45;
@@ -13,7 +13,7 @@ const MIN_RESTARTS = 3;
 const QUOTED_CHARS = 240;
 const HOUR_S = 3_600;
 
-/** `analysis` is that of one log. */
+/** `analysis` is the analysis of one log. */
 export function logFindings(processName: string, analysis: unknown): Finding[] {
   if (!isObject(analysis) || !isObject(analysis.coverage)) return [];
   return [
@@ -83,7 +83,7 @@ function restarts(processName: string, count: unknown): Finding[] {
   return [restartLoop(`The log of ${processName} tells of ${count} starts in this window.`, RESTART_WEIGHT)];
 }
 
-/** The same whoever finds it. */
+/** The finding of a restart loop, which logs and the supervisor share. */
 export function restartLoop(facts: string, weight: number): Finding {
   return {
     id: 'review-restart-loop',

@@ -1,4 +1,4 @@
-// What numbers give reason to look into: those of the machine, of processes and of databases.
+// Findings from measured values of the machine, of processes and of databases.
 import { isObject } from '#kit/plain-object';
 import type { Sample } from '../../metrics/contract.ts';
 import { knownCause } from '../logs/known-causes.ts';
@@ -13,10 +13,10 @@ const PRESSURE_WEIGHT = 48;
 const CPU_INCREASE_PERCENT = 25;
 const MIN_SAMPLES = 10;
 const MIN_CPU_PERCENT = 1;
-/** Of database health. The others tell that all is well, or that nothing is known. */
+/** Levels of database health that are a finding. The other levels mean that all is well or nothing is known. */
 const RAISED_PRESSURES = ['moderate', 'high', 'critical'];
 
-/** Of the newest sample of the machine. */
+/** Findings from the newest sample of the machine. */
 export function machineFindings({ system }: Sample): Finding[] {
   const full = system.fileSystems.flatMap(({ path, space, inodes }): Finding[] => [
     ...fullDisk('disk-full', path, space.percent, ''),
@@ -43,7 +43,7 @@ function fullDisk(id: string, path: string, percent: number | null, what: string
   return [{ id, title: cause.title, risk: 'medium', facts, advice: cause.advice, weight: FULL_WEIGHT }];
 }
 
-/** `metrics` are those of one process. */
+/** `metrics` are the metrics of one process. */
 export function usageFindings(processName: string, metrics: unknown): Finding[] {
   if (!isObject(metrics) || !isObject(metrics.changes)) return [];
   const { cpu_percent_average_percent: increase } = metrics.changes;
@@ -69,7 +69,7 @@ function cpuOf(usage: unknown): { readonly samples: number; readonly average: nu
   return typeof samples === 'number' && typeof average === 'number' ? { samples, average } : undefined;
 }
 
-/** `health` is that of the databases of one process. */
+/** `health` is the health of the databases of one process. */
 export function databaseFindings(processName: string, health: unknown): Finding[] {
   if (!isObject(health) || !RAISED_PRESSURES.includes(String(health.pressure))) return [];
   const reasons = (Array.isArray(health.reasons) ? health.reasons : []).filter(reason => typeof reason === 'string');

@@ -1,4 +1,4 @@
-// What the states of processes give reason to look into.
+// Findings from the states of processes.
 import type { RestartReport } from '../../auto-restart/contract.ts';
 import type { HealthReport, ProcessSnapshot } from '../../process/contract.ts';
 import { causeOf, knownCause } from '../logs/known-causes.ts';

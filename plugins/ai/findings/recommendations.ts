@@ -1,4 +1,4 @@
-// The recommendations of a diagnosis: what rules find in everything that was gathered before, what explains most first.
+// The recommendations of a diagnosis: what rules find in all evidence gathered before, the most important first.
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import { turnWithTime } from '#kit/turns';
@@ -18,7 +18,7 @@ type Looked = Pick<EvidenceRequest, 'scope' | 'switches' | 'gathered'>;
 const UNKNOWN_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
 
 export async function collectRecommendations(host: Host, request: EvidenceRequest): Promise<Evidence | undefined> {
-  // Members are read once: each reading of what another plugin gives looks through all of it.
+  // Each member is read only once here, because a read of what another plugin gave checks all of it.
   const { scope, switches, targets, gathered, signal } = request;
   const looked: Looked = { scope, switches, gathered };
   const ofTargets: Finding[] = [];
@@ -47,7 +47,7 @@ async function targetFindings(host: Host, looked: Looked, { processName }: Evide
   ];
 }
 
-/** In a stack a member has a part for each process. */
+/** The part of a member for one process. In a stack, a member has a part for each process. */
 function ofProcess({ scope }: Looked, member: unknown, processName: string): unknown {
   if (scope === 'service') return member;
   return isObject(member) && Object.hasOwn(member, processName) ? member[processName] : undefined;

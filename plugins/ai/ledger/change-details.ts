@@ -1,4 +1,4 @@
-// What a change of a configuration changed: values before and after by their paths, without secrets.
+// The details of a configuration change: values before and after by their paths, without secrets.
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
 import { MASK, redactText } from '../redaction/secret-text.ts';
@@ -7,14 +7,14 @@ import { isSecretMember, redactValue } from '../redaction/secret-value.ts';
 interface ValueChange {
   /** Dotted. */
   readonly path: string;
-  /** undefined where there was none. */
+  /** undefined when there was no value. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
 export interface ChangeDetails {
   readonly changes: readonly ValueChange[];
-  /** Whether there are more than those. */
+  /** Whether there are more changes than those listed. */
   readonly truncated: boolean;
   readonly total_changes: number;
 }
@@ -24,16 +24,14 @@ const MAX_VALUE_CHARS = 500;
 const MAX_DEPTH = 100;
 
 /**
- * The same values without what their schemas call secret, as the names alone do not tell of a URL that holds a token.
+ * The same values without what their schemas call secret, because a name alone does not show that a URL holds a token.
  */
 export interface OpenSides {
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/**
- * What differs, only at these dotted paths where some are given; undefined when nothing does. Lists are one value each.
- */
+/** The differences, only at the dotted `paths` if given; undefined when there are none. A list counts as one value. */
 export function changeDetails(
   before: unknown,
   after: unknown,
@@ -58,7 +56,7 @@ interface Difference {
   readonly now: unknown;
 }
 
-/** What is the same object on both sides is not looked at. */
+/** An object that is identical on both sides is not looked into. */
 function compare(old: unknown, now: unknown, path: readonly string[], isSecret: boolean, found: Difference[]): void {
   if (old === now) return;
   if ((isParent(old) || isParent(now)) && path.length < MAX_DEPTH) {
@@ -72,7 +70,7 @@ function compare(old: unknown, now: unknown, path: readonly string[], isSecret: 
   } else if (JSON.stringify(old) !== JSON.stringify(now)) found.push({ path, isSecret, old, now });
 }
 
-/** Whether the place is one of the paths, or lies in one or above it. */
+/** Whether the place is one of the paths, or below or above one. */
 function isAt(place: string, paths: readonly string[]): boolean {
   return paths.some(path => path === place || place.startsWith(`${path}.`) || path.startsWith(`${place}.`));
 }
@@ -85,7 +83,7 @@ function own(members: Readonly<Record<string, unknown>>, name: string): unknown 
   return Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
-/** `open` is undefined where the value is left out of what everybody may see. */
+/** The value as it is shown. `open` is undefined when a schema calls the value secret. */
 function shownOf(value: unknown, open: unknown, isSecret: boolean): unknown {
   if ((isSecret || open === undefined) && isFilled(value)) return MASK;
   const clean = redactValue(open === undefined ? value : open);

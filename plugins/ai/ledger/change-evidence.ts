@@ -1,4 +1,4 @@
-// The evidence of changes: what was changed, started and stopped since the time that the window is compared with.
+// Evidence from the ledger: what was changed, started and stopped since the beginning of the baseline or of the window.
 import type { Evidence, EvidenceRequest } from '../contract.ts';
 import type { ChangeLedger } from './change-ledger.ts';
 

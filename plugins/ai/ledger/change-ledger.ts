@@ -1,5 +1,5 @@
 // The ledger of changes: what was changed, started and stopped through this host, so that a diagnosis can tell what
-// came before a fault. It is a help and never in the way: what cannot be written is left out.
+// came before a fault. The ledger never hinders a change: an event that cannot be written is left out.
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { Database, Host } from '#core';
@@ -23,11 +23,11 @@ type LedgerEventType =
 
 export interface LedgerEvent {
   readonly type: LedgerEventType;
-  /** Who caused it, for example `dumb_config` or `operator_action`. */
+  /** What caused the event, for example `dumb_config` or `operator_action`. */
   readonly source: string;
-  /** null for what concerns the whole. */
+  /** null for an event that concerns no single process. */
   readonly processName: string | null;
-  /** Whether somebody who was logged in caused it. */
+  /** Whether a user who was logged in caused the event. */
   readonly isAuthenticated: boolean;
   readonly summary: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ export interface LedgerEntry {
 }
 
 export interface LedgerQuery {
-  /** With a name also what concerns the whole. */
+  /** Events of this process, and those that concern no single process. Default: all events. */
   readonly processName?: string;
   readonly fromMs?: number;
   readonly beforeMs?: number;
@@ -66,7 +66,7 @@ const PRUNE_MS = 3_600_000;
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 1_000;
 const MS_PER_S = 1_000;
-/** Events that wait for the thread; more are left out. */
+/** How many events may wait for the thread; further ones are left out. */
 const MAX_WAITING = 1_000;
 
 export class ChangeLedger {
@@ -74,7 +74,7 @@ export class ChangeLedger {
   readonly #database: Database<typeof Statements>;
   #place: Promise<Stats> | undefined;
   readonly #writes = new Set<Promise<void>>();
-  /** Events that were left out since one was written. */
+  /** Events that failed to be written since the last one that was written. */
   #missing = 0;
   #fault: string | null = null;
 
@@ -90,7 +90,7 @@ export class ChangeLedger {
     host.every(PRUNE_MS, () => this.#prune());
   }
 
-  /** Why the last event was left out; null where it was written. */
+  /** Why the last event could not be written; null when it was written. */
   get fault(): string | null {
     return this.#fault;
   }
@@ -104,7 +104,7 @@ export class ChangeLedger {
     this.#writes.delete(write);
   }
 
-  /** Waits, before the database is closed, for what was recorded; only a disk that does not answer is left behind. */
+  /** Waits for recorded events before the database is closed, but not for a disk that does not answer. */
   async finish(): Promise<void> {
     await endedOrLate(Promise.all(this.#writes), FINISH_MS);
   }
@@ -122,7 +122,7 @@ export class ChangeLedger {
     }
   }
 
-  /** Once for all that follow each other. */
+  /** Warns once for a series of failures. */
   #tell(error: unknown): void {
     const { log, signal } = this.#host;
     this.#missing += 1;
@@ -154,7 +154,7 @@ export class ChangeLedger {
     }
   }
 
-  /** Makes the directory and the file with modes of their own, once. */
+  /** Makes the directory and the file, once, with private modes. */
   #ready(): Promise<Stats> {
     this.#place ??= this.#make().catch((error: unknown) => {
       this.#place = undefined;
@@ -194,7 +194,7 @@ function entryOf({ id, at, process_name, event_type, source, actor, summary, det
   };
 }
 
-/** Another program may have written the row. */
+/** An empty object when the text is not JSON, because another program may have written the row. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

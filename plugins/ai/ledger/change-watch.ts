@@ -6,13 +6,13 @@ import type {} from '../../updates/contract.ts';
 import type { ChangeLedger, LedgerEvent } from './change-ledger.ts';
 
 const OWN_SECTION = 'dumb.ai';
-/** Who changes the file beside this host. */
+/** The actor of changes that were made in the file itself. */
 const FILE_ACTOR = 'file';
 const OPEN_ACTOR = 'api';
-/** Who brings blocks into the configuration. */
+/** The actor of changes that plugins bring into the configuration. */
 const PLUGINS_ACTOR = 'plugins';
 
-/** What a start was caused by, as the ledger calls it. */
+/** The source of a start in the ledger, by its trigger. */
 const START_SOURCES: Readonly<Record<Exclude<StartTrigger, 'boot'>, string>> = {
   config: 'operator_action',
   schedule: 'schedule',
@@ -28,7 +28,7 @@ export class ChangeWatch {
   readonly #ledger: ChangeLedger;
   #root: Readonly<Record<string, unknown>>;
   #processNames: ReadonlySet<string>;
-  /** Under which source changes of the assistant's own settings are written at present. */
+  /** The source under which changes of the assistant's own settings are written at present. */
   #ownSource = 'ai_settings';
 
   constructor(host: Host, ledger: ChangeLedger) {
@@ -45,7 +45,7 @@ export class ChangeWatch {
       });
     });
     host.on('service_start', ({ data: { processName, trigger } }) => {
-      // What a boot starts is no change.
+      // A start by the boot is not a change.
       if (trigger === 'boot') return;
       const type = trigger === 'restart' ? 'service_restart' : 'service_start';
       const source = START_SOURCES[trigger];
@@ -81,7 +81,7 @@ export class ChangeWatch {
     });
   }
 
-  /** Runs `change`, whose changes of the assistant's settings are written under this source. */
+  /** Runs `change`; its changes of the assistant's settings are written under this source. */
   async as<Value>(source: string, change: () => Promise<Value>): Promise<Value> {
     const before = this.#ownSource;
     this.#ownSource = source;
@@ -95,7 +95,7 @@ export class ChangeWatch {
   #configChanged({ paths, processName, actor, persisted }: ConfigChange): void {
     const store = this.#host.use('config.store');
     const [before, after] = [this.#root, store.root()];
-    // By the schemas of now: one that came after this plugin may be the first to call a member secret.
+    // Read with the present schemas, because a schema that was added after this plugin may call a member secret.
     const open = { before: this.#withoutSecrets(paths, before), after: this.#withoutSecrets(paths, after) };
     this.#root = after;
     const isOwn = paths.every(changed => changed === OWN_SECTION || changed.startsWith(`${OWN_SECTION}.`));
@@ -118,14 +118,14 @@ export class ChangeWatch {
     });
   }
 
-  /** The parts of the configuration in which these dotted paths lie. */
+  /** The top-level parts of the configuration in which these dotted paths lie, without secrets. */
   #withoutSecrets(paths: readonly string[], root: Readonly<Record<string, unknown>>): Record<string, unknown> {
     const store = this.#host.use('config.store');
     const parts = new Set(paths.map(changed => changed.split('.', 1)[0] ?? ''));
     return Object.fromEntries([...parts].map(part => [part, store.withoutSecrets([part], root)]));
   }
 
-  /** A service is removed where its block is taken out of the configuration. */
+  /** Records services whose block was removed from the configuration. */
   #noteRemovals(isAuthenticated: boolean): void {
     const before = this.#processNames;
     this.#processNames = processNamesOf(this.#host);

@@ -1,4 +1,4 @@
-// The row of an event: its texts and details without secrets, within their limits.
+// Makes the row of an event: its texts and details without secrets, within their limits.
 import { redactText } from '../redaction/secret-text.ts';
 import { redactValue } from '../redaction/secret-value.ts';
 import { changeDetails, type OpenSides } from './change-details.ts';
@@ -7,7 +7,7 @@ import type { NewLedgerRow } from './ledger-statements.ts';
 
 const MAX_SUMMARY_CHARS = 1_000;
 const MAX_DETAILS_BYTES = 64 * 1024;
-/** Of a change of a configuration, in its summary. */
+/** How many paths the summary of a configuration change names. */
 const NAMED_PATHS = 5;
 const MS_PER_S = 1_000;
 
@@ -40,7 +40,7 @@ export function configChange(
   };
 }
 
-/** The same of the configuration file of a service, whose values are unknown where it could not be read. */
+/** The same for the configuration file of a service. Values that could not be read are undefined. */
 export function fileChange(
   processName: string,
   before: unknown,

@@ -8,7 +8,7 @@ const MAX_ROWS = 20_000;
 export interface LedgerRow {
   readonly id: number;
   readonly at: number;
-  /** null for what concerns the whole. */
+  /** null for an event that concerns no single process. */
   readonly process_name: string | null;
   readonly event_type: string;
   readonly source: string;
@@ -19,7 +19,7 @@ export interface LedgerRow {
 
 export type NewLedgerRow = Omit<LedgerRow, 'id'>;
 
-/** The form of an earlier program, whose file is used as it is found. */
+/** The schema of an earlier program, whose file is used as it is. */
 export const migrations: readonly Migration[] = [
   `CREATE TABLE IF NOT EXISTS diagnostic_events (
      id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, process_name TEXT, event_type TEXT NOT NULL,
@@ -37,7 +37,7 @@ export function add(db: SqliteDatabase, row: NewLedgerRow): void {
 }
 
 export interface LedgerQuery {
-  /** With a name also what concerns the whole. */
+  /** Events of this process, and those that concern no single process; null for all events. */
   readonly processName: string | null;
   readonly from: number;
   readonly before: number;
@@ -46,7 +46,7 @@ export interface LedgerQuery {
   readonly eventType: string | null;
 }
 
-/** The newest first. */
+/** Lists events, the newest first. */
 export function list(db: SqliteDatabase, query: LedgerQuery): LedgerRow[] {
   const { processName, from, before, limit, eventType } = query;
   return prepared(
@@ -58,7 +58,7 @@ export function list(db: SqliteDatabase, query: LedgerQuery): LedgerRow[] {
   ).all(from, before, processName, processName, eventType, eventType, limit) as LedgerRow[];
 }
 
-/** Removes what is too old or too much; how many rows that were. */
+/** Removes rows that are too old or too many, and gives their number. */
 export function prune(db: SqliteDatabase, { now }: { readonly now: number }): number {
   const old = prepared(db, 'DELETE FROM diagnostic_events WHERE at < ?').run(now - MAX_AGE_S).changes;
   const beyond = prepared(db, 'SELECT id FROM diagnostic_events ORDER BY id DESC LIMIT 1 OFFSET ?')

@@ -1,19 +1,19 @@
-// What lines of logs say about causes that are known, whatever service writes them. A cause is a fact that a line
-// states, not a guess; the first that fits a line counts.
+// Known causes of faults that log lines of any service state. A cause is a fact that a line states, not a guess; the
+// first cause that fits a line counts.
 
 export interface KnownCause {
   readonly id: string;
   readonly title: string;
-  /** What an owner may do; one sentence. */
+  /** What the owner may do, in one sentence. */
   readonly advice: string;
-  /** In lower case: without one of these the pattern matches nothing. */
+  /** Words in lower case, without one of which the pattern cannot match. */
   readonly words: readonly string[];
   readonly pattern: RegExp;
-  /** How many lines must say it, because services recover from fewer. Default 1. */
+  /** How many lines must state the cause; services recover from fewer. Default 1. */
   readonly least?: number;
 }
 
-/** The more a cause explains, the further up it stands. */
+/** Sorted by how much a cause explains, most first. */
 export const KNOWN_CAUSES: readonly KnownCause[] = [
   {
     id: 'disk-full',
@@ -437,12 +437,12 @@ export const KNOWN_CAUSES: readonly KnownCause[] = [
 
 const BY_ID = new Map(KNOWN_CAUSES.map((cause, rank) => [cause.id, { cause, rank }]));
 
-/** The cause that a text states; undefined where it states none that is known. */
+/** The cause that a text states; undefined when it states no known one. */
 export function causeOf(text: string): KnownCause | undefined {
   return KNOWN_CAUSES.find(({ pattern }) => pattern.test(text));
 }
 
-/** undefined for an id that is none. */
+/** undefined for an unknown id. */
 export function knownCause(id: string): { readonly cause: KnownCause; readonly rank: number } | undefined {
   return BY_ID.get(id);
 }

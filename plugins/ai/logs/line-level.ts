@@ -1,4 +1,4 @@
-// Reads how bad a line of a log says it is.
+// Reads the level of a log line.
 
 export type LineLevel = 'debug' | 'info' | 'warning' | 'error' | 'critical';
 
@@ -27,14 +27,14 @@ const LEVELS: Readonly<Record<string, LineLevel>> = {
   emerg: 'critical',
 };
 
-/** A level stands within so many characters of the beginning. */
+/** How many characters from the beginning of a line are searched for the level. */
 const HEAD = 200;
 const MARKED =
   /\[([A-Z]{3})\]| - ([A-Za-z]{4,8}) - |\|([A-Za-z]{4,8})\||\blevel"?[=:] ?"?([A-Za-z]{3,11})|\[([A-Za-z]{3,11})\]| (DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|PANIC|LOG|NOTICE)(?:\s{0,4}:|\s)/g;
 const LEADING = /[\s\])|:-]{0,8}([A-Za-z]{3,11})(?::|\s|$)/y;
 const FAILURE = /traceback|exception| failed|^error[: ]|\bpanic:/i;
 
-/** `from` is where the text begins that is behind the time. */
+/** `from` is the index behind the time. */
 export function levelOf(line: string, from: number): LineLevel {
   const head = line.length > HEAD ? line.slice(0, HEAD) : line;
   LEADING.lastIndex = from;
@@ -43,7 +43,7 @@ export function levelOf(line: string, from: number): LineLevel {
   for (let found = MARKED.exec(head); found !== null; found = MARKED.exec(head)) {
     const word = found[1] ?? found[2] ?? found[3] ?? found[4] ?? found[5] ?? found[6] ?? '';
     const level = LEVELS[word.toLowerCase()];
-    // What captures a program's output notes `INFO` before a line that may say more itself.
+    // A program that captures the output of another writes `INFO` before a line that may have its own level.
     if (level !== undefined && (leading === undefined || leading === 'info')) return level;
   }
   if (leading !== undefined) return leading;

@@ -1,15 +1,14 @@
-// Reads when a line of a log was written, in the forms in which services write it. Times without an offset are those of
-// the local time zone.
+// Reads the time of a log line, in the forms that services use. A time without an offset is in the local time zone.
 
 export interface LineTime {
   readonly atMs: number;
-  /** Whether the line says its offset. */
+  /** Whether the time has an offset. */
   readonly hasOffset: boolean;
   /** Index behind the time. */
   readonly end: number;
 }
 
-/** A time stands within so many characters of the beginning. */
+/** How many characters from the beginning of a line are searched for the time. */
 const HEAD = 48;
 const NUMERIC =
   /(\d{4})([-/])(\d\d)\2(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?: ?(Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w:]))?/;
@@ -17,10 +16,10 @@ const NAMED = /\b([A-Z][a-z]{2}) {1,2}(\d{1,2}), (\d{4}) (\d\d):(\d\d):(\d\d)/;
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 const JSON_TIME = /"(?:time|ts|timestamp|@timestamp)"\s{0,4}:\s{0,4}(?:"([^"]{10,40})"|(\d{9,13}(?:\.\d{1,9})?))/;
 const JSON_HEAD = 512;
-/** Larger ones count milliseconds. */
+/** Larger numbers are milliseconds, others seconds. */
 const MAX_SECONDS = 100_000_000_000;
 
-/** Remembers the offset of the local time for each hour, which asking for takes longer than all else. */
+/** The offset of local time for each hour, kept because finding it out takes longer than all other work on a line. */
 const offsets = new Map<number, number>();
 const MAX_OFFSETS = 20_000;
 
@@ -57,14 +56,14 @@ function jsonTime(line: string): LineTime | undefined {
   return { atMs: value > MAX_SECONDS ? value : value * 1_000, hasOffset: true, end: 0 };
 }
 
-/** In milliseconds, of `Z`, `UTC`, `GMT`, `+02:00` or `-0500`. */
+/** Milliseconds of `Z`, `UTC`, `GMT`, `+02:00` or `-0500`. */
 function offsetOf(zone: string): number {
   if (/^[A-Z]/.test(zone)) return 0;
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
   return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
 }
 
-/** By how much local time is ahead at a moment that is given as if it were UTC. */
+/** Milliseconds by which local time is ahead of UTC at a local time that is given as if it were UTC. */
 function localOffset(wallMs: number): number {
   const hour = Math.floor(wallMs / 3_600_000);
   const known = offsets.get(hour);

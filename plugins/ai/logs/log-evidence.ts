@@ -1,5 +1,4 @@
-// The evidence of logs: the end of the present file, and what all files that are kept say of the window and of the time
-// that it is compared with.
+// Evidence from logs: the end of the present file, and what all kept files say about the window and its baseline.
 import type { Host } from '#core';
 import { turnWithTime } from '#kit/turns';
 import type { LogSet } from '../../logs/contract.ts';
@@ -12,13 +11,13 @@ import type { LogWork } from './log-worker.ts';
 import { collectorOf, keepMatched } from './matched-lines.ts';
 import { questionWords } from './question-words.ts';
 
-/** Less than the deadline of the source: then what was read so far is answered. */
+/** Less than the deadline of the source, so that an analysis that takes too long gives what was read so far. */
 const SCAN_MS = 35_000;
 const EXCERPTS = { service: { current: 40, baseline: 20 }, stack: { current: 20, baseline: 20 } };
 
 /** The end of the log of each target. */
 export async function collectTails(host: Host, request: EvidenceRequest): Promise<Evidence | undefined> {
-  // What a service wrote last is of use however long ago it was.
+  // The last lines of a service are of use however old they are.
   return withLogs(host, request, 0, async sets => {
     const present = sets.map(({ set }) => set?.files.find(({ name }) => !name.endsWith('.gz')));
     const maxChars = request.maxLogChars;
@@ -83,7 +82,7 @@ export async function collectAnalysis(host: Host, request: EvidenceRequest): Pro
 
 interface TargetLog {
   readonly target: EvidenceTarget;
-  /** null where there is none; then there may be a reason. */
+  /** null when there is no log; then there may be a reason. */
   readonly set: LogSet | null;
   readonly reason?: string;
 }
@@ -108,7 +107,7 @@ async function withLogs(
     }),
   );
   try {
-    // Nobody waits any more for what was opened late.
+    // When the signal has fired, nothing waits for the result.
     return signal.aborted ? undefined : await use(opened);
   } finally {
     await Promise.all(opened.map(({ set }) => set?.close()));
@@ -120,7 +119,7 @@ function byScope({ scope, logTargets }: EvidenceRequest, values: readonly unknow
   return Object.fromEntries(logTargets.map(({ processName }, index) => [processName, values[index]]));
 }
 
-/** What the configuration holds of secrets, wherever a log repeats it. */
+/** The secrets of the configuration, which a log may repeat. */
 function configuredSecrets(host: Host): string[] {
   return knownSecrets(secretsOf(host.use('config.store').root()));
 }

@@ -1,5 +1,5 @@
-// Reads the files of one log once, oldest first, within a budget of bytes and of time, and notes what their lines say
-// of two spans of time. Nothing is copied to disk, and no more of the text is kept than is shown.
+// Reads the files of one log once, oldest first, within a budget of bytes and time, and notes what the lines of two
+// spans of time say. Nothing is copied to disk, and only text that is shown is kept.
 import { readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -19,35 +19,35 @@ export interface ScannedFile {
 }
 
 export interface ScanRequest {
-  /** Those that were written last come first. */
+  /** The file that was written last comes first. */
   readonly files: readonly ScannedFile[];
   readonly discovered: number;
   readonly current: TimeSpan;
   readonly baseline: TimeSpan | null;
   /** Words of the question, in lower case. */
   readonly keywords: readonly string[];
-  /** Lines that are handed over as they are matched. Default: none. */
+  /** Patterns whose matches are given beside the analysis. Default: none. */
   readonly patterns?: readonly LinePattern[];
   readonly budgetBytes: number;
   /** How many lines are shown of the current span, and of the baseline. */
   readonly excerpts: { readonly current: number; readonly baseline: number };
-  /** Values that are secret wherever they stand. */
+  /** Values to mask wherever they occur. */
   readonly secrets: readonly string[];
-  /** Of the clock of `performance.timeOrigin + performance.now()`, at which what was read so far is answered. */
+  /** When the scan ends with what was read so far, in the clock `performance.timeOrigin + performance.now()`. */
   readonly endsMs: number;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 const PACKED_BYTES = 64 * 1024;
-/** What is longer is cut. */
+/** Longer lines are cut. */
 const MAX_LINE_BYTES = 64 * 1024;
-/** So much of a line is decoded to find its time and level. */
+/** How much of a line is decoded to find its time and level. */
 const HEAD_BYTES = 512;
 const NEWLINE = 0x0a;
-/** How much larger the text of a packed log usually is, and how much it can be. */
+/** How many times larger than its packed file the text of a log usually is, and at most. */
 const USUAL_RATIO = 10;
 const MAX_RATIO = 1_032;
-/** How many lines are read before it is seen whether the time is over. */
+/** How many lines are read between two looks at the clock. */
 const LINES_BETWEEN_LOOKS = 5_000;
 const MAX_NEW = 10;
 const MIN_KEYWORD = 4;
@@ -57,7 +57,7 @@ const STOPS = ['application is shutting down', 'stopped process', 'service stopp
 const BLOCKS = ['-----begin ', '-----end '];
 const WORDS = new WordGroups([KNOWN_CAUSES.flatMap(({ words }) => words), RESTARTS, STOPS, BLOCKS]);
 const [CAUSE, RESTART, STOP, BLOCK] = [1, 2, 4, 8];
-/** A key has fewer lines; what follows is shown again. */
+/** A printed key has fewer lines. After this many lines the text is shown again. */
 const MAX_BLOCK_LINES = 200;
 
 const QUARTER_S = 900;
@@ -89,11 +89,11 @@ class LogScan {
   #filesRead = 0;
   #isPartial = false;
   #isLate = false;
-  /** The last line with a time: that, its span, and the line where it is kept. */
+  /** Of the last line with a time: the time, its span, and the line itself if it is kept. */
   #atMs = 0;
   #span: WindowNotes | undefined;
   #kept: NotedLine | undefined;
-  /** Whether no line has had a time yet; then that of the file counts. */
+  /** Whether no line has had a time yet; then the time of the file counts. */
   #isUntimed = true;
   #blockLines = 0;
   #lastLocalMs: number | undefined;
@@ -197,7 +197,7 @@ class LogScan {
       position += count;
       this.#bytes += count;
       let chunk: Buffer = Buffer.concat([rest, buffer.subarray(0, count)]);
-      // The line before the first newline could hide the name of its secret.
+      // The text before the first newline is part of a line, and might show a secret without the name that marks it.
       if (isCut) {
         const newline = chunk.indexOf(NEWLINE);
         if (newline >= 0) isCut = false;
@@ -229,7 +229,7 @@ class LogScan {
     if (rest.length > 0) this.#takeLine(rest, viewOf(rest), 0, rest.length);
   }
 
-  /** Gives what stands behind the last newline. */
+  /** Takes all complete lines, and gives the rest behind the last newline. */
   #takeLines(chunk: Buffer): Buffer {
     const view = viewOf(chunk);
     let start = 0;
@@ -311,7 +311,7 @@ class LogScan {
     this.#noteCause(span, line, signs, text.slice(from));
   }
 
-  /** A line that belongs to the one before it, such as those of a trace. */
+  /** Takes a line without a time, which belongs to the line before it, as in a stack trace. */
   #takeUntimed(signs: number, chunk: Buffer, start: number, end: number): void {
     this.#lastLocalMs = undefined;
     if (this.#span === undefined) return;
@@ -341,7 +341,10 @@ class LogScan {
     return isInside;
   }
 
-  /** By how much the times of a log differ from those of its file; null where they agree, or cannot be compared. */
+  /**
+   * Seconds by which the last time in the log is ahead of the file's modification time, if that looks like a time zone;
+   * else null.
+   */
   #clockOffset({ modifiedMs }: ScannedFile): number | null {
     if (this.#lastLocalMs === undefined) return null;
     const seconds = Math.round((this.#lastLocalMs - modifiedMs) / 1_000);
@@ -367,20 +370,20 @@ function baselineOf(notes: WindowNotes, secrets: readonly string[]): Record<stri
 }
 
 /**
- * How much a packed file may hold. It ends with that number, in four bytes; one that was written in parts ends with
- * that of the last of them.
+ * How many bytes a packed file may unpack to. gzip stores that number in the last four bytes, but a file written in
+ * parts has there only the number of its last part.
  */
 function unpackedBytes({ descriptor, sizeBytes }: ScannedFile): number {
   const end = Buffer.alloc(4);
   try {
     if (sizeBytes >= end.length) readSync(descriptor, end, 0, end.length, sizeBytes - end.length);
   } catch {
-    // It is told when the file is read.
+    // The error is reported when the file is read.
   }
   return Math.min(Math.max(end.readUInt32LE(), sizeBytes * USUAL_RATIO), sizeBytes * MAX_RATIO);
 }
 
-/** A stream of the descriptor would close it, which is its owner's to do. */
+/** A read stream is not used, because it would close the descriptor, which belongs to the caller. */
 function* piecesOf({ descriptor, sizeBytes }: ScannedFile): Generator<Buffer> {
   for (let position = 0; position < sizeBytes; ) {
     const buffer = Buffer.allocUnsafe(PACKED_BYTES);

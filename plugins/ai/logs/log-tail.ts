@@ -3,7 +3,7 @@ import { readSync } from 'node:fs';
 import { redactText } from '../redaction/secret-text.ts';
 import type { ScannedFile } from './log-scan.ts';
 
-/** UTF-8 has no more for a character. */
+/** The most bytes of a character in UTF-8. */
 const BYTES_PER_CHAR = 4;
 const NEWLINE = 0x0a;
 
@@ -13,13 +13,13 @@ export interface TailRequest {
   readonly secrets: readonly string[];
 }
 
-/** At most the last `maxChars` characters. It begins within a line only where that line is longer than that. */
+/** At most the last `maxChars` characters. It begins within a line only if that line is longer. */
 export function readTail({ file, maxChars, secrets }: TailRequest): string {
   const wanted = Math.min(file.sizeBytes, maxChars * BYTES_PER_CHAR);
   const start = file.sizeBytes - wanted;
   const buffer = Buffer.alloc(wanted);
   const bytes = buffer.subarray(0, readSync(file.descriptor, buffer, 0, wanted, start));
-  // The part of a line could hide the name of its secret.
+  // Part of a line might show a secret without the name that marks it.
   const from = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1 || bytes.length;
   const text = redactText(bytes.toString('utf8', from), secrets);
   if (text.length <= maxChars) return text;

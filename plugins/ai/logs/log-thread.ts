@@ -1,14 +1,17 @@
-// Has logs read in a thread of their own, which ends with the diagnosis, whatever it reads.
+// Reads logs in a thread of its own, which ends at the latest with the diagnosis.
 import { startWorker } from '#kit/worker';
 import type { LogReply, LogWork } from './log-worker.ts';
 
 const MEMORY_MB = 256;
 const YOUNG_MB = 16;
 
-/** The result of each work, or why there is none, in their order. */
+/** The result of one work, or why there is none. */
 export type LogResult = { readonly result: unknown } | { readonly error: string };
 
-/** Resolves also when the thread ends early or the signal fires: what it did not come to has an error. */
+/**
+ * Gives the results in the order of `work`. Resolves also when the thread ends early or the signal fires; work that was
+ * not done then has an error.
+ */
 export function readInThread(work: readonly LogWork[], signal: AbortSignal): Promise<LogResult[]> {
   const results: LogResult[] = work.map(() => ({ error: 'the log was not read in time' }));
   if (work.length === 0 || signal.aborted) return Promise.resolve(results);

@@ -1,4 +1,4 @@
-// The thread that reads logs for one diagnosis: one after the other, each told as soon as it is read.
+// The thread that reads logs for one diagnosis: one after the other, each answered as soon as it is read.
 import { parentPort, workerData } from 'node:worker_threads';
 import { errorText } from '#kit/error-text';
 import { type ScanRequest, scanLogs } from './log-scan.ts';
@@ -8,7 +8,7 @@ export type LogWork =
   | { readonly kind: 'scan'; readonly request: ScanRequest }
   | { readonly kind: 'tail'; readonly request: TailRequest };
 
-/** Of the work with this index. */
+/** The result of the work with this index. */
 export type LogReply =
   | { readonly index: number; readonly result: unknown }
   | { readonly index: number; readonly error: string };

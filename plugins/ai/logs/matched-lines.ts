@@ -1,9 +1,12 @@
-// The lines of a log that a collector of a service asks for: found with the analysis of logs, and handed over beside
-// it, because they do not come into the bundle.
+// The log lines that the collector of a service asks for. The analysis of logs finds them; they are kept here for the
+// collector, because they are no part of the bundle.
 import type { Host } from '#core';
 import type { EvidenceRequest, EvidenceTarget, EvidenceWindow, MatchedLines, NativeCollector } from '../contract.ts';
 
-/** By process name, of each diagnosis that is on its way; all of its sources have the same window. */
+/**
+ * Matched lines by process name, for each running diagnosis. The window identifies it, since all its sources get the
+ * same object.
+ */
 const found = new WeakMap<EvidenceWindow, Map<string, MatchedLines>>();
 
 export function collectorOf(host: Host, { configKey }: EvidenceTarget): NativeCollector | undefined {
@@ -15,7 +18,7 @@ export function keepMatched({ window }: EvidenceRequest, { processName }: Eviden
   found.set(window, (found.get(window) ?? new Map<string, MatchedLines>()).set(processName, lines));
 }
 
-/** undefined where the log of the process was not analysed. */
+/** undefined when the log of the process was not analysed. */
 export function matchedLines({ window }: EvidenceRequest, { processName }: EvidenceTarget): MatchedLines | undefined {
   return found.get(window)?.get(processName);
 }

@@ -1,11 +1,11 @@
-// What lines that tell the same have in common: their text without numbers, names and places.
+// The signature of a log line, which similar lines share: its text without numbers, names and paths.
 import { redactText } from '../redaction/secret-text.ts';
 
 const MAX_CHARS = 240;
-/** Of one line, before it is made shorter. */
+/** How much of a line is read to make its signature. */
 const READ_CHARS = 2_000;
 
-/** What of a line is compared: without the time, level and logger that stand before the third ` - `. */
+/** The message of a line, without the time, level and logger before the third ` - `. */
 export function messageOf(line: string, from: number): string {
   let start = from;
   for (let dashes = 0; dashes < 3; dashes += 1) {
@@ -16,7 +16,7 @@ export function messageOf(line: string, from: number): string {
   return line.slice(start);
 }
 
-/** A cheap key for lines that are alike, which never leaves the host. */
+/** A cheap key for similar lines, which never leaves the host. */
 export function likenessOf(message: string): string {
   const text = message.length > MAX_CHARS ? message.slice(0, MAX_CHARS) : message;
   return text.replaceAll(/[0-9a-f]{8,}|\d+/gi, '#');

@@ -1,4 +1,4 @@
-// What was noted of the lines of one span of time: levels, markers, signatures, causes, and the lines that are shown.
+// Notes on the lines of one span of time: levels, markers, signatures, causes, and the lines that are shown.
 import { utcTime } from '#kit/utc-time';
 import type { MatchedLine } from '../contract.ts';
 import { redactText } from '../redaction/secret-text.ts';
@@ -11,7 +11,7 @@ export interface NotedLine {
   readonly level: LineLevel;
   readonly file: string;
   readonly line: number;
-  /** With the lines without a time that follow it. */
+  /** The line, with the following lines that have no time. */
   text: string;
   /** Index in `text` behind the time. */
   readonly from: number;
@@ -26,7 +26,7 @@ export interface CauseNote {
 interface SignatureNote {
   readonly sample: string;
   count: number;
-  /** Of the count, in the second half of the span. */
+  /** How many of them are in the second half of the span. */
   late: number;
 }
 
@@ -34,11 +34,11 @@ const MAX_LIKENESSES = 5_000;
 const MAX_MATCHES = 20_000;
 const TOP = 15;
 const EXCERPT_CHARS = 1_000;
-/** Of one line and those that follow it, before secrets are taken out. */
+/** Limit of a kept line and the lines that belong to it, before secrets are masked. */
 const KEPT_CHARS = 4_000;
 const MIN_GAP_MS = 300_000;
 
-/** The last values of many. */
+/** Keeps the last `size` of the added values. */
 class Ring<Value> {
   readonly #size: number;
   readonly #values: Value[] = [];
@@ -124,7 +124,7 @@ export class WindowNotes {
     const known = this.causes.get(id);
     if (known === undefined) this.causes.set(id, { count: 1, first: line, last: line });
     else if (known.last !== line) {
-      // The lines of one trace say the same more than once.
+      // The lines of one stack trace may state the same cause more than once.
       known.count += 1;
       known.last = line;
     }
@@ -134,7 +134,7 @@ export class WindowNotes {
     this.#matches.add(line);
   }
 
-  /** The newest, oldest first. */
+  /** The newest matches, oldest first. */
   matched(): MatchedLine[] {
     return this.#matches.last(MAX_MATCHES);
   }
@@ -143,12 +143,12 @@ export class WindowNotes {
     return Object.fromEntries(this.#levels);
   }
 
-  /** null for less than five minutes. */
+  /** null when the longest gap is less than five minutes. */
   longestGapSeconds(): number | null {
     return this.#gapMs >= MIN_GAP_MS ? Math.round(this.#gapMs / 1_000) : null;
   }
 
-  /** The most frequent first; what only looked different before secrets were taken out is one. */
+  /** The most frequent first. Messages that have the same signature once secrets are masked are counted together. */
   signatures(): Map<string, { count: number; late: number }> {
     const merged = new Map<string, { count: number; late: number }>();
     const frequent = [...this.#signatures.values()].sort((a, b) => b.count - a.count).slice(0, TOP * 10);
@@ -168,7 +168,7 @@ export class WindowNotes {
     return [...this.signatures()].slice(0, TOP).map(([signature, { count }]) => ({ signature, count }));
   }
 
-  /** Half of the places are for what is severe, so that what is frequent cannot push it out. */
+  /** Half of the places are kept for severe lines, so that frequent lines cannot push them out. */
   excerpts(known: readonly string[]): Record<string, unknown>[] {
     const [severe, asked, warnings] = [this.#severe, this.#asked, this.#warnings].map(ring => ring.last(this.#quota));
     const others = [...(asked ?? []), ...(warnings ?? [])].sort(inOrder);

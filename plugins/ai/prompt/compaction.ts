@@ -1,5 +1,5 @@
-// The form of a bundle that a provider is given: of a stack only what matters most, because 36 services fit into no
-// prompt.
+// Makes the form of a bundle that a provider gets. Of a stack it has only what matters most, because a large stack does
+// not fit into a prompt.
 import { isObject } from '#kit/plain-object';
 import type { DiagnosisScope } from '../contract.ts';
 import { cutText, eachAnalysis, fitBundle } from '../diagnosis/size-limit.ts';
@@ -103,7 +103,7 @@ function compactDocs(docs: unknown): unknown {
   return { ...docs, sources };
 }
 
-/** The ends, which are newer. */
+/** Keeps the ends of logs, because they are newer. */
 function compactLogs(logs: unknown): unknown {
   if (!isObject(logs)) return logs;
   let leftChars = LOGS_CHARS;

@@ -1,5 +1,5 @@
-// What is shown of a model's answer about a stack. Two kinds of questions have one right answer, which the product
-// knows itself.
+// The answer that is shown for a question about a stack. Two kinds of questions have one right answer, which the
+// product knows itself and which comes before or replaces the model's.
 import { isObject } from '#kit/plain-object';
 import type { PromptEvidence } from './messages.ts';
 import { isPlanning } from './planning.ts';
@@ -79,7 +79,7 @@ function usenetAnswer(bundle: PromptEvidence['bundle']): string {
   ].join('\n');
 }
 
-/** Whether a sentence advises to use one of these; one that advises against it does not. */
+/** Whether a sentence advises the use of one of these names. A sentence with a negation does not. */
 function advisesOneOf(text: string, names: readonly string[]): boolean {
   return text
     .split(SENTENCE_END)
@@ -88,7 +88,7 @@ function advisesOneOf(text: string, names: readonly string[]): boolean {
     );
 }
 
-/** As a whole word. */
+/** Whether the name is in the text as a whole word. */
 function mentions(text: string, name: string): boolean {
   const lower = text.toLowerCase();
   const word = name.toLowerCase();

@@ -1,4 +1,4 @@
-// What a provider is told: who it is, what counts, and the evidence, which is data and never an instruction.
+// The messages to a provider: its role, the rules, and the evidence, which is data and never an instruction.
 import { isObject } from '#kit/plain-object';
 import type { ChatMessage, DiagnosisScope } from '../contract.ts';
 
@@ -24,7 +24,7 @@ export function firstMessages({ scope, bundle }: PromptEvidence): ChatMessage[] 
   ];
 }
 
-/** The messages of a further question: the same evidence, what was said last, and the question. */
+/** The messages of a further question: the same evidence, the last turns, and the question. */
 export function furtherMessages(
   evidence: PromptEvidence,
   { turns, question }: { readonly turns: readonly PromptTurn[]; readonly question: string },
@@ -46,7 +46,7 @@ function furtherText(question: string): string {
   return `${question}\n\nAnswer from the evidence above. Say so when the question needs another window or other evidence, for which a new analysis has to be run.`;
 }
 
-/** The last ones that fit; of the newest its end where it is too long alone. */
+/** The last turns that fit. If the newest is too long alone, only the end of its answer is kept. */
 function lastTurns(turns: readonly PromptTurn[]): PromptTurn[] {
   const kept: PromptTurn[] = [];
   let leftChars = MAX_TURN_CHARS;
@@ -88,7 +88,7 @@ function evidenceText(scope: DiagnosisScope, bundle: PromptEvidence['bundle']): 
   ].join('\n');
 }
 
-/** With the members of every object in the order of their names. */
+/** JSON with the members of every object in the order of their names. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,

@@ -1,4 +1,4 @@
-// Tells what a question is about: how a stack should be built, rather than what happened to it.
+// Tells whether a question asks how a stack should be built, rather than what happened to it.
 
 const WORDS = [
   'what services',

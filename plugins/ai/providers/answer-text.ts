@@ -1,10 +1,10 @@
-// Reads the JSON of a provider's answer, in a thread where it is large.
+// Parses the JSON of a provider's answer, in a thread if it is large.
 import { type FetchAnswer, Problem } from '#core';
 import { refuseCostlyJson } from '#kit/nesting';
 import { plainData } from '#kit/plain-data';
 import { readText } from '#kit/text-thread';
 
-/** Throws a Problem 502 for what is no JSON, or compressed though that was not asked for. */
+/** Rejects with a Problem 502 for an answer that is not JSON, or that is compressed without having been asked for. */
 export async function parsedText({ text, headers }: Pick<FetchAnswer, 'text' | 'headers'>): Promise<unknown> {
   const encoding = String(headers['content-encoding'] ?? 'identity');
   if (encoding !== 'identity')

@@ -54,7 +54,7 @@ export class ChatCompletionsClient implements ChatCompletions {
   }
 }
 
-/** A text, or a list of parts of which some are. */
+/** The text of a message, which is a text or a list of parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

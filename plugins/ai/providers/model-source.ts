@@ -1,4 +1,4 @@
-// Tells where a model that a gateway lists runs, from its name, or else from the facts beside it.
+// Tells where a model that a gateway lists runs, from its name, or else from the other members of its entry.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isObject } from '#kit/plain-object';
@@ -7,7 +7,7 @@ import type { ModelEntry } from '../contract.ts';
 type Source = NonNullable<ModelEntry['source']>;
 type Markers = Readonly<Record<'local' | 'external', readonly string[]>>;
 
-/** Where gateways tell of the origin of a model. */
+/** Members in which gateways name the origin of a model. */
 const FACTS = [
   ['owned_by'],
   ['provider'],
@@ -22,7 +22,7 @@ const FACTS = [
 
 export interface FoundSource {
   readonly source: Source;
-  /** What told it. */
+  /** What the source was read from. */
   readonly source_detail?: string;
 }
 

@@ -1,4 +1,4 @@
-// What is known of models: when they end, and whether they can answer in text.
+// What is known about models: when they end, and whether they can answer in text.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -31,11 +31,11 @@ const overrideSchema = z.lazy(() =>
 
 type Overrides = Readonly<Record<string, readonly ModelEnd[]>>;
 
-/** Facts of providers about their models. A file of the owner's own wins for each model that it names. */
+/** Facts about models from their providers. For each model that it names, a file of the owner comes first. */
 export class Models {
   #overrides: Overrides = {};
   #log: Pick<Logger, 'warn'> | undefined;
-  /** Providers of whose failure the log tells. */
+  /** Providers whose failure was logged already. */
   readonly #told = new Set<string>();
 
   /**
@@ -55,7 +55,7 @@ export class Models {
     }
   }
 
-  /** null for a model of which no end is known. */
+  /** null for a model whose end is not known. */
   lifecycleOf({ descriptor, spelling }: FoundProvider, model: string): ModelLifecycle | null {
     const { value, models } = descriptor;
     const ends = endsOf([...(models?.lifecycle ?? []), ...(this.#overrides[value] ?? [])]);
@@ -71,7 +71,7 @@ export class Models {
     };
   }
 
-  /** null for a blank model, and where the provider says nothing or fails. */
+  /** null for a blank model, and when the provider says nothing or fails. */
   compatibilityOf({ descriptor }: FoundProvider, model: string): ModelCompatibility | null {
     const name = nameOf(model);
     if (name === '') return null;
@@ -87,7 +87,7 @@ export class Models {
   }
 }
 
-/** By name; later ones win. */
+/** The ends by the name of the model; a later one replaces an earlier one. */
 function endsOf(ends: readonly ModelEnd[]): ReadonlyMap<string, ModelEnd> {
   return new Map(ends.map(end => [nameOf(end.model), end]));
 }

@@ -1,4 +1,5 @@
-// Asks providers: everything that can be refused is refused before a connection is opened, and every call ends in time.
+// Calls providers. Everything that can be refused is refused before a connection is opened, and every call has a
+// deadline.
 import { type Host, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import { isObject } from '#kit/plain-object';
@@ -25,11 +26,11 @@ const MAX_AT_ONCE = 4;
 const MS_PER_S = 1_000;
 const CHAT_BYTES = 8 * 1024 * 1024;
 const MODELS_BYTES = 16 * 1024 * 1024;
-/** An adapter that ignores its signal is left behind so long after it. */
+/** How long after the deadline the call of an adapter that ignores its signal is given up. */
 const GRACE_MS = 1_000;
 const MODEL_OF_VENDORS = /^[A-Za-z0-9._:/-]+$/;
 
-/** Whom to ask. */
+/** The provider to call, and how. */
 export interface CallRecord extends ProviderRecord {
   /** The origin to which the key may be sent; undefined for one that was typed for this very call. */
   readonly keyOrigin: string | undefined;
@@ -40,7 +41,7 @@ export interface ChatOutcome {
   readonly usage: Record<string, number | string>;
 }
 
-/** A call that nothing refuses. */
+/** A call that has passed all checks. */
 export interface ReadyCall {
   readonly record: CallRecord;
   readonly descriptor: ProviderDescriptor;
@@ -48,7 +49,7 @@ export interface ReadyCall {
   readonly key: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly found: FoundProvider;
-  /** Added to a refusal of the key. */
+  /** Added to the error when the provider refuses the key. */
   readonly keyHint: string;
 }
 
@@ -70,7 +71,7 @@ export class ProviderCalls {
     this.#parts = parts;
   }
 
-  /** Throws a Problem 400 for whatever would make a chat fail that can be known without asking. */
+  /** Throws a Problem 400 for everything that is known to make a chat fail without asking the provider. */
   readyForChat(record: CallRecord): ReadyCall {
     if (record.model === '') throw new Problem(400, 'No model is configured; choose one and save the settings');
     const ready = this.#ready(record);
@@ -126,7 +127,10 @@ export class ProviderCalls {
     });
   }
 
-  /** True of a provider that fails as well: a request for its models says so. */
+  /**
+   * Whether the provider can list models. True also when its adapter cannot be made; the request itself then fails with
+   * the reason.
+   */
   hasModels(found: FoundProvider): boolean {
     try {
       return this.#adapterOf(found).listModels !== undefined;

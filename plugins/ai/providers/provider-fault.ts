@@ -1,17 +1,20 @@
-// What a call of a provider ends with when it fails: one sentence without secrets and without pages of others.
+// The errors of failed calls of providers: one sentence, without secrets and without whole pages of other servers.
 import { Problem } from '#core';
 import { isObject } from '#kit/plain-object';
 import { redactText } from '../redaction/secret-text.ts';
 
 const MAX_REASON = 500;
-/** What a page of a server that is no model service may say of itself. */
+/** Limit of the text of an answer that is not JSON, such as the page of another server. */
 const MAX_FOREIGN_REASON = 200;
-/** What of an answer is looked through for secrets; one that is cut off at its end is not shown. */
+/**
+ * How much of an answer is searched for secrets. It is more than is shown, so that no secret cut off at the end is
+ * shown.
+ */
 const MAX_READ = 16 * 1024;
 const REASON_KEYS = ['detail', 'error', 'message', 'text'];
 const MAX_DEPTH = 6;
 
-/** Begins the codes of Problems for answers with an error status. */
+/** The beginning of the codes of Problems for answers with an error status. */
 const STATUS_CODE = 'ai.http.';
 
 export function statusFault(status: number, reason: string): Problem {
@@ -19,7 +22,7 @@ export function statusFault(status: number, reason: string): Problem {
   return new Problem(502, `AI provider request failed (${status})${told}`, { code: `${STATUS_CODE}${status}` });
 }
 
-/** `reason` is the service's own word. */
+/** `reason` is the word of the service. */
 export function noTextFault(reason: string, key = ''): Problem {
   const line = reasonOf(reason, undefined, key);
   const told = line === '' ? '' : ` (${line})`;
@@ -30,7 +33,7 @@ export function isRefusedKey(error: unknown): boolean {
   return error instanceof Problem && (error.code === `${STATUS_CODE}401` || error.code === `${STATUS_CODE}403`);
 }
 
-/** Why a provider refused, from the body of its answer, without the key in any form of it. */
+/** Why a provider refused, from the body of its answer, without the key in any form. */
 export function reasonOf(text: string, value: unknown, key: string): string {
   const told = isObject(value) || Array.isArray(value) ? (toldBy(value) ?? JSON.stringify(value)) : undefined;
   const bare = told ?? text.slice(0, 10 * MAX_FOREIGN_REASON).replace(/<[^<>]*>/g, ' ');
@@ -57,12 +60,12 @@ function withoutKey(text: string, key: string): string {
   return forms.reduce((rest, form) => rest.replaceAll(form, '[REDACTED]'), text);
 }
 
-/** What went wrong where there is no answer. `place` is the host and port. */
+/** The error when there is no answer. `place` is the host and port. */
 export function networkFault(error: unknown, place: string): Problem {
   const code = codeOf(error);
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
     return new Problem(504, `${place} could not be reached in time (${code}); check base_url and the network`);
-  // What is no HTTP, or ends within an answer, has no code.
+  // An answer that is not HTTP or was cut off has no code.
   const told = code ?? (error instanceof Error ? error.name : 'no connection');
   return new Problem(502, `${place} cannot be asked (${told}); check base_url and that it runs`, { cause: error });
 }

@@ -1,5 +1,5 @@
-// The only way in which adapters reach their services: to the target's own origin, with the key put in here, and with
-// limits of time and size.
+// The only way for adapters to reach their services: requests go to the origin of the target, get the key here, and
+// have limits of time and size.
 import { type Host, Problem } from '#core';
 import type { KeyHeader, ProviderHttp, ProviderTarget, RequestHeaders } from '../contract.ts';
 import { parsedText } from './answer-text.ts';
@@ -10,11 +10,11 @@ const CONNECT_MS = 10_000;
 const GRACE_MS = 1_000;
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/** What belongs to a target and is not the adapter's. */
+/** What belongs to a target and is hidden from the adapter. */
 export interface CallSecrets {
   readonly key: string;
   readonly maxBytes: number;
-  /** When all of the call has to be over, in the clock of `performance.now`. */
+  /** When the whole call has to end, in the clock of `performance.now`. */
   readonly untilMs: number;
   readonly isManaged: boolean;
 }
@@ -30,7 +30,7 @@ export class ProviderHttpClient implements ProviderHttp {
     this.#judge = judge;
   }
 
-  /** Lets the target be used until its call is over. */
+  /** Makes requests to the target possible. */
   open(target: ProviderTarget, secrets: CallSecrets): void {
     this.#calls.set(target, secrets);
   }
@@ -55,9 +55,9 @@ export class ProviderHttpClient implements ProviderHttp {
     const place = url.host;
     const isProxied = PROXY_VARIABLES.some(name => (process.env[name] ?? '') !== '');
     try {
-      // The fixed hosts of vendors are found by the proxy itself, where nothing else can look names up.
+      // A proxy resolves the fixed hosts of vendors itself, because names may not be resolvable here.
       const judged = isManaged && isProxied ? undefined : await this.#judge(url);
-      // The signal of the target fires first, and says for how long was waited.
+      // The signal of the target fires first, and its error says how long the call waited.
       const timeoutMs = Math.max(0, untilMs - performance.now()) + GRACE_MS;
       const answer = await this.#host.fetch(url.href, {
         method,
@@ -94,7 +94,8 @@ export class ProviderHttpClient implements ProviderHttp {
 }
 
 /**
- * Throws an Error for a place of another origin, and, but for whole URLs of custom targets, outside of the base's path.
+ * Resolves a path below the base. Throws an Error for another origin, and for a place outside of the base's path unless
+ * it is a whole URL of a custom target.
  */
 function resolved(base: string, path: string, isManaged: boolean): URL {
   const from = new URL(`${base}/`);

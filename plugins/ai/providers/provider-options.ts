@@ -1,4 +1,4 @@
-// The options of one kind of service, which its descriptor describes.
+// Checks the options of a provider against the schema of its descriptor.
 import { z } from 'zod';
 import { Problem } from '#core';
 import { errorText } from '#kit/error-text';
@@ -18,12 +18,12 @@ export function checkOptions(descriptor: ProviderDescriptor, options: Options): 
   throw new Problem(400, `${place}: ${issue?.message ?? 'it does not fit'}`);
 }
 
-/** None where these belong to another provider. */
+/** The options if they fit the provider, else none, as those of another provider. */
 export function fittingOptions(descriptor: ProviderDescriptor, options: Options): Record<string, unknown> {
   return schemaOf(descriptor).safeParse(options).success ? { ...options } : {};
 }
 
-/** Throws a Problem 502 for a schema that is none. */
+/** Throws a Problem 502 when the schema of the descriptor is not valid. */
 function schemaOf({ label, optionsSchema = NO_OPTIONS }: ProviderDescriptor): z.ZodType {
   const known = made.get(optionsSchema);
   if (known !== undefined) return known;

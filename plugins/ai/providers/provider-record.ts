@@ -1,4 +1,4 @@
-// Whom to ask, and how: the members that the settings and each profile have.
+// The provider to ask, and how: the members that the settings and each profile share.
 import { z } from 'zod';
 
 interface Range {
@@ -8,7 +8,7 @@ interface Range {
   readonly isWhole?: boolean;
 }
 
-/** Of every number of the settings. */
+/** The range of every number of the settings. */
 export const RANGES = {
   timeout_sec: { min: 5, max: 300, isWhole: true },
   temperature: { min: 0, max: 2 },
@@ -22,7 +22,7 @@ export function clamped(value: number, { min, max, isWhole = false }: Range): nu
   return Math.min(max, Math.max(min, isWhole ? Math.floor(value) : value));
 }
 
-/** Values beyond the range are clamped where they are read, so the schema only tells of it. */
+/** Values outside the range are clamped when they are read, so the schema only documents the range. */
 export function number(name: keyof typeof RANGES, value: number, description: string) {
   const { min: minimum, max: maximum } = RANGES[name];
   return z.number().default(value).meta({ minimum, maximum, description });
@@ -39,7 +39,7 @@ export const providerFields = {
   provider_options: z.record(z.string(), z.unknown()).default({}).describe('options of this kind of service'),
 };
 
-/** Whom to ask, and how. */
+/** The provider to ask, and how. */
 export type ProviderRecord = z.output<z.ZodObject<typeof providerFields>>;
 
 export const PROVIDER_FIELDS = Object.keys(providerFields) as (keyof ProviderRecord)[];

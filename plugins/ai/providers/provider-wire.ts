@@ -1,4 +1,4 @@
-// The providers as clients see them.
+// The answers about providers, as clients see them.
 import { z } from 'zod';
 import type { ProviderCalls } from './provider-calls.ts';
 import type { Providers } from './providers.ts';

@@ -1,19 +1,19 @@
-// The providers that are loaded, found by any of their spellings.
+// The loaded providers, which are found by any of their names.
 import path from 'node:path';
 import { type ContributionList, type Host, Problem } from '#core';
 import type { AiProvider, ProviderDescriptor } from '../contract.ts';
 import { providerPoint } from '../points.ts';
 
-/** Folders of providers begin so, which tells those that could not be loaded. */
+/** The names of provider plugins begin with this, by which plugins that could not be loaded are recognised. */
 const FOLDER_PREFIX = 'ai-';
 const MAX_LISTED_REASON = 300;
 
 export interface FoundProvider {
   readonly provider: AiProvider;
   readonly descriptor: ProviderDescriptor;
-  /** As it is stored. */
+  /** The name that is stored. */
   readonly spelling: string;
-  /** The neutral name of that. */
+  /** The neutral name for the stored one. */
   readonly token: string;
 }
 
@@ -47,7 +47,7 @@ export class Providers {
     return this.#known().bySpelling.get(spelling.trim().toLowerCase());
   }
 
-  /** Throws a Problem 400 that names those that are loaded. */
+  /** Throws a Problem 400 that names the loaded providers. */
   require(spelling: string): FoundProvider {
     const found = this.find(spelling);
     if (found !== undefined) return found;
@@ -62,12 +62,12 @@ export class Providers {
     return [...this.#known().bySpelling].flatMap(([name, found]) => (name === found.descriptor.value ? [found] : []));
   }
 
-  /** Every spelling that is accepted, sorted. */
+  /** Every name that is accepted, sorted. */
   spellings(): string[] {
     return [...this.#known().bySpelling.keys()].sort();
   }
 
-  /** Those whose folder could not be loaded, or whose names belong to another one. */
+  /** Providers whose plugin could not be loaded, or whose names belong to another provider. */
   unavailable(): UnavailableProvider[] {
     const failed = this.#host
       .plugins()
@@ -79,7 +79,7 @@ export class Providers {
     return [...failed, ...this.#known().twice];
   }
 
-  /** Warns once of each that is left out. */
+  /** The providers by their names. Warns once about each provider that is left out. */
   #known(): Known {
     const bySpelling = new Map<string, FoundProvider & { readonly owner: string }>();
     const twice: UnavailableProvider[] = [];
@@ -105,11 +105,11 @@ export class Providers {
     return { bySpelling, twice };
   }
 
-  /** No other folder can take the place of one that ships with the product. */
+  /** All providers, those that ship with the product first, so that no other plugin can take one of their names. */
   #shippedFirst(): Listed[] {
     const listed = [...this.#list].map(({ owner, value }) => ({ owner, provider: value }));
     const names = listed.flatMap(({ provider }) => namesOf(provider.descriptor));
-    // Reports of all plugins are costly at each step of a start.
+    // The list of all plugins is costly while the host starts, so it is only read when names collide.
     if (new Set(names).size === names.length) return listed;
     const folders = new Map(this.#host.plugins().map(({ name, folder }) => [name, path.dirname(folder)]));
     const shipped = folders.get(this.#host.name);
@@ -119,7 +119,7 @@ export class Providers {
 }
 
 function namesOf({ value, aliases = [], tokens = [] }: ProviderDescriptor): string[] {
-  // A neutral name may be that of its alias.
+  // A neutral name may equal an alias of the same provider.
   return [...new Set([value, ...aliases, ...tokens])];
 }
 

@@ -1,19 +1,19 @@
-// Looks a provider's host up once, and judges every address: a request goes to an address that was judged, or nowhere.
+// Looks up the host of a provider once and judges every address. A request goes only to an address that was judged.
 import { Problem } from '#core';
 import { addressesOf, addressKind } from '#kit/address-kind';
 
 export interface TargetAddresses {
   readonly addresses: readonly string[];
-  /** Whether all of them are on the internet, so that a proxy may be used. */
+  /** Whether all addresses are public, so that a proxy may be used. */
   readonly isPublic: boolean;
 }
 
-/** First parts of the names of services in clouds that give secrets away to whoever asks. */
+/** First labels of the names of cloud metadata services, which give secrets to every client. */
 const REFUSED_NAMES = new Set(['metadata', 'instance-data']);
 
 /**
- * Throws a Problem 400 for an address that is never asked, or for a port of this host itself on loopback, and what the
- * lookup throws.
+ * Rejects with a Problem 400 for an address that is never asked and for a port of this host on loopback, and with the
+ * error of the lookup.
  */
 export async function judgeTarget(url: URL, ownPorts: readonly number[]): Promise<TargetAddresses> {
   if (REFUSED_NAMES.has(url.hostname.split('.')[0]?.toLowerCase() ?? '')) throw refusal(url);

@@ -1,14 +1,14 @@
-// Reads the URLs of providers: what may be saved at all, and where requests go. Nothing here looks at the network.
+// Reads the URLs of providers: which may be saved, and where requests go. Nothing here uses the network.
 import { Problem } from '#core';
 import { namesHost } from '#kit/url-host';
 import type { ProviderDescriptor } from '../contract.ts';
 import { DEFAULT_RECORD } from './provider-record.ts';
 
 const MAX_URL_LENGTH = 2_048;
-/** People paste addresses of requests. */
+/** Ends of the URLs of requests, which users paste in place of the base. */
 const ENDPOINT = /\/(?:chat\/completions|responses|models)$/;
 
-/** Throws a Problem 400 that names the rule which the text breaks; it never repeats the text. */
+/** Throws a Problem 400 that names the rule that the text breaks, but never repeats the text. */
 export function readTargetUrl(text: string): URL {
   if (text.length > MAX_URL_LENGTH) throw refusal(`is longer than ${MAX_URL_LENGTH} characters`);
   if (/[\p{Cc}\\]/u.test(text)) throw refusal('has control characters or backslashes');
@@ -27,7 +27,7 @@ export function readTargetUrl(text: string): URL {
   return url;
 }
 
-/** What clients are shown for a stored URL. */
+/** The URL that clients are shown for a stored one. */
 export function shownUrl({ endpoint }: ProviderDescriptor, stored: string): string {
   return endpoint.mode === 'managed' ? endpoint.url : stored;
 }
@@ -39,7 +39,7 @@ export function shownUrl({ endpoint }: ProviderDescriptor, stored: string): stri
 export function requestBase({ label, endpoint }: ProviderDescriptor, stored: string): string {
   if (endpoint.mode === 'managed') return withoutSlash(endpoint.apiBase ?? endpoint.url);
   const text = stored.trim() || (endpoint.defaultUrl ?? '');
-  // Clients leave the usual address in its field when the provider is another one.
+  // Clients may leave the default address of Ollama in the field when another provider is chosen.
   const isLeftOver = endpoint.defaultUrl === undefined && text === DEFAULT_RECORD.base_url;
   if (text === '' || isLeftOver) throw new Problem(400, `base_url is not configured: enter the address of ${label}`);
   const given = readTargetUrl(text);
@@ -50,7 +50,7 @@ export function requestBase({ label, endpoint }: ProviderDescriptor, stored: str
   return withoutSlash(url.href);
 }
 
-/** Scheme, host and port; undefined where nothing can be asked. */
+/** Scheme, host and port; undefined when requests are not possible. */
 export function originOf(descriptor: ProviderDescriptor, stored: string): string | undefined {
   try {
     return new URL(requestBase(descriptor, stored)).origin;

@@ -1,9 +1,9 @@
-// How many tokens a call took, from what providers call it. Only finite numbers are kept.
+// Reads how many tokens a call took from the answers of providers. Only finite numbers are kept.
 
 import { isObject } from '#kit/plain-object';
 import type { Usage } from '../contract.ts';
 
-/** The counts that are present, and their sum where no total is told. */
+/** The counts that are present, and their sum when there is no total. */
 export function usageOf(raw: unknown, provider: string): Record<string, number | string> {
   const counts = Object.entries(isObject(raw) ? raw : {}).filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),

@@ -1,4 +1,4 @@
-// Masks secrets in a text that leaves the host, which may be so long that a thread does it.
+// Masks secrets in a text that leaves the host. For a long text a thread does it.
 import { readText } from '#kit/text-thread';
 import { redactText } from './secret-text.ts';
 

@@ -1,5 +1,5 @@
-// Masks secrets in text that leaves the host for a model or is shown as evidence: what logs mask, and beyond that forms
-// in which files and requests write them. Masked text stays as it is when it is masked again.
+// Masks secrets in text that leaves the host for a model or is shown as evidence: all that is masked in logs, and
+// further forms that files and requests use. Masking a masked text again changes nothing.
 import { redact } from '#kit/redact';
 import { WordGroups } from '#kit/word-groups';
 import { withoutBreaks, withoutVeils } from './veiled-text.ts';
@@ -7,28 +7,27 @@ import { withoutBreaks, withoutVeils } from './veiled-text.ts';
 export const MASK = '[REDACTED]';
 
 interface Rule {
-  /** In lower case: without one of these the pattern matches nothing. */
+  /** Words in lower case, without one of which the pattern cannot match. */
   readonly words: readonly string[];
   readonly pattern: RegExp;
   readonly replacement: string | ((...match: string[]) => string);
 }
 
-/** Order matters: what spans lines comes first, and what remains of it is left to the rules for one line. */
+/** Order matters: rules that span lines come before the rules for one line. */
 const RULES: readonly Rule[] = [
-  // Blocks of any kind; a cut one lasts to the end.
+  // PEM blocks of any kind. A block without its end lasts to the end of the text.
   {
     words: ['-----begin '],
     pattern: /-----BEGIN [A-Z0-9 ]{1,40}-----(?:(?!-----END ).)*(?:-----END [A-Z0-9 ]{1,40}-----)?/gs,
     replacement: MASK,
   },
-  // A header that goes on in the lines after it.
+  // A header that continues in the lines after it.
   {
     words: ['authorization:', 'cookie:'],
     pattern: /^((?:proxy-)?authorization|(?:set-)?cookie):[ \t]{0,8}\S[^\r\n]*(?:\r?\n[ \t]+[^\r\n]+)+/gim,
     replacement: `$1: ${MASK}`,
   },
-  // A value in the line after its name, as in folded YAML, indented JSON, and a command that goes on behind a
-  // backslash.
+  // A value in the line after its name, as in folded YAML, indented JSON, and a command continued with a backslash.
   {
     words: ['pass', 'secret', 'token', 'key', 'credential', 'auth'],
     pattern:
@@ -49,13 +48,13 @@ const RULES: readonly Rule[] = [
       /((?:pass(?:word|wd|phrase)|secret|token|api[_-]?key)(?:["'][ \t]{0,8},[ \t]{0,8}["']|[ \t]{0,40}(?:\||->|\u2192)[ \t]{0,40}|\t[ \t]{0,40}|[ ]{2,40}))(?=[^\s"'|,]{0,256}\d)(?=[^\s"'|,]{0,256}[A-Za-z])[^\s"'|,]{8,256}/gi,
     replacement: `$1${MASK}`,
   },
-  // What a command is told of a login.
+  // The login in the arguments of a command.
   {
     words: ['-u ', '--user ', '--user='],
     pattern: /((?<!\S)(?:-u|--user)[ =]["']?[\w.@-]{1,64}:)(?![/\d]{0,8}(?:\s|$))[^\s"']{3,256}/g,
     replacement: `$1${MASK}`,
   },
-  // A user name and a password beside each other.
+  // A user name and a password with a slash between them.
   {
     words: ['credential'],
     pattern: /(credentials?[ \t]{0,8}[:=][ \t]{0,8})[^\s/]{1,128}[ \t]{1,8}\/[ \t]{1,8}\S{1,256}/gi,
@@ -66,7 +65,7 @@ const RULES: readonly Rule[] = [
     pattern: /(account[ _]name[ \t]{0,8}[:=][ \t]{0,8})[^\s"',;][^\r\n"',;]{0,127}/gi,
     replacement: `$1${MASK}`,
   },
-  // Names and addresses in percent signs, once or twice.
+  // Names and addresses in percent-encoding, once or twice encoded.
   {
     words: ['%3d', '%3a', '%253d', '%253a'],
     pattern:
@@ -95,13 +94,13 @@ const RULES: readonly Rule[] = [
       /\b((?:api[ _-]?key|token|password|secret|passphrase)[ \t](?:(?:is|was|of|value|set to)[ \t])?["'(]?)(?=[\w-]{0,128}\d)(?=[\w-]{0,128}[a-z])(?:[0-9a-f]{20,}|[A-Za-z0-9_]{20,})(?![\w-])/gi,
     replacement: `$1${MASK}`,
   },
-  // Identities of servers and devices in addresses.
+  // Ids of servers and devices in URLs.
   {
     words: ['/devices/', '/api/servers/'],
     pattern: /(\/(?:devices|api\/servers)\/)[0-9a-f]{32,}/gi,
     replacement: `$1${MASK}`,
   },
-  // Tokens and hashes of known shape that logs of services do not hold.
+  // Tokens of known shape that the rules for logs do not cover.
   {
     words: [
       ...['npm_', 'hf_', 'sg.', 'ya29.', 'sk_live_', 'sk_test_', 'rk_live_', 'whsec_', 'age-secret-key-', 'dop_v1_'],
@@ -134,30 +133,30 @@ const RULES: readonly Rule[] = [
       /\$(?:2[abxy]\$\d\d\$[\w./]{20,}|argon2[id]{1,2}\$[\w$,=./+]{16,}|(?:apr1|[156y])\$[\w$./=]{16,})|pbkdf2[\w:$-]{0,40}\$[\w$./+=]{16,}|SCRAM-SHA-\d{1,3}\$[\w$:./+=]{16,}|\{S?SHA\d{0,3}\}[\w/+=]{16,}/g,
     replacement: MASK,
   },
-  // Addresses of chats that let anybody post.
+  // Webhook URLs of chats, with which anyone can post.
   {
     words: ['webhook', '/services/t', 'outgoing', '/hooks/'],
     pattern: /(https?:\/\/[\w.:-]{1,128}\/(?:[\w.-]{1,64}\/){0,6}(?:webhooks?|webhookb2|hooks)\/)[\w@/%.-]{16,}/gi,
     replacement: `$1${MASK}`,
   },
-  // JSON in base64, whole or without its signature, as tunnels use for tokens.
+  // JSON in base64, as in a JWT without its signature and in the tokens of tunnels.
   { words: ['eyj'], pattern: /(?<![\w+/=-])eyJ[\w+/-]{30,}={0,2}/g, replacement: MASK },
 ];
 
 const BLOCK_END = '-----END ';
 const BLOCK_CHARACTER = /[A-Za-z0-9+/=\s]/;
 const CLOSE_OF_BLOCK = /[A-Z0-9 ]{1,40}-----/y;
-/** What a token of several lines leaves behind in the line after the masked one. */
+/** The rest of a token that continues in the line after the masked one. */
 const NEXT_LINE =
   /(\[REDACTED\]["']?)(\r?\n[ \t]*)(?=[\w+/-]*\d)(?=[\w+/-]*[A-Za-z])[\w.+/-]{24,}={0,2}(?=["']?[ \t]*(?:\r?\n|$))/g;
 
 const WORDS = new WordGroups(RULES.map(({ words }) => words));
-/** Shorter ones are words of a sentence as well. */
+/** Shorter values may also be ordinary words. */
 const MIN_KNOWN_LENGTH = 6;
 
 /**
- * The text with every secret replaced by `[REDACTED]`. `known` are values that are secret wherever they stand, as those
- * of the configuration; the longest come first.
+ * The text with every secret replaced by `[REDACTED]`. `known` are values to mask wherever they occur, such as the
+ * secrets of the configuration, the longest first.
  */
 export function redactText(text: string, known: readonly string[] = []): string {
   const clean = (plain: string): string => redactPlain(plain, known);
@@ -175,7 +174,10 @@ function redactPlain(text: string, known: readonly string[]): string {
   return result.includes(MASK) ? result.replaceAll(NEXT_LINE, `$1$2${MASK}`) : result;
 }
 
-/** Those of these values that can be looked for as such, in every form in which they may stand, the longest first. */
+/**
+ * The values that are long and special enough to search for, in every encoding in which they may occur, the longest
+ * first.
+ */
 export function knownSecrets(values: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const value of values) {
@@ -188,7 +190,7 @@ export function knownSecrets(values: Iterable<string>): string[] {
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** Without the lines of a block whose beginning was cut off. */
+/** The text without the lines of a block whose beginning was cut off. */
 function withoutCutBlocks(text: string): string {
   let result = '';
   let done = 0;

@@ -1,18 +1,18 @@
-// Masks secrets in data: members whose names say so, arguments of programs, JSON inside of texts, and every other text
-// as text. What is masked already stays as it is.
+// Masks secrets in data: members with the names of secrets, arguments of programs, JSON inside of texts, and secrets in
+// all other texts. Masking masked data again changes nothing.
 import { bareObject, isObject } from '#kit/plain-object';
 import { MASK, redactText } from './secret-text.ts';
 
 const PATH_MASK = '[PATH REDACTED]';
 
 const MAX_DEPTH = 100;
-/** Longer texts that hold JSON are masked as texts. */
+/** Longer texts of JSON are not parsed, but masked as text. */
 const MAX_JSON_CHARS = 64 * 1024;
 const SECRET_WORDS = /api_?key|password|passwd|secret|token|cookie|authorization/;
-/** Names of secrets that are whole words of a longer name. */
+/** Names of secrets that must be whole words within a longer name. */
 const SECRET_SEGMENTS =
   /(?:^|_)(?:pass|pwd|passphrase|passcode|credentials?|creds|private_?key|claim|webhook|dsn|jwt|salt|otp|totp|connection_?string|database_url|session_key|debrid_key|auth_key|access_key|bearer)(?:_|$)/;
-/** Members that end in `_key` and hold a name. */
+/** Members that end in `_key` but hold no secret. */
 const NAME_KEYS = new Set([
   'config_key',
   'key_type',
@@ -35,17 +35,17 @@ const PATH_KEYS = new Set([
 ]);
 /** The argument after one of these is a secret. */
 const SECRET_OPTION = /^(?:-p|-?-[\w-]*(?:token|password|passwd|pass|secret|api-?key|private-key|credentials?))$/i;
-/** How the name and the value of an entry in a list of settings are called. */
+/** Members that hold the name of an entry in a list of settings. */
 const ENTRY_NAMES = ['name', 'key', 'option', 'variable'];
 
 export interface RedactionOptions {
-  /** Values that are secret wherever they stand. */
+  /** Values to mask wherever they occur. */
   readonly known?: readonly string[];
-  /** Whether places in the file system are masked too, as for databases. */
+  /** Whether paths of the file system are masked too, as for databases. */
   readonly hidePaths?: boolean;
 }
 
-/** A copy of plain data without secrets. Deeper than 100 levels everything is masked. */
+/** A copy of plain data without secrets. Everything deeper than 100 levels is masked. */
 export function redactValue<Value>(value: Value, options: RedactionOptions = {}): Value {
   return redactAt(value, options, 0) as Value;
 }
@@ -59,7 +59,7 @@ function redactAt(value: unknown, options: RedactionOptions, depth: number): unk
   const result = bareObject<unknown>();
   for (const [index, [name, member]] of Object.entries(value).entries()) {
     const text = redactText(name, options.known);
-    // Two masked names would be one.
+    // Two masked names would otherwise be the same member.
     const shown = text in result ? `${text} ${index + 1}` : text;
     if (secretEntry && name.toLowerCase() === 'value') result[shown] = masked(member);
     else if (options.hidePaths === true && PATH_KEYS.has(wordsOf(name)) && isFilled(member)) result[shown] = PATH_MASK;
@@ -72,16 +72,16 @@ function redactAt(value: unknown, options: RedactionOptions, depth: number): unk
 export function isSecretMember(name: string, value: unknown): boolean {
   const words = wordsOf(name);
   if (COUNTER.test(words) && (typeof value === 'number' || /^\d{1,12}$/.test(String(value)))) return false;
-  // Whether there is one is no secret.
+  // Whether a secret is set is not secret.
   if (typeof value === 'boolean' && /(?:_configured|_required|_set)$/.test(words)) return false;
-  // Shells call the working directory so.
+  // `PWD` is also the working directory of a shell.
   if (words === 'pwd' && typeof value === 'string' && /^[/~]/.test(value)) return false;
   if (SECRET_WORDS.test(words) || SECRET_SEGMENTS.test(words)) return true;
   const isLongText = typeof value === 'string' && value.length >= MIN_KEY_CHARS;
   return words.endsWith('_key') && isLongText && !NAME_KEYS.has(words);
 }
 
-/** Every text that a member with the name of a secret holds. */
+/** All texts in members with the names of secrets. */
 export function secretsOf(value: unknown): Set<string> {
   const found = new Set<string>();
   collect(value, false, found, 0);
@@ -98,7 +98,7 @@ function collect(value: unknown, isSecret: boolean, found: Set<string>, depth: n
   }
 }
 
-/** `apiKey`, `api-key` and `api.key` as `api_key`. */
+/** Turns `apiKey`, `api-key` and `api.key` into `api_key`. */
 function wordsOf(name: string): string {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -106,7 +106,7 @@ function wordsOf(name: string): string {
     .toLowerCase();
 }
 
-/** Whether this is one of a list of settings, such as `{name: 'apiKey', value: '...'}`. */
+/** Whether this is an entry of a list of settings that names a secret, such as `{name: 'apiKey', value: '...'}`. */
 function isSecretEntry(value: Record<string, unknown>): boolean {
   return Object.entries(value).some(
     ([name, member]) =>
@@ -137,7 +137,7 @@ function redactLeaf(text: string, options: RedactionOptions, depth: number): str
       const clean = isObject(data) || Array.isArray(data) ? redactAt(data, options, depth + 1) : data;
       return redactText(JSON.stringify(clean) === JSON.stringify(data) ? text : JSON.stringify(clean), options.known);
     } catch {
-      // It only begins like JSON.
+      // The text only begins like JSON.
     }
   }
   return redactText(text, options.known);

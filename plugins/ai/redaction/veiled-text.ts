@@ -1,10 +1,10 @@
-// Secrets behind escapes: what a program has encoded, coloured, or written in other letters, a reader decodes at once.
+// Masks secrets that are hidden by escapes, encodings, colours or look-alike characters, which any reader can decode.
 
 const MAX_LAYERS = 3;
-/** Without one of these nothing is veiled. */
+/** A text without one of these characters has nothing to decode. */
 const VEIL = /[\\%&^\0\x1b\x80-\uffff]/;
 const SIGNS: readonly (readonly [pattern: RegExp, plain: string | ((...match: string[]) => string)])[] = [
-  // Colours, as bytes and as they are written.
+  // Colour codes, as raw bytes and as escapes.
   [/(?:\x1b|\^\[|\\(?:u001b|x1b|033|e))\[[0-9;]{0,32}[A-Za-z]/gi, ''],
   [/\\{1,32}(["'])/g, '$1'],
   [/\\{1,32}u([0-9a-f]{4})/gi, (_whole, code = '') => String.fromCharCode(Number.parseInt(code, 16))],
@@ -14,7 +14,7 @@ const SIGNS: readonly (readonly [pattern: RegExp, plain: string | ((...match: st
   [/&#x([0-9a-f]{2,4});/gi, (_whole, code = '') => String.fromCharCode(Number.parseInt(code, 16))],
   [/&(?:quot|apos);/g, '"'],
   [/&amp;/g, '&'],
-  // What is not seen.
+  // Invisible characters.
   [/[\0\u00ad\u200b-\u200f\u2060\ufeff]/g, ''],
 ];
 const BREAK = /\\\r?\n[ \t]{0,40}/g;
@@ -24,15 +24,15 @@ const CREDENTIALS = /^[\w.@+-]{1,64}:[\x21-\x7e]{3,256}$/;
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const PRINTABLE = /^[\t\r\n\x20-\x7e]+$/;
 
-/** The text in which lines that go on in the next one, and hold a secret only with that, are one line without it. */
+/** Joins lines that continue with a backslash and hold a secret only when joined, and masks it. */
 export function withoutBreaks(text: string, clean: (plain: string) => string): string {
   if (!text.includes('\\\n') && !text.includes('\\\r\n')) return text;
   return cleanLines(text, line => line.replaceAll(BREAK, ''), clean);
 }
 
 /**
- * Replaces each line by its plain form without secrets, if `clean` finds one there. A line that hides none stays byte
- * for byte.
+ * Replaces each line by its decoded form with secrets masked, if `clean` finds one there. Other lines stay byte for
+ * byte.
  */
 export function withoutVeils(text: string, clean: (plain: string) => string): string {
   const open = text.replaceAll(ENCODED, word => (hidesSecret(word, clean, MAX_LAYERS) ? '[REDACTED]' : word));
@@ -40,7 +40,7 @@ export function withoutVeils(text: string, clean: (plain: string) => string): st
   return cleanLines(open, plainOf, clean);
 }
 
-/** Replaces each line, with those into which it goes on, by its plain form without secrets where that holds any. */
+/** Replaces each line, with the lines that continue it, by its plain form with secrets masked if that holds any. */
 function cleanLines(text: string, toPlain: (line: string) => string, clean: (plain: string) => string): string {
   const lines: string[] = [];
   for (let from = 0; from <= text.length; ) {
@@ -54,7 +54,7 @@ function cleanLines(text: string, toPlain: (line: string) => string, clean: (pla
   return lines.join('\n');
 }
 
-/** Where the first line end is that no backslash takes back. */
+/** The first line end that no backslash escapes. */
 function endOfLine(text: string, from: number): number {
   let end = text.indexOf('\n', from);
   while (end !== -1 && backslashesBefore(text, text[end - 1] === '\r' ? end - 1 : end) % 2 === 1)
@@ -79,7 +79,7 @@ function plainOf(line: string): string {
   return plain;
 }
 
-/** Whether the word is a text in base64, or in hexadecimal numbers, that holds a secret. */
+/** Whether the word is a text in base64 or hexadecimal that holds a secret. */
 function hidesSecret(word: string, clean: (plain: string) => string, layers: number): boolean {
   const isHex = HEX.test(word);
   if (!isHex && !(/[A-Z]/.test(word) && /[a-z]/.test(word))) return false;

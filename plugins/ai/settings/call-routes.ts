@@ -1,4 +1,4 @@
-// The routes that ask a provider without any evidence: a test, and the list of its models.
+// The routes that call a provider without any evidence: a test, and the list of its models.
 import { type Host, Problem } from '#core';
 import { AI_BODY_LIMIT_BYTES } from '../body-values.ts';
 import type { ProviderCalls } from '../providers/provider-calls.ts';
@@ -50,7 +50,7 @@ export function registerCallRoutes(
   });
 }
 
-/** As the request spells it. */
+/** The provider's name as the request spells it. */
 function spelt(
   { provider }: { readonly provider?: string | undefined },
   record: { readonly provider: string },

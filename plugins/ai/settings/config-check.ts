@@ -1,4 +1,5 @@
-// Refuses what could not be asked, whichever way the configuration is saved. What is stored already hinders no save.
+// Refuses new values with which a provider could not be called, however the configuration is saved. Values that are
+// stored already are not refused.
 import { isObject } from '#kit/plain-object';
 import type { Providers } from '../providers/providers.ts';
 import { readTargetUrl } from '../providers/target-url.ts';
@@ -6,7 +7,7 @@ import { checkKey } from './settings-store.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** `before` and `after` are the sections. Throws a Problem 400 that names the member and no secret. */
+/** `before` and `after` are the sections. Throws a Problem 400 that names the member, but no secret. */
 export function checkSection(providers: Providers, before: unknown, after: unknown): void {
   const stored = recordsOf(before);
   for (const record of recordsOf(after)) {
@@ -19,7 +20,7 @@ export function checkSection(providers: Providers, before: unknown, after: unkno
   }
 }
 
-/** The unsaved record, and those of profiles. */
+/** The record of the section itself and those of its profiles. */
 function recordsOf(section: unknown): readonly Members[] {
   if (!isObject(section)) return [];
   const { profiles } = section;

@@ -1,5 +1,5 @@
-// Binds each stored key to the origin for which it was entered: nobody who may change the address can have it sent
-// elsewhere.
+// Binds each stored key to the origin for which it was entered, so that whoever may change the address cannot have the
+// key sent elsewhere.
 import { createHash } from 'node:crypto';
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
@@ -8,7 +8,7 @@ import type { Providers } from '../providers/providers.ts';
 import { originOf } from '../providers/target-url.ts';
 import { readSettings, SECTION_PATH } from './settings.ts';
 
-/** Stands for the origin where the address could not be asked when the key was entered. */
+/** The origin of a key that was entered while the address was not usable. */
 const NOWHERE = 'none';
 const FINGERPRINT_LENGTH = 16;
 
@@ -17,7 +17,7 @@ type KeyRecord = Pick<ProviderRecord, 'provider' | 'base_url' | 'api_key' | 'api
 export class KeyBindings {
   readonly #host: Host;
   readonly #providers: Providers;
-  /** By fingerprint and record, so that what stands beside a key can be mended. */
+  /** Origins by fingerprint and profile, from which the origin stored beside a key can be repaired. */
   readonly #known = new Map<string, string>();
 
   constructor(host: Host, providers: Providers) {
@@ -25,20 +25,20 @@ export class KeyBindings {
     this.#providers = providers;
   }
 
-  /** What is stored beside a key that was just entered for this record. */
+  /** The text that is stored beside a key just entered for this record: its origin and the key's fingerprint. */
   bind(record: Pick<ProviderRecord, 'provider' | 'base_url'>, key: string): string {
     return key === '' ? '' : `${this.#originOf(record)} ${fingerprint(key)}`;
   }
 
-  /** The origin to which the stored key may be sent; undefined where there is no key. `id` is that of the profile. */
+  /** The origin to which the stored key may be sent; undefined when there is no key. `id` is the id of the profile. */
   originFor(record: KeyRecord, id: string): string | undefined {
     if (record.api_key === '') return undefined;
     return boundOrigin(record) ?? this.#known.get(placeOf(record, id)) ?? this.#originOf(record);
   }
 
   /**
-   * Binds keys that were stored in another way than through the settings to where their records point now, and with
-   * `persist` keeps that beside them. A key that stays is never bound anew.
+   * Binds keys that were not stored through the settings to the present origins of their records, and with `persist`
+   * stores this beside them. A key that is bound already keeps its origin.
    */
   async adopt({ persist }: { readonly persist: boolean }): Promise<void> {
     const config = this.#host.use('config.store');
@@ -86,13 +86,13 @@ function topRecord(section: Readonly<Record<string, unknown>>): KeyRecord {
   };
 }
 
-/** Undefined when what stands beside the key belongs to another key, or to none. */
+/** undefined when the text stored beside the key belongs to another key, or is missing. */
 function boundOrigin({ api_key: key, api_key_origin: bound }: KeyRecord): string | undefined {
   const [origin = '', print = ''] = bound.split(' ');
   return print === fingerprint(key) ? origin : undefined;
 }
 
-/** Tells a key from any other, so that what is stored beside it cannot be changed by somebody who does not know it. */
+/** Identifies a key, so that the origin stored beside it is only valid if it was written by a holder of the key. */
 function fingerprint(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, FINGERPRINT_LENGTH);
 }

@@ -1,5 +1,5 @@
-// Questions that are asked often, worded by the product. Only the ids that ask about changes hold the word, because
-// clients tell those by it.
+// Frequent questions, worded by the product. Only ids of questions about changes contain the word `change`, by which
+// clients recognise them.
 import { z } from 'zod';
 import type { ContributionList } from '#core';
 import type { AiPreset, DiagnosisScope } from '../contract.ts';
@@ -66,7 +66,7 @@ const PRESETS: Readonly<Record<DiagnosisScope, readonly Preset[]>> = {
   ],
 };
 
-/** The presets of the product, and after them those of other plugins under ids of their own. */
+/** The presets of the product, then those of other plugins whose ids are not taken by the product. */
 export function presetsOf(contributed: ContributionList<AiPreset>): Record<DiagnosisScope, Preset[]> {
   const own = new Set(Object.values(PRESETS).flatMap(presets => presets.map(({ id }) => id)));
   const others = [...contributed].filter(({ key }) => !own.has(key));

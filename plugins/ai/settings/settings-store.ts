@@ -1,4 +1,4 @@
-// Saves settings and profiles, one save after the other, each on what is stored then.
+// Saves settings and profiles, one save after the other, each based on what is stored at its turn.
 import { randomUUID } from 'node:crypto';
 import { type ConfigUpdateResult, type Host, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
@@ -25,10 +25,10 @@ const MAX_NAME_LENGTH = 80;
 const MAX_MODEL_LENGTH = 200;
 const MAX_KEY_LENGTH = 4_096;
 
-/** What a save did not bring about, or brings along. */
+/** Saved values that are not in force, and warnings. */
 export type SaveOutcome = Pick<ConfigUpdateResult, 'overridden' | 'warnings'>;
 
-/** What a save was about, as the history of changes names it. */
+/** The kind of a save, as the history of changes names it. */
 export type SaveSource = 'ai_settings' | `ai_provider_profile_${'save' | 'activate' | 'delete'}`;
 
 export class SettingsStore {
@@ -52,7 +52,7 @@ export class SettingsStore {
     return readSettings(this.#host.use('config.store'));
   }
 
-  /** The record in use as such a change would leave it, for one call; a blank key is one that was not typed. */
+  /** The record in use with this change, for one call. A blank key counts as not typed. */
   callRecord({ api_key: typed = '', ...change }: ProviderChange = {}): CallRecord {
     const { record, activeProfileId } = this.read();
     const isTyped = typed.trim() !== '';
@@ -60,7 +60,7 @@ export class SettingsStore {
     return { ...merged, keyOrigin: isTyped ? undefined : this.#bindings.originFor(record, activeProfileId) };
   }
 
-  /** What is not given keeps its value. A change to another profile takes that one's values first. */
+  /** Members that are not given keep their values; when another profile becomes active, they get its values. */
   save(change: SettingsChange, actor: string): Promise<SaveOutcome> {
     return this.#change('ai_settings', actor, stored => {
       const { active_profile_id: wanted = stored.activeProfileId, enabled = stored.enabled, ...rest } = change;
@@ -114,7 +114,7 @@ export class SettingsStore {
     });
   }
 
-  /** In place of an active profile the first of the others is active, or else the defaults are in force. */
+  /** If the removed profile was active, the first of the others becomes active, or without others the defaults. */
   remove(id: string, actor: string): Promise<SaveOutcome> {
     return this.#change('ai_provider_profile_delete', actor, stored => {
       const profiles = stored.profiles.filter(profile => profile.id !== id);
@@ -126,7 +126,10 @@ export class SettingsStore {
     });
   }
 
-  /** Takes the key of the unsaved record along where the profile is for the same service at the same place. */
+  /**
+   * The record of a new profile. It takes over the key of the section's own record if both are for the same provider
+   * and origin.
+   */
   #created(change: ProviderChange, stored: AiSettings): ProviderRecord {
     this.#providers.require(change.provider ?? '');
     const record = this.#merged({ ...DEFAULT_RECORD, base_url: '' }, change);
@@ -141,10 +144,10 @@ export class SettingsStore {
     return isSameFamily && isSamePlace ? { ...adopted, api_key_origin: companion } : record;
   }
 
-  /** Throws a Problem 400 that names the field. */
+  /** The record with this change. Throws a Problem 400 that names the field. */
   #merged(base: ProviderRecord, change: ProviderChange): ProviderRecord {
     const isSame = change.provider === undefined || change.provider.trim().toLowerCase() === base.provider;
-    // What is stored already stays, also while nobody has loaded its provider.
+    // A stored provider stays, even while its plugin is not loaded.
     const found = isSame ? this.#providers.find(base.provider) : this.#providers.require(change.provider ?? '');
     const former = this.#providers.find(base.provider)?.descriptor;
     const isOther = found?.descriptor.value !== former?.value;
@@ -203,7 +206,7 @@ export class SettingsStore {
   }
 }
 
-/** What the owner changed, and is not to be replaced by a default of the provider. */
+/** The value if the owner has changed it, so that no default of a provider replaces it. */
 function given<Field extends 'timeout_sec' | 'temperature'>(base: ProviderRecord, field: Field): number | undefined {
   return base[field] === DEFAULT_RECORD[field] ? undefined : base[field];
 }
@@ -236,12 +239,12 @@ function recordOf(profile: ProfileRecord): ProviderRecord {
   return Object.fromEntries(PROVIDER_FIELDS.map(field => [field, profile[field]])) as ProviderRecord;
 }
 
-/** Blank members of a list would stand for what is stored. */
+/** Leaves out a blank key, because a blank secret in a list would mean the stored one. */
 function storedProfile({ api_key: key, api_key_origin: origin, ...profile }: ProfileRecord): object {
   return key === '' ? profile : { ...profile, api_key: key, api_key_origin: origin };
 }
 
-/** What the configuration has to be told; null takes a member away, because a blank secret would keep it. */
+/** The members to update. null removes a secret, because a blank one would mean the stored one. */
 function changedMembers(
   stored: Readonly<Record<string, unknown>>,
   next: Readonly<Record<string, unknown>>,
@@ -256,7 +259,7 @@ function changedMembers(
   );
 }
 
-/** Objects are merged into what is stored, so members that are gone are taken away by name. */
+/** Objects are merged into the stored ones, so members that are gone are set to null. */
 function replaced(before: unknown, value: unknown): unknown {
   if (!isObject(before) || !isObject(value)) return value;
   const gone = Object.keys(before).filter(key => !Object.hasOwn(value, key));

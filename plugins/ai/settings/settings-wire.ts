@@ -7,7 +7,7 @@ import type { Providers } from '../providers/providers.ts';
 import { shownUrl } from '../providers/target-url.ts';
 import { type AiSettings, type ProfileRecord, SWITCHES } from './settings.ts';
 
-/** Members of answers that may be sent back. */
+/** Members of answers that a client may send back; they have no effect. */
 const READ_ONLY = [
   'profiles',
   'api_key_configured',
@@ -48,7 +48,7 @@ export const settingsBody = bodyOf(
   READ_ONLY,
 );
 export const profileBody = bodyOf({ id: text.optional(), name: text, ...givenFields, provider: text }, READ_ONLY);
-/** Of tests and of lists of models: what is sent stands in place of the settings for this one call. */
+/** The body of tests and of lists of models. Its members replace the settings for this one call. */
 export const callBody = bodyOf(
   {
     ...givenFields,
@@ -97,7 +97,7 @@ export const settingsAnswer = z.lazy(() =>
   }),
 );
 
-/** What is in force afterwards may be another value than was saved. */
+/** The settings in force after a save, which may differ from the saved ones. */
 export const savedAnswer = z.lazy(() =>
   settingsAnswer.unwrap().extend({
     overridden: z.array(z.string()).describe('paths that were saved, and that the environment overrides'),

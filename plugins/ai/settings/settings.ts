@@ -1,5 +1,5 @@
-// What `dumb.ai` says: whom the assistant asks, and what a diagnosis looks at. Whatever the file holds is read; values
-// that cannot be are their defaults.
+// The section `dumb.ai`: which provider the assistant asks, and what a diagnosis looks at. Reading never fails; invalid
+// values count as their defaults.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import { isObject } from '#kit/plain-object';
@@ -60,10 +60,10 @@ type EvidenceSettings = Omit<z.output<z.ZodObject<typeof evidenceFields>>, 'comp
 };
 export interface AiSettings {
   readonly enabled: boolean;
-  /** The one in use: that of the active profile, or else the unsaved one. */
+  /** The record in use: that of the active profile, or else that of the section itself. */
   readonly record: ProviderRecord;
   readonly evidence: EvidenceSettings;
-  /** Empty unless a profile of that id is stored. */
+  /** Empty unless a profile with this id is stored. */
   readonly activeProfileId: string;
   readonly profiles: readonly ProfileRecord[];
 }
@@ -71,10 +71,10 @@ export interface AiSettings {
 const NO_SECTION = {};
 let last: { readonly section: unknown; readonly settings: AiSettings } | undefined;
 
-/** The settings in force. Each is a snapshot that no later change touches. */
+/** The settings in force. The object never changes; a later change of the configuration makes a new one. */
 export function readSettings(store: Pick<ConfigStore, 'get'>): AiSettings {
   const section = store.get(SECTION_PATH) ?? NO_SECTION;
-  // Each change replaces the configuration as a whole, so the result for one object can be kept.
+  // Each change replaces the configuration as a whole, so the settings of one section object can be reused.
   if (section !== last?.section) last = { section, settings: settingsOf(isObject(section) ? section : NO_SECTION) };
   return last.settings;
 }
@@ -98,7 +98,7 @@ function settingsOf(section: Readonly<Record<string, unknown>>): AiSettings {
   };
 }
 
-/** The members that these schemas name; each that does not fit is its default, and each number within its range. */
+/** The members that the schemas name. Invalid ones get their defaults, and numbers are clamped to their ranges. */
 function fieldsOf<Shape extends z.ZodRawShape>(shape: Shape, given: Readonly<Record<string, unknown>>) {
   const fields = Object.entries(shape).map(([key, schema]) => {
     const parsed = z.safeParse(schema, given[key]);
@@ -112,7 +112,7 @@ function isRanged(key: string): key is keyof typeof RANGES {
   return Object.hasOwn(RANGES, key);
 }
 
-/** `off` is an earlier word for `none`. */
+/** Reads a comparison; `off` is an earlier word for `none`. */
 export function comparisonOf(text: string): Comparison {
   const word = text.trim().toLowerCase();
   if (word === 'none' || word === 'off') return 'none';
