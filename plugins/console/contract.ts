@@ -1,4 +1,4 @@
-// What the console offers to the listeners that show it.
+// The service by which listeners show the console.
 
 export interface ConsoleDocument {
   readonly html: string;
@@ -7,7 +7,7 @@ export interface ConsoleDocument {
 
 /** One page with services, logs, metrics and plugins, for browsers. */
 export interface ConsolePage {
-  /** `routesAt` leads from the address of the page to the routes of the host: `./`, or `api/` on a gateway. */
+  /** `routesAt` is the relative URL from the page to the routes of the host: `./`, or `api/` on a gateway. */
   open(routesAt: string): Promise<ConsoleDocument>;
 }
 

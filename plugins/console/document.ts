@@ -1,8 +1,8 @@
-// The document of the page: it names the script and the style sheet, and allows nothing else.
+// The HTML document of the page. It names the script and the style sheet, and its policy allows nothing else.
 import type { ConsoleDocument } from './contract.ts';
 import type { PageFiles } from './page-files.ts';
 
-/** A browser runs and loads nothing but the two files, and never takes a text for HTML. */
+/** Lets the browser load and run only the two files, and never parse a text as HTML. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

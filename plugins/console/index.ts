@@ -1,5 +1,5 @@
 // The console: one page that shows services, logs, metrics and plugins in a browser, over the routes and streams that
-// every client has. Whoever answers at `/` asks for it.
+// every client has. The listener that answers at `/` opens it.
 import { z } from 'zod';
 import { answer, definePlugin, Problem } from '#core';
 import type { ConsolePage } from './contract.ts';
@@ -14,7 +14,7 @@ export default definePlugin({
 
   setup(host) {
     let loading: Promise<PageFiles> | undefined;
-    /** Loaded when a browser first asks, and again after a failure. */
+    /** Loads the files when a browser first asks for them, and again after a failure. */
     const files = (): Promise<PageFiles> => {
       loading ??= import('./page-files.ts')
         .then(module => module.loadPageFiles())

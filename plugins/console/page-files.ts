@@ -1,5 +1,5 @@
-// The files of the page, as a build holds them or bundled from the sources. A name changes with what the file holds, so
-// that browsers keep each for good.
+// The files of the page, read from a build or bundled from the sources. A file's name changes with its content, so that
+// browsers can cache it for good.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// The first account: with it whoever comes must log in. Without it everybody who reaches the host is in control.
+// The form for the first account. Once it exists, every user must log in; without it, anyone who reaches the host is in
+// control.
 import type { Api } from './api.ts';
 import { element, field, setText } from './element.ts';
 import { tell } from './notices.ts';

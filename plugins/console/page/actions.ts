@@ -1,4 +1,4 @@
-// Starts, stops and restarts services, and tells what became of it.
+// The buttons that start, stop and restart a service. A notice says the outcome.
 import { type Api, ApiError } from './api.ts';
 import { element } from './element.ts';
 import { tell } from './notices.ts';
@@ -19,7 +19,7 @@ export class ActionButtons {
   readonly #buttons: ReadonlyMap<Action, HTMLButtonElement>;
   readonly #api: Api;
   #service: Service | undefined;
-  /** What was asked for and is not answered yet, by the name of the service. */
+  /** The action that waits for its answer, by the name of the service. */
   static readonly #running = new Map<string, Action>();
 
   constructor(api: Api) {
@@ -43,7 +43,7 @@ export class ActionButtons {
       if (button === undefined) continue;
       button.setAttribute('aria-label', `${label} ${service.name}`);
       const isPossible = action === 'start' ? !isUp : isUp;
-      // A start that waits can be given up.
+      // A start that waits can be cancelled by a stop.
       const isWaiting = running !== undefined && !(running === 'start' && action === 'stop');
       button.disabled = !isPossible || isWaiting || service.status === 'stopping' || service.heldBecause !== null;
       button.setAttribute('aria-busy', String(running === action));

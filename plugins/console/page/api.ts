@@ -1,6 +1,6 @@
-// Requests to the host, with the tokens of whoever has logged in, which are exchanged for new ones when the host no
-// longer takes them. They are kept for this tab alone, and on a gateway, where web interfaces of services share the
-// origin and could read them, for this page alone.
+// Sends requests to the host with the tokens of the login, and refreshes the tokens when the host no longer accepts
+// them. Tokens are kept in the session storage of the tab, but only in memory on a gateway, where web interfaces of
+// services share the origin and could read them.
 import { Listeners } from './listeners.ts';
 
 const KEPT_AS = 'stackwarden.tokens';
@@ -13,7 +13,7 @@ interface Tokens {
   readonly refresh_token: string;
 }
 
-/** An answer that is no success; `message` is the host's own sentence. */
+/** A request that failed; `message` is the host's own sentence, if it gave one. */
 export class ApiError extends Error {
   /** 0 when there was no answer. */
   readonly status: number;
@@ -30,7 +30,7 @@ export class Api {
   #tokens: Tokens | undefined;
   #refreshing: Promise<boolean> | undefined;
   #entering: Promise<void> | undefined;
-  /** Told when the host wants credentials that nobody has. */
+  /** Called when a login is needed. */
   readonly refused = new Listeners();
 
   constructor(routes: URL) {
@@ -42,7 +42,7 @@ export class Api {
     return this.#tokens !== undefined;
   }
 
-  /** Whether this page came from the native listener, which has pages that a gateway has not. */
+  /** Whether this page came from the native listener, which has pages that a gateway does not have. */
   get isNative(): boolean {
     return !this.#routes.pathname.endsWith('/api/');
   }
@@ -51,7 +51,7 @@ export class Api {
     return new URL(path, this.#routes).href;
   }
 
-  /** Streams are beside the routes, not below the prefix of a gateway. */
+  /** The URL of a stream. On a gateway, streams are not below the prefix of the routes. */
   streamAddress(path: string, query: Readonly<Record<string, string>>): string {
     const url = new URL(this.#routes);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -70,7 +70,7 @@ export class Api {
     return this.#ask<Body>(path, requestOf(body), ACT_MS);
   }
 
-  /** What a route answers; undefined where no plugin has it. */
+  /** The answer of a route; undefined when no plugin has the route. */
   async find<Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Body | undefined> {
     try {
       return await this.get<Body>(path, query);
@@ -84,7 +84,7 @@ export class Api {
     return this.#enter('auth/login', { username, password });
   }
 
-  /** Creates the first account, from which on everybody must log in, and logs in with it. */
+  /** Creates the first account, after which every user must log in, and logs in with it. */
   setUp(username: string, password: string): Promise<void> {
     return this.#enter('auth/setup', { username, password });
   }
@@ -94,7 +94,7 @@ export class Api {
     this.refused.tell();
   }
 
-  /** Whether there are new tokens now. Whoever asks meanwhile gets the same answer. */
+  /** Refreshes the tokens. Gives whether there are new ones. Calls during a refresh share its outcome. */
   refresh(): Promise<boolean> {
     this.#refreshing ??= this.#exchange().finally(() => {
       this.#refreshing = undefined;
@@ -110,19 +110,19 @@ export class Api {
 
   async #exchange(): Promise<boolean> {
     const old = this.#tokens;
-    // Whoever is logging in at present tells by himself when that fails.
+    // A login that is under way shows its own failure.
     await this.#entering?.catch(() => undefined);
     if (this.#tokens !== old) return this.hasTokens;
     try {
       if (old !== undefined) {
         const body = requestOf({ refresh_token: old.refresh_token });
         const tokens = await this.#send<Tokens>('auth/refresh', body, READ_MS);
-        // Somebody may have logged out or in meanwhile.
+        // The user may have logged out or in meanwhile.
         if (this.#tokens === old) this.#keep(tokens);
         return this.hasTokens;
       }
     } catch (error) {
-      // Without an answer the tokens may still be good.
+      // Without an answer the tokens may still be valid.
       if (!(error instanceof ApiError) || error.status !== 401) return false;
       if (this.#tokens !== old) return this.hasTokens;
     }
@@ -179,7 +179,7 @@ function readKept(): Tokens | undefined {
   try {
     return (JSON.parse(sessionStorage.getItem(KEPT_AS) ?? 'null') as Tokens | null) ?? undefined;
   } catch {
-    // Something else has written there: whoever uses the page logs in again.
+    // Another script has written to the storage, so the user logs in again.
     return undefined;
   }
 }

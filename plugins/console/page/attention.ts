@@ -1,4 +1,4 @@
-// What somebody has to look at: values of the configuration that do not fit, plugins that failed, services that do not
+// The list of what needs attention: invalid values of the configuration, plugins that failed, and services that do not
 // run as they should.
 import { namedReason } from '#kit/named-reason';
 import type { Api } from './api.ts';
@@ -9,7 +9,7 @@ import { toneOf } from './status-mark.ts';
 import type { PluginEntry } from './wire.ts';
 
 const ASK_MS = 10_000;
-/** Stands between the sentences of the health. */
+/** Separates the sentences in the details of `/health`. */
 const BETWEEN = '; ';
 
 interface Matter {
@@ -22,7 +22,7 @@ export class Attention {
   readonly #list = element('ul');
   readonly #api: Api;
   readonly #services: Services;
-  /** What `/health` says, in sentences one after the other. */
+  /** The details of `/health`, in sentences. */
   #health = '';
   #ofPlugins: readonly Matter[] = [];
   #shown = '';
@@ -71,7 +71,7 @@ export class Attention {
     const ofHost = health === '' ? [] : [{ sentence: health, address: addressOf('log') }];
     const matters = [...ofHost, ...this.#ofPlugins, ...services.flatMap(matterOf)];
     const text = JSON.stringify(matters);
-    // Rows that stay the same keep the focus.
+    // Rows are not replaced while nothing has changed, so that they keep the focus.
     if (text === this.#shown) return;
     this.#shown = text;
     this.element.hidden = matters.length === 0;
@@ -81,7 +81,7 @@ export class Attention {
   }
 }
 
-/** What the health tells besides the faults of services, of which it tells in the words that they have themselves. */
+/** The details of `/health` without the sentences about services, which are listed with the services themselves. */
 function withoutServices(health: string, services: readonly Service[]): string {
   const told = services.flatMap(service =>
     matterOf(service).length === 0 || service.reason === null ? [] : namedReason(service.name, service.reason),
@@ -95,7 +95,7 @@ function matterOf(service: Service): readonly Matter[] {
   const address = addressOf('service', name);
   if (configProblem !== null) return [{ sentence: configProblem, address }];
   const isBad = toneOf(service) === 'bad';
-  // One that a user has stopped has no reason of its own.
+  // A service that a user has stopped has no reason.
   if (!isBad || reason === null) return [];
   const state = `${name} is ${status === 'running' ? health : status}`;
   return [{ sentence: reason.startsWith(`${name} `) ? reason : `${state}: ${reason}`, address }];

@@ -16,7 +16,9 @@ export class BeginView implements View {
   readonly #onChanged: () => void;
   #isOpen = false;
 
-  /** `onChanged` is called when there is an account, or the beginning is over. */
+  /**
+   * `onChanged` is called when an account was created or declined, or the user does not want to see this view again.
+   */
   constructor(api: Api, onChanged: () => void) {
     this.#api = api;
     this.#onChanged = onChanged;

@@ -28,7 +28,7 @@ export class CatalogueForm {
   readonly #instanceField = field('Name of the instance', this.#instance);
   readonly #optionsPlace = element('div', {});
   readonly #optional: OptionalServices;
-  /** By the keys of the service and of what it needs. */
+  /** The fields of options, by the keys of the service and of the services that it needs. */
   #options: ReadonlyMap<string, OptionFields> = new Map();
   readonly #submit = element('button', { type: 'submit' }, 'Start it');
   readonly #fault = element('p', { class: 'fault', role: 'alert' });

@@ -1,5 +1,4 @@
-// One chart of a few curves over time. It takes its colours from the style sheet, and its values are said in words,
-// too.
+// One chart of a few curves over time. It takes its colours from the style sheet, and shows its values as text, too.
 
 /*! Charts by uPlot. Copyright (c) 2025, Leon Sorokin. All rights reserved. (MIT Licensed) */
 import uPlot from 'uplot';
@@ -13,14 +12,14 @@ export interface ChartOptions {
   /** Upper end of the axis; without it the axis follows the values. */
   readonly max?: number;
   readonly text: (value: number | null) => string;
-  /** Steps that the marks of the axis may have; without them those of decimal numbers. */
+  /** Steps that may lie between the marks of the axis. Default: decimal steps. */
   readonly steps?: readonly number[];
 }
 
 const HEIGHT_PX = 180;
 const AXIS_PX = 84;
 const TIME_AXIS_PX = 30;
-/** Pixels between two marks of the axis of time, which has room for a time of day. */
+/** The least number of pixels between two marks of the time axis, which leaves room for a time of day. */
 const TIME_SPACE_PX = 70;
 
 export class Chart {
@@ -55,7 +54,7 @@ export class Chart {
     } else this.#plot.setData(this.#data());
   }
 
-  /** Makes it anew, for example in other colours. */
+  /** Draws the chart anew, for example in other colours. */
   redraw(): void {
     if (this.#series === undefined) return;
     this.#plot?.destroy();
@@ -68,7 +67,7 @@ export class Chart {
     this.#plot = undefined;
   }
 
-  /** Says the values at the pointer, else the newest ones. */
+  /** Shows the values at index `at`, or the newest ones. */
   #say(at: number | null): void {
     const series = this.#series;
     if (series === undefined) return;

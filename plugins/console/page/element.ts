@@ -1,4 +1,4 @@
-// Makes elements. Whatever a service says becomes text, never markup.
+// Makes elements of the document. Texts are always inserted as text, never as markup.
 
 type Value = string | number | boolean | ((event: Event) => void);
 export type Attributes = Readonly<Record<string, Value>>;
@@ -30,7 +30,7 @@ function filled<Made extends Element>(made: Made, attributes: Attributes, childr
   return made;
 }
 
-/** Leaves an element alone whose text is the same, so that nothing is drawn or read out again. */
+/** Sets the text of an element. An equal text is not set again, so that nothing is redrawn or read out again. */
 export function setText(target: Element, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
@@ -40,7 +40,7 @@ export function field(label: string, control: HTMLElement): HTMLLabelElement {
   return element('label', { class: 'field' }, element('span', {}, label), control);
 }
 
-/** Gives a parent this many children, of which those that it has stay, and with them the focus and what is selected. */
+/** Gives a parent `count` children. Children that it has already stay, so that the focus and the selection stay too. */
 export function fit(parent: Element, count: number, create: () => Element): readonly Element[] {
   while (parent.children.length > count) parent.lastElementChild?.remove();
   while (parent.children.length < count) parent.append(create());

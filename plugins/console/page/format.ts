@@ -34,7 +34,7 @@ export function ageText(sinceS: number, nowS = Date.now() / 1_000): string {
   return `${Math.floor(age / DAY_S)} d ${Math.floor((age % DAY_S) / HOUR_S)} h`;
 }
 
-/** A time in Unix seconds, as exactly as a step of this many seconds between two such needs it. */
+/** A time in Unix seconds, as precise as marks that are `stepS` seconds apart need it. */
 export function clockText(timeS: number, stepS: number): string {
   const time = new Date(timeS * 1_000);
   if (stepS >= DAY_S) return time.toLocaleDateString(undefined, { month: 'short', day: 'numeric' });

@@ -1,4 +1,4 @@
-// What stays around the views: the name, the ways to them, whether the host is reached, and the notices.
+// The frame around the views: the name, the links to the views, the state of the connection, and the notices.
 import type { Api } from './api.ts';
 import { element, setText } from './element.ts';
 import type { LiveStream } from './live-stream.ts';
@@ -25,7 +25,7 @@ export class Frame {
   readonly #place = element('div', { class: 'place' });
   readonly #connection = element('p', { class: 'connection', role: 'status' });
   readonly #lost: HTMLElement;
-  /** Said once, so the seconds that are left stand outside of it. */
+  /** Read out once, so the countdown is outside of this element. */
   readonly #lostText = element('p', { role: 'alert' });
   readonly #countdown = element('span');
   readonly #navigation: HTMLElement;
@@ -79,25 +79,25 @@ export class Frame {
     view.open();
   }
 
-  /** Says why there is no view. */
+  /** Shows why there is no view. */
   fail(sentence: string): void {
     setText(this.#heading, TITLE);
     this.#place.replaceChildren(element('p', { class: 'fault', role: 'alert' }, sentence));
   }
 
-  /** Leaves out what is of no use: ways while nobody has logged in, and those that the host has nothing behind. */
+  /** Shows only the links named in `ways`, and the button to log out only if `canLogOut` is true. */
   allow(ways: readonly string[], canLogOut: boolean): void {
     this.#navigation.hidden = ways.length === 0;
     this.#logOut.hidden = !canLogOut;
     for (const [name, way] of this.#ways) way.hidden = !ways.includes(name);
   }
 
-  /** The native listener alone has pages about the API, and only where that plugin is there. */
+  /** Shows or hides the link to the documentation of the API. */
   allowDocumentation(isThere: boolean): void {
     this.#documentation.hidden = !isThere;
   }
 
-  /** Says that the host has another page than this one. */
+  /** Shows that the host has another version of this page. */
   offerReload(): void {
     const reload = element('button', { type: 'button', click: () => location.reload() }, 'Reload');
     const bar = element(
@@ -123,7 +123,7 @@ export class Frame {
     setText(this.#countdown, `Next try in ${leftS} s.`);
   }
 
-  /** The part of the address after `#` names the view, so the link cannot do it. */
+  /** Moves the focus to the content. The link cannot do this itself, because the part after `#` names the view. */
   #skip(event: Event): void {
     event.preventDefault();
     this.#heading.focus();

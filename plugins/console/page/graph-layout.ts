@@ -1,9 +1,9 @@
-// Places the services of a graph in columns: each to the right of what it needs, near those that it is connected with.
+// Places the services of a graph in columns: each to the right of the services that it needs, near its neighbours.
 
 export interface GraphEdge {
-  /** What is needed. */
+  /** The service that is needed. */
   readonly source: string;
-  /** What needs it. */
+  /** The service that needs it. */
   readonly target: string;
   readonly isHard: boolean;
 }
@@ -26,7 +26,7 @@ const COLUMN_GAP = 80;
 const ROW_GAP = 18;
 const MARGIN = 16;
 const SWEEPS = 4;
-/** Services that nothing is connected with fill a block of this many columns below the others. */
+/** Services without a connection fill a block of this many columns below the others. */
 const LOOSE_COLUMNS = 4;
 
 export function layoutOf(names: readonly string[], edges: readonly GraphEdge[]): GraphLayout {
@@ -56,7 +56,9 @@ function placed(name: string, column: number, row: number): PlacedNode {
   return { name, x: MARGIN + column * (NODE_WIDTH + COLUMN_GAP), y: MARGIN + row * (NODE_HEIGHT + ROW_GAP) };
 }
 
-/** A service comes one column after the last of those that it needs. An edge that closes a circle is not followed. */
+/**
+ * A service comes one column after the last of the services that it needs. An edge that closes a cycle is not followed.
+ */
 function columnsOf(names: readonly string[], edges: readonly GraphEdge[]): string[][] {
   const needs = new Map<string, string[]>();
   for (const { source, target } of edges) needs.set(target, [...(needs.get(target) ?? []), source]);
@@ -81,7 +83,7 @@ function columnsOf(names: readonly string[], edges: readonly GraphEdge[]): strin
   return columns.filter(column => column.length > 0);
 }
 
-/** Orders each column by the mean place of its neighbours, there and back, which leaves few crossings. */
+/** Orders each column by the mean place of the neighbours, several times, which leaves few crossings. */
 function sorted(columns: readonly string[][], edges: readonly GraphEdge[]): string[][] {
   const neighbours = new Map<string, string[]>();
   for (const { source, target } of edges) {

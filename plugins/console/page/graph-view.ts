@@ -1,4 +1,4 @@
-// The graph of services as a picture, and the same in words.
+// The dependency graph of services, as a picture and in words.
 import type { Api } from './api.ts';
 import { element, setText, svgElement } from './element.ts';
 import { type GraphEdge, layoutOf, NODE_HEIGHT, NODE_WIDTH, type PlacedNode } from './graph-layout.ts';
@@ -121,7 +121,7 @@ export class GraphView implements View {
       { class: 'node', href: addressOf('service', name), transform: `translate(${x} ${y})` },
       svgElement('rect', { width: NODE_WIDTH, height: NODE_HEIGHT, rx: 6 }),
       svgElement('circle', { cx: TEXT_LEFT / 2, cy: NODE_HEIGHT / 2, r: 5 }),
-      // The space between them is for those who hear it.
+      // The space separates name and status for screen readers.
       svgElement('text', {}, svgElement('tspan', { x: TEXT_LEFT, y: NAME_ROW, ...fit }, name), ' ', word),
     );
     this.#marks.set(name, { node, word });

@@ -1,10 +1,11 @@
-// A stream that comes back: at once with new tokens when the old ones have expired, else after growing pauses.
+// A WebSocket stream that reconnects: at once with new tokens when the old ones have expired, else after growing
+// pauses.
 import type { Api } from './api.ts';
 import { Listeners } from './listeners.ts';
 
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 30_000;
-/** The host sends every other second; a connection that is this quiet is dead without knowing it. */
+/** The host sends every other second, so a connection that is silent for this long counts as lost. */
 const SILENCE_MS = 15_000;
 const CREDENTIALS_REFUSED = 1008;
 
@@ -26,7 +27,7 @@ export class LiveStream {
   #socket: WebSocket | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pauseMs = FIRST_PAUSE_MS;
-  /** Whether the present tokens are new ones that have not been taken yet. */
+  /** Whether the tokens were refreshed and the host has not accepted the new ones yet. */
   #isRefreshed = false;
 
   constructor(options: LiveStreamOptions) {

@@ -1,17 +1,17 @@
-// The log of one service: its end first, then what is added to it, as long as somebody looks.
+// Reads the log of one service: first its end, then what is added to it, until it is closed.
 import type { Api } from './api.ts';
 import { Listeners } from './listeners.ts';
 import type { LogPage } from './wire.ts';
 
 const POLL_MS = 1_000;
-/** Enough for most questions, and little for a slow line. */
+/** Enough for most questions, and little for a slow connection. */
 const FIRST_BYTES = 1_048_576;
-/** As much as the route gives at once. */
+/** The most that the route gives at once. */
 const MOST_BYTES = 8_388_608;
 const MAX_LINES = 200_000;
-/** So many are let go at once, because what is shown is then made anew. */
+/** How many lines are dropped at once, because each time the whole list is drawn anew. */
 const SPARE_LINES = 20_000;
-/** Colours that programs write for terminals. */
+/** Escape sequences of colours for terminals. */
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
 export class LogFeed {
@@ -23,12 +23,12 @@ export class LogFeed {
   #isCut = false;
   #cursor: number | undefined;
   #fileId: string | null = null;
-  /** Number of the last read, which alone counts. */
+  /** Number of the last read. Answers of earlier reads are ignored. */
   #reading = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Told of the number of new lines at the end, or that everything is another. */
+  /** Called with the number of new lines at the end, or `all` when all lines may have changed. */
   readonly changed = new Listeners<[added: number | 'all']>();
-  /** Told of the sentence of a read that failed, and null when one succeeds. */
+  /** Called with the sentence of a read that failed, and with null when a read succeeds. */
   readonly failed = new Listeners<[sentence: string | null]>();
 
   constructor(api: Api, processName: string) {
@@ -40,7 +40,7 @@ export class LogFeed {
     return this.#lines;
   }
 
-  /** Whether the log begins before its first line here. */
+  /** Whether the log has older lines that are not held here. */
   get isCut(): boolean {
     return this.#isCut;
   }
@@ -54,7 +54,7 @@ export class LogFeed {
     void this.#read();
   }
 
-  /** Reads it again, from further back. */
+  /** Reads the log again, from further back. */
   readMore(): void {
     this.#tailBytes = MOST_BYTES;
     this.#cursor = undefined;

@@ -1,8 +1,8 @@
-// One line of a log: what it says of itself, and how it is shown.
+// One line of a log: its level, whether it is wanted, and how it is shown.
 import { levelInJson } from '#kit/json-level';
 import { element } from './element.ts';
 
-/** The beginning of a line that the host writes, as text or JSON: time, level. */
+/** The beginning of a line of the host, as text or JSON: its time and level. */
 const BEGINNING = /^(?:[^-]{8,32} - |\{"time":"[^"]{24}","level":")(DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |",)/;
 
 export type Level = 'all' | 'warnings' | 'errors';
@@ -14,18 +14,18 @@ export function levelOf(line: string): string | undefined {
   return BEGINNING.exec(line)?.[1] ?? levelInJson(line);
 }
 
-/** `search` is in lower case; empty takes every line. */
+/** `search` is in lower case. An empty one takes every line. */
 export function isWanted(line: string, search: string, level: Level): boolean {
   if (search !== '' && !line.toLowerCase().includes(search)) return false;
   if (level === 'all') return true;
   return (level === 'errors' ? ERRORS : WARNINGS).includes(levelOf(line) ?? '');
 }
 
-/** The text of a line, with what was searched for marked. */
+/** The text of a line, with the matches of the search marked. */
 export function markedText(line: string, search: string): (Node | string)[] {
   if (search === '') return [line];
   const folded = line.toLowerCase();
-  // In a few scripts the lower case of a letter is longer, and places would not agree.
+  // In a few scripts a letter is longer in lower case, so that the indexes would not agree.
   if (folded.length !== line.length) return [line];
   const parts: (Node | string)[] = [];
   let at = 0;

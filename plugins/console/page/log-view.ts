@@ -1,4 +1,4 @@
-// A log that is shown as it grows: search, levels, and following its end.
+// Shows a log as it grows, with a search, levels, and following its end.
 import type { Api } from './api.ts';
 import { element, field, setText } from './element.ts';
 import { LogFeed } from './log-feed.ts';
@@ -22,7 +22,7 @@ export class LogView {
   readonly #rows = element('ol', { class: 'lines' });
   readonly #scroller: HTMLElement;
   readonly #count = element('p', { class: 'muted' });
-  /** A log grows all the time; what a search found is said once. */
+  /** The number of lines that a search found, which is read out once although the log goes on growing. */
   readonly #found = element('p', { class: 'spoken', role: 'status' });
   readonly #more = element(
     'button',
@@ -135,7 +135,7 @@ export class LogView {
     if (this.#follow.checked) this.#scroller.scrollTop = this.#scroller.scrollHeight;
   }
 
-  /** Whoever scrolls up wants to read, and whoever scrolls to the end wants to follow. */
+  /** Scrolling up ends the following of the end, and scrolling to the end begins it again. */
   #scrolled(): void {
     const { scrollTop, clientHeight, scrollHeight } = this.#scroller;
     this.#follow.checked = scrollTop + clientHeight >= scrollHeight - END_PX;

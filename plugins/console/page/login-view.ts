@@ -1,4 +1,4 @@
-// The form of those who must log in.
+// The form to log in.
 import { type Api, ApiError } from './api.ts';
 import { element, field, setText } from './element.ts';
 import type { View } from './view.ts';

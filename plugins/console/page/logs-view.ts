@@ -1,4 +1,4 @@
-// Any log, chosen from a list; that of the host holds the output of all services.
+// Shows a log that is chosen from a list. The log of the host holds the output of all services.
 import type { Api } from './api.ts';
 import { element, field } from './element.ts';
 import { LogView } from './log-view.ts';

@@ -1,4 +1,5 @@
-// The console in the browser: logs in where that is needed, follows the streams, and shows the view of the address.
+// Starts the console in the browser: asks for a login if needed, follows the streams, and shows the view of the
+// address.
 import { Api, ApiError } from './api.ts';
 import { BeginView } from './begin-view.ts';
 import { Frame } from './frame.ts';
@@ -17,14 +18,14 @@ import type { View } from './view.ts';
 import type { AuthStatus, PluginEntry, ProcessStatus } from './wire.ts';
 
 interface Way {
-  /** What must be there for the view; undefined when the page says otherwise. */
+  /** The route that the view needs. A view without one is shown while the host needs onboarding. */
   readonly route?: string;
   view(subject: string): View;
 }
 
 const RETRY_MS = 3_000;
 
-/** The script lies in `console` beside the routes, whatever comes before that. */
+/** The script lies in `console` beside the routes, whatever prefix comes before. */
 const routes = new URL(import.meta.url.replace(/(?:console\/)+[^/]*$/, ''));
 const api = new Api(routes);
 const services = new Services(api);
@@ -48,7 +49,7 @@ const WAYS: ReadonlyMap<string, Way> = new Map([
   ['plugins', { route: '/host/plugins', view: () => new PluginsView(api) }],
   ['begin', { view: () => new BeginView(api, () => void begin()) }],
 ] satisfies [string, Way][]);
-/** Names of the ways that the host has something behind; none while nobody has logged in. */
+/** Names of the views that the host can fill; none before the login. */
 let ways: readonly string[] = [];
 let isLoginShown = false;
 let wasLost = false;
@@ -62,7 +63,7 @@ metrics.changed.add(() => {
   if (metrics.latest !== undefined) services.takeUsage(metrics.latest);
 });
 api.refused.add(() => {
-  // Several requests may be refused at once, and somebody may be typing already.
+  // Several requests may be refused at once, and the user may be typing into the form already.
   if (isLoginShown) return;
   isLoginShown = true;
   ways = [];
@@ -82,14 +83,14 @@ function retry(): void {
   metrics.retry();
 }
 
-/** A host that was away may have been upgraded. */
+/** Offers a reload when the host has another version of the page, since a host that was away may have been upgraded. */
 async function lookForNewerPage(): Promise<void> {
   const own = new URL(import.meta.url).pathname.split('/').at(-1) ?? '';
   try {
     const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-store' });
     if (!(await answer.text()).includes(own)) frame.offerReload();
   } catch {
-    // The stream tells that the host is gone again, and this is asked once more when it is back.
+    // The host is gone again. This is called once more when the stream is back.
   }
 }
 
@@ -109,14 +110,14 @@ async function begin(): Promise<void> {
     if (ways.includes('metrics')) metrics.open();
     showPlace();
   } catch (error) {
-    // A login is asked for already.
+    // The form to log in is shown already.
     if (error instanceof ApiError && error.status === 401) return;
     frame.fail((error as Error).message);
     setTimeout(() => void begin(), RETRY_MS);
   }
 }
 
-/** A host may have been built without some of what the views show. */
+/** The views whose routes the host has, since a host may run without some plugins. */
 async function readOffered(): Promise<readonly string[]> {
   const listed = await api.find<{ plugins: readonly PluginEntry[] }>('host/plugins');
   const routes = listed?.plugins.flatMap(plugin => plugin.routes);

@@ -1,4 +1,4 @@
-// Charts of the machine, the space on its file systems, and what the services use.
+// Shows charts of the machine, the space on its file systems, and the usage of the services.
 import { Chart } from './chart.ts';
 import { element, field, fit, setText } from './element.ts';
 import { bytesText, percentText, rateText } from './format.ts';

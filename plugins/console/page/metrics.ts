@@ -1,4 +1,4 @@
-// The samples of the machine as they come, for as long as the page is open. Where no plugin takes samples there are
+// The samples of the machine from the stream of metrics, while the page is open. Without a plugin for metrics there are
 // none.
 import type { Api } from './api.ts';
 import { Listeners } from './listeners.ts';
@@ -41,7 +41,7 @@ export class Metrics {
     this.#stream.close();
   }
 
-  /** Reads what was kept of the last seconds. Resolves with false where nothing is kept. Throws an ApiError. */
+  /** Reads the history of the last `spanS` seconds. Gives false when the host keeps none. Rejects with an ApiError. */
   async readHistory(spanS: number): Promise<boolean> {
     const query = { since: String(Math.floor(Date.now() / 1_000 - spanS)), max_points: String(MAX_POINTS) };
     const kept = await this.#api.find<ChartAnswer>('metrics/history_series', query);

@@ -1,4 +1,5 @@
-// Short sentences that tell what became of something, and vanish; screen readers read them out.
+// Notices: short sentences about the outcome of an action, which vanish after a while and which screen readers read
+// out.
 import { element } from './element.ts';
 
 const SHOWN_MS = 8_000;

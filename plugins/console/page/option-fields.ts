@@ -1,4 +1,4 @@
-// A field for each option of one service; what was changed is sent, and nothing else.
+// A field for each option of one service. Only changed options are sent.
 import { element, field } from './element.ts';
 import type { Options } from './wire.ts';
 
@@ -6,7 +6,7 @@ const SECRET = /password|token|_key$/;
 
 interface OptionField {
   readonly element: HTMLElement;
-  /** Undefined when it is as it was. */
+  /** The new value; undefined when it was not changed. */
   changed(): unknown;
 }
 
@@ -14,7 +14,7 @@ export class OptionFields {
   readonly element: HTMLElement;
   readonly #fields: readonly (readonly [string, OptionField])[];
 
-  /** Blank values stand for secrets too, which are not shown. */
+  /** A secret has a blank value here, because the host does not show it. */
   constructor(title: string, options: Options, descriptions: Readonly<Record<string, string>>) {
     this.#fields = Object.entries(options).map(
       ([name, value]) => [name, fieldOf(name, value, descriptions[name])] as const,
@@ -62,7 +62,7 @@ function fieldOf(name: string, value: unknown, description: string | undefined):
   };
 }
 
-/** `Release version` of `release_version`. */
+/** Turns `release_version` into `Release version`. */
 function labelOf(name: string): string {
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,4 +1,4 @@
-// What may be started along with a service, each with its options.
+// The services that may be started along with another one, each with its options.
 import type { Api } from './api.ts';
 import { element } from './element.ts';
 import { OptionFields } from './option-fields.ts';
@@ -20,7 +20,7 @@ export class OptionalServices {
     this.#api = api;
   }
 
-  /** Shows what goes along with the service; nothing where the host cannot tell. */
+  /** Shows the optional services of the service `core`; none when the host cannot list them. */
   async follow(core: string): Promise<void> {
     this.#core = core;
     this.#offers = [];
@@ -41,7 +41,7 @@ export class OptionalServices {
     );
   }
 
-  /** As the start takes them. */
+  /** The chosen services and their options, as members of the request that starts the service. */
   chosen(): { readonly optional_services: readonly string[]; readonly optional_service_options: Options } {
     const chosen = this.#offers.filter(({ choice }) => choice.checked);
     return {

@@ -1,4 +1,4 @@
-// All plugins: their state, why one is not ready, and the faults that each had.
+// Shows all plugins: their states, why one is not ready, and the faults of each.
 import type { Api } from './api.ts';
 import { element, field, setText } from './element.ts';
 import type { View } from './view.ts';

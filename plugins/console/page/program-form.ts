@@ -47,7 +47,7 @@ export class ProgramForm {
   }
 }
 
-/** The key of its block, of letters, digits and underscores. */
+/** The key of the program's block, made of letters, digits and underscores. */
 function keyOf(name: string): string {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
   return plain.replace(/^_/, '').replace(/_$/, '') || 'program';

@@ -1,4 +1,4 @@
-// Addresses of views: what follows `#/` is the name of a view, and what it is about.
+// Addresses of views: `#/` is followed by the name of a view and its subject.
 
 export interface Place {
   readonly view: string;

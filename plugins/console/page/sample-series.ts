@@ -1,11 +1,11 @@
-// The curves of the charts: what was kept, and the samples that come. Counters become rates between two samples.
+// The curves of the charts, from the history and from new samples. Counters become rates between two samples.
 import type { ChartAnswer, Sample } from './wire.ts';
 
 const CURVES = ['cpu', 'mem', 'disk_read_rate', 'disk_write_rate', 'net_recv_rate', 'net_sent_rate'] as const;
 
 export type Curve = (typeof CURVES)[number];
 
-/** Half a day of samples; older ones are let go. */
+/** Half a day of samples; older ones are dropped. */
 const MAX_POINTS = 20_000;
 /** A longer time without a sample is a gap. */
 const GAP_S = 60;
@@ -25,7 +25,7 @@ export class SampleSeries {
     return this.#values[curve];
   }
 
-  /** Takes what was kept in place of everything. */
+  /** Replaces all values by those of the history. */
   replace({ timestamps, series, bucket_seconds: bucketS }: ChartAnswer): void {
     this.#times = [];
     for (const curve of CURVES) this.#values[curve] = [];
@@ -55,7 +55,7 @@ export class SampleSeries {
     for (const curve of CURVES) this.#values[curve].shift();
   }
 
-  /** No line is drawn over a time of which nothing is known. */
+  /** Adds a value to each curve, and a gap before it when there was no sample for `gapS` seconds. */
   #push(time: number, gapS: number, valueAt: (curve: Curve) => number | null): void {
     const last = this.#times.at(-1);
     if (last !== undefined && time - last > gapS) {

@@ -1,4 +1,4 @@
-// One service: how it is, what it uses, its buttons, and its log.
+// Shows one service: its state, its usage, its buttons and its log.
 import { ActionButtons } from './actions.ts';
 import type { Api } from './api.ts';
 import { element, fit, setText } from './element.ts';

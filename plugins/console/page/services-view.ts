@@ -1,4 +1,4 @@
-// Every service in one list, with its status, what it uses, and its buttons.
+// Shows every service in one list, with its status, its usage and its buttons.
 import { ActionButtons } from './actions.ts';
 import type { Api } from './api.ts';
 import { Attention } from './attention.ts';

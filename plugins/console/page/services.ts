@@ -1,4 +1,4 @@
-// All services as the page knows them: what is configured, how they are, and what they use.
+// All services as the page knows them: their configuration, state and usage.
 import type { Api } from './api.ts';
 import { Listeners } from './listeners.ts';
 import type { ProcessEntry, ProcessStatus, Sample } from './wire.ts';
@@ -12,13 +12,13 @@ export interface Service {
   readonly version: string | null;
   readonly configProblem: string | null;
   readonly status: string;
-  /** One of the host's words; null when nobody looks at its health. */
+  /** The host's word for the health; null when it is not probed. */
   readonly health: string | null;
-  /** Why it is as it is, where there is something to say. */
+  /** Why the service is in its state, if there is something to say. */
   readonly reason: string | null;
-  /** Why nobody may start or stop it at present. */
+  /** Why the service cannot be started or stopped at present; null when it can. */
   readonly heldBecause: string | null;
-  /** Whether it is down as it should be: by a user, or because its work is done. */
+  /** Whether the service is down as intended: by a user, or because its work is done. */
   readonly isDone: boolean;
   readonly restarts: number;
   readonly lastExit: string | null;
@@ -59,7 +59,7 @@ export class Services {
     return this.#list.find(({ hasProgram }) => !hasProgram)?.name ?? '';
   }
 
-  /** Reads what is configured. Throws an ApiError. */
+  /** Reads the configured services. Rejects with an ApiError. */
   async read(): Promise<void> {
     const { processes } = await this.#api.get<{ processes: readonly ProcessEntry[] }>('process/processes');
     this.#readAtMs = Date.now();
@@ -67,14 +67,14 @@ export class Services {
     this.#build();
   }
 
-  /** Takes a message of the status stream, which tells of every process. */
+  /** Takes a message of the status stream, which holds every process. */
   takeStatuses(statuses: readonly ProcessStatus[]): void {
     const before = this.#statuses;
     this.#statuses = new Map(statuses.map(status => [status.process_name, status]));
     const isSame =
       before.size === statuses.length &&
       statuses.every(({ process_name: name, status }) => before.get(name)?.status === status);
-    // A start can change what is configured, and so can whoever edits the file.
+    // A start or an edit of the file may have changed the configuration.
     if (!isSame || Date.now() > this.#readAtMs + READ_AGAIN_MS) void this.#readAgain();
     this.#build();
   }
@@ -84,7 +84,7 @@ export class Services {
     this.#build();
   }
 
-  /** The stream goes on telling of what has changed, so a failure is tried again with its next message. */
+  /** Reads the configuration again. After a failure, one of the next messages of the stream causes another try. */
   async #readAgain(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;

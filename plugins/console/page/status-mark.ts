@@ -1,4 +1,4 @@
-// How a service is, as a word with a colour: the colour alone says nothing that the word does not.
+// The state of a service as a word with a colour. The colour alone carries no meaning that the word does not have.
 import { element, setText } from './element.ts';
 import type { Service } from './services.ts';
 

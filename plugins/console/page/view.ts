@@ -1,9 +1,9 @@
-// What a view of the page is to the frame around it.
+// The interface between a view and the frame around it.
 
 export interface View {
   readonly title: string;
   readonly element: HTMLElement;
-  /** Called once it is in the document. */
+  /** Called once the element is in the document. */
   open(): void;
   close(): void;
 }

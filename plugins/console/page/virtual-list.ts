@@ -1,5 +1,5 @@
-// A list of any length of which the document holds the rows that can be seen, and a few around them. All rows have the
-// height that the style sheet gives to the first.
+// A list of any length, of which the document holds only the visible rows and a few around them. All rows have the
+// height of the first.
 
 export interface Row<Item> {
   readonly element: HTMLLIElement;
@@ -8,14 +8,14 @@ export interface Row<Item> {
 
 export interface VirtualListOptions<Item> {
   readonly element: HTMLUListElement | HTMLOListElement;
-  /** What scrolls: an element around the list, or the whole page. */
+  /** The element around the list that scrolls, or the whole page. */
   readonly scroller: HTMLElement | Window;
-  /** Stays the same for an item whose row is to stay the same element. */
+  /** Identifies the row of an item: an item with the same key keeps its element. */
   keyOf(item: Item, index: number): string | number;
   createRow(): Row<Item>;
 }
 
-/** Rows beyond the visible ones, so that the focus and short scrolls find them. */
+/** Rows that are kept beyond the visible ones, so that the focus and short scrolls find them. */
 const MARGIN_ROWS = 6;
 
 export class VirtualList<Item> {
@@ -41,7 +41,7 @@ export class VirtualList<Item> {
     );
   }
 
-  /** The same list with more at its end is cheap: what is not seen is not looked at. */
+  /** Shows these items. Its cost does not grow with their number, because only visible items are looked at. */
   show(items: readonly Item[]): void {
     this.#items = items;
     this.#draw();
@@ -76,7 +76,8 @@ export class VirtualList<Item> {
       row.element.style.transform = `translateY(${(first + index) * height}px)`;
       row.element.setAttribute('aria-posinset', String(first + index + 1));
       row.element.setAttribute('aria-setsize', String(items.length));
-      // The tabulator goes through the rows as they stand in the document. Those in their place keep the focus.
+      // The tab key follows the order of the document. A row that is in its place is not moved, so that it keeps the
+      // focus.
       if (row.element === next) next = next.nextElementSibling;
       else element.insertBefore(row.element, next);
     }
@@ -96,7 +97,7 @@ export class VirtualList<Item> {
     return row;
   }
 
-  /** 0 while there is no item. */
+  /** The height of a row in pixels; 0 while there is no item. */
   #measure(): number {
     const [item] = this.#items;
     if (item === undefined) return 0;

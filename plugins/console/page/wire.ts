@@ -1,4 +1,4 @@
-// What the page reads of the answers of routes and the messages of streams. Members that it does not show are left out.
+// The answers of routes and messages of streams, with only those members that the page uses.
 
 export interface ProcessEntry {
   readonly process_name: string;
@@ -84,7 +84,7 @@ export interface PluginEntry {
   readonly errors: Readonly<Record<string, number>>;
 }
 
-/** Values by their names. */
+/** Values of options by their names. */
 export type Options = Readonly<Record<string, unknown>>;
 
 type Descriptions = Readonly<Record<string, string>>;
@@ -95,7 +95,7 @@ export interface CoreService {
   readonly description: string;
   readonly debrid_providers: readonly string[];
   readonly supports_instances: boolean;
-  /** By the keys of the service and of what it needs. */
+  /** Options by the keys of the service and of the services that it needs. */
   readonly service_options: Readonly<Record<string, Options>>;
   readonly service_option_descriptions: Readonly<Record<string, Descriptions>>;
 }
