@@ -1,11 +1,11 @@
-// What an archive, or the layers of an image together, hold: a tree in which each entry has the place that its name
-// gives it, whether it is wanted or not.
+// The content of an archive, or of the layers of an image together: a tree in which each entry has the place that its
+// name says, whether it is wanted or not.
 import { type ArchiveEntry, partsOf } from './entry.ts';
 import { quoted, refuseEntry } from './refusal.ts';
 
-/** Of a file; hard links share it. */
+/** The content of a file, which hard links share. */
 export interface Content {
-  /** Which of the archives, and which of its entries. */
+  /** Index of the archive, and index of the entry in it. */
   readonly archive: number;
   readonly index: number;
   readonly bytes: number;
@@ -17,7 +17,7 @@ export type TreeNode = Directory | Leaf;
 export interface Directory {
   readonly kind: 'directory';
   readonly name: string;
-  /** The last archive that has it. */
+  /** The last archive that has the directory. */
   archive: number;
   readonly children: Map<string, TreeNode>;
 }
@@ -29,7 +29,7 @@ type Leaf = { readonly name: string; readonly archive: number } & (
 );
 
 const WHITEOUT = '.wh.';
-/** Hides all that lower layers have in its directory. */
+/** A file of this name hides everything that lower layers have in its directory. */
 const OPAQUE = '.wh..wh..opq';
 
 export class ArchiveTree {
@@ -41,7 +41,7 @@ export class ArchiveTree {
     this.#areLayers = areLayers;
   }
 
-  /** Puts the entries of one archive over those of the archives before. */
+  /** Adds the entries of one archive, which replace entries of the archives before. */
   add(archive: number, entries: readonly ArchiveEntry[], isRooted: boolean): void {
     const placed = entries.map(entry => ({ entry, parts: partsOf(entry.name, isRooted) }));
     const isWhiteout = ({ parts }: { parts: string[] }) => this.#areLayers && parts.at(-1)?.startsWith(WHITEOUT);
@@ -49,7 +49,7 @@ export class ArchiveTree {
     for (const one of placed) if (!isWhiteout(one)) this.#place(one.entry, one.parts, archive, isRooted);
   }
 
-  /** Leaves off a single directory that holds everything. */
+  /** Removes the top directory if it holds everything, and puts its children in its place. */
   leaveTopOff(): void {
     const [top, ...others] = this.root.children.values();
     if (top?.kind !== 'directory' || others.length > 0) return;
@@ -89,7 +89,7 @@ export class ArchiveTree {
     else parent.children.set(name, this.#nodeOf(entry, name, archive, isRooted));
   }
 
-  /** Makes what is missing on the way. */
+  /** The directory at a path. Missing directories are made. */
   #directoryFor(entry: ArchiveEntry, parts: readonly string[], archive: number): Directory {
     let directory = this.root;
     for (const part of parts) {

@@ -1,11 +1,12 @@
-// What archives may hold together, counted while they are read, so that a small one cannot become endless.
+// Limits what archives may hold together, counted while they are read, so that a small archive cannot unpack without
+// end.
 import { ArchiveRefusal } from './refusal.ts';
 
-/** Programs are packed to a third or a tenth; a bomb to a thousandth. */
+/** Programs are packed to between a third and a tenth of their size, a decompression bomb to a thousandth. */
 const MAX_RATIO = 200;
-/** Up to here a ratio says nothing. */
+/** Up to this size the ratio is not checked. */
 const UNSUSPICIOUS_BYTES = 64 * 1024 * 1024;
-/** Of what tar tells about entries beside their headers. */
+/** Limit of all extended headers of a tar archive. */
 const MAX_NOTES_LENGTH = 64 * 1024 * 1024;
 
 export interface Limits {
@@ -34,15 +35,16 @@ export class Budget {
     if (this.#notesLength > MAX_NOTES_LENGTH) throw new ArchiveRefusal('its headers are too long');
   }
 
-  /** Also of what is to be written, because hard links make more of it than was read. */
+  /**
+   * Checks a number of unpacked bytes; also used for what will be written, since hard links can make it more than was
+   * read.
+   */
   checkBytes(bytes: number): void {
     const { maxBytes } = this.#limits;
     if (bytes > maxBytes) throw new ArchiveRefusal(`it unpacks to more than ${maxBytes} bytes`);
   }
 
-  /**
-   * Returns a counter for one compressed text of so many bytes, which is told the size of each piece unpacked from it.
-   */
+  /** Returns a counter for one packed content of `packedBytes`, to be called with the size of each unpacked piece. */
   counterOf(packedBytes: number): (pieceBytes: number) => void {
     const suspiciousBytes = Math.max(UNSUSPICIOUS_BYTES, packedBytes * MAX_RATIO);
     let own = 0;

@@ -1,16 +1,16 @@
-// What the plugin offers to those that install programs: archives unpacked out of process, and only when nothing about
-// them is suspicious.
+// The service that unpacks archives for plugins that install programs: in a child process, and only if nothing in the
+// archive is suspicious.
 
-/** Which part of an archive is wanted, and what it becomes. */
+/** A part of an archive that is wanted, and the place that it gets. */
 export interface Taking {
   /**
-   * Path in the archive, of a file or of a directory with all that it holds. Its last part may hold `*`, for any
-   * characters but `/`. What is not in the archive is not missed.
+   * Path in the archive, of a file or of a directory with all its content. The last part may hold `*` for any
+   * characters but `/`. A path that is not in the archive is no error.
    */
   readonly from: string;
   /**
-   * Path in the target, which the file or the directory gets; empty for the target itself. When `from` holds `*`, the
-   * directory that gets each match under its own name.
+   * Path of the file or directory in the target; empty for the target itself. If `from` holds `*`, the directory that
+   * gets each match under its own name.
    */
   readonly to: string;
 }
@@ -22,20 +22,23 @@ export interface UnpackingProgress {
 
 export interface Unpacking {
   /**
-   * Absolute path of a file: tar (also by gzip, xz or zstd), zip or deb, told by its content, not by its name. A list
-   * holds the layers of a container image, lowest first; whiteouts remove what is in lower ones. In layers and in a deb
-   * `/` is the root of the archive, also in the targets of links. A deb's own scripts are not run.
+   * Absolute path of a file: tar (also packed by gzip, xz or zstd), zip or deb, recognised by content, not by name. A
+   * list holds the layers of a container image, lowest first; whiteouts remove entries of lower layers. In layers and
+   * in a deb `/` is the root of the archive, also in the targets of links. Scripts of a deb are not run.
    */
   readonly archive: string | readonly string[];
   /** Absolute path of a directory that exists and is empty. After a refusal it is empty again. */
   readonly into: string;
-  /** Whose the files become, and with whose rights they are written: the directory must be theirs. null: the host's. */
+  /**
+   * The user who gets the files and with whose rights they are written, and who must own the directory. null: the
+   * host's user.
+   */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   /** Default: everything. */
   readonly take?: readonly Taking[];
-  /** Whether a single directory that holds everything is left off. Default false. */
+  /** Whether a single top directory that holds everything is left out. Default false. */
   readonly withoutTop?: boolean;
-  /** Bytes that the archive may hold when unpacked, whether they are taken or not. Default 4 GiB. */
+  /** Bytes that the archive may unpack to, whether they are taken or not. Default 4 GiB. */
   readonly maxBytes?: number;
   /** Directories, files and links that the archive may hold. Default 300,000. */
   readonly maxEntries?: number;
@@ -50,17 +53,17 @@ export interface Unpacked {
 
 export interface Archives {
   /**
-   * Looks through the whole archive first, and asks for the disk space, so that no file is made of one that is refused.
-   * Files are 0644, or 0755 when the archive lets anybody run them, and have the time of their unpacking.
-   * Rejects with a Problem 502 that names the entry for which the archive is refused, 507 when the disk has no room,
-   * 400 when it is packed by a program that is not installed, and with the signal's reason.
+   * Checks the whole archive and the free disk space first, so that no file is made from an archive that is refused.
+   * Files get the mode 0644, or 0755 if they are executable in the archive, and the time of their unpacking. Rejects
+   * with a Problem 502 that names the entry for which the archive is refused, 507 when the disk has no room, 400 when
+   * the program that unpacks it is not installed, and with the signal's reason.
    */
   unpack(unpacking: Unpacking): Promise<Unpacked>;
 }
 
 declare module '#core' {
   interface Services {
-    /** Unpacks archives that come from elsewhere. */
+    /** Unpacks archives from untrusted sources. */
     archives: Archives;
   }
 }

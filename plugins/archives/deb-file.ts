@@ -1,4 +1,4 @@
-// Finds the files of a Debian package in it: an ar archive of a version, a control part and a data part.
+// Finds the data part of a Debian package, which is an ar archive of a version, a control part and a data part.
 import type { PackedFile } from './packed-file.ts';
 import { ArchiveRefusal } from './refusal.ts';
 
@@ -9,7 +9,7 @@ const HEADER_END = '`\n';
 const MAX_MEMBERS = 10;
 const VERSION_BYTES = 4;
 
-/** The part that holds the tar archive of what is installed. */
+/** The part that holds the tar archive of the files to install. */
 export async function dataOf(deb: PackedFile): Promise<PackedFile> {
   let place = AR_MAGIC.length;
   for (let index = 0; index < MAX_MEMBERS && place < deb.bytes; index += 1) {

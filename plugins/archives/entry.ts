@@ -1,19 +1,19 @@
-// One entry of an archive as its reader tells it, and what its name may be.
+// One entry of an archive as its reader gives it, and the rules for its name.
 import type { Budget } from './budget.ts';
 import { refuseEntry } from './refusal.ts';
 
 export interface ArchiveEntry {
-  /** Its place among the entries of its archive, the same each time that the archive is read. */
+  /** Index among the entries of its archive, the same each time that the archive is read. */
   readonly index: number;
-  /** As the archive spells it. */
+  /** The name as the archive spells it. */
   readonly name: string;
-  /** `device` stands for everything that is neither of the others, such as FIFOs. */
+  /** `device` stands for everything that is none of the others, such as FIFOs. */
   readonly kind: 'file' | 'directory' | 'link' | 'hardlink' | 'device';
-  /** Of the content of a file, otherwise 0. */
+  /** Bytes of the content of a file, otherwise 0. */
   readonly bytes: number;
   /** Permission bits. */
   readonly mode: number;
-  /** Where a link or hard link leads, as the archive spells it; otherwise empty. */
+  /** The target of a link or hard link, as the archive spells it; otherwise empty. */
   readonly target: string;
 }
 
@@ -23,14 +23,14 @@ export interface ContentSink {
   end(): void;
 }
 
-/** Of one archive; can be asked any number of times. */
+/** Reads one archive, any number of times. */
 export interface ArchiveReader {
   /**
-   * Calls with each entry in order, and gives the content of those files for which that returns a sink. All that it
-   * reads is counted against the budget.
+   * Calls `visit` with each entry in order, and writes the content of a file to the sink if one is returned. Everything
+   * that is read counts against the budget.
    */
   each(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void>;
-  /** Gives back what it has kept of the disk, if anything, so that the next time takes longer. */
+  /** Frees the disk space that the reader has used, if any; the next read then takes longer. */
   release(): void;
 }
 
@@ -40,8 +40,8 @@ const MAX_DEPTH = 100;
 const CONTROL = /\p{Cc}/u;
 
 /**
- * The parts of a name, or of the target of a hard link; none for the root. `isRooted` says that a leading slash stands
- * for the root of the archive.
+ * The parts of a name, or of the target of a hard link; none for the root. `isRooted`: whether a leading slash means
+ * the root of the archive.
  */
 export function partsOf(name: string, isRooted: boolean): string[] {
   if (name.startsWith('/') && !isRooted) refuseEntry(name, 'is an absolute path');
@@ -55,7 +55,7 @@ export function partsOf(name: string, isRooted: boolean): string[] {
   return parts;
 }
 
-/** Refuses what file systems do not keep as it is told, and logs do not show. `whose` stands before the reason. */
+/** Refuses characters that file systems may not keep and logs do not show. `whose` stands before the reason. */
 export function refuseUnclear(name: string, text: string, whose: string): void {
   if (CONTROL.test(text)) refuseEntry(name, `${whose}holds control characters`);
   if (text.includes('\uFFFD')) refuseEntry(name, `${whose}is no text in UTF-8`);

@@ -1,4 +1,4 @@
-// An open file of which more is read at once than is asked for, because what is asked for next mostly lies beside it.
+// An open file that is read in large pieces, because the next read mostly lies beside the last one.
 import { readSync } from 'node:fs';
 import { RandomAccessReader } from 'yauzl';
 
@@ -14,7 +14,7 @@ export class FileWindow extends RandomAccessReader {
     this.#descriptor = descriptor;
   }
 
-  /** Bytes at a place, good until the next call; fewer at the end of the file. */
+  /** Bytes at a place, valid until the next call; fewer at the end of the file. */
   at(place: number, bytes: number): Buffer {
     if (place < this.#start || place + bytes > this.#start + this.#content.length) this.#move(place, bytes);
     return this.#content.subarray(place - this.#start, place - this.#start + bytes);

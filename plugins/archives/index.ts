@@ -1,4 +1,5 @@
-// Unpacks archives for whatever installs programs, in a program of its own with the rights of whoever gets the files.
+// Unpacks archives for plugins that install programs, in a child process with the rights of the user who gets the
+// files.
 import { definePlugin } from '#core';
 import type {} from './contract.ts';
 
@@ -16,7 +17,7 @@ export default definePlugin({
           return unpack({ ...unpacking, signal });
         },
       },
-      // Silence ends it, and the caller's signal.
+      // Unpacking has no deadline. A silent child is killed, and the caller's signal aborts it.
       { deadlinesMs: { unpack: Number.POSITIVE_INFINITY }, mayFail: true },
     );
   },

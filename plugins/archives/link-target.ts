@@ -1,19 +1,20 @@
-// Where a link of an archive leads once it lies in its new place.
+// Computes the target of a link at its new place, and refuses links that lead out of the folder or to what is not
+// taken.
 import path from 'node:path';
 import { refuseUnclear } from './entry.ts';
 import { quoted, refuseEntry } from './refusal.ts';
 import type { Takings } from './taking.ts';
 
-/** The kernel takes no longer one. */
+/** The kernel accepts no longer target. */
 const MAX_TARGET_BYTES = 4_095;
 
 export interface LinkPlace {
-  /** Its path in the archive, and the one it gets. */
+  /** The path of the link in the archive, and its path in the target. */
   readonly from: readonly string[];
   readonly to: readonly string[];
 }
 
-/** `isRooted` says that an absolute target counts from the root of the archive. */
+/** `isRooted`: whether an absolute target counts from the root of the archive. */
 export function newTarget(target: string, { from, to }: LinkPlace, takings: Takings, isRooted: boolean): string {
   const name = from.join('/');
   if (target === '') refuseEntry(name, 'is a link to nothing');
@@ -30,7 +31,7 @@ export function newTarget(target: string, { from, to }: LinkPlace, takings: Taki
   return told;
 }
 
-/** Without a leading slash. What leads above the root begins with `..`. */
+/** The path that a target means, without a leading slash. A path above the root begins with `..`. */
 function resolved(link: readonly string[], target: string): string {
   if (target.startsWith('/')) return split(path.posix.normalize(target)).join('/');
   return split(path.posix.join(...link.slice(0, -1), target)).join('/');

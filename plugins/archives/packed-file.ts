@@ -1,4 +1,4 @@
-// A part of an open file, and what it holds when gzip, xz or zstd have packed it.
+// A part of an open file, and its content unpacked by gzip, xz or zstd.
 import { spawn } from 'node:child_process';
 import { read as readWithCallback } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -11,11 +11,11 @@ import { UnpackedCopy } from './unpacked-copy.ts';
 const read = promisify(readWithCallback);
 
 const PIECE_BYTES = 256 * 1024;
-/** What a program may use of memory; the usual levels stay below. */
+/** How much memory a program may use, which is enough for the usual levels of compression. */
 const MEMORY = '256MiB';
 const MAX_WORDS = 500;
 
-/** Beginnings that tell what a file is. */
+/** The first bytes of a file, by how it is packed. */
 const MAGIC = {
   gzip: Buffer.from([0x1f, 0x8b]),
   xz: Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]),
@@ -23,7 +23,7 @@ const MAGIC = {
   bzip2: Buffer.from('BZh'),
 } as const;
 
-/** Programs for what Node does not unpack itself, from standard input to standard output. */
+/** Programs for formats that Node does not unpack itself, from standard input to standard output. */
 const PROGRAMS = {
   xz: { args: ['--decompress', '--stdout', `--memlimit-decompress=${MEMORY}`], from: 'xz-utils' },
   zstd: { args: ['--decompress', '--stdout', '--quiet', `--memory=${MEMORY}`], from: 'zstd' },
@@ -33,9 +33,9 @@ export class PackedFile {
   readonly #descriptor: number;
   readonly #start: number;
   readonly bytes: number;
-  /** Whole, of what takes long to unpack. */
+  /** A complete unpacked copy, kept for formats that take long to unpack. */
   #copy: UnpackedCopy | undefined;
-  /** Where there was no room once, another try would take time for nothing. */
+  /** Whether a copy was tried before. If there was no room then, another try is not worth the time. */
   #isTried = false;
 
   constructor(descriptor: number, start: number, bytes: number) {
@@ -66,12 +66,12 @@ export class PackedFile {
     return buffer.subarray(0, done);
   }
 
-  /** What it holds as it is. */
+  /** The content as it is. */
   async *pieces(): AsyncGenerator<Buffer> {
     for (let start = 0; start < this.bytes; start += PIECE_BYTES) yield await this.at(start, PIECE_BYTES);
   }
 
-  /** What it holds when unpacked, or as it is when nothing is packed. Counted against the budget. */
+  /** The unpacked content, or the content as it is if it is not packed. It counts against the budget. */
   async *unpacked(budget: Budget): AsyncGenerator<Buffer> {
     if (this.bytes === 0) return;
     const count = budget.counterOf(this.bytes);
@@ -81,7 +81,7 @@ export class PackedFile {
     }
   }
 
-  /** Gives back what it has kept of the disk. */
+  /** Frees the disk space of the unpacked copy. */
   release(): void {
     this.#copy?.end();
     this.#copy = undefined;
@@ -98,7 +98,7 @@ export class PackedFile {
     return this.pieces();
   }
 
-  /** What it holds when it is packed without a header of its own, as in a zip. */
+  /** The content unpacked by deflate without a header, as in a zip. */
   inflated(): AsyncIterable<Buffer> {
     return this.#inflatedBy(createInflateRaw({ chunkSize: PIECE_BYTES }));
   }

@@ -1,5 +1,5 @@
-// What will be written, judged as a whole: names that no file system mixes up, files without rights of others, and
-// links that lead nowhere but into the folder.
+// The plan of what will be written, checked as a whole: no file system confuses two of its names, no file is setuid or
+// setgid, and no link leads out of the folder.
 import type { Content } from './archive-tree.ts';
 import type { LinkPlace } from './link-target.ts';
 import { quoted, refuseEntry } from './refusal.ts';
@@ -17,24 +17,24 @@ type Planned =
 type PlannedDirectory = Extract<Planned, { kind: 'directory' }>;
 
 const SET_ID = 0o6000;
-/** As many as the kernel follows. */
+/** As many links as the kernel follows. */
 const MAX_LINKS = 40;
-/** Of all links together, since each can lead through others. */
+/** Limit of steps for all links together, since each link can lead through others. */
 const MAX_STEPS = 10_000_000;
 
 export class Plan {
-  /** Each after the one that holds it. */
+  /** Each directory comes after its parent. */
   readonly directories: string[] = [];
-  /** The places of each content; more than one when there are hard links to it. */
+  /** The paths of each content; several if there are hard links to it. */
   readonly files = new Map<Content, string[]>();
   readonly links: PlannedLink[] = [];
-  /** Of all files, each counted at each of its places. */
+  /** Bytes of all files; a content counts at each of its paths. */
   bytes = 0;
   fileCount = 0;
   readonly #root: PlannedDirectory = { kind: 'directory', name: '', children: new Map() };
   #steps = 0;
 
-  /** Adds a node with all below it. `targetOf` gives the target of a link for the place that the link gets. */
+  /** Adds a node with everything below it. `targetOf` gives the target of a link for its new place. */
   add({ node, from, to }: Taken, targetOf: (target: string, place: LinkPlace) => string): void {
     const path = to.join('/');
     if (path.includes('\\')) refuseEntry(path, 'holds a backslash');
@@ -64,7 +64,7 @@ export class Plan {
     this.fileCount += 1;
   }
 
-  /** Refuses links that would lead out of the folder when they are followed, through whatever others. */
+  /** Refuses links that would lead out of the folder when followed, also through other links. */
   checkLinks(): void {
     for (const { path, target } of this.links) {
       const way = path.split('/').slice(0, -1);
@@ -74,7 +74,7 @@ export class Plan {
 
   #follow(path: string, way: string[]): void {
     const directories = [this.#root];
-    /** Below something that is not there, where only names count. */
+    /** How many parts deep the path is below a directory that does not exist, where only names count. */
     let absent = 0;
     let links = 0;
     const rest = way.toReversed();
@@ -125,7 +125,7 @@ function put(parent: PlannedDirectory, child: Planned, path: string): void {
   parent.children.set(key, child);
 }
 
-/** The same for names that some file system takes for the same. */
+/** Gives the same text for names that some file system takes for equal. */
 function folded(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
 }

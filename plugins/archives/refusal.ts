@@ -1,15 +1,15 @@
-// Why an archive is refused: one sentence that names the entry.
+// The errors of archives that are refused: one sentence that names the entry.
 
 const MAX_NAME_LENGTH = 120;
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Told to the user as the answer of the remote system from which the archive came. */
+/** The archive itself is at fault. The user is shown it as a fault of the remote system from which the archive came. */
 export class ArchiveRefusal extends Error {
-  /** Which of the archives it is, from 0; undefined when they are refused together. */
+  /** Index of the refused archive; undefined when all are refused together. */
   archive: number | undefined;
 }
 
-/** Lets a refusal know its archive. */
+/** Runs `work`, and gives a refusal the index of its archive. */
 export async function within<Value>(archive: number, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
@@ -22,7 +22,7 @@ export async function within<Value>(archive: number, work: () => Promise<Value>)
 /** The disk has no room for what the archive holds. */
 export class NoRoom extends Error {}
 
-/** The machine lacks the program that unpacks what the archive is packed by. */
+/** The program that unpacks the format of the archive is not installed. */
 export class NoUnpacker extends Error {}
 
 /** `reason` goes on after the name, for example `leads out of the folder`. */
@@ -30,7 +30,7 @@ export function refuseEntry(name: string, reason: string): never {
   throw new ArchiveRefusal(`${quoted(name)} ${reason}`);
 }
 
-/** The name as one short line, since it can be anything. */
+/** The name as one short line, since it may hold anything. */
 export function quoted(name: string): string {
   const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
   return `"${short.replaceAll(UNPRINTABLE, '?')}"`;

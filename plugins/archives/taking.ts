@@ -1,17 +1,17 @@
-// Which places of an archive are wanted, and where they go.
+// Selects the wanted parts of an archive and the places that they get.
 import type { ArchiveTree, TreeNode } from './archive-tree.ts';
 import type { Taking } from './contract.ts';
 
-/** A node of the tree, its path there, and the place it gets. */
+/** A node of the tree, its path there, and its path in the target. */
 export interface Taken {
   readonly node: TreeNode;
   readonly from: readonly string[];
   readonly to: readonly string[];
 }
 
-/** One wish, with its paths in parts. */
+/** One `Taking`, with its paths in parts. */
 interface Wish {
-  /** Without the last part. */
+  /** The path in the archive without its last part. */
   readonly above: readonly string[];
   /** The pieces of the last part between its asterisks; undefined when the root itself is wanted. */
   readonly last: readonly string[] | undefined;
@@ -38,7 +38,7 @@ export class Takings {
     });
   }
 
-  /** The place that a path of the archive gets; undefined when it is not wanted. */
+  /** The path in the target of a path of the archive; undefined when it is not wanted. */
   placeOf(path: readonly string[]): readonly string[] | undefined {
     for (const wish of this.#wishes) {
       const depth = wish.above.length + (wish.last === undefined ? 0 : 1);
@@ -56,7 +56,7 @@ function placeOf(name: string, { last, to }: Wish): readonly string[] {
   return last !== undefined && last.length > 1 ? [...to, name] : to;
 }
 
-/** Whether the pieces stand in the name one after the other, the first at its beginning and the last at its end. */
+/** Whether the pieces occur in the name one after the other, the first at its beginning and the last at its end. */
 function fits(name: string, pieces: readonly string[]): boolean {
   const [first = '', ...others] = pieces;
   const last = others.pop();

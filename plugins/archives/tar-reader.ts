@@ -1,4 +1,4 @@
-// Reads a tar archive, packed or not. Whatever the parser does not understand refuses the archive.
+// Reads a tar archive, packed or not. An archive with anything that the parser does not understand is refused.
 import { Header } from 'tar/header';
 import { Parser } from 'tar/parse';
 import type { ReadEntry } from 'tar/read-entry';
@@ -9,7 +9,7 @@ import { ArchiveRefusal, refuseEntry } from './refusal.ts';
 
 const MAX_NOTE_BYTES = 1024 * 1024;
 const BLOCK_BYTES = 512;
-/** What stands in the extended header of a sparse file, which is told as an ordinary one otherwise. */
+/** Occurs in the extended header of a sparse file, which the parser otherwise gives as an ordinary file. */
 const SPARSE = /^\d+ GNU\.sparse\./m;
 
 const KINDS: Readonly<Record<string, ArchiveEntry['kind']>> = {
@@ -42,7 +42,7 @@ export class TarReader implements ArchiveReader {
     for await (const piece of this.#file.unpacked(budget)) {
       if (!isBegun && !isTar(piece)) throw new ArchiveRefusal('it is neither tar nor zip nor deb');
       isBegun = true;
-      // The parser reads nothing beyond the end, but keeps it, and copies all of that for each further piece.
+      // The parser would keep all pieces after the end, and copy them for each further piece.
       if (!isOver) parser.write(piece);
     }
     if (!isBegun) throw new ArchiveRefusal('it is empty');
@@ -54,7 +54,7 @@ export class TarReader implements ArchiveReader {
   }
 }
 
-/** What its listeners throw leaves the call of `write` or `end` in which they run. */
+/** An error of a listener is thrown by the call of `write` or `end` in which the listener runs. */
 function parserFor(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Parser {
   const parser = new Parser({ strict: true, maxMetaEntrySize: MAX_NOTE_BYTES, brotli: false, zstd: false });
   let index = 0;
@@ -83,14 +83,14 @@ function told({ path: name, type, size, mode = 0, linkpath = '' }: ReadEntry, in
   return { index, name, kind, bytes: kind === 'file' ? size : 0, mode, target: linkpath };
 }
 
-/** Whether it begins with the header of an entry, whose sum is right, or with the end of an empty archive. */
+/** Whether the piece begins with the header of an entry with a valid checksum, or with the end of an empty archive. */
 function isTar(piece: Buffer): boolean {
   if (piece.length < BLOCK_BYTES) return false;
   try {
     const header = new Header(piece.subarray(0, BLOCK_BYTES));
     return header.nullBlock || header.cksumValid;
   } catch {
-    // A number that is none ends its reading.
+    // The header throws for a field that is not a number.
     return false;
   }
 }

@@ -1,7 +1,7 @@
-// What the program that unpacks is told in its first line, and what it tells in lines of JSON.
+// The task that the unpacking child gets in its first line, and the lines of JSON that it answers with.
 import type { Taking, Unpacked, UnpackingProgress } from './contract.ts';
 
-/** The directory is descriptor 3; the archives are those after it. */
+/** The child inherits the directory as descriptor 3, and the archives as those after it. */
 export interface UnpackTask {
   readonly archives: number;
   readonly areLayers: boolean;
@@ -9,7 +9,7 @@ export interface UnpackTask {
   readonly withoutTop: boolean;
   readonly maxBytes: number;
   readonly maxEntries: number;
-  /** With whose rights it goes on once it has its directory; null for its own. */
+  /** The user that the child becomes once it has entered the directory; null to stay the same. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
 }
 
@@ -19,7 +19,7 @@ export type UnpackLine =
   | { readonly alive: true }
   | { readonly progress: UnpackingProgress }
   | { readonly unpacked: Unpacked }
-  /** Why it is refused; `archive` counts from 0. */
+  /** Why an archive is refused; `archive` is its index. */
   | { readonly refusal: string; readonly archive: number }
   | { readonly noRoom: string }
   | { readonly noUnpacker: string }

@@ -1,5 +1,5 @@
-// Unpacks one archive, or the layers of one image, into the working directory. It looks through everything before it
-// writes anything.
+// Unpacks one archive, or the layers of one image, into the working directory. Everything is checked before anything is
+// written.
 import { fstatSync, statfsSync } from 'node:fs';
 import { ArchiveTree } from './archive-tree.ts';
 import { Budget } from './budget.ts';
@@ -13,16 +13,19 @@ import { Takings } from './taking.ts';
 import type { UnpackTask } from './task.ts';
 import { unwrite, write } from './writer.ts';
 
-/** Between two lines of progress. */
+/** The least time between two lines of progress. */
 const PROGRESS_MS = 250;
-/** What is left to others. */
+/** Disk space that is left to others. */
 const SPARE_BYTES = 64 * 1024 * 1024;
-/** What a file takes of the disk is a multiple of this. */
+/** A file takes a multiple of this on the disk. */
 const UNIT_BYTES = 4_096;
-/** Also when others have taken the room since it was asked for. */
+/** Codes of a full disk, which may have become full after the check. */
 const FULL = ['ENOSPC', 'EDQUOT'];
 
-/** `descriptors` are those of the archives. Throws an ArchiveRefusal, or NoRoom, and leaves nothing behind then. */
+/**
+ * `descriptors` are those of the archives. Rejects with an ArchiveRefusal, NoRoom or NoUnpacker, and then leaves
+ * nothing behind.
+ */
 export async function unpackHere(
   task: UnpackTask,
   descriptors: readonly number[],
@@ -68,7 +71,7 @@ async function unpackAll(
 
 interface OpenArchives {
   readonly readers: readonly ArchiveReader[];
-  /** Whether `/` is the root of the archives instead of that of the machine. */
+  /** Whether `/` means the root of the archives instead of the root of the machine. */
   readonly isRooted: boolean;
 }
 
@@ -87,7 +90,7 @@ async function openAll({ areLayers }: UnpackTask, descriptors: readonly number[]
   return { readers, isRooted };
 }
 
-/** Throws an ArchiveRefusal for whatever must not be written. */
+/** Rejects with an ArchiveRefusal for anything that must not be written. */
 async function planOf(task: UnpackTask, { readers, isRooted }: OpenArchives): Promise<Plan> {
   const tree = new ArchiveTree(task.areLayers);
   const budget = new Budget(task);
@@ -111,7 +114,7 @@ function checkSpace(plan: Plan): void {
   const neededBytes = plan.bytes + count * UNIT_BYTES + SPARE_BYTES;
   const freeBytes = bavail * bsize;
   if (freeBytes < neededBytes) throw new NoRoom(`${mib(freeBytes)} are free where ${mib(neededBytes)} are needed`);
-  // Some file systems make them on demand, and tell of none.
+  // Some file systems make inodes on demand and report 0.
   if (files > 0 && ffree < count) throw new NoRoom(`${ffree} files can be made where ${count} are needed`);
 }
 

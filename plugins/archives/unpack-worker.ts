@@ -1,5 +1,5 @@
-// The program that unpacks: it inherits the directory and the archives, is told its task in the first line of its
-// standard input, and tells in lines of JSON what becomes of it. It ends with the program that started it.
+// The program that unpacks: it inherits the directory and the archives, reads its task from the first line of its
+// standard input, and reports in lines of JSON. It also ends when the program that started it ends.
 import { createInterface } from 'node:readline';
 import { errorText } from '#kit/error-text';
 import { ArchiveRefusal, NoRoom, NoUnpacker } from './refusal.ts';
@@ -16,7 +16,7 @@ setInterval(() => tell({ alive: true }), ALIVE_MS);
 async function main(task: UnpackTask): Promise<void> {
   process.umask(0o022);
   try {
-    // Its own descriptors cannot be named any more once the rights are given up.
+    // Paths below `/proc/self/fd` cannot be used any more once the rights are given up.
     process.chdir(`/proc/self/fd/${DIRECTORY_DESCRIPTOR}`);
     if (task.user !== null) become(task.user);
     const descriptors = Array.from({ length: task.archives }, (_, index) => DIRECTORY_DESCRIPTOR + 1 + index);

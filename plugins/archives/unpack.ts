@@ -1,4 +1,4 @@
-// Unpacks in a program of its own, which inherits the directory and the archives and can be abandoned.
+// Unpacks in a child process, which inherits the directory and the archives and can be abandoned.
 import { spawn } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const MAX_BYTES = 4 * 2 ** 30;
 const MAX_ENTRIES = 300_000;
 const EVERYTHING: readonly Taking[] = [{ from: '', to: '' }];
 const MEMORY = ['--max-old-space-size=512', '--max-semi-space-size=4'];
-/** It tells every few seconds that it lives. */
+/** How long the child may be silent; it gives a sign of life every few seconds. */
 const SILENCE_MS = 120_000;
 const GONE_MS = 5_000;
 
@@ -56,7 +56,7 @@ async function run(
     maxEntries: limits.maxEntries ?? MAX_ENTRIES,
     user: process.geteuid?.() === 0 ? user : null,
   };
-  // A program that ended does not read its task; what became of it is told by its end.
+  // A child that has ended does not read its task; its exit code tells the rest.
   child.stdin?.on('error', () => undefined).write(`${JSON.stringify(task)}\n`);
   const gone = new Promise<void>(resolve => {
     child.once('close', () => resolve()).once('error', () => resolve());
@@ -89,7 +89,7 @@ async function run(
     clearTimeout(silence);
     if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
     child.kill('SIGKILL');
-    // It writes no more when this returns, unless its disk hangs, which ends it when it answers.
+    // After this the child writes nothing more, unless the disk hangs; then it ends once the disk answers.
     await withDeadline(() => gone, GONE_MS, 'the end of the program').catch(() => undefined);
   }
 }
@@ -102,7 +102,7 @@ function refused(file: string, reason: string): Problem {
   );
 }
 
-/** A program that is killed leaves a line in part, which tells no more than that it lived. */
+/** A killed child may leave part of a line, which counts as a sign of life. */
 function lineOf(text: string): UnpackLine {
   try {
     return JSON.parse(text) as UnpackLine;

@@ -1,11 +1,11 @@
-// What a slow program has unpacked, kept in the working directory by a file without a name, so that it is unpacked once
-// although it is read twice. Where the disk would become full there is none.
+// A copy of what a slow program has unpacked, in an unlinked file of the working directory, so that an archive that is
+// read twice is unpacked once. There is no copy when the disk would become full.
 import { closeSync, openSync, statfsSync, unlinkSync, writeSync } from 'node:fs';
 
 const NAME = '.unpacked';
-/** Between two looks at the disk. */
+/** Bytes between two checks of the free space. */
 const LOOK_BYTES = 16 * 1024 * 1024;
-/** What is left to others. */
+/** Disk space that is left to others. */
 const SPARE_BYTES = 128 * 1024 * 1024;
 
 export class UnpackedCopy {
@@ -13,7 +13,7 @@ export class UnpackedCopy {
   #bytes = 0;
   #lookedBytes = -LOOK_BYTES;
 
-  /** undefined where the directory takes no file. */
+  /** undefined when no file can be made in the directory. */
   static begin(): UnpackedCopy | undefined {
     try {
       const descriptor = openSync(NAME, 'wx+', 0o600);
@@ -32,7 +32,7 @@ export class UnpackedCopy {
     return this.#bytes;
   }
 
-  /** Whether there was room for it, and for the files that will be made of all so far. */
+  /** Adds a piece. False when there is no room for the copy and the files that will be made of it. */
   add(piece: Uint8Array): boolean {
     try {
       if (this.#bytes - this.#lookedBytes >= LOOK_BYTES) {
@@ -44,12 +44,12 @@ export class UnpackedCopy {
       this.#bytes += piece.length;
       return true;
     } catch {
-      // A quota, or a limit of this process.
+      // A quota or a limit of this process was reached.
       return false;
     }
   }
 
-  /** Gives its room back. */
+  /** Frees the disk space of the copy. */
   end(): void {
     closeSync(this.descriptor);
   }

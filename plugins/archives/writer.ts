@@ -1,5 +1,5 @@
-// Writes a plan into the working directory, which is empty and belongs to nobody else while that goes on. Each file is
-// new, and links come last, so that nothing is written through one.
+// Writes a plan into the working directory, which must be empty and not in use otherwise. Each file is new, and links
+// come last, so that nothing is written through a link.
 import {
   closeSync,
   constants,
@@ -21,7 +21,7 @@ const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constant
 const ANYBODY_RUNS = 0o111;
 const DIRECTORY_MODE = 0o755;
 
-/** `wrote` is told the bytes of each piece. */
+/** `wrote` is called with the bytes of each piece. */
 export async function write(
   plan: Plan,
   readers: readonly ArchiveReader[],
@@ -47,7 +47,7 @@ export async function write(
   for (const { path, target } of plan.links) symlinkSync(target, path);
 }
 
-/** Removes whatever was written. */
+/** Removes everything that was written. */
 export function unwrite(): void {
   for (const name of readdirSync('.')) rmSync(name, { recursive: true, force: true });
 }

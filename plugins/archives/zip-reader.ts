@@ -1,4 +1,4 @@
-// Reads a zip archive by its central directory, which tells the size and the sum of each content in advance.
+// Reads a zip archive by its central directory, which gives the size and checksum of each content in advance.
 import { constants } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { FileWindow } from './file-window.ts';
 import { PackedFile } from './packed-file.ts';
 import { ArchiveRefusal, refuseEntry } from './refusal.ts';
 
-/** Of `external file attributes`, when the archive comes from a system that has them. */
+/** Where the Unix mode begins in `external file attributes`, if the archive was made on one of these systems. */
 const UNIX_MODE_SHIFT = 16;
 const UNIX_SYSTEMS = new Set([3, 19]);
 const KINDS = new Map<number, ArchiveEntry['kind']>([
@@ -22,13 +22,13 @@ const METHODS = new Set([STORED, 8]);
 const MORE = 'is damaged: it holds more than it says';
 const MAX_TARGET_BYTES = 4_096;
 const LOCAL_HEADER_BYTES = 30;
-/** Up to here, packed and unpacked, a content is read and unpacked in one step, which costs a tenth of a stream. */
+/** A content of up to this size, packed and unpacked, is unpacked in one step, which costs a tenth of a stream. */
 const SMALL_BYTES = 512 * 1024;
-/** The least that zlib takes. */
+/** The least size of chunks that zlib accepts. */
 const MIN_CHUNK_BYTES = 64;
-/** Of what is unpacked in such steps one after the other, before anything else has its turn. */
+/** How much is unpacked in such steps before the event loop gets a turn. */
 const TURN_BYTES = 4 * 1024 * 1024;
-/** What a file costs even when it is empty. */
+/** The cost of a file even when it is empty, as a number of bytes. */
 const ENTRY_BYTES = 4 * 1024;
 
 export class ZipReader implements ArchiveReader {
@@ -71,7 +71,7 @@ export class ZipReader implements ArchiveReader {
   }
 
   release(): void {
-    // It keeps nothing.
+    // The reader keeps nothing on the disk.
   }
 
   async #told(zip: ZipFile, entry: Entry, index: number): Promise<ArchiveEntry> {
@@ -121,7 +121,7 @@ export class ZipReader implements ArchiveReader {
   }
 }
 
-/** In one step, of which the memory is bounded by what the entry says. */
+/** Unpacks in one step, with memory limited to the size that the entry declares. */
 function inflated(packed: Buffer, entry: Entry): Buffer {
   const maxOutputLength = entry.uncompressedSize + 1;
   try {
@@ -137,7 +137,7 @@ function nameOf(entry: Entry): string {
   return getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
 }
 
-/** Contents that share their packed bytes are the mark of a bomb. */
+/** Refuses contents that share packed bytes, as in a decompression bomb. */
 function refuseOverlaps(entries: readonly Entry[]): void {
   const byPlace = entries.toSorted((a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader);
   let end = 0;
