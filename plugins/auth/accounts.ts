@@ -41,7 +41,7 @@ export class Accounts {
     return current;
   }
 
-  /** Takes as long for every name where it is false. */
+  /** Takes the same time for every user name when the password does not match. */
   async #matches(password: string, hash: string | undefined, isUrgent: boolean): Promise<boolean> {
     if (password.length > MAX_PASSWORD_LENGTH) return false;
     if ((await verifyPassword(password, hash, { isUrgent })) && hash !== undefined) return true;
@@ -133,13 +133,13 @@ export class Accounts {
     this.#onChange({ kind: 'user-removed', username });
   }
 
-  /** The password is right whether or not its hash can be replaced now; the next login tries again. */
+  /** Never throws: a hash that cannot be stored does not make a login with the right password fail. */
   async #replaceHash({ username, password: old }: StoredUser, password: string): Promise<void> {
     try {
       const hash = await hashPassword(password);
       await this.#store.update(content => ({
         ...content,
-        // Only the hash that was compared: meanwhile the user may have got another password.
+        // Only the hash that was compared is replaced: the user may have been given another password meanwhile.
         users: content.users.map(user =>
           user.username === username && user.password === old ? { ...user, password: hash } : user,
         ),

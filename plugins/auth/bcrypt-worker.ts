@@ -6,7 +6,7 @@ const MAX_PASSWORD_BYTES = 72;
 
 const { password, hash } = workerData as { readonly password: string; readonly hash: string };
 const bytes = Buffer.from(password, 'utf8');
-// A character that the limit would cut is left out, because a part of a character is no text that could be passed on.
+// A character that the limit would cut is left out, because a string cannot hold a part of a character.
 const significant =
   bytes.length <= MAX_PASSWORD_BYTES
     ? password

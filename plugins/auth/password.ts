@@ -13,18 +13,21 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const MAX_CONCURRENT = 2;
 const MAX_QUEUED = 32;
-/**
- * The file decides about the cost of a bcrypt hash, and an absurd one would occupy the queue of all logins for days.
- */
+/** The user file sets the cost of a bcrypt hash, and an absurd cost would occupy the queue of all logins for days. */
 const BCRYPT_LIMIT_MS = 30_000;
 const BCRYPT_HASH = /^\$2[aby]\$/;
 const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;
-/** Decoys of more than some seconds would cost more than the secret is worth. */
+/** The highest bcrypt cost that gets a decoy: a more expensive one would delay every failed login by many seconds. */
 const MAX_DECOY_COST = 14;
-/** The file decides about salt and key, too, and a key of any length costs any time. A key of no length fits all. */
+/**
+ * Limits the salt and the key, which the user file sets, too: a long key would take long to derive, and an empty one
+ * would match every password.
+ */
 const SCRYPT_HASH = /^\$scrypt\$ln=([1-9]\d?),r=([1-9]),p=([1-9])\$([\w+/]{16,86})\$([\w+/]{22,86})$/;
 const MAX_SCRYPT_P = 5;
-/** The password of an unknown user is compared with this hash, so that the time of an answer tells nothing. */
+/**
+ * The password of an unknown user is compared with this hash, so that the time of an answer does not tell who exists.
+ */
 const DUMMY_HASH = `$scrypt$ln=${LOG2_N},r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
@@ -40,8 +43,8 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password matches the hash. Without a hash, for a name that nobody has, the answer is false after the same
- * work. Urgent ones go first. Throws a Problem 503 when too many hashes are waiting, and an Error when bcrypt takes
+ * Whether the password matches the hash. Without a hash (the user is unknown) the answer is false after the same work.
+ * Urgent comparisons go first. Throws a Problem 503 when too many hashes are waiting, and an Error when bcrypt takes
  * longer than `limitMs`.
  */
 export function verifyPassword(
@@ -55,8 +58,8 @@ export function verifyPassword(
 }
 
 /**
- * One hash that fits no password for each way in which one of `hashes` costs other time than `own`, the hash that was
- * compared. A login that fails after all of them takes as long for every name.
+ * Hashes that match no password: one for each algorithm and cost among `hashes`, except those of `own`, the hash that
+ * was compared already. A failed login that compares all of them, too, takes the same time for every user name.
  */
 export function decoysFor(own: string | undefined, hashes: readonly string[]): string[] {
   const decoys = new Set([DUMMY_HASH, ...hashes.flatMap(hash => decoyOf(hash) ?? [])]);
@@ -64,7 +67,10 @@ export function decoysFor(own: string | undefined, hashes: readonly string[]): s
   return [...decoys];
 }
 
-/** Equal for hashes of equal cost; undefined where none is that expensive, or nothing would be compared. */
+/**
+ * A hash that matches no password and costs as much as `hash`; equal for hashes of equal cost. undefined when the cost
+ * is too high for a decoy, or when `hash` cannot be compared at all.
+ */
 function decoyOf(hash: string): string | undefined {
   const [, bcryptCost] = BCRYPT_COST.exec(hash) ?? [];
   if (bcryptCost !== undefined)
@@ -78,7 +84,7 @@ export function isKnownHash(hash: string): boolean {
   return BCRYPT_HASH.test(hash) || parseScrypt(hash) !== undefined;
 }
 
-/** Whether the hash has today's algorithm and cost. Others are replaced when their user logs in. */
+/** Whether the hash has the algorithm and cost of new hashes. Others are replaced when their user logs in. */
 export function isCurrentHash(hash: string): boolean {
   return hash.startsWith(`$scrypt$ln=${LOG2_N},r=${SCRYPT_COST.r},p=${SCRYPT_COST.p}$`);
 }
@@ -104,7 +110,7 @@ async function verifyScrypt(password: string, hash: string): Promise<boolean> {
   return timingSafeEqual(derived, parsed.key);
 }
 
-/** Such hashes disappear at their user's first login, so a new thread for each comparison is affordable. */
+/** A bcrypt hash is replaced at its user's first login, so a new thread for each comparison is affordable. */
 async function verifyBcrypt(password: string, hash: string, limitMs: number): Promise<boolean> {
   const worker = startWorker('bcrypt-worker', import.meta.url, { workerData: { password, hash } });
   try {
@@ -119,7 +125,7 @@ async function verifyBcrypt(password: string, hash: string, limitMs: number): Pr
   }
 }
 
-/** Urgent work and the rest have the same room each, so that a flood of guesses leaves some to those who are known. */
+/** Urgent and other work have a limit each, so that a flood of guesses leaves room for clients that are known. */
 function enqueue<Value>(work: () => Promise<Value>, isUrgent: boolean): Promise<Value> {
   const priority = isUrgent ? 1 : 0;
   if (queue.sizeBy({ priority }) >= MAX_QUEUED) {

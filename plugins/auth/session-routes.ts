@@ -9,7 +9,7 @@ import * as wire from './wire.ts';
 
 export function registerSessionRoutes(host: Host, store: UserStore, accounts: Accounts, tokens: Tokens): void {
   const clientThrottle = new ClientThrottle();
-  /** The client of a request, which is within its rate. */
+  /** Counts a request and returns its client. Throws a Problem 429 when the client is above its rate. */
   const admit = (request: Parameters<typeof findClientAddress>[0]): string => {
     const trusted = host.find('config.store')?.get('dumb.api_service.trusted_proxies');
     const client = networkOf(findClientAddress(request, Array.isArray(trusted) ? trusted : []));

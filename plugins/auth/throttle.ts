@@ -5,9 +5,9 @@ import { Problem } from '#core';
 
 const FAILURES_BEFORE_PAUSE = 5;
 const MAX_PAUSE_S = 60;
-/** So many attempts of one client wait for their hash at once, so that it cannot fill the queue of all. */
+/** How many attempts of one client may wait for their hash at once, so that no client fills the queue of all. */
 const MAX_IN_FLIGHT = 8;
-/** Beyond this the entry that was idle longest is forgotten, so that invented names cannot exhaust the memory. */
+/** Above this number the entry that was idle longest is forgotten, so that invented names cannot exhaust the memory. */
 const MAX_ENTRIES = 10_000;
 const CLIENT_RATE_PER_S = 20;
 const CLIENT_BURST = 40;
@@ -24,7 +24,7 @@ export class LoginThrottle {
   readonly #inFlight = new Map<string, number>();
   readonly #known = new RecentEntries<true>();
 
-  /** Whether somebody has logged in from there before. */
+  /** Whether a user has logged in from this client before. */
   isKnown(client: string): boolean {
     return this.#known.get(client) === true;
   }

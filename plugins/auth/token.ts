@@ -7,21 +7,21 @@ import type { StoredUser, UserStore } from './user-store.ts';
 
 const S_PER_MINUTE = 60;
 const S_PER_DAY = 86_400;
-/** No token is shorter. Of an address with thousands of words in its query each is looked at. */
+/** No token is shorter, so the many words that a query may hold are told from tokens at no cost. */
 const MIN_LENGTH = 100;
 const CLOCK_TOLERANCE_S = 5;
 
 const claimsSchema = z.object({
   sub: z.string(),
   type: z.enum(['access', 'refresh']),
-  /** Absent in tokens of earlier releases; another provider's are not this host's, even with the same key. */
+  /** Absent in tokens of earlier releases. A token of another provider is not accepted, even with the same key. */
   provider: z.literal('local').optional(),
-  /** In none of ours: one that names whom it is from or for is another program's, even with the same key. */
+  /** This host sets neither issuer nor audience: a token that has one is another program's, even with the same key. */
   iss: z.undefined().optional(),
   aud: z.undefined().optional(),
   /** The user's `token_version` at the time of issue. */
   ver: z.number().int().default(0),
-  /** Required, because the check of the signature takes a token without it for one that never expires. */
+  /** Required, because `jwt.verify` treats a token without it as one that never expires. */
   exp: z.number(),
 });
 
@@ -31,7 +31,7 @@ export class Tokens {
   readonly #store: UserStore;
   readonly #lifetimeS: Readonly<Record<TokenType, number>>;
 
-  /** A lifetime that cannot be is told, and the usual one counts. */
+  /** Lifetimes come from `env`; an invalid one is logged, and the default is used. */
   constructor(store: UserStore, env: NodeJS.ProcessEnv, log: Pick<Logger, 'warn'>) {
     this.#store = store;
     const read = (name: string, text: string | undefined, max: number, usual: number): number => {

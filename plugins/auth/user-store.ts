@@ -1,4 +1,5 @@
-// The file that holds the users, the signing secret and the switch. It has one writer; unreadable, it lets nobody in.
+// The file that holds the users, the signing secret and the authentication switch. Updates are written one after the
+// other, and nobody is admitted while the file cannot be read.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { z } from 'zod';
@@ -25,7 +26,7 @@ const userSchema = z.lazy(() =>
   }),
 );
 
-/** The switch and the users have no defaults: a file without them says nothing about who may come in. */
+/** `enabled` and `users` have no defaults: a file without them does not say who may log in. */
 const fileSchema = z.lazy(() =>
   z.looseObject({
     enabled: z.boolean(),
@@ -52,7 +53,7 @@ export class UserStore {
   #fingerprint = '';
   #lastCheckMs = Number.NEGATIVE_INFINITY;
 
-  /** The sentence for a file that cannot be used. */
+  /** What the log and `fault` say while the file cannot be used. */
   readonly #closed: string;
 
   constructor(file: string, log: Logger, onExternalChange: () => void) {
@@ -152,16 +153,17 @@ export class UserStore {
         this.#log.warn(`the password of '${username}' in ${this.#file} has no form that can be checked; set a new one`);
     if (content.jwt_secret.length >= MIN_SECRET_LENGTH) return;
     this.#setContent({ ...content, jwt_secret: randomBytes(SECRET_BYTES).toString('base64url') });
-    // Nobody has a token yet who would have to wait for the disk.
+    // Not awaited: there are no tokens yet that the secret would have to be saved for, and the update runs after this
+    // load.
     void this.update(made => made).catch((error: unknown) => {
       this.#log.error('tokens of this run end with it', error);
     });
   }
 
   /**
-   * The content of the file, or of its copy where the file is damaged. Null when neither can be used. A whole file that
-   * lacks something was written so: the copy would then hide what somebody, or some other program, has done. A copy may
-   * be older than the file, so none lets everybody in.
+   * The content of the file, or of its copy when the file is no readable JSON; null when neither can be used. A
+   * readable file that lacks something was written that way: the copy would hide what a user or another program has
+   * changed. The copy may be older than the file, so one with authentication off is not used.
    */
   async #read(): Promise<UserFile | null> {
     const text = await this.#readJson(this.#file);
@@ -173,7 +175,7 @@ export class UserStore {
     return null;
   }
 
-  /** What a file holds; undefined, after an error in the log, when it is no JSON or others may write it. */
+  /** The JSON value in a file; undefined, after an error in the log, when it is no JSON or other users may write it. */
   async #readJson(file: string): Promise<unknown> {
     let text: string;
     try {
@@ -183,7 +185,7 @@ export class UserStore {
       return undefined;
     }
     try {
-      // Editors put a mark of the encoding before it.
+      // Some editors put a byte order mark before the text.
       return JSON.parse(text.replace(/^\uFEFF/, ''));
     } catch {
       this.#log.error(`${file} cannot be used: it is no readable JSON file`);
@@ -191,7 +193,7 @@ export class UserStore {
     }
   }
 
-  /** Null, after an error in the log, when `value` is not what a user file holds. */
+  /** `value` as the content of a user file; null, after an error in the log, when it does not have that form. */
   #checked(file: string, value: unknown): UserFile | null {
     try {
       refuseDeepData(value);
@@ -210,7 +212,7 @@ export class UserStore {
     try {
       const text = `${JSON.stringify(content, null, 2)}\n`;
       await writeFileAtomic(this.#file, text, { mode: 0o600, making: { mode: 0o700 } });
-      // At once, so that what somebody changes meanwhile is noticed.
+      // Read before the copy is written, so that a change that another program makes meanwhile is noticed.
       this.#fingerprint = await readFingerprint(this.#file);
       // The copy holds the new content, because restoring an older one would revive deleted users and old passwords.
       await writeFileAtomic(`${this.#file}.bak`, text, { mode: 0o600 }).catch((error: unknown) =>
@@ -232,8 +234,8 @@ export class UserStore {
 }
 
 /**
- * A text that differs after every change of the file, its owner or its rights, and is empty when there is no file. A
- * link is no missing file, wherever it leads: `readPrivate` refuses it.
+ * A text that differs after every change of the file, its owner or its permissions, and is empty when there is no file.
+ * A symbolic link never counts as a missing file; `readPrivate` refuses it.
  */
 async function readFingerprint(file: string): Promise<string> {
   try {

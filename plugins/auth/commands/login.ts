@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import type { Command, LoginTokens } from '#core';
 
 const MAX_PASSWORD_BYTES = 4_096;
-/** As of a process that SIGINT ends. */
+/** The exit status that shells give a process that SIGINT ended. */
 const INTERRUPTED = 130;
 
 const command: Command = {
@@ -26,12 +26,12 @@ const command: Command = {
 
 export default command;
 
-/** Nothing of it is shown. */
+/** Reads a password from the terminal, which does not show it. */
 async function typedPassword(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_part, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   terminal.once('SIGINT', () => process.exit(INTERRUPTED));
-  // Not before the terminal has ceased to show what is typed.
+  // Asked only now that the terminal no longer shows what is typed.
   process.stderr.write(question);
   const closed = new Promise<never>((_resolve, reject) => {
     terminal.once('close', () => reject(new Error('no password was given')));
