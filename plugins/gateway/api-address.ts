@@ -1,4 +1,4 @@
-// Where the API itself listens: the gateway names the place to people, and cannot have its port.
+// The address of the API's own listener: the gateway shows it to users, and cannot listen on the same port.
 import type { ConfigObject, Host } from '#core';
 import { clientHost, urlHost } from '#kit/client-host';
 import { isObject } from '#kit/plain-object';
@@ -9,7 +9,7 @@ export function nativeUrl(host: Host): string {
   return `http://${name}:${store?.get('dumb.api_service.port') ?? 8000}`;
 }
 
-/** Tells of a port that the configuration gives to both, when it is saved and in a check. */
+/** Reports a port that the configuration gives to both the API and the gateway, when it is saved and in a review. */
 export function tellSharedPort(host: Host): void {
   host.tap('config.check', ({ before, after, warnings }) => {
     const shared = sharedPort(after);
@@ -21,7 +21,7 @@ export function tellSharedPort(host: Host): void {
   });
 }
 
-/** One sentence; undefined when both can listen. */
+/** The report, as one sentence; undefined when both can listen. */
 function sharedPort(root: Readonly<ConfigObject>): string | undefined {
   const dumb = isObject(root.dumb) ? root.dumb : {};
   const [api, gateway] = [dumb.api_service, dumb.gateway].map(value => (isObject(value) ? value : {}));

@@ -1,8 +1,8 @@
-// The connection of a client that waits for a service to take its upgrade. It is read meanwhile, because only a reader
-// notices that the client has left.
+// The connection of a client that waits for a service to accept its upgrade. It is read meanwhile, because only a
+// reader notices that the client has left.
 import type { Duplex } from 'node:stream';
 
-/** What a client may send before the service has answered; a WebSocket sends nothing. */
+/** How much a client may send before the service has answered; WebSocket clients send nothing until then. */
 const MAX_EARLY_BYTES = 64 * 1024;
 /** How long one side may go on after the other has ended. */
 const LINGER_MS = 5_000;
@@ -20,7 +20,7 @@ export class AwaitingClient {
     socket.once('end', this.#leave);
   }
 
-  /** Joins it with the connection to the service, until either side ends. */
+  /** Joins the client's connection with the one to the service, until either side ends. */
   connect(service: Duplex): void {
     const socket = this.#socket;
     socket.off('data', this.#keep);

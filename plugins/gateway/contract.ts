@@ -2,9 +2,7 @@
 
 /** The web interfaces of services below `/service/ui/`, for a frontend that shows them in its own pages. */
 export interface UiEntrance {
-  /**
-   * Base URL on the loopback interface, the same for as long as its port is free. Opened when it is first asked for.
-   */
+  /** Base URL on the loopback interface; its port is the same in every run if it is free. The first call opens it. */
   address(): Promise<string>;
 }
 

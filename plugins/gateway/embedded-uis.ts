@@ -22,11 +22,11 @@ import { PROBE_AFTER_MS, ServiceConnections } from './service-connections.ts';
 import { COOKIE_NAME, type Destination, namedUi, UiDestinations } from './ui-destinations.ts';
 
 const RESPONSE_TIMEOUT_MS = 15 * 60_000;
-/** Of an answer, as much as a request may have. */
+/** The limit for the headers of an answer, which is also that of the host for requests. */
 const MAX_HEADER_BYTES = 64 * 1024;
-/** The system notices when the machine of a service is gone. */
+/** TCP keep-alive, by which the system notices that the machine of a service is gone. */
 const PROBED = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
-/** What asks for nothing to be done, so that nobody notices when it is asked twice. */
+/** Methods that change nothing, so that the request may be sent twice. */
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LIST = 'GET /config/service-ui lists those of enabled services';
 const CODED = 'compresses its answers in a way that nobody asked for (Transfer-Encoding); see to its settings';
@@ -44,25 +44,28 @@ export interface EmbeddedUisOptions {
   /** Asked at each request, so that a change of the configuration takes effect at once. */
   readonly listUis: () => readonly ServiceUi[];
   /**
-   * An interface never receives an `Authorization`, a cookie or a value of a query of which this says that it is for
-   * the host.
+   * Whether the value of an `Authorization` header is for the host. An interface never receives such a value, be it in
+   * that header, in a cookie or in the query.
    */
   readonly isOwnCredential: (authorization: string) => boolean;
   /**
-   * Whether a frontend stands between this and the browser: it sets the cookie and moves redirects itself, as it does
-   * before a reverse proxy, and asks under its own name for the host. Default false.
+   * Whether requests come from a web frontend instead of the browser. The frontend sets the cookie and rewrites
+   * redirects itself, as it does in front of a reverse proxy, and sends another `Host` than the browser. Default false.
    */
   readonly behindFrontend?: boolean;
-  /** Serves the host's own API; forwarded to its port, every client would be this machine, and slowed down as one. */
+  /**
+   * Serves the host's own API directly: were its requests forwarded to the API's port, all clients would have the
+   * address of this machine and share one rate limit.
+   */
   readonly entrance?: Pick<HttpEntrance, 'handle'>;
-  /** Whether the proxy at this address is believed what it says of the browser's request. Default: none is. */
+  /** Whether the proxy at this address is trusted in what it says about the browser's request. Default: none is. */
   readonly isTrustedProxy?: (address: string) => boolean;
-  /** Told of each answer that a service gives. */
+  /** Called with each response that passes on the answer of a service, because that may take long. */
   readonly allowCut?: HttpEntrance['allowCut'];
   readonly responseTimeoutMs?: number;
-  /** How long either side of a WebSocket may take nothing of what the other sends. Default 60 s. */
+  /** How long either side of a WebSocket may leave unread what the other sends. Default 60 s. */
   readonly unreadMs?: number;
-  /** Whether nothing can answer, because the process does not run. Default: nobody knows. */
+  /** Whether the process is known not to run; the refusal of a request then says so. Default: not known. */
   readonly isStopped?: (processName: string) => boolean;
 }
 
@@ -85,7 +88,8 @@ export class EmbeddedUis {
     const url = request.url ?? '/';
     const { prefix, name } = namedUi(url);
     const target = this.#destinations.find(request);
-    // Browsers mark the script of a service worker, whose scope is the folder that it comes from.
+    // Browsers mark the request for a service worker's script, which would control all pages below the folder of its
+    // URL.
     if (target !== undefined && name === undefined && request.headers['service-worker'] !== undefined) {
       refuse(response, 403, WORKER_AT_ROOT);
       return true;
@@ -124,7 +128,7 @@ export class EmbeddedUis {
     this.#connections.destroy();
   }
 
-  /** Why there is no answer of it to pass on. */
+  /** Why the service gave no answer that can be passed on, as the end of a sentence that begins with its name. */
   #silenceOf({ processName, port }: ServiceUi, fault: NodeJS.ErrnoException | undefined): string {
     if (fault?.code === 'HPE_HEADER_OVERFLOW') return LARGE_HEADERS;
     if (fault?.code?.startsWith('HPE_')) return `gives no answer of HTTP/1.1 on port ${port}; see to its settings`;
@@ -140,13 +144,14 @@ export class EmbeddedUis {
   ): void {
     const { ui, prefix } = target;
     const headers: OutgoingHttpHeaders = this.#requestHeaders(request, prefix);
-    // Of a body without its length, which `Connection` may have named, the service would take the rest for a request.
+    // `Connection` may list Content-Length, which is then dropped. Without either header the service would take the
+    // body for its next request.
     const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
     if (hasBody && headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked';
     const mayRepeat = agent !== false && !hasBody && REPEATABLE.has(request.method ?? '');
     const outgoing = this.#ask(target, { method: request.method, headers, agent });
     let isTimeout = false;
-    // Begun anew by whatever comes or goes, so that long uploads pass.
+    // Any traffic starts this timeout anew, so that long uploads pass.
     outgoing.setTimeout(this.#options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS, () => {
       isTimeout = true;
       outgoing.destroy();
@@ -156,12 +161,12 @@ export class EmbeddedUis {
     outgoing.on('error', error => {
       fault = error;
     });
-    // A service that takes an upgrade nobody asked for ends it without an error.
+    // Not `error`: when a service answers with an upgrade that was not requested, the request closes without an error.
     outgoing.once('close', () => {
-      // A client reads an answer only after it has sent its body.
+      // The rest of the body is read and dropped, because a client reads the answer only after it has sent its body.
       request.unpipe(outgoing).resume();
       if (response.headersSent || response.destroyed) return;
-      // Services close kept connections at any moment, also when they are just used again.
+      // A service may close a kept connection at any moment, even while it is being used again.
       if (mayRepeat && outgoing.reusedSocket && !isTimeout) this.#forward(target, request, response, false);
       else refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui, fault)}`);
     });
@@ -169,7 +174,7 @@ export class EmbeddedUis {
       outgoing.setTimeout(0);
       const { statusCode = 0 } = answer;
       if (statusCode < 200) {
-        // No status of HTTP.
+        // HTTP has no final answer with such a status.
         outgoing.destroy();
         return;
       }
@@ -182,9 +187,9 @@ export class EmbeddedUis {
       const told = this.#responseHeaders(answer.headersDistinct, target, hosts);
       if (statusCode === 204) delete told['content-length'];
       response.writeHead(statusCode, told);
-      // A stream of events may have nothing to tell for long.
+      // A stream of events may send nothing for long, but its client waits for the headers.
       if (!('content-length' in told)) response.flushHeaders();
-      // One that breaks off must not look whole.
+      // An answer that breaks off must not look complete.
       answer.on('error', () => response.destroy()).pipe(response);
     });
     request.pipe(outgoing);
@@ -193,7 +198,7 @@ export class EmbeddedUis {
   #forwardUpgrade(target: Destination, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { ui, prefix } = target;
     const headers = { ...this.#requestHeaders(request, prefix), connection: 'Upgrade', upgrade: 'websocket' };
-    // A connection of its own: what is left on it after an upgrade must never meet another request.
+    // Uses a new connection: bytes that remain on it after an upgrade must never be read by another request.
     const outgoing = this.#ask(target, { method: 'GET', headers, agent: false });
     const client = new AwaitingClient(socket, head);
     let isTimeout = false;
@@ -267,12 +272,12 @@ export class EmbeddedUis {
   }
 }
 
-/** A landing page stands in the configuration, with whatever characters. */
+/** Percent-encodes blanks, control and non-ASCII characters, which the configured path of a landing page may hold. */
 function encoded(path: string): string {
   return path.replace(/[^\x21-\x7E]+/g, part => Buffer.from(part).toString('hex').replace(/../g, '%$&'));
 }
 
-/** A service that answers an upgrade as any other request has not refused it in a way that could be passed on. */
+/** The status to refuse an upgrade with: the service's own if it is an error, otherwise 502. */
 function refusalStatus(status = 502): number {
   return status < 400 ? 502 : status;
 }

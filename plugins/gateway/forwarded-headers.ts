@@ -1,4 +1,5 @@
-// Which headers pass between a browser and the service whose interface it shows, and what is said in place of others.
+// Which headers pass between a browser and the service whose interface it shows, and which ones the gateway sets
+// itself.
 import type { IncomingMessage } from 'node:http';
 
 /** Headers that concern a single connection and are never forwarded. */
@@ -24,7 +25,7 @@ const ORIGIN_HEADERS = new Set([
   'service-worker-allowed',
   'strict-transport-security',
 ]);
-/** What the gateway alone says, for the many services that take an underscore and a dash for the same. */
+/** Headers that only the gateway may set. Many services treat `_` and `-` in a name alike, so both spellings match. */
 const TOLD_HEADER = /^x[-_](?:real[-_]ip$|forwarded[-_])/;
 const OWN_FRAMES = "frame-ancestors 'self'";
 
@@ -42,7 +43,7 @@ export function buildRequestHeaders(
   }
   const earlierHops = request.headers['x-forwarded-for'];
   headers['x-forwarded-for'] = [earlierHops, request.socket.remoteAddress].filter(Boolean).join(', ');
-  // What a client says of itself in other words is not believed either.
+  // `Forwarded` says the same as the X-Forwarded headers, so the client's is dropped, too.
   delete headers.forwarded;
   headers['x-real-ip'] = request.socket.remoteAddress ?? '';
   const told = isProxied ? request.headers : {};
@@ -52,13 +53,13 @@ export function buildRequestHeaders(
   return headers;
 }
 
-/** The headers that one of `Connection` names as those of the connection, too. */
+/** The names that a `Connection` header lists: these headers concern a single connection, too. */
 function namedIn(connection: string | string[] | undefined): Set<string> {
   const names = String(connection ?? '').toLowerCase();
   return new Set(names.split(',').map(name => name.trim()));
 }
 
-/** `headers` hold a list for each name. */
+/** `headers` holds a list of values for each name, as Node's `headersDistinct` does. */
 export function buildResponseHeaders(
   headers: Readonly<Record<string, string[] | undefined>>,
 ): Record<string, string | string[]> {
@@ -79,7 +80,7 @@ function isWithheld(name: string): boolean {
   return HOP_BY_HOP.has(name) || REPLACED_HEADERS.has(name) || ORIGIN_HEADERS.has(name);
 }
 
-/** The policy with the frames of the same origin in place of those that it allows. */
+/** The policy, changed to allow frames in pages of the same origin only. */
 function withOwnFrames(policy: string): string {
   const kept = policy.split(';').filter(part => !/^\s*(frame-ancestors(\s|$)|$)/i.test(part));
   return [...kept.map(part => part.trim()), OWN_FRAMES].join('; ');

@@ -1,5 +1,5 @@
-// Serves the files of a web frontend: those whose real path is inside its folder, `index.html` for unknown pages;
-// without a folder that has them, a page of the gateway's own.
+// Serves the files of a web frontend whose real path is inside its folder, and `index.html` for unknown pages. Without
+// such a folder it serves a page of the gateway's own.
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -11,21 +11,21 @@ import type { ConsoleDocument, ConsolePage } from '../console/contract.ts';
 import { sendConsole, sendLandingPage, sendWaitingPage } from './pages.ts';
 
 export interface FrontendFilesOptions {
-  /** Folder of the frontend; where the name or the folder is empty, only a landing page is served. */
+  /** Folder of the frontend; when this is '' or the folder is empty, only the console or a landing page is served. */
   readonly staticDir: string;
-  /** Told of each file, which its client may read slowly. */
+  /** Called with each response that sends a file, because its client may read it slowly. */
   readonly allowCut: HttpEntrance['allowCut'];
   /** Why the folder with this real path is not served; null for one that is. */
   readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
-  /** The frontend that is expected here but is not there at present; undefined when none is. */
+  /** Name of the frontend that should serve this port but is not running; undefined when there is none. */
   readonly awaited?: (() => string | undefined) | undefined;
-  /** The page that stands where there is no frontend; undefined when there is none. */
+  /** The console, which is served at `/` when there is no frontend; undefined when no plugin provides it. */
   readonly consolePage?: (() => ConsolePage | undefined) | undefined;
 }
 
-/** From the root of the gateway to the routes of the host. */
+/** Path from the root of the gateway to the routes of the host. */
 const ROUTES_AT = 'api/';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -92,18 +92,18 @@ export function createFrontendFiles({
       return;
     }
     allowCut(response);
-    // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows it is
-    // incomplete.
+    // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows that the answer
+    // is incomplete.
     pipeline(file.handle.createReadStream({ end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
   };
 }
 
-/** undefined when it cannot be made: the page with links stands in. */
+/** undefined when the console cannot be made: the landing page is served instead. */
 async function openConsole(page: ConsolePage | undefined): Promise<ConsoleDocument | undefined> {
   try {
     return await page?.open(ROUTES_AT);
   } catch {
-    // It was counted and told where it was called.
+    // The host has counted and logged this fault of the console's plugin.
     return undefined;
   }
 }

@@ -1,18 +1,18 @@
-// Holds the gateway's port whenever the web frontend does not: it is released right before the launch of the frontend,
-// and taken back as soon as that no longer listens.
+// Holds the gateway's port whenever the web frontend does not: the port is released right before the launch of the
+// frontend, and taken back as soon as the frontend no longer listens.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host, Listener, NamedBlock } from '#core';
 import type { ProcessSnapshot } from '../process/contract.ts';
 
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
-/** Requests that run when the frontend takes over, such as the one that starts it, are answered to their end. */
+/** How long requests may still take when the frontend takes over, such as the one that starts it. */
 const GRACE_MS = 30_000;
 const END_GRACE_MS = 1_000;
 
 export interface GatewayPortOptions {
   readonly host: Host;
-  /** The address while no frontend is expected. */
+  /** The address to listen on while no frontend is expected. */
   readonly address: string;
   readonly port: number;
   open(address: string): Promise<Listener>;
@@ -28,7 +28,7 @@ export class GatewayPort {
   #wanted: string | undefined;
   /** The frontend that was given the port last; its entry may name another port by now. */
   #holder: string | undefined;
-  /** The address of the frontend, once it has run. */
+  /** The address that the frontend's entry named when it was given the port; undefined when it named none. */
   #frontendAddress: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
@@ -44,13 +44,13 @@ export class GatewayPort {
     host.tap('process.status', process => this.#follow(process));
   }
 
-  /** The frontend that is expected on this port but is not there at present. */
+  /** Name of the frontend that should serve this port but is not running; undefined when there is none. */
   awaited(): string | undefined {
     const process = this.#frontend();
     return process !== undefined && isExpected(process) ? process.processName : undefined;
   }
 
-  /** Resolves when the first attempt is over. */
+  /** Opens the port unless the frontend has it. Resolves when the first attempt has succeeded or failed. */
   async take(): Promise<void> {
     const block = this.#frontendBlock();
     const process = this.#frontend();
@@ -69,7 +69,7 @@ export class GatewayPort {
     await Promise.all(listeners.map(listener => listener.close(END_GRACE_MS)));
   }
 
-  /** The entry of the product's own that has this port, as that of the frontend does by default. */
+  /** The entry below `dumb` that has this port, as the frontend's entry does by default. */
   #frontendBlock(): NamedBlock | undefined {
     const { host, port } = this.#options;
     const blocks = host.find('config.store')?.blocks() ?? [];
@@ -96,22 +96,22 @@ export class GatewayPort {
     const block = this.#frontendBlock();
     if (processName !== block?.processName && processName !== this.#holder) return;
     if (status === 'running' && processName === block?.processName) void this.#give(block);
-    // While it stops it may have left its port already.
+    // A frontend that is stopping may have released the port already.
     if (status !== 'stopping' && status !== 'stopped') return;
     this.#wanted = this.#addressFor(this.#frontend());
     this.#retryMs = FIRST_RETRY_MS;
     void this.#open();
   }
 
-  /** Where the frontend was reached it is stood in for, unless a user has stopped it. */
+  /** The frontend's address, so that its clients reach the gateway there, unless a user has stopped the frontend. */
   #addressFor(process: ProcessSnapshot | undefined): string {
     const standsIn = process !== undefined && isExpected(process) ? this.#frontendAddress : undefined;
     return standsIn ?? this.#options.address;
   }
 
   /**
-   * Resolves when the port is free; connections close later. Until the frontend listens, new ones are refused: only two
-   * programs that both ask for a shared port could hand it over without that.
+   * Resolves when the port is free; open connections close later. New ones are refused until the frontend listens: a
+   * handover without that gap would need two programs that both open the port as a shared one (SO_REUSEPORT).
    */
   async #release(why: string): Promise<void> {
     const listener = this.#listener;
@@ -119,7 +119,8 @@ export class GatewayPort {
     this.#listener = undefined;
     this.#options.host.log.info(why);
     this.#leaving.add(listener);
-    // The kernel resets what it has queued and nobody has accepted; one turn of the loop accepts all of that.
+    // When a listener closes, the kernel resets the connections that the program has not accepted yet. One turn of the
+    // event loop accepts all of them.
     await nextTurn();
     void listener.close(GRACE_MS).finally(() => this.#leaving.delete(listener));
   }
@@ -151,8 +152,7 @@ export class GatewayPort {
       if (this.#wanted !== address) this.#timer = setTimeout(() => void this.#open());
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
-      // A frontend that starts, runs or stops has the port by right, and one that is given another leaves this one
-      // first.
+      // No warning while a frontend starts, runs or stops, or leaves this port for another: the port is its own then.
       const status = this.#frontend()?.status ?? 'stopped';
       if (status === 'stopped' && !isBeingLeft && message !== this.#complaint) {
         this.#complaint = message;

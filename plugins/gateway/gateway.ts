@@ -17,9 +17,9 @@ export interface GatewayOptions {
   readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
-  /** The frontend that is expected here but is not there at present; undefined when none is. */
+  /** Name of the frontend that should serve this port but is not running; undefined when there is none. */
   readonly awaited?: (() => string | undefined) | undefined;
-  /** The page that stands where there is no frontend; undefined when there is none. */
+  /** The console, which is served at `/` when there is no frontend; undefined when no plugin provides it. */
   readonly consolePage?: (() => ConsolePage | undefined) | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Gateway {
 }
 
 const VIA_GATEWAY = { native: false, prefix: '/api' } as const;
-/** No interface is asked in their place, also while the plugin of one is loaded anew. */
+/** The host's own streams: they are never forwarded to an interface, even while their plugin is loaded anew. */
 const OWN_STREAMS = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/;
 const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 

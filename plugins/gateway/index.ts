@@ -1,5 +1,5 @@
 // The gateway: a second listener for browsers, with the same routes below `/api`, the streams and the files of a web
-// frontend; and the listener behind a web frontend of its own process.
+// frontend; and a listener for a web frontend that runs as a process of its own.
 import { definePlugin, type Host } from '#core';
 import { isLoopback } from '#kit/loopback';
 import type {} from '../console/contract.ts';
@@ -101,7 +101,7 @@ async function prepareGateway(
   });
 }
 
-/** Some have no login of their own: where authentication is on, they are served after somebody has switched them on. */
+/** Some interfaces have no login of their own: with authentication on, a user must switch the interfaces on first. */
 function listServedUis(host: Host, logins: LoginDemand) {
   const uis = host.find('service.uis');
   if (uis === undefined) return [];

@@ -1,4 +1,5 @@
-// Whether callers must log in, also while no plugin checks them: interfaces without a login of their own rest on it.
+// Tells whether callers must log in, even while no plugin checks them; interfaces without a login of their own are
+// served accordingly.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Host } from '#core';
@@ -12,12 +13,12 @@ export class LoginDemand {
     this.#host = host;
   }
 
-  /** As of the request that `asked` hands over. */
+  /** Whether callers must log in, as of the request that `asked` passes on at this moment. */
   get required(): boolean {
     return this.#required;
   }
 
-  /** Serves as `gateway` does, once it is known of each request whether it may be served without a login. */
+  /** Passes each request on to `gateway` as soon as `required` is up to date. */
   asked(gateway: Gateway): Gateway {
     return {
       request: (request: IncomingMessage, response: ServerResponse) =>

@@ -1,4 +1,4 @@
-// Keeps what a browser shows to the host away from the services whose interfaces it opens: one of them could act as its
+// Removes the host's tokens from requests for interfaces, because a service that has a user's token could act as that
 // user.
 import { percentDecoded } from '#kit/percent-decoded';
 
@@ -14,7 +14,7 @@ export class OwnCredentials {
     return this.#isOwn(authorization);
   }
 
-  /** Streams are given their token in the query. */
+  /** The path without the host's tokens: clients of streams send theirs in the query. */
   pathWithout(path: string): string {
     const at = path.indexOf('?');
     if (at < 0) return path;

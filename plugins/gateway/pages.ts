@@ -1,11 +1,11 @@
-// The gateway's own pages: what this is and where to go, and one that stands in for a frontend that is not there.
+// The gateway's own pages: the landing page, the console, and a page in place of a frontend that is not running.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse } from '#kit/refusal';
 import type { ConsoleDocument } from '../console/contract.ts';
 
 const RETRY_S = 2;
-/** While the frontend takes the port over nobody answers, and a page that were loaded then would stay an error. */
+/** Asks before it reloads: no program answers while the frontend takes the port over, and an error page would stay. */
 const SCRIPT = `setInterval(async () => {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
   if (answer !== null && answer.status !== 503) location.reload();
@@ -39,7 +39,7 @@ export function sendConsole(
   response.end(request.method === 'HEAD' ? undefined : html);
 }
 
-/** Pages ask again by themselves, and get the frontend at the same address as soon as it is there. */
+/** The page asks again by itself, and loads the frontend from the same address as soon as that runs. */
 export function sendWaitingPage(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,18 +1,18 @@
-// Keeps the redirects of a service, which knows nothing of its prefix, below that.
+// Moves the redirects of a service, which does not know its prefix, below that prefix.
 import type { Destination } from './ui-destinations.ts';
 
 const WITH_HOST = /^(?:(https?:)?\/\/)([^/?#\\]*)(.*)$/is;
 
 export interface OwnPlaces {
-  /** Those by which the browser asks. */
+  /** The hosts by which the browser may have addressed the gateway. */
   readonly ownHosts: readonly unknown[];
-  /** Whether a path there is that of an interface. */
+  /** Whether a path on those hosts names an interface. */
   readonly isOfUi: (path: string) => boolean;
 }
 
 /**
- * A redirect within the service below its prefix; one to elsewhere as it is. Many services make a whole address of the
- * host by which they are asked.
+ * A `Location` within the service, moved below its prefix; any other as it is. Many services redirect to a full address
+ * with the host of the request.
  */
 export function moveRedirect(
   location: string,
@@ -32,7 +32,7 @@ function below(prefix: string, path: string): string {
   return path.startsWith(`${prefix}/`) ? path : prefix + path;
 }
 
-/** In small letters and without the usual port. */
+/** The host in lower case and without the default port of the scheme. */
 function plainHost(scheme: string, host: string): string {
   const address = `${scheme}//${host}`;
   return URL.canParse(address) && !host.includes('@') ? new URL(address).host : host;

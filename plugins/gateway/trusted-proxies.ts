@@ -1,8 +1,8 @@
-// The proxies in front of the gateway that are believed, as the configuration names them now.
+// The trusted proxies in front of the gateway, as the configuration names them at the moment.
 import type { Host } from '#core';
 import { addressList } from '#kit/address-list';
 
-/** Whether an address is one of them. The list is read anew when it has changed. */
+/** Whether an address is that of a trusted proxy. The list is read anew when it has changed. */
 export function trustedProxies(host: Host): (address: string) => boolean {
   let known: { readonly texts: unknown; readonly has: (address: string) => boolean } | undefined;
   return address => {

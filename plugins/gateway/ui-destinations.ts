@@ -1,4 +1,4 @@
-// Finds the interface for which a request is meant, and what its service is asked for.
+// Finds the interface for which a request is meant, and the path to ask its service for.
 import type { IncomingMessage } from 'node:http';
 import { percentDecoded } from '#kit/percent-decoded';
 import type { ServiceUi } from '../service-ui/contract.ts';
@@ -14,7 +14,7 @@ export interface Destination {
   readonly ui: ServiceUi;
   /** Path and query that the service is asked for. */
   readonly path: string;
-  /** Path below which the interface is told that it is served. */
+  /** Path below which the interface is served, as `X-Forwarded-Prefix` tells its service. */
   readonly prefix: string;
 }
 
@@ -38,7 +38,8 @@ export class UiDestinations {
   }
 
   /**
-   * The path decides; for a path from the root, the page that sends the request, or the interface that was opened last.
+   * The interface that the path names. When it names none, that of the page that sends the request; for a WebSocket
+   * whose page is unknown, the interface that was opened last.
    */
   find({ url = '/', headers, method }: IncomingMessage): Destination | undefined {
     const { prefix, name } = namedUi(url);
@@ -50,7 +51,7 @@ export class UiDestinations {
     return opened && this.#destination(opened, url);
   }
 
-  /** Whether this path from the root names one. */
+  /** Whether this path from the root names an interface. */
   knows(path: string): boolean {
     const { name } = namedUi(path);
     return name !== undefined && this.#named(name) !== undefined;
@@ -79,7 +80,7 @@ export class UiDestinations {
   }
 }
 
-/** The path that the service is asked for: its landing page at the root, and its folders where it really has them. */
+/** The path to ask the service for: its landing page for the root, its own prefix before folders that it has there. */
 function pathWithin({ entryPath, pathPrefix, foldersBelowPrefix }: ServiceUi, rest: string): string {
   if (rest === '' || rest === '/') return entryPath === '' ? rest : entryPath;
   const [, folder] = /^\/([^/?#]+)/.exec(rest) ?? [];
