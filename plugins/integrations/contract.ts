@@ -1,7 +1,7 @@
 // Integrations: settings made inside a running application so that it can use another one.
 import type { NamedBlock } from '#core';
 
-/** How a service comes to know others: applied once both run and answer, and again until it succeeds. */
+/** Makes one service use others: applied once both sides run and answer, and retried after a failure. */
 export interface Integration {
   /** Config keys of the services in which settings are made. */
   readonly targets: readonly string[];
@@ -9,8 +9,8 @@ export interface Integration {
   readonly providers: readonly string[];
   /**
    * Adds or corrects settings and keeps entries that users made. `told` receives a short text for each change. Throws
-   * when an application does not answer, and is then called again. The target runs at each call, and is healthy unless
-   * it did not become so in time.
+   * when an application does not answer, and is then called again. At each call the target runs; it is healthy, too,
+   * unless it took too long to become so.
    */
   apply(target: NamedBlock, told: (change: string) => void): Promise<void>;
 }

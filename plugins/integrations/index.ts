@@ -1,5 +1,5 @@
-// Runs integrations in the background: after a start of either application, once both answer, with retries after
-// failures.
+// Runs integrations in the background: after either application has started, as soon as both answer, and again after a
+// failure.
 import { z } from 'zod';
 import { definePlugin, type PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';

@@ -1,4 +1,4 @@
-// Runs each integration of a target once at a time; requests during a run lead to one more run after it.
+// Runs integrations, each once at a time for a target; requests during a run lead to one more run after it.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContributionList, Host, NamedBlock } from '#core';
 import { WorkQueue } from '#kit/work-queue';
@@ -19,7 +19,7 @@ export class IntegrationRunner {
   readonly #host: Host;
   readonly #settings: IntegrationSettings;
   readonly #integrations: ContributionList<Integration>;
-  /** By integration and target; the value tells whether another run was requested meanwhile. */
+  /** The runs in progress, by integration and target; the value says whether another run was requested meanwhile. */
   readonly #running = new Map<string, boolean>();
   /** Queues by target, because two integrations that look for the same missing entry at once would both add it. */
   readonly #queues = new Map<string, WorkQueue>();

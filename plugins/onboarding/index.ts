@@ -1,4 +1,4 @@
-// Keeps whether the first-run wizard is completed. The answer comes from memory, so it is there in every state.
+// Keeps whether the first-run wizard is completed. The answer comes from memory, so no state of the file prevents it.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 
@@ -30,7 +30,7 @@ export default definePlugin({
       path: '/config/onboarding-status',
       summary: 'Whether the first-run wizard is still to be shown',
       response: z.object({ needs_onboarding: z.boolean() }),
-      // A wizard would overwrite an invalid configuration, which only a person can mend.
+      // The wizard is not shown over an invalid configuration, which it would overwrite and only a user can mend.
       handle: () => ({ needs_onboarding: store.state === 'valid' && store.get('dumb.onboarding_completed') !== true }),
     });
 

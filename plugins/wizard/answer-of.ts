@@ -1,8 +1,9 @@
-// What other plugins contribute to onboarding is asked so that one that fails costs the service for which it was asked.
+// Calls what other plugins contribute to onboarding: a contribution that fails refuses only the service it was asked
+// for.
 import { Problem } from '#core';
 import { errorText } from '#kit/error-text';
 
-/** Throws a Problem that names the plugin where it fails; `what` is what cannot be done without its answer. */
+/** Throws a Problem that names the plugin when `ask` fails; `what` says what cannot be done without the answer. */
 export function answerOf<Value>(plugin: string, what: string, ask: () => Value): Value {
   try {
     return ask();

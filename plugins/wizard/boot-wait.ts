@@ -1,4 +1,4 @@
-// Waits until the start of the services that were there before is over.
+// Waits until the boot has started the services that were configured before this request.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Host } from '#core';
 import type { ProcessSupervisor } from '../process/contract.ts';
@@ -7,7 +7,8 @@ const BOOT_PATIENCE_MS = 120_000;
 const POLL_MS = 250;
 
 /**
- * Waits for the end of a boot in progress, whose services may be needed, for two minutes at most, or for a shutdown.
+ * Resolves at the end of a boot in progress, whose services the chosen ones may need; after two minutes, with a warning
+ * in the log; or at a shutdown.
  */
 export async function untilBooted(supervisor: ProcessSupervisor, host: Host): Promise<void> {
   const { log, signal } = host;

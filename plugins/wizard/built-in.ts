@@ -1,5 +1,4 @@
-// Finds components that the installed release of a core service contains itself, so that they are not started beside
-// it.
+// Finds components that the installed release of a core service contains, so that they are not started a second time.
 import path from 'node:path';
 import type { ConfigStore } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
@@ -7,7 +6,7 @@ import type { ServiceTemplates } from '../services/contract.ts';
 
 const CHECK_LIMIT_MS = 1_000;
 
-/** Keys of the components; none before the first install, since only installed files show them. */
+/** Config keys of the components; none before the first install, because only installed files show them. */
 export async function builtInComponents(templates: ServiceTemplates, store: ConfigStore): Promise<ReadonlySet<string>> {
   const asked = templates.list().flatMap(({ key, relations }) => {
     const directory = store.get([key, 'config_dir']);

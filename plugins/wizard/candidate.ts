@@ -12,7 +12,7 @@ import type { ChosenCore, ChosenOptional, Selection } from './selection.ts';
 export interface Unit {
   /** The service's name as the client sent it. */
   readonly service: string;
-  /** What asked for it; null for a service that others bring. */
+  /** The choice that asked for this service; null when the service comes with others that were chosen. */
   readonly chosen: ChosenCore | ChosenOptional | null;
   readonly before: readonly string[];
   readonly main: readonly string[];
@@ -22,7 +22,7 @@ export interface Unit {
 export interface Refusal {
   readonly service: string;
   readonly error: string;
-  /** The process that is in the way, if it is not the service's own. */
+  /** The process that cannot be started, if it is not the service's own. */
   readonly component: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface Candidate {
   readonly units: readonly Unit[];
   /** Services that cannot be set up as requested; they do not prevent the others. */
   readonly refusals: readonly Refusal[];
-  /** The processes as they would be. */
+  /** All processes as they would be with `updates`. */
   readonly blocks: readonly NamedBlock[];
 }
 
@@ -45,7 +45,7 @@ export interface CandidateContext {
   readonly builtIn: ReadonlySet<string>;
 }
 
-/** `unwanted` has the keys of services that others would bring, but that are to be left out. */
+/** `unwanted` has the keys of services that would come with chosen ones, but are to be left out. */
 export function createCandidate(
   selection: Selection,
   context: CandidateContext,
@@ -92,7 +92,7 @@ class CandidateBuilder {
       ...cores.filter(chosen => !isFirst(chosen)).flatMap(core),
       ...optionals.filter(isLate).flatMap(optional),
     ];
-    // Where nothing that was chosen is left, nothing comes with it.
+    // Services that come with others are left out, too, when no chosen service is left.
     const units = [...chosen, ...(chosen.length === 0 ? [] : this.#wanted(unwanted))];
     return { updates: this.#draft.updates, units, refusals, blocks: this.#draft.processes() };
   }
@@ -171,7 +171,7 @@ class CandidateBuilder {
     return keys;
   }
 
-  /** The static dependencies of the core with its present block, in their start order. */
+  /** The components that the core needs with its present block and does not contain, in their start order. */
   #needs(template: ServiceTemplate, place: Place): ServiceTemplate[] {
     return this.#templates
       .coreNeeds(template, this.#draft.block(place) ?? {})
@@ -210,7 +210,7 @@ class CandidateBuilder {
     }
   }
 
-  /** Puts the services that these places use first, and configures them for that. */
+  /** Configures the services that the instances at `places` use, and puts their names before those of `before`. */
   #withPrerequisites(template: ServiceTemplate, places: readonly Place[], before: readonly string[]): string[] {
     return [...this.#prerequisites].reduce<string[]>(
       (names, { owner: plugin, value: prerequisite }) => {
@@ -233,8 +233,8 @@ class CandidateBuilder {
   }
 
   /**
-   * Services that are enabled because others have an option for them set: the first instance of each, unless one is
-   * enabled.
+   * Services that are enabled because an enabled process has the option set that asks for them: of each the first
+   * instance, unless an instance is enabled already.
    */
   #wanted(unwanted: ReadonlySet<string>): Unit[] {
     return this.#templates.list().flatMap(template => {
@@ -275,7 +275,7 @@ function listOf(value: string | readonly (string | null)[] | null | undefined): 
   return typeof value === 'string' ? [value] : [...value];
 }
 
-/** One that cannot tell is not used: it was counted and told where it happened, and hinders no other service. */
+/** false when the contribution fails: the host has logged the fault, which must not hinder other services. */
 function isUsed(prerequisite: WizardPrerequisite, user: WizardUser): boolean {
   try {
     return prerequisite.isUsedBy(user);

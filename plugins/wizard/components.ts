@@ -16,8 +16,8 @@ const MAX_NAME = 64;
 const IDENTITY_KEYS = new Set(['process_name']);
 
 /**
- * Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 for a name that is too long,
- * or that no object may have as a key.
+ * Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 for a name that is too long
+ * or is a forbidden key such as `__proto__`.
  */
 export function cleanInstanceName(name: string): string {
   const clean = name.replaceAll(/[^\p{L}\p{N} _-]/gu, '').trim();
@@ -45,7 +45,9 @@ export class Components {
     this.#warn = warn;
   }
 
-  /** Unknown options are left out with a line in the log; null values are ignored. */
+  /**
+   * Sets options of the block at `place`. Unknown ones are left out with a line in the log; null values are ignored.
+   */
   apply(template: ServiceTemplate, place: readonly string[], options: Options): void {
     const block = this.#draft.block(place) ?? {};
     for (const [option, value] of Object.entries(options)) {
@@ -56,15 +58,15 @@ export class Components {
     }
   }
 
-  /** Enables a service that has no instances. */
+  /** Enables a service that has no instances, and returns its place. */
   single({ key }: ServiceTemplate): readonly string[] {
     this.#draft.set([key], { enabled: true });
     return [key];
   }
 
   /**
-   * The named instance of a core, created from its template if it is new. Throws a Problem when another instance uses
-   * its folder.
+   * The place of the named instance of a core, which is created from its template if it is new. Throws a Problem 400
+   * when another instance uses its folder.
    */
   instance(template: ServiceTemplate, name: string): readonly string[] {
     const existing = this.#draft.instances(template.key);
@@ -83,7 +85,7 @@ export class Components {
     return place;
   }
 
-  /** The instances that a request without a name refers to: the enabled ones, otherwise the first. */
+  /** The instances that a request without a name refers to: the enabled ones, otherwise that of the template. */
   instancesInUse(template: ServiceTemplate): (readonly string[])[] {
     const enabled = this.#draft
       .instances(template.key)
@@ -92,7 +94,7 @@ export class Components {
     return enabled.length > 0 ? enabled : [this.instance(template, template.instance ?? 'Default')];
   }
 
-  /** Whether each core service has an instance of this component of its own. */
+  /** Whether this is a component of which each core service has its own instance. */
   isAttached({ kind, instance }: ServiceTemplate): boolean {
     return kind === 'dependent' && instance !== undefined;
   }
@@ -133,7 +135,7 @@ export class Components {
     if (placeholder !== undefined && placeholder.key !== kept) this.#draft.remove(placeholder.path);
   }
 
-  /** The first port, from the template's on, that no instance of the kind and no enabled service uses. */
+  /** The first port from `from` on that no instance of this template and no enabled service uses. */
   #freePort(template: ServiceTemplate, from: number): number {
     const taken = new Set(
       [

@@ -26,7 +26,7 @@ export interface WizardComponent {
   attach(request: AttachmentRequest): Attachment;
 }
 
-/** A service that may use another: its template, and its block as it will be. */
+/** A service that may use a prerequisite: its template, and its block as it would be saved. */
 export interface WizardUser {
   readonly template: ServiceTemplate;
   readonly block: NamedBlock;
@@ -35,7 +35,7 @@ export interface WizardUser {
 /** A service that is started before those that use it, and configured for them. */
 export interface WizardPrerequisite {
   readonly configKey: string;
-  /** Whether the block itself asks for it; dependencies in the template are taken into account elsewhere. */
+  /** Whether the user's block asks for this service; the wizard itself reads the dependencies in the template. */
   isUsedBy(user: WizardUser): boolean;
   /** Changes of its own block that make it serve these users. */
   serve(own: Block, users: readonly WizardUser[]): Block;

@@ -22,7 +22,7 @@ export class Draft {
     return this.#updates;
   }
 
-  /** Nothing that `change` has changed remains when it throws. */
+  /** Runs `change`, and undoes everything that it has changed when it throws. */
   wholly<Made>(change: () => Made): Made {
     const copyOf = (values: Values): Values => plainData(structuredClone(values));
     const [root, updates] = [copyOf(this.#root), copyOf(this.#updates)];

@@ -1,12 +1,13 @@
-// Leaves out of a selection what could not be started, before anything of it is saved.
+// Leaves out of a selection the services that could not be started, before anything of it is saved.
 import type { Problem } from '#core';
 import type { ServiceSetups } from '../setup/contract.ts';
 import { type Candidate, type CandidateContext, createCandidate, type Refusal, type Unit } from './candidate.ts';
 import type { Selection } from './selection.ts';
 
 /**
- * Without the plugin that sets services up, everything counts as feasible. `check` is asked for what the whole
- * selection would change where something of it is left out, because a wrong option is told before a missing program.
+ * The selection without services that could not be set up. Without the plugin that sets services up, all count as
+ * feasible. Before the first service is left out, `check` gets the updates of the whole selection and may throw: a
+ * client is told of a wrong option before it is told of a missing program.
  */
 export async function feasibleCandidate(
   selection: Selection,
@@ -21,7 +22,7 @@ export async function feasibleCandidate(
     const candidate = createCandidate({ cores, optionals }, context, unwanted);
     const infeasible = await refusedUnits(candidate, setups);
     const ofChosen = infeasible.filter(([{ chosen }]) => chosen !== null);
-    // What nobody chose may no longer be wanted without what was.
+    // Services that were not chosen are refused later: without the chosen ones they may no longer be wanted.
     const refused = ofChosen.length > 0 ? ofChosen : infeasible;
     if (refused.length > 0 && refusals.length === 0) await check(candidate.updates);
     refusals.push(...refused.map(([, refusal]) => refusal));

@@ -1,4 +1,4 @@
-// What the wizard offers: services by role, each with the options of its page and their present values.
+// What the wizard offers: services by role, each with its options and their present values.
 import type { ConfigStore } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { attachedInstance } from './attachment.ts';
@@ -34,9 +34,7 @@ export class Offers {
     });
   }
 
-  /**
-   * Leaves out dependencies of `core`, and services that a chosen one brings along unless they are chosen themselves.
-   */
+  /** Leaves out dependencies of `core`, and services that come with a chosen one and are not chosen themselves. */
   optionalServices(core: string | undefined, chosen: readonly string[]) {
     const needed = core === undefined ? [] : (this.#templates.get(core)?.onboarding?.dependencies ?? []);
     const chosenTemplates = chosen.flatMap(name => this.#templates.find(name) ?? []);

@@ -25,7 +25,7 @@ export interface Selection {
   readonly optionals: readonly ChosenOptional[];
 }
 
-/** Throws a Problem 400 that names what is unknown, or too long. */
+/** Throws a Problem 400 for an unknown service, for an instance name that is not allowed, and when none is selected. */
 export function select(request: StartRequest, templates: ServiceTemplates, store: ConfigStore): Selection {
   const sentCores = Array.isArray(request.core_services) ? request.core_services : [request.core_services];
   const cores = sentCores.map(core => {
@@ -37,7 +37,7 @@ export function select(request: StartRequest, templates: ServiceTemplates, store
   const belonging = belongingTo([...cores, ...named.filter(({ template }) => isOptional(template))]);
   const optionals = named.flatMap(({ name, template }) => {
     if (template === undefined || !isOptional(template)) {
-      // What belongs to another comes with that.
+      // A component of a chosen service is started with that service.
       if (template !== undefined && belonging.has(template.key)) return [];
       throw new Problem(400, `'${name}' is not an optional service; GET /process/optional-services lists them`);
     }
@@ -53,7 +53,7 @@ function isOptional(template: ServiceTemplate | undefined): boolean {
   return template?.onboarding?.roles.includes('optional') === true;
 }
 
-/** Keys of what is started together with the chosen services. */
+/** Config keys of the services that are started together with the chosen ones. */
 function belongingTo(chosen: readonly { readonly template: ServiceTemplate | undefined }[]): ReadonlySet<string> {
   return new Set(
     chosen.flatMap(({ template }) => [

@@ -1,4 +1,4 @@
-// The start of a selection: what it makes of the configuration is saved at once, then its processes are started in
+// The start of a selection: all its changes of the configuration are saved at once, then its processes are started in
 // order.
 import { type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
@@ -13,13 +13,16 @@ import { select } from './selection.ts';
 import { Starter } from './starter.ts';
 import type { StartAnswer, StartRequest } from './wire.ts';
 
-/** What the save of the configuration tells the client. */
+/** What the client is told about the save of the configuration. */
 type Told = Pick<StartAnswer, 'overridden' | 'warnings'>;
 
 const ANONYMOUS_USER = 'user';
 const SHUTTING_DOWN = 'The service is shutting down; what was chosen is saved, and starts when it is started again';
 
-/** `username` is null where nobody must log in. */
+/**
+ * `username` is null while authentication is off. Throws a Problem when the selection is refused (400), when no service
+ * could be started or the configuration could not be written (500), or at a shutdown (503).
+ */
 export async function startServices(host: Host, body: StartRequest, username: string | null) {
   const actor = username ?? 'api';
   const store = host.use('config.store');
@@ -30,7 +33,7 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const context: CandidateContext = {
     root: store.root(),
     templates,
-    // What is chosen is gone through again where something of it is left out.
+    // The selection is worked out again each time a service is left out, which repeats its warnings.
     warn: line => {
       if (!told.has(line)) host.log.warn(line);
       told.add(line);

@@ -7,7 +7,7 @@ import type { ProcessSupervisor } from '../process/contract.ts';
 import type { Unit } from './candidate.ts';
 import type { StartAnswer } from './wire.ts';
 
-/** A start that waits longer than this for something continues in the background, as with a start by hand. */
+/** A start that waits longer than this for other processes continues in the background, as a start by hand does. */
 const WAIT_LIMIT_MS = 300_000;
 const POLL_MS = 500;
 
@@ -17,13 +17,13 @@ export class Starter {
   readonly #supervisor: ProcessSupervisor;
   readonly #installs: () => Installs | undefined;
   readonly #by: string;
-  /** The outcome of each process: null when it runs, otherwise the reason why not. */
+  /** The outcome of each process: null when it was started, otherwise the reason why not. */
   readonly #outcomes = new Map<string, Promise<string | null>>();
   readonly #needs: ReadonlyMap<string, ReadonlySet<string>>;
 
   /**
-   * `needs` has the enabled processes after which each process starts; free of cycles. `by` is the name of the user who
-   * asks.
+   * `needs` maps each process to the enabled processes after which it starts, without cycles. `by` is the name of the
+   * user who asks.
    */
   constructor(
     supervisor: ProcessSupervisor,
@@ -44,7 +44,10 @@ export class Starter {
     return answer;
   }
 
-  /** All at once, not each when its turn to start has come; its start tells why one could not be installed. */
+  /**
+   * Begins to install all missing programs at once instead of each before its start. A failure is not reported here:
+   * the start of that process reports it.
+   */
   #installMissing(units: readonly Unit[]): void {
     const names = new Set(units.flatMap(({ before, main, after }) => [...before, ...main, ...after]));
     const chosen = this.#supervisor.blocks().filter(({ processName }) => names.has(processName));
@@ -54,8 +57,7 @@ export class Starter {
   }
 
   async #runUnit({ service, before, main, after }: Unit, { results, errors }: Outcome): Promise<void> {
-    // A failure of a process that only the graph names does not prevent a start, because the service may work without
-    // it.
+    // A process that only the dependency graph names may fail to start: the service may work without it.
     for (const name of this.#prerequisites([...main, ...before])) {
       if (!main.includes(name) && !after.includes(name)) await this.#start(name);
     }
@@ -125,7 +127,7 @@ export class Starter {
       if (signal.aborted) return null;
       const { waitingFor = [] } = this.#supervisor.get(processName) ?? {};
       const now = performance.now();
-      // An installation ends by itself.
+      // A wait for an installation does not count, because that ends by itself.
       const waits = waitingFor.length > 0 && this.#installs()?.progress(processName) === undefined;
       waitingSinceMs = waits ? (waitingSinceMs ?? now) : undefined;
       if (waitingSinceMs !== undefined && now - waitingSinceMs >= WAIT_LIMIT_MS)
