@@ -1,4 +1,4 @@
-// Which enabled services keep databases, and where: as plugins for single services tell, else as the templates say.
+// Which enabled services keep databases, and where: as contributions for a service say, otherwise as its template says.
 import type { Host, NamedBlock } from '#core';
 import { contributedValues } from '#kit/contributed-values';
 import type {} from '../process/contract.ts';
@@ -12,18 +12,16 @@ export interface Candidate {
   readonly instanceName: string | null;
   readonly service: NamedBlock;
   readonly provider: string;
-  /** What each kind of databases is asked for, the service's main one first. */
+  /** The databases to look at, grouped by the probe for their kind; the group of the main database comes first. */
   readonly groups: readonly { readonly probe: DatabaseProbe; readonly stores: readonly DatabaseStore[] }[];
 }
 
 type Fact = NonNullable<ServiceTemplate['databases']>[number];
 type EngineStore = DatabaseStore & { readonly engine: string; readonly provider?: string };
 
-/** How long what plugins told of their services is used. */
+/** How long the places that plugins gave are used before they are asked again. */
 const KEPT_MS = 30_000;
-/**
- * Less than a sample of metrics waits for its members: who tells of a service late is late himself, not this plugin.
- */
+/** Less than a sample of metrics waits for a collector, so that a slow contribution does not make this plugin late. */
 const SOON_MS = 500;
 
 export class Candidates {
@@ -48,7 +46,7 @@ export class Candidates {
     return found;
   }
 
-  /** Same as `list`, or what was found before where somebody takes his time to tell. */
+  /** Same as `list`, or the list found before when a contribution takes longer than half a second. */
   async soon(): Promise<readonly Candidate[]> {
     let timer: NodeJS.Timeout | undefined;
     const before = new Promise<readonly Candidate[]>(resolve => {
@@ -105,7 +103,7 @@ export class Candidates {
         const told = await stores(service);
         if (told !== undefined) return told;
       } catch {
-        // It was counted and told where it was called; the template still knows the usual places.
+        // The host has logged this fault of the contribution; the template still knows the usual places.
       }
     }
     return undefined;
@@ -117,7 +115,7 @@ export class Candidates {
       contributedValues(this.#host.contributions('process.placeholders'), service),
     );
     const applying = facts.filter(fact => isConditional(fact) && isSelected(fact, texts));
-    // What applies under a condition stands for the usual database of the same role.
+    // A database whose condition applies replaces the usual one of the same role.
     const roles = new Set(applying.map(({ role }) => role));
     const usual = facts.filter(fact => !isConditional(fact) && !roles.has(fact.role));
     return [...applying, ...usual].map(fact => storeOf(fact, texts));

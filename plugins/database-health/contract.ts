@@ -2,22 +2,22 @@
 import type { NamedBlock } from '#core';
 import type { ConditionEvent } from '../notifications/contract.ts';
 
-/** In `standard` a database is only looked at from outside, in `enhanced` it is opened to read facts about itself. */
+/** In `standard` only the files of a database are looked at, in `enhanced` it is opened to read facts from it. */
 export type ProbeMode = 'standard' | 'enhanced';
 
 /** One database of a service, or all that lie below one directory, before it is looked at. */
 export interface DatabaseStore {
-  /** What the service keeps in it, for example `main`. */
+  /** What the service keeps in this database, for example `main`. */
   readonly role: string;
-  /** Absolute paths of its file or directory; the first that exists counts. */
+  /** Absolute paths where its file or directory may be; the first that exists counts. */
   readonly files?: readonly string[];
-  /** A directory whose databases at any depth are looked at instead. */
+  /** A directory; if set, the databases at any depth in it are looked at instead of `files`. */
   readonly below?: string;
-  /** Its name on a server. */
+  /** Name of the database on its server. */
   readonly name?: string;
   /** How the service reaches its server: `uri`, or `host`, `port`, `user`, `password`, `database`. */
   readonly connection?: Readonly<Record<string, string>>;
-  /** Whether it is never opened, whatever the mode. */
+  /** Whether the database is never opened, whatever the mode. */
   readonly passive?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface StorageFacts {
   readonly mountPoint: string;
   readonly fsType: string;
   readonly source: string;
-  /** Whether another machine holds it. */
+  /** Whether the file system is on another machine. */
   readonly network: boolean;
   readonly readOnly: boolean;
   readonly totalBytes: number | null;
@@ -38,29 +38,29 @@ export interface StorageFacts {
 }
 
 /**
- * What is known of one database. A kind may add members; on the wire `sizeBytes` is `size_bytes`, and texts are cut and
- * lose their credentials.
+ * What is known about one database. A probe may add members. On the wire names are in snake case (`size_bytes`), and
+ * texts other than paths are shortened and have no credentials.
  */
 export interface DatabaseFacts {
   readonly role: string;
   readonly path?: string;
   readonly name?: string;
-  /** null when it cannot be told. */
+  /** null when that cannot be determined. */
   readonly exists: boolean | null;
-  /** Whether it was opened. */
+  /** Whether the database was opened. */
   readonly enhancedProbe?: boolean;
   readonly sizeBytes?: number;
   readonly walSizeBytes?: number;
   readonly storage?: StorageFacts;
   readonly probeMs?: number;
-  /** Why it could not be opened or read. */
+  /** Why the database could not be opened or read. */
   readonly probeError?: string;
-  /** Why it cannot be found. */
+  /** Why the database was not found. */
   readonly error?: string;
-  /** What is worth knowing, but no fault. */
+  /** A remark that is no fault. */
   readonly notice?: string;
   readonly lockWaiters?: number;
-  /** Since the reading before. */
+  /** New deadlocks since the previous reading. */
   readonly deadlocksDelta?: number;
   readonly oldestTransactionSeconds?: number;
   readonly [more: string]: unknown;
@@ -76,16 +76,16 @@ export interface ProbeRequest {
 export interface DatabaseProbe {
   /** What clients are told as the provider of a service with such databases. */
   readonly provider: string;
-  /** Modes in which it cannot tell whether a database is there, so that not seeing one is no fault. */
+  /** Modes in which the probe cannot determine whether a database exists, so that a missing one is no fault. */
   readonly blindIn?: readonly ProbeMode[];
-  /** Looks at these databases of one service without changing anything. Never runs twice at once for a service. */
+  /** Looks at databases of one service without changing anything. Not called again for a service during a call. */
   probe(request: ProbeRequest): Promise<readonly DatabaseFacts[]>;
 }
 
-/** Tells where the databases of one kind of service are, where its template cannot. */
+/** Says where the databases of one kind of service are, if its template cannot. */
 export interface ServiceStores {
   readonly configKey: string;
-  /** Each with the engine that it belongs to; undefined leaves it to the template. */
+  /** Each database with its engine; undefined when the template is to be used. */
   stores(service: NamedBlock): Promise<readonly (DatabaseStore & { readonly engine: string })[] | undefined>;
 }
 
@@ -97,9 +97,9 @@ declare module '#core' {
     'database.collection.failed': ConditionEvent;
   }
   interface Contributions {
-    /** One kind of databases, and how such a one is looked at without changing it. */
+    /** A probe for one kind of databases, which looks at them without changing them. */
     'database.probe': DatabaseProbe;
-    /** Where the databases of one kind of service are, where its template cannot tell. */
+    /** Where the databases of one kind of service are, if its template cannot say. */
     'database.stores': ServiceStores;
   }
 }

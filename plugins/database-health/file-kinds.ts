@@ -1,12 +1,12 @@
-// The kinds of databases that are files or directories: SQLite, which can be opened, and stores that only their own
-// program understands.
+// The probes for databases that are files or directories: SQLite, which can be opened, and formats that only their own
+// program can read.
 import type { DatabaseProbe, DatabaseStore, ProbeMode } from './contract.ts';
 import type { FileLook, FileUser } from './look.ts';
 import type { LookKind, StoreToLook } from './look-worker.ts';
 
 const PASSIVE = 'It is only looked at from outside';
 
-/** By the engine that templates name. */
+/** The probes, by the engine that templates name. */
 export function fileKinds(look: FileLook, user: () => FileUser): Readonly<Record<string, DatabaseProbe>> {
   const kind = (
     engine: string,

@@ -1,5 +1,5 @@
-// The health of all services' databases: looked at by turns and kept, so that whoever only wants to know waits for
-// nobody.
+// The health of all services' databases. Readings are taken in the background and kept, so that a request for what is
+// known never waits for one.
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
@@ -22,13 +22,13 @@ interface Reading {
   readonly assessment: Assessment;
 }
 
-/** What is known of a candidate now. */
+/** What is known about a candidate at the moment. */
 export interface ServiceHealth {
   readonly candidate: Candidate;
   readonly settings: ServiceSettings;
   readonly isMonitored: boolean;
   readonly isStarting: boolean;
-  /** undefined before the first look. */
+  /** undefined before the first reading with the present settings. */
   readonly reading: Reading | undefined;
 }
 
@@ -45,9 +45,9 @@ interface Kept {
 
 const MS_PER_S = 1_000;
 const MAX_AT_ONCE = 4;
-/** A request waits no longer for looks. */
+/** How long a request waits for new readings. */
 const REQUEST_LIMIT_MS = 12_000;
-/** A sign in a log counts for an hour. */
+/** How long a signal in a log counts. */
 const SIGNAL_COUNTS_S = 3_600;
 const MAX_TEXT = 240;
 const MAX_DATABASES = 64;
@@ -67,12 +67,12 @@ export class Health {
     this.#candidates = new Candidates(host);
   }
 
-  /** What is known, without looking. `processName` limits it to one service. */
+  /** What is known, without new readings. `processName` limits it to one service. */
   async overview(processName?: string): Promise<Overview> {
     return this.#overviewOf(await this.#candidates.list(), processName);
   }
 
-  /** Same as `overview`, soon enough for a sample of metrics. */
+  /** Same as `overview`, but fast enough for a sample of metrics. */
   async sample(): Promise<Overview> {
     return this.#overviewOf(await this.#candidates.soon());
   }
@@ -90,7 +90,7 @@ export class Health {
     return this.#candidates.serviceKeys();
   }
 
-  /** Looks at what was not looked at within the interval, and tells what is known after 12 s at the latest. */
+  /** Takes the readings that are due, and returns what is known when they are done, or after 12 s. */
   async collect(processName?: string): Promise<Overview> {
     const { settings, services } = await this.overview(processName);
     const looks = Promise.all(services.map(service => this.#refresh(service, settings)));
@@ -103,13 +103,13 @@ export class Health {
     return this.overview(processName);
   }
 
-  /** Forgets what the looks at one service, or at all, have found. */
+  /** Forgets the readings of one service, or of all. */
   async invalidate(processName?: string): Promise<void> {
     for (const { service, id } of await this.#candidates.list())
       if (processName === undefined || service.processName === processName) this.#kept.delete(id);
   }
 
-  /** Looks at what is due, and forgets services that are gone. */
+  /** Takes the readings that are due, and forgets services that are gone. */
   async keepUp(): Promise<void> {
     const { settings, services } = await this.overview();
     const ids = new Set(services.map(({ candidate }) => candidate.id));
@@ -135,7 +135,7 @@ export class Health {
     };
   }
 
-  /** One look at a service runs at a time, and whoever wants one meanwhile waits for it. */
+  /** Takes a reading if one is due. A call while the service is being read waits for that reading. */
   #refresh({ candidate, settings, isMonitored, isStarting }: ServiceHealth, all: HealthSettings): Promise<void> {
     const kept = this.#kept.get(candidate.id);
     const isFresh =
@@ -176,7 +176,7 @@ export class Health {
   }
 }
 
-/** What a reading depends on, besides the service. */
+/** The settings that a reading depends on, as a text. */
 function howOf({ mode, ignoresNetwork }: ServiceSettings): string {
   return `${mode} ${ignoresNetwork}`;
 }
@@ -194,7 +194,7 @@ async function databasesOf({ groups, service }: Candidate, mode: ProbeMode): Pro
   return found.flat().slice(0, MAX_DATABASES).map(withCleanTexts);
 }
 
-/** Paths are kept as they are. */
+/** The facts with every text but the paths made clean. */
 function withCleanTexts(facts: DatabaseFacts): DatabaseFacts {
   return cleanValue(facts) as DatabaseFacts;
 }
@@ -208,7 +208,7 @@ function cleanValue(value: unknown): unknown {
   );
 }
 
-/** Without credentials, in one line. */
+/** The text on one line, shortened and without credentials. */
 function cleanText(text: string): string {
   return redact(text.replaceAll(/\s+/g, ' ')).slice(0, MAX_TEXT);
 }

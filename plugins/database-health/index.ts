@@ -1,5 +1,5 @@
-// The health of services' databases: looked at from time to time without changing or hindering them, scored, and told
-// with every sample of metrics.
+// The health of services' databases: read at intervals without changing or hindering them, scored, and added to every
+// sample of metrics.
 import { definePlugin } from '#core';
 import type {} from '../host-plugins/contract.ts';
 import type {} from '../metrics/contract.ts';
@@ -11,7 +11,7 @@ import { contributeConditions } from './pressure-conditions.ts';
 import { databaseHealthSection } from './settings.ts';
 import { healthQuery, healthSchema, overviewToKept, overviewToWire } from './wire.ts';
 
-/** How often it is seen whether a look is due. */
+/** How often the plugin checks which readings are due. */
 const DUE_MS = 5_000;
 
 export default definePlugin({

@@ -1,4 +1,5 @@
-// Searches what is new in the log of a service, which its user may have replaced by anything.
+// Searches the new lines in the log of a service. The service's user may have replaced the file by anything, such as a
+// link.
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
@@ -50,7 +51,7 @@ async function searched(
     const bytes = Buffer.alloc(size - from);
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
     const text = bytes.subarray(0, bytesRead);
-    // A line that began before is not searched in part, and one that has not ended waits for the next look.
+    // A line whose beginning is missing is left out; one that has not ended yet is left for the next search.
     const first = from === start ? 0 : text.indexOf('\n') + 1;
     const end = text.lastIndexOf('\n') + 1;
     return {

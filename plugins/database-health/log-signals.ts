@@ -11,12 +11,12 @@ export interface LogPosition {
   readonly through: number;
 }
 
-/** What one look at a log found. */
+/** What one search of a log found. */
 export type LogLook =
   | {
       readonly path: string;
       readonly position: LogPosition;
-      /** Whether it is not the log that was searched before, or was emptied since. */
+      /** Whether this is another file than was searched before, or the file was truncated since. */
       readonly isNew: boolean;
       readonly counts: SignalCounts;
       /** Unix seconds. */
@@ -26,10 +26,10 @@ export type LogLook =
 
 export interface LogFindings {
   readonly counts: SignalCounts;
-  /** Unix seconds at which each was last seen. */
+  /** Unix seconds at which each signal was last seen. */
   readonly lastSeen: Readonly<Partial<Record<Signal, number>>>;
   readonly path: string | null;
-  /** null before the first look. */
+  /** null before the first search. */
   readonly position: LogPosition | null;
   readonly error: string | null;
 }
@@ -57,11 +57,11 @@ export function countSignals(text: string): SignalCounts {
   return counts;
 }
 
-/** The findings after one more look; `nowS` is when it was taken. */
+/** The findings after one more search, which took place at `nowS` (Unix seconds). */
 export function withLook(before: LogFindings, look: LogLook, nowS: number): LogFindings {
   if ('error' in look) return { ...before, path: look.path, error: look.error };
   const { counts, isNew, path, position } = look;
-  // Lines of a log that is seen for the first time may be old, but none is younger than its last change.
+  // Lines of a log that is searched for the first time may be old, but none is newer than the file's last change.
   const seenAt = isNew ? Math.min(look.modifiedAt, nowS) : nowS;
   const known = isNew ? NO_FINDINGS : before;
   const sum: Record<Signal, number> = { ...NONE };

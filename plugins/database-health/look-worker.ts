@@ -1,6 +1,7 @@
-// The program that looks at files of services, so that nothing but itself hangs with them. It answers one request after
-// the other and tells each result at once. Logs are read with the host's rights through held directories, databases
-// with those of the services, because SQLite follows what lies beside its file.
+// The program that looks at files of services, so that a file system that hangs makes only this program hang. It
+// answers one request after the other and reports each result at once. Logs are read with the host's rights through
+// directories that it holds open; databases with the rights of the services, because SQLite follows links beside its
+// file.
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,9 +23,9 @@ export interface StoreToLook {
   readonly below: string | null;
 }
 
-/** What the program is started with; it never regains rights that it gave up. */
+/** The argument that the program is started with. It never regains rights that it has given up. */
 export interface LookRights {
-  /** null: the host's own. */
+  /** The user whose rights the program takes on; null keeps the host's. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly opensSqlite: boolean;
 }
@@ -34,9 +35,9 @@ export type LookRequest = { readonly log: LogToLook } | { readonly stores: reado
 export type LookResult =
   | { readonly log: LogLook }
   | { readonly store: number; readonly facts: readonly DatabaseFacts[]; readonly isComplete: boolean }
-  /** It has started, and looks from now on. */
+  /** The program has started. */
   | { readonly isReady: true }
-  /** The request is answered. */
+  /** All results of the request have been reported. */
   | { readonly isOver: true };
 
 const MAX_COUNTED_FILES = 5_000;
@@ -54,7 +55,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 async function giveUpRights({ user, opensSqlite }: LookRights): Promise<void> {
-  // The library is loaded while its files can be read.
+  // The library is loaded now, because the service's user may not be allowed to read its files.
   if (opensSqlite) await loadSqlite();
   if (user === null) return;
   process.setgroups?.([]);
@@ -81,7 +82,7 @@ function tell(result: LookResult): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
-/** What can be seen from outside: one database, or those below a directory. */
+/** What the file system tells about one database, or about those below a directory. */
 function factsOf({ role, kind, files, below }: StoreToLook, storages: Storages): DatabaseFacts[] {
   const place = below ?? files.find(isPresent) ?? files[0] ?? '';
   try {
@@ -95,7 +96,7 @@ function factsOf({ role, kind, files, below }: StoreToLook, storages: Storages):
   }
 }
 
-/** Also true of what may not be seen. */
+/** Also true for a file that may not be looked at. */
 function isPresent(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -1,5 +1,5 @@
-// Looks at the files of services from programs that are abandoned when they do not answer. One that has answered is
-// used again for a while, because starting it costs more than a look.
+// Looks at the files of services in programs of their own, which are abandoned when they do not answer. A program that
+// has answered is used again for a while, because a start costs more than a look.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -11,9 +11,9 @@ import type { LogToLook } from './log-search.ts';
 import type { LogLook } from './log-signals.ts';
 import type { LookRequest, LookResult, LookRights, StoreToLook } from './look-worker.ts';
 
-/** Of a look; what was found until then counts. */
+/** How long a look may take; what was found until then counts. */
 const LIMIT_MS = 8_000;
-/** Of a start, which only a busy machine delays. */
+/** How long the start of a program may take, which only a busy machine delays. */
 const START_LIMIT_MS = 30_000;
 const IDLE_MS = 10_000;
 const MEMORY_MB = 96;
@@ -22,14 +22,14 @@ const BROKEN = 'The look at it failed';
 
 interface Looked {
   readonly results: readonly LookResult[];
-  /** Why what is missing is missing. */
+  /** Why results are missing, if some are. */
   readonly failure: string;
 }
 
 export type FileUser = LookRights['user'];
 
 export class FileLook {
-  /** Programs that were given up but still hang, by what they looked at, and what was mounted there. */
+  /** Abandoned programs that may still hang, by the name of what they looked at, with the mounts it was on. */
   readonly #hanging = new Map<string, { readonly program: LookProgram; readonly mount: string }>();
   readonly #programs = new Set<LookProgram>();
 
@@ -40,7 +40,9 @@ export class FileLook {
     return { path: log.file, error: failure };
   }
 
-  /** The databases of each store, with the rights of `user`. `what` names them for as long as they hang. */
+  /**
+   * The databases of each store, read with the rights of `user`. `what` is the name under which hanging ones are kept.
+   */
   async stores(what: string, stores: readonly StoreToLook[], user: FileUser): Promise<DatabaseFacts[]> {
     const rights = { user, opensSqlite: stores.some(({ kind }) => kind === 'sqlite') };
     const { results, failure } = await this.#look(what, rights, { stores });
@@ -58,8 +60,8 @@ export class FileLook {
   }
 
   /**
-   * Everything that was told in time. Nothing is begun while an earlier program hangs on the same, unless something
-   * else was mounted there since.
+   * All results that were reported in time. No program is asked while an earlier one still hangs on the same files,
+   * unless the mounts have changed since.
    */
   async #look(what: string, rights: LookRights, request: LookRequest): Promise<Looked> {
     const mount = await mountsOf(request);
@@ -80,7 +82,7 @@ export class FileLook {
   }
 }
 
-/** Names the mounts on which the files lie. */
+/** A text that names the mounts on which the files lie. */
 async function mountsOf(request: LookRequest): Promise<string> {
   const stores = 'log' in request ? [] : request.stores;
   const places = 'log' in request ? [request.log.file] : stores.flatMap(({ files, below }) => below ?? files);
@@ -148,7 +150,7 @@ class LookProgram {
     return { results, end };
   }
 
-  /** One that hangs in the kernel ends when its mount does. */
+  /** Kills the program. One that hangs in the kernel ends only when its mount answers or is removed. */
   abandon(): void {
     clearTimeout(this.#idle);
     this.#isOver = true;
@@ -157,7 +159,7 @@ class LookProgram {
     this.#child.unref();
   }
 
-  /** What is no result can only come from a database that has taken the program over. */
+  /** A line that is no result can only come from a program that a malicious database has taken over. */
   #take(line: string): void {
     try {
       this.#receive?.(JSON.parse(line) as LookResult);

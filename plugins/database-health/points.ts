@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 
-/** Requests wait less; this is for a machine that is so busy that programs start slowly. */
+/** Longer than requests wait, because programs start slowly on a busy machine. */
 const PROBE_DEADLINE_MS = 60_000;
 const STORES_DEADLINE_MS = 2_000;
 

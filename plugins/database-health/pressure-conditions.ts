@@ -38,7 +38,7 @@ function observe({ services }: Overview, thresholds: Thresholds): Condition<Data
 function conditionsOf(health: ServiceHealth, { database_pressure: threshold }: Thresholds): Condition<DatabaseEvent>[] {
   const { candidate, isStarting, reading } = health;
   const { processName: serviceName } = candidate.service;
-  // Nothing is held against a service while it starts.
+  // A service that is starting is never under pressure.
   const shown = isStarting ? STARTING : reading;
   const { pressure, reasons } = shown?.assessment ?? UNREAD;
   const failures = shown?.databases.flatMap(({ probeError }) => (probeError === undefined ? [] : [probeError])) ?? [];

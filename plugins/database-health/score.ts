@@ -1,5 +1,5 @@
-// How much a service's databases suffer, as one number with its reasons and one advice. Thresholds are those of the
-// table in the tests.
+// How much a service's databases suffer, as one number with its reasons and one recommendation. The table in the tests
+// has the thresholds.
 import type { DatabaseFacts, StorageFacts } from './contract.ts';
 import type { Signal } from './log-signals.ts';
 
@@ -10,7 +10,7 @@ export interface Evidence {
   /** The signals that the log has shown within the last hour. */
   readonly signals: readonly Signal[];
   readonly ignoresNetwork: boolean;
-  /** Whether it cannot be told if the databases are there. */
+  /** Whether the probe cannot determine if the databases exist. */
   readonly isBlind: boolean;
 }
 
@@ -44,7 +44,7 @@ const OF_SIGNALS: Readonly<Record<Signal, Finding>> = {
   timeout: { points: 25, reason: 'The log shows that a database answered too late', topic: 'contention' },
 };
 
-/** In the order in which they win. */
+/** The advice for each topic; the first whose topic has a finding is given. */
 const ADVICE: readonly (readonly [Topic, string])[] = [
   ['read-only', 'Mount the storage of the database so that it can be written, and check its disk for errors.'],
   ['inodes', 'Remove files that are no longer needed: the file system of the database has few inodes left.'],

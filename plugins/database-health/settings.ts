@@ -1,4 +1,5 @@
-// What `dumb.metrics.database_health` says. What a file already holds is brought into bounds, never refused.
+// The settings in `dumb.metrics.database_health`. Values that a file already holds are brought into bounds, not
+// refused.
 import { z } from 'zod';
 import type { ProbeMode } from './contract.ts';
 
@@ -53,7 +54,7 @@ export interface HealthSettings {
   readonly enabled: boolean;
   readonly intervalS: number;
   readonly tailBytes: number;
-  /** What counts for the service or instance with this id. */
+  /** The settings of the service or instance with this id (see `Candidate.id`). */
   of(id: string): ServiceSettings;
 }
 
@@ -77,7 +78,7 @@ export function readSettings(section: unknown): HealthSettings {
   };
 }
 
-/** YAML 1.2 reads `no` and its like as texts. */
+/** YAML 1.2 reads words such as `no` as texts. */
 function isOn(value: unknown): boolean {
   return typeof value === 'string' ? !/^(|0|n|no|off|false)$/i.test(value.trim()) : Boolean(value);
 }

@@ -1,4 +1,4 @@
-// Facts from within a SQLite database, read so that no file is made beside it and nothing in it changes.
+// Facts from within a SQLite database, read without changing it and without creating a file beside it.
 import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
 import { reasonText } from '#kit/error-text';
 import { SqliteFile } from '#kit/sqlite-file';
@@ -38,7 +38,7 @@ export async function insideOf({
   try {
     const header = headerOf(file);
     const facts = header === null ? {} : factsInHeader(header);
-    // Opening a database whose index of the write-ahead log is missing would make one.
+    // Opening a database in WAL mode whose `-shm` file is missing would create that file.
     const isAtRest = header !== null && isWal(header) && shmSizeBytes === undefined;
     if (isAtRest) {
       if (walSizeBytes === undefined || walSizeBytes === 0) return { ...facts, ...probed(started) };

@@ -1,4 +1,4 @@
-// The file systems on which databases lie, as they are seen by a program that may hang with them.
+// Facts about the file systems on which databases lie. Reading them may block, so only a separate program may do so.
 import { execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { type Mount, mountOf } from '#kit/mountinfo';
@@ -6,7 +6,7 @@ import type { StorageFacts } from './contract.ts';
 
 const NETWORK_TYPE = /^(?:9p|ceph|cifs|fuse\.ceph|fuse\.glusterfs|fuse\.sshfs.*|glusterfs|nfs4?|smb3)$/;
 
-/** The file systems of looked-at files; each is asked once. */
+/** The file systems of files; each is read once. */
 export class Storages {
   readonly #mounts: readonly Mount[];
   readonly #known = new Map<Mount, StorageFacts>();
@@ -26,7 +26,7 @@ export class Storages {
 }
 
 function storageOf({ directory, type, source, isReadOnly }: Mount, file: string): StorageFacts {
-  // statfs of Node does not tell the size of the unit in which blocks are counted.
+  // Node's `statfs` does not give the unit in which blocks are counted (`f_frsize`).
   const numbers = execFileSync('stat', ['-f', '-c', '%S %b %f %a %c %d', '--', file], { encoding: 'utf8' });
   const [unit = 0, blocks = 0, free = 0, available = 0, inodes = 0, freeInodes = 0] = numbers.split(' ').map(Number);
   return {
@@ -44,7 +44,7 @@ function storageOf({ directory, type, source, isReadOnly }: Mount, file: string)
   };
 }
 
-/** null of nothing. */
+/** In percent with one decimal; null when `whole` is 0. */
 function percentOf(part: number, whole: number): number | null {
   return whole > 0 ? Math.round((part / whole) * 1_000) / 10 : null;
 }

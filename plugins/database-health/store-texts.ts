@@ -1,24 +1,24 @@
-// Reads the texts of templates about databases: `{option}`, `{env.NAME}` and what other plugins give stand for values
-// of the service's block.
+// Fills in the texts of templates about databases: `{option}` and `{env.NAME}` stand for values of the service's block,
+// other names for placeholders of other plugins.
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A value may itself name others, as variables do. */
+/** How deep values may be nested: a value may itself hold names in braces, as environment variables do. */
 const MAX_DEPTH = 3;
 
 export class StoreTexts {
   readonly #block: Values;
   readonly #given: () => Values;
 
-  /** `given` has the values of other plugins by name. */
+  /** `given` returns the placeholders of other plugins, by name. */
   constructor({ block }: NamedBlock, given: () => Values) {
     this.#block = block;
     this.#given = given;
   }
 
-  /** undefined when a name in it has no value, or a blank one. */
+  /** The text with its names replaced; undefined when one of them has no value or an empty one. */
   fill(text: string, depth = 0): string | undefined {
     let isWhole = depth < MAX_DEPTH;
     const filled = text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (_whole, name: string) => {
@@ -31,7 +31,10 @@ export class StoreTexts {
     return isWhole ? filled : undefined;
   }
 
-  /** An absolute path; a relative one lies in the service's directory. undefined when it names none. */
+  /**
+   * The text as an absolute path; a relative path starts at the service's directory. undefined when the text is no path
+   * or a name in it has no value.
+   */
   place(text: string): string | undefined {
     const filled = this.fill(text)?.replace(/^sqlite:\/\//, '');
     if (filled === undefined || filled === '' || /:\/\/|[\n\0]/.test(filled)) return undefined;
@@ -39,7 +42,10 @@ export class StoreTexts {
     return path.resolve(typeof directory === 'string' ? directory : '/', filled);
   }
 
-  /** Whether an option is set and not false, or `<option>=<text>`: whether it begins with the text, ignoring case. */
+  /**
+   * For `<option>`: whether it is set and not false. For `<option>=<text>`: whether its value begins with the text,
+   * which must be in lower case, ignoring case.
+   */
   isSet(condition: string): boolean {
     const [name = '', beginning] = condition.split('=');
     const value = this.#value(name);

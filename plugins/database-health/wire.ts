@@ -1,4 +1,4 @@
-// The health of databases on the wire, in full and as histories keep it.
+// The health of databases on the wire, in full and as the history of metrics keeps it.
 import { z } from 'zod';
 import type { ResponseBody } from '#core';
 import { queryBoolean } from '#kit/query-values';
@@ -25,7 +25,7 @@ const ADVICE: Readonly<Record<'disabled' | 'collecting' | 'starting', string>> =
   starting: 'The databases are not looked at while the service starts.',
 };
 
-/** Members of a database that histories keep. */
+/** Members of a database that the history keeps. */
 const KEPT = [
   'role',
   'name',
@@ -107,7 +107,7 @@ export function overviewToWire({ settings, services }: Overview): HealthAnswer {
   };
 }
 
-/** Without what tells where things are. */
+/** The answer as the history keeps it: without reasons, advice and paths. */
 export function overviewToKept(answer: unknown): unknown {
   const { services, ...counts } = answer as HealthAnswer;
   const kept = services
@@ -166,7 +166,7 @@ function stateOf({ isMonitored, isStarting, reading }: ServiceHealth) {
   return reading?.assessment ?? unscored('collecting', ADVICE.collecting);
 }
 
-/** Members are named as in the code, in the notation of the wire. */
+/** Converts the names of members from camel case to snake case. */
 function databaseToWire(facts: DatabaseFacts): ServiceAnswer['databases'][number] {
   return withWireNames(facts) as ServiceAnswer['databases'][number];
 }
