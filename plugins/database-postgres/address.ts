@@ -1,10 +1,10 @@
-// Where a service's database is, as its own variables tell, else on the managed server.
+// Where a service's database is: as the service's own settings say, otherwise on the managed server.
 import { isLoopback } from '#kit/loopback';
 import { percentDecoded } from '#kit/percent-decoded';
 import type { DatabaseStore } from '../database-health/contract.ts';
 
 export interface Address {
-  /** A name, an address, or the directory of a socket. */
+  /** A host name, an IP address, or the directory of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -16,7 +16,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 const DEFAULT_PORT = 5_432;
 
-/** Names that connection strings of .NET use, without blanks and in lower case. */
+/** Keywords of .NET connection strings, without blanks and in lower case. */
 const KEYWORDS: Readonly<Record<string, keyof Address>> = {
   host: 'host',
   server: 'host',
@@ -28,10 +28,10 @@ const KEYWORDS: Readonly<Record<string, keyof Address>> = {
   database: 'database',
 };
 
-/** One part of such a text. It begins behind a semicolon only, so that no text is looked at twice. */
+/** One part of a connection string. It can begin only after a semicolon, which keeps the search linear. */
 const KEYWORD = /(?<=^|;)([^=;]+)=(?:"((?:[^"]|"")*)"|'((?:[^']|'')*)'|([^;]*))/g;
 
-/** `given` has what the managed server gives to the service. */
+/** `given` has the placeholders that the managed server provides for the service. */
 export function addressOf({ role, name, connection = {} }: DatabaseStore, block: Values, given: Values): Address {
   const own = {
     ...fromKeywords(connection.keywords ?? ''),
@@ -47,13 +47,13 @@ export function addressOf({ role, name, connection = {} }: DatabaseStore, block:
     host: own.host ?? textOf(given.postgres_host) ?? '127.0.0.1',
     port: Number(own.port ?? given.postgres_port ?? DEFAULT_PORT),
     user: own.user ?? textOf(given.postgres_user) ?? 'postgres',
-    // Another server's password is not the managed one's.
+    // The managed server's password is not sent to another server.
     password: own.password ?? (own.host === undefined ? (textOf(given.postgres_password) ?? '') : ''),
     database: own.database ?? textOf(usual) ?? name ?? 'postgres',
   };
 }
 
-/** Whether the address, or the socket, is one of this machine. */
+/** Whether the address is a socket or a loopback address of this machine. */
 export function isLocal({ host }: Address): boolean {
   return host.startsWith('/') || isLoopback(host);
 }

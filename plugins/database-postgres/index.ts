@@ -1,4 +1,4 @@
-// The kind of databases that a PostgreSQL server holds: what it tells of them itself, where that is wanted.
+// The probe for databases on a PostgreSQL server. In enhanced mode it asks the server for its counters.
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
 import { contributedValues } from '#kit/contributed-values';
@@ -20,7 +20,7 @@ export default definePlugin({
 
   setup(host) {
     const facts = new ServerFacts();
-    /** Where the managed server keeps its databases; undefined where a service has another. */
+    /** The file system of the managed server's databases; undefined when the service uses another server. */
     const storageOf = async (service: NamedBlock, wanted: readonly Wanted[]): Promise<StorageFacts | undefined> => {
       const { config_dir: directory, port } = (host.use('config.store').get(KEY) ?? {}) as Record<string, unknown>;
       const isManaged = wanted.every(({ address }) => isLocal(address) && address.port === Number(port));

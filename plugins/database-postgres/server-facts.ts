@@ -1,4 +1,4 @@
-// What a server tells of databases: its own counters, read in a session that can write nothing. No table is touched.
+// What a server's statistics say about databases, read in a read-only session. No table of a database is read.
 import { BoundedSocket } from '#kit/bounded-socket';
 import { errorText } from '#kit/error-text';
 import { secretiveClient } from '#kit/pg-client';
@@ -7,12 +7,12 @@ import type { DatabaseFacts } from '../database-health/contract.ts';
 import type { Address } from './address.ts';
 
 const LIMIT_MS = 2_000;
-/** The socket is closed even when the server does not let the session end. */
+/** After this time the socket is closed, even if the server has not ended the session. */
 const SESSION_LIMIT_MS = 5_000;
-/** Of all together, so that a request that waits still gets the answer. */
+/** After this time no further database is asked, so that the caller gets the answers before its own deadline. */
 const ALL_LIMIT_MS = 4_500;
 const MAX_AT_ONCE = 4;
-/** Of a session, in which a few numbers are asked for. */
+/** How much a session may receive, which asks for a few numbers only. */
 const MAX_BYTES = 256 * 1024;
 const NO_SUCH_DATABASE = '3D000';
 
@@ -38,10 +38,10 @@ export interface Wanted {
 }
 
 export class ServerFacts {
-  /** The counters of the reading before, by service and database. */
+  /** The counters of the previous reading, by service and database. */
   readonly #before = new Map<string, Counters>();
 
-  /** One answer for each, in their order. */
+  /** Facts about each wanted database, in the same order. Never rejects: an error becomes `probeError`. */
   async read(processName: string, wanted: readonly Wanted[]): Promise<DatabaseFacts[]> {
     const queue = new WorkQueue({ concurrency: MAX_AT_ONCE });
     const until = performance.now() + ALL_LIMIT_MS;
@@ -88,7 +88,7 @@ export class ServerFacts {
       tempBytes: now.tempBytes,
       deadlocks: now.deadlocks,
       conflicts: number(counters.conflicts),
-      // Counters that were reset begin anew.
+      // A counter that was reset is lower than before, which must not give a negative number.
       deadlocksDelta: Math.max(0, now.deadlocks - before.deadlocks),
       rollbacksDelta: Math.max(0, now.rollbacks - before.rollbacks),
       tempBytesDelta: Math.max(0, now.tempBytes - before.tempBytes),
@@ -99,7 +99,7 @@ export class ServerFacts {
 }
 
 async function rowsOf(address: Address): Promise<[Row, Row]> {
-  // Imported on use, because most installations look at no server.
+  // Imported on use, because most installations never read a server's facts.
   const { default: pg } = await import('pg');
   const socket = new BoundedSocket(MAX_BYTES);
   const client = new (secretiveClient(pg.Client))({

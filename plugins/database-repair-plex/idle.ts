@@ -1,4 +1,4 @@
-// Asks the server whether anybody uses it.
+// Asks the Plex server whether any client is playing something.
 import type { Host, NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 
@@ -6,7 +6,7 @@ const LIMIT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 const ROOT_ELEMENT = /^[^<]*(?:<\?[^>]*>[^<]*)?<MediaContainer([^>]*)/;
 
-/** Throws an Error when that cannot be told. */
+/** Whether no session is active. Throws an Error when the server does not say so. */
 export async function isIdle(host: Host, named: NamedBlock): Promise<boolean> {
   const files = host.find('config.files');
   const { Preferences: found } = (await files?.values(named)) ?? {};

@@ -1,5 +1,5 @@
-// Repairs the database of Plex with DBRepair where `dbrepair` of its block says so: before a start, or at times, and
-// then only while nobody uses the server, which is stopped meanwhile.
+// Repairs the database of Plex with DBRepair as `dbrepair` of its block says: before a start, or at intervals while no
+// client uses the server, which is stopped meanwhile.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import { LIMIT_MS, Repairs } from './repairs.ts';
@@ -8,7 +8,7 @@ import { settingsOf } from './settings.ts';
 const KEY = 'plex';
 const LOOK_MS = 5_000;
 const GRACE_MS = 60_000;
-/** After the set-up of the service, when nothing but its launch is left. */
+/** Runs after all other preparations of a start, right before the launch. */
 const LAST = 1_000;
 
 export default definePlugin({
@@ -36,7 +36,7 @@ export default definePlugin({
         const named = host.use('config.store').findBlock(plan.processName);
         if (named?.configKey !== KEY) return plan;
         await repairs.endLeftOver(named.processName);
-        // Whoever holds the server has its own reason to start it, and a crash is no time for a repair.
+        // No repair when the start belongs to a hold, which has its own purpose, or follows a crash.
         if (plan.trigger === 'hold' || plan.trigger === 'auto-restart') return plan;
         const settings = settingsOf(named.block);
         if (settings.enabled && settings.beforeStart) await repairs.beforeStart(plan, named, settings);

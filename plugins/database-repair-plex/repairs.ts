@@ -1,4 +1,4 @@
-// The repairs of all servers: which is due, and each run with its server stopped or not yet started.
+// The repairs of all servers: decides when one is due, and runs the tool while the server is stopped.
 import { type Host, type Jobs, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { endLeftOver } from '#kit/left-over';
@@ -9,15 +9,15 @@ import { type RepairSettings, settingsOf } from './settings.ts';
 import { obstacleOf, repairedBy, runTool } from './tool.ts';
 import { TOOL } from './tool-log.ts';
 
-/** Large libraries take most of an hour on a slow disk. */
+/** How long a repair may take. Large libraries take most of an hour on a slow disk. */
 export const LIMIT_MS = 2 * 60 * 60_000;
-/** The server is started again within this. */
+/** How much longer the hold on the server lasts, so that it can be started again within it. */
 const MARGIN_MS = 15 * 60_000;
 
 export class Repairs {
   readonly #host: Host;
   readonly #schedule = new RepairSchedule();
-  /** Times of runs before starts, by process name. */
+  /** When a repair before a start last ended, by process name; milliseconds since the epoch. */
   readonly #earlier = new Map<string, number>();
   readonly #told = new Map<string, string | undefined>();
 
@@ -44,7 +44,10 @@ export class Repairs {
       this.#tell(processName, 'the server was in use all the time, so it is tried again after another interval');
   }
 
-  /** Before the server, or the tool, is started. Throws a Problem 409 when what is left of a repair cannot be ended. */
+  /**
+   * Ends a tool that an earlier run of the host left behind, before the server or the tool is started. Throws a Problem
+   * 409 when it cannot be ended.
+   */
   async endLeftOver(processName: string): Promise<void> {
     const { log } = this.#host;
     try {
@@ -55,7 +58,7 @@ export class Repairs {
     }
   }
 
-  /** Before a start, which goes on whatever becomes of the repair. */
+  /** Repairs before a start, which goes on even if the repair fails. */
   async beforeStart(plan: LaunchPlan, named: NamedBlock, settings: RepairSettings): Promise<void> {
     const { processName } = named;
     const obstacle = await obstacleOf(settings);
@@ -71,9 +74,7 @@ export class Repairs {
     plan.signal.throwIfAborted();
   }
 
-  /**
-   * Stops the server if it runs, and starts it again whatever becomes of the repair: the signal ends the tool alone.
-   */
+  /** Stops the server if it runs, and starts it again even if the repair fails: `signal` ends the tool only. */
   async repair(processName: string, signal: AbortSignal): Promise<void> {
     const { log } = this.#host;
     const supervisor = this.#host.use('process.supervisor');
@@ -91,7 +92,7 @@ export class Repairs {
           log.warn(`${TOOL} failed on the database of ${processName}`, error);
           throw error;
         } finally {
-          // This plugin may be gone by now, and with it the hold.
+          // The hold may have ended already, with this plugin.
           if (wasRunning && this.#host.stopping === null)
             await (held.signal.aborted ? supervisor.start(processName, 'hold', TOOL) : held.start());
         }
@@ -117,7 +118,7 @@ export class Repairs {
     }
   }
 
-  /** Each obstacle of a server once; undefined ends it. */
+  /** Logs an obstacle once, until it changes or ends; undefined means that there is none. */
   #tell(processName: string, obstacle: string | undefined): void {
     if (obstacle !== undefined && this.#told.get(processName) !== obstacle)
       this.#host.log.warn(`the database of ${processName} is not repaired: ${obstacle}`);

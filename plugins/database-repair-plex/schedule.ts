@@ -2,7 +2,7 @@
 // use is asked again after pauses that grow.
 import type { RepairSettings } from './settings.ts';
 
-/** A time that is further ahead was told by a clock that has been set back since, and says nothing. */
+/** A time further in the future comes from a clock that has been set back since, so it is ignored. */
 const CLOCK_SLACK_MS = 3_600_000;
 
 interface Wait {
@@ -31,7 +31,7 @@ export class RepairSchedule {
     return isAhead;
   }
 
-  /** The server is in use. False when it has been for so long that the next interval is waited for. */
+  /** Called when the server is in use. Returns false when it was in use for so long that this interval is given up. */
   putOff(name: string, settings: RepairSettings, nowMs: number): boolean {
     const before = this.#waits.get(name);
     const sinceMs = before?.sinceMs ?? nowMs;

@@ -1,4 +1,4 @@
-// What `dbrepair` of the server's block says; members that do not fit count as absent.
+// The settings in `dbrepair` of the server's block; members that are not valid count as absent.
 import path from 'node:path';
 import { z } from 'zod';
 
@@ -33,10 +33,10 @@ export interface RepairSettings {
   readonly beforeStart: boolean;
   readonly intervalMs: number;
   readonly idleCheckMs: number;
-  /** By how much the pause grows each time that the server is found busy. */
+  /** The factor by which the pause grows each time the server is found in use. */
   readonly backoff: number;
   readonly maxPauseMs: number;
-  /** How long it is waited for a server that is never idle, until the next interval; 0 for no limit. */
+  /** How long to wait for an idle server before the interval is given up; 0 for no limit. */
   readonly maxWaitMs: number;
   readonly command: readonly string[];
   readonly workDir: string;
@@ -62,7 +62,7 @@ export function settingsOf(block: Readonly<Record<string, unknown>>): RepairSett
   };
 }
 
-/** Outside of the vendor's own container the tool is told where everything is. */
+/** The tool must be told where its files are, except in the vendor's own container. */
 function usualCommand(read: z.output<typeof schema>): string[] {
   const places = [
     ...(read.sqlite_path === '' ? [] : ['--sqlite', read.sqlite_path]),

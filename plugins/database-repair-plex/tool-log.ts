@@ -1,10 +1,10 @@
-// The log of the tool. What came is written before more is read, so that no amount of output fills the memory.
+// The log of the tool. Output is written before more is read, so that no amount of it fills the memory.
 import type { Readable } from 'node:stream';
 import { formatRecord } from '#kit/log-line';
 import { LOOKED_BEYOND, redactedHead } from '#kit/redacted-head';
 import { RotatingFile, type RotatingFileOptions } from '#kit/rotating-file';
 
-/** What its lines are called in logs; clients parse them under this name. */
+/** The process name in its log lines; clients parse the lines by this name. */
 export const TOOL = 'Plex DBRepair';
 const MAX_LINE = 16_384;
 
@@ -17,12 +17,12 @@ export class ToolLog {
     this.#file = new RotatingFile(options);
   }
 
-  /** Empty before the first. */
+  /** The last line that was not blank; '' before the first. */
   get lastLine(): string {
     return this.#lastLine;
   }
 
-  /** Resolves when the output has ended and is written. Rejects when it is cut off. */
+  /** Resolves when the output has ended and is written. Rejects when the stream is destroyed before. */
   async record(output: Readable): Promise<void> {
     let rest = '';
     for await (const text of output.setEncoding('utf8')) {

@@ -11,10 +11,10 @@ import { ToolLog } from './tool-log.ts';
 
 const SOURCE = 'https://github.com/ChuckPa/DBRepair';
 const KILL_AFTER_MS = 10_000;
-/** How long what is left of the output of a tool that has ended is read. */
+/** How long the remaining output of a tool that has ended is read. */
 const DRAIN_MS = 2_000;
 
-/** Why it cannot be run, with what to do; undefined when it can. */
+/** Why the tool cannot be run, and what to do about it; undefined when it can. */
 export async function obstacleOf({ command: [program = ''], workDir }: RepairSettings): Promise<string | undefined> {
   if (!path.isAbsolute(program)) return `dbrepair.command must begin with an absolute path, not ${program}`;
   if ((await fileVersion(program)) === null)
@@ -23,12 +23,15 @@ export async function obstacleOf({ command: [program = ''], workDir }: RepairSet
   return undefined;
 }
 
-/** The database as one host knows it. */
+/** The mark by which this host recognizes its tools for the database of a process. */
 export function repairedBy({ paths }: Host, processName: string): string {
   return `repair ${paths.configDir}/${processName}`;
 }
 
-/** Ends what it has started in any case. Throws an Error with its last line when it fails or is aborted. */
+/**
+ * Runs the tool and leaves none of its processes behind. Throws an Error with the tool's last line when it fails, or
+ * one that says so when it was killed or aborted.
+ */
 export async function runTool(host: Host, named: NamedBlock, settings: RepairSettings, signal: AbortSignal) {
   signal.throwIfAborted();
   const { puid, pgid } = host.use('config.store').root();
@@ -47,7 +50,7 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A child that was not made for want of descriptors has none.
+  // A child that could not be spawned for lack of file descriptors has no streams.
   const outputs = [child.stdout, child.stderr].filter(Boolean);
   const cutOff = (): void => {
     for (const output of outputs) output.destroy();
@@ -56,7 +59,7 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name);
     } catch {
-      // Nothing of it is left.
+      // No process of the group is left.
     }
   };
   let limit: NodeJS.Timeout | undefined;
@@ -70,7 +73,7 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
     child.on('exit', () => {
       clearTimeout(limit);
       end('SIGKILL');
-      // What it has left behind in another group would hold its output open.
+      // A process that the tool left behind in another group would keep its output open.
       limit = setTimeout(cutOff, host.paced(DRAIN_MS));
     });
     child.on('close', (code, killedBy) => resolve(code ?? killedBy));
@@ -80,7 +83,7 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
     const how = await ended;
     await recorded;
     if (signal.aborted) throw new Error('it was ended');
-    // What it wrote last is then no reason of its end.
+    // The last line that a killed tool wrote does not say why it ended.
     if (typeof how === 'string') throw new Error(`it was killed by ${how}`);
     if (how !== 0) throw new Error(log.lastLine || `it ended with ${how}`);
   } finally {
@@ -92,7 +95,7 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
   }
 }
 
-/** Below the log directory, or where the template says. */
+/** The log file, which must be below the log directory or be that of the template. Throws an Error otherwise. */
 function logPlace(host: Host, { configKey, key }: NamedBlock, { logFile }: RepairSettings): string {
   const file = logFileOf(logFile, host.paths.logDir) ?? path.join(host.paths.logDir, 'plex_dbrepair.log');
   const templates = host.find('service.templates');
