@@ -1,19 +1,19 @@
-// Moves the history to PostgreSQL while everything runs: the server is enabled, started and given its database, and
-// then gets every sample. Nothing of it is taken back when a later stage fails.
+// Moves the history to PostgreSQL while everything runs: enables and starts the server, creates the database, and
+// writes every sample to it. Completed stages are not undone when a later one fails.
 import { type Host, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import type { HistoryStoreStatus } from '../metrics-history/contract.ts';
 import { sentenceOf } from './fault.ts';
 import type { PostgresStore } from './store.ts';
 
-/** The first data directory of a server takes minutes. */
+/** Long, because creating the data directory of a new server takes minutes. */
 const LIMIT_MS = 600_000;
 
 type Stage = 'configuration' | 'startup' | 'database' | 'synchronization';
 
 export interface Activation {
   readonly database: string;
-  /** Whether the server did not run before. */
+  /** Whether the activation started the server. */
   readonly started: boolean;
   readonly syncedSamples: number;
   readonly totals: HistoryStoreStatus['totals'];
@@ -30,8 +30,8 @@ export class HotActivation {
   }
 
   /**
-   * Rejects with a Problem: 400 when another provider is saved, 409 while another activation or a migration of the
-   * server runs, 503 with the stage that failed.
+   * Rejects with a Problem: 400 when another provider is saved, 409 while another activation runs or another task uses
+   * the server, 503 with the stage that failed.
    */
   async activate(): Promise<Activation> {
     if (this.#isRunning) throw new Problem(409, 'An activation of PostgreSQL is already running; wait for its end.');
@@ -54,7 +54,7 @@ export class HotActivation {
       const reason = server.heldFor();
       if (reason !== null) throw new Problem(409, `PostgreSQL is in use: ${reason}; activate it when that is done.`);
       const { database } = this.#store.settings;
-      // A service that is enabled is started by that alone, maybe before the request of the next stage.
+      // Read first, because `register` enables the server, which may start it before the next stage does.
       const wasUp = server.isUp();
       await server.register(database);
       stage = 'startup';

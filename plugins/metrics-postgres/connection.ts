@@ -1,4 +1,4 @@
-// The connections to the server. The first failure of any use ends them all, so that nobody waits for a server that
+// The connections to the server. The first failure on any of them ends all, so that no caller waits for a server that
 // died or hangs.
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { BoundedSocket } from '#kit/bounded-socket';
@@ -8,15 +8,15 @@ import type { ServerAccess } from '../service-postgres/contract.ts';
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
-/** A server that is stopped or swapped out does not end its statements itself. */
+/** Longer than `STATEMENT_MS`, which a server that is suspended or swapped out cannot enforce itself. */
 const ANSWER_MS = STATEMENT_MS + 1_000;
-/** Somebody waits for an answer, which SQLite can give too. */
+/** Shorter than `ANSWER_MS`: a client waits, and SQLite can answer instead. */
 const READ_MS = 8_000;
 const CLOSE_MS = 2_000;
-/** Those that end together have ended by then. */
+/** How long to wait after an idle connection ended, because several often end at once. */
 const ASK_ANEW_MS = 100;
 const MAX_CONNECTIONS = 4;
-/** Pages of samples have a few. */
+/** Pages of samples take a few MiB. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export interface Target extends ServerAccess {
@@ -30,7 +30,7 @@ export class Connection {
   readonly #pool: Pool;
   readonly #sockets: ReadonlySet<BoundedSocket>;
   readonly #failure = new AbortController();
-  /** Connections that have lain idle, and have answered nothing since. */
+  /** Connections that have been idle and have not answered a statement since. */
   readonly #unproven = new WeakSet<PoolClient>();
   #asking: NodeJS.Timeout | undefined;
 
@@ -47,7 +47,7 @@ export class Connection {
       used.delete(client);
       this.#unproven.add(client);
     });
-    // Between two statements of a transaction nobody else hears that the server ends a connection.
+    // Between two statements of a transaction, only this event tells that the server has ended the connection.
     pool.on(
       'connect',
       client =>
@@ -57,7 +57,7 @@ export class Connection {
     );
   }
 
-  /** Rejects with the error of the server or the system. */
+  /** Resolves when the server has answered. Rejects with the error of the server or the system. */
   static async open({ host, port, user, password, database, schema }: Target): Promise<Connection> {
     // Imported on use, because the history of most installations lies in SQLite.
     const { default: pg } = await import('pg');
@@ -91,20 +91,20 @@ export class Connection {
     }
   }
 
-  /** Aborts when the server failed; its reason is the error. */
+  /** Aborts when a connection has failed; its reason is the error. */
   get failed(): AbortSignal {
     return this.#failure.signal;
   }
 
   /**
-   * After the end of a connection that nobody used: a proxy, or a setting of the server, may close those on which
-   * nothing passes, and another one tells how the server is.
+   * Tests the server after an idle connection has ended: a proxy or a setting of the server may close idle connections,
+   * so that end alone does not mean that the server failed.
    */
   #askAnew(): void {
     if (this.#asking !== undefined || this.#failure.signal.aborted) return;
     this.#asking = setTimeout(() => {
       this.#asking = undefined;
-      // A failure is that of all.
+      // `read` itself reports a failure to all.
       if (!this.#pool.ending) void this.read('SELECT 1').catch(() => undefined);
     }, ASK_ANEW_MS).unref();
   }
@@ -115,7 +115,7 @@ export class Connection {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** One statement for an answer that somebody waits for. */
+  /** One statement for an answer that a client waits for. */
   read<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#use(READ_MS, () => this.#answer<Row>(sql, values));
   }
@@ -125,7 +125,7 @@ export class Connection {
     return this.#use(ANSWER_MS, () => this.#answer<Row>(sql, values));
   }
 
-  /** As `transaction`; undefined when the server needs longer than that for one of the statements. */
+  /** As `transaction`; undefined when one of the statements takes the server longer than `limitMs`. */
   async within<Value>(limitMs: number, work: (statement: Statement) => Promise<Value>): Promise<Value | undefined> {
     try {
       return await this.transaction(async statement => {
@@ -138,7 +138,7 @@ export class Connection {
     }
   }
 
-  /** All statements take effect, or none. */
+  /** Runs `work` in a transaction: all its statements take effect, or none. */
   async transaction<Value>(
     work: (statement: Statement) => Promise<Value>,
     answerMs: number = ANSWER_MS,
@@ -152,7 +152,7 @@ export class Connection {
       client.release();
       return value;
     } catch (error) {
-      // The server takes back what a connection that ends has not committed.
+      // Ending the connection makes the server roll the transaction back.
       client.release(true);
       throw error;
     }
@@ -175,8 +175,8 @@ export class Connection {
   }
 
   /**
-   * The first statement on a connection. One that lay idle may be closed at the other end without anybody having heard
-   * of it yet; the next one is asked then, of which only a new one tells how the server is.
+   * The first statement on a connection. The server may have closed an idle connection without the pool having noticed
+   * yet. In that case another connection is tried; only a new one shows whether the server works.
    */
   async #first<Row extends QueryResultRow>(
     sql: string,
@@ -207,7 +207,7 @@ export class Connection {
     try {
       return await withDeadline(() => Promise.race([work(), failed]), limitMs, 'PostgreSQL');
     } catch (error) {
-      // A server that ends a statement in time is well.
+      // A server that cancels a statement at its limit works.
       if (!isLate(error)) this.fail(error);
       throw error;
     } finally {
@@ -216,13 +216,13 @@ export class Connection {
   }
 }
 
-/** The connection was closed, and the server has not said why. */
+/** Whether the connection was closed without a reason from the server. */
 function isClosed(error: unknown): boolean {
   const { code, message = '' } = error as { readonly code?: unknown; readonly message?: string };
   return code === 'ECONNRESET' || code === 'EPIPE' || (code === undefined && /terminated/.test(message));
 }
 
-/** The server ended a statement after its time (`query_canceled`). */
+/** Whether the server cancelled a statement at its time limit (`query_canceled`). */
 function isLate(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === '57014';
 }

@@ -1,10 +1,10 @@
-// What went wrong with the server, in words that hold neither addresses, users and passwords nor statements.
+// Describes a failure of the server in a sentence without addresses, users, passwords and statements.
 import { Problem } from '#core';
 
-/** A fault whose words were chosen here. */
+/** A fault whose message is written by this plugin and may be shown as it is. */
 export class StoreFault extends Error {}
 
-/** By SQLSTATE, or its class (PostgreSQL documentation, appendix A), and by the codes of the system. */
+/** Sentences by SQLSTATE or its class (PostgreSQL documentation, appendix A), and by error code of the system. */
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'PostgreSQL accepts no connections; see whether it runs',
   ECONNRESET: 'PostgreSQL closed the connection',

@@ -1,4 +1,4 @@
-// The history of metrics in PostgreSQL: every sample is in SQLite first, and what PostgreSQL cannot answer SQLite does.
+// The history of metrics in PostgreSQL. Every sample is written to SQLite first, which answers while PostgreSQL cannot.
 import { definePlugin } from '#core';
 import type {} from '../metrics-history/contract.ts';
 import type {} from '../process/contract.ts';
@@ -45,7 +45,7 @@ export default definePlugin({
     host.tap('process.started', ({ configKey }) => {
       if (configKey === SERVER) void store.followServer();
     });
-    // The server is part of the boot, so it has its database before services start.
+    // Registered during the set-up, so that the boot starts the server and creates its database.
     if (store.settings.isChosen)
       await host
         .use('postgres.server')

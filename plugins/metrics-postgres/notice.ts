@@ -1,4 +1,4 @@
-// A bell: whoever waits hears the next ring, or one that nobody has heard yet.
+// A wake-up signal for one waiting task: a ring ends its wait, or the next wait if none is in progress.
 
 export class Notice {
   #hasRung = false;
@@ -9,7 +9,7 @@ export class Notice {
     this.#wake?.();
   }
 
-  /** Resolves at a ring, after `ms` milliseconds, or when one of the signals aborts. One waits at a time. */
+  /** Resolves at a ring, after `ms` milliseconds, or when one of the signals aborts. Only one wait at a time. */
   async wait(ms: number, signals: readonly AbortSignal[]): Promise<void> {
     if (!this.#hasRung && !signals.some(({ aborted }) => aborted))
       await new Promise<void>(resolve => {

@@ -1,11 +1,11 @@
-// What is read from the tables for charts and lists of samples.
+// Reads the tables for charts and lists of samples.
 import type { HistoryStoreStatus, Ranges, StoredItem, StoredPayload, TimeSpan } from '../metrics-history/contract.ts';
 import type { Connection } from './connection.ts';
 
 const CURVES = ['cpu', 'mem', 'disk', 'inode'] as const;
 const COUNTERS = ['disk_read', 'disk_write', 'net_sent', 'net_recv'] as const;
 const FILE_SYSTEM = 0;
-/** For the extremes of the curves, and for those of paths and interfaces. */
+/** How long each of the two queries for minima and maxima may take. */
 const RANGES_MS = 3_000;
 
 interface Bounds {
@@ -20,7 +20,7 @@ export async function bounds(connection: Connection): Promise<Bounds> {
   return { oldest: row?.oldest ?? null, newest: row?.newest ?? null };
 }
 
-/** One look for each bucket between the first and the last sample of the span. */
+/** The last sample of each bucket of the span, found by one index lookup for each bucket. */
 export async function lastOfBuckets(
   connection: Connection,
   { from, before, bucketSeconds }: TimeSpan & { readonly bucketSeconds: number },
@@ -72,7 +72,10 @@ export async function page(
   );
 }
 
-/** Rates are bytes a second between neighbours; those of counters that went back do not count. */
+/**
+ * The minima and maxima in a span. Rates are bytes per second between neighbouring samples, without those in which a
+ * counter went back. `isWhole` is false when the server took too long.
+ */
 export async function ranges(
   connection: Connection,
   { from, before }: TimeSpan,
@@ -168,7 +171,7 @@ function minMax(min: number | null | undefined, max: number | null | undefined) 
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;
 }
 
-/** By name; a range without a value is absent. */
+/** The ranges by name of the path or interface; a range without a value is absent. */
 function namesOf<Key extends string>(
   parts: readonly PartRange[],
   read: (part: PartRange) => Record<Key, ReturnType<typeof minMax>>,

@@ -1,12 +1,12 @@
-// Brings samples of the own file to PostgreSQL: those that are new there, and those that turn out to be missing; and
-// back those that the own file has lost.
+// Copies samples from the SQLite file to PostgreSQL, both new and missing ones, and copies back samples that the file
+// has lost.
 import type { HistoryMark, KeptSample, MetricsHistory } from '../metrics-history/contract.ts';
 import type { Connection } from './connection.ts';
 import { StoreFault } from './fault.ts';
 import { missingTimes, payloadsAt, readMark, samplesByHour, timesOfHour, writeSamples } from './tables.ts';
 
 const BATCH_ROWS = 1_000;
-/** What comes back is compressed anew, so that fewer hold up the thread of the own file. */
+/** Fewer than `BATCH_ROWS`, because the thread of the SQLite file must compress restored samples again. */
 const RESTORED_ROWS = 100;
 const HOUR_S = 3_600;
 
@@ -14,18 +14,18 @@ export interface Replication {
   readonly connection: Connection;
   readonly history: MetricsHistory;
   readonly signal: AbortSignal;
-  /** Told after each batch. */
+  /** Called after each batch, with its number of samples and the mark up to which all are written. */
   wrote(samples: number, mark: HistoryMark): void;
 }
 
-/** Up to where the samples of the present file are there. What that file lost since then is written anew. */
+/** The mark up to which the file's samples are in PostgreSQL; 0 when the file has lost changes since that mark. */
 export async function startMark({ connection, history }: Replication): Promise<HistoryMark> {
   const own = await history.mark();
   const known = await readMark(connection, own.id);
   return known.seq > own.seq ? { id: own.id, seq: 0 } : known;
 }
 
-/** Writes everything after the mark; resolves with the mark of the last of it. */
+/** Writes all samples after `mark`; resolves with the mark of the last one. */
 export async function writeNew(replication: Replication, mark: HistoryMark): Promise<HistoryMark> {
   const { connection, history, signal } = replication;
   let done = mark;
@@ -40,13 +40,13 @@ export async function writeNew(replication: Replication, mark: HistoryMark): Pro
   }
 }
 
-/** Compares the hours from a time on, and writes what is in the own file alone. */
+/** Compares both sides hour by hour from `since` on (Unix seconds), and writes samples that only the file has. */
 export async function writeMissing(replication: Replication, mark: HistoryMark, since: number): Promise<void> {
   const { connection, history, signal } = replication;
   const own = await history.hoursSince(since);
   const [first] = own;
   if (first === undefined) return;
-  // Of a history of years, the own file has the end alone.
+  // Only from the file's first hour on: PostgreSQL may hold years, the file only the last days.
   const there = await samplesByHour(connection, first[0] * HOUR_S);
   let times: number[] = [];
   const write = async (): Promise<void> => {
@@ -67,7 +67,10 @@ export async function writeMissing(replication: Replication, mark: HistoryMark, 
   await write();
 }
 
-/** Compares the hours from a time on, and brings back what the own file has lost; after each batch `then` is called. */
+/**
+ * Compares both sides hour by hour from `since` on (Unix seconds), and restores samples that the file has lost. `then`
+ * is called after each batch.
+ */
 export async function restoreLost(replication: Replication, since: number, then: () => Promise<void>): Promise<void> {
   const { connection, history, signal } = replication;
   const [own, there] = await Promise.all([history.hoursSince(since), samplesByHour(connection, since)]);

@@ -1,4 +1,5 @@
-// What `dumb.metrics.storage` says about PostgreSQL. What a file already holds is brought into bounds, never refused.
+// The settings for PostgreSQL in `dumb.metrics.storage`. Values that a file already holds are brought into bounds, not
+// refused.
 import { z } from 'zod';
 
 const MS_PER_S = 1_000;
@@ -13,9 +14,9 @@ export interface StoreSettings {
   readonly isChosen: boolean;
   readonly database: string;
   readonly schema: string;
-  /** Age after which samples may leave the own file. */
+  /** Age in days after which samples may be removed from the SQLite file. */
   readonly localDays: number;
-  /** How long a server that failed is left alone. */
+  /** How long to wait after a failure before the server is tried again. */
   readonly retryMs: number;
 }
 

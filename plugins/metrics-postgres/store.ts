@@ -1,5 +1,5 @@
-// The history in PostgreSQL. One task in the background connects, compares, writes and removes; the history is read
-// from here only between the moment when everything is there and the first failure.
+// The history in PostgreSQL. One task in the background connects, compares, writes and removes. The history is read
+// from PostgreSQL only once it holds every sample, and only until the first failure.
 import type { Host } from '#core';
 import { withDeadline } from '#kit/deadline';
 import type {
@@ -20,11 +20,11 @@ import { type Replication, restoreLost, startMark, writeMissing, writeNew } from
 import { readSettings, type StoreSettings } from './settings.ts';
 import { createTables, removeBefore } from './tables.ts';
 
-/** What is missed by a lost notice is found after this time. */
+/** How long the task waits for a notice before it looks for new samples anyway. */
 const IDLE_MS = 5_000;
 const REMOVAL_MS = 300_000;
 const PROBE_MS = 5_000;
-/** A server that was started is waited for as long as this. */
+/** How long a server that was started may take to become ready. */
 const SERVER_MS = 300_000;
 const MS_PER_S = 1_000;
 const DAY_S = 86_400;
@@ -39,13 +39,13 @@ export class PostgresStore implements HistoryStore {
   readonly #host: Host;
   readonly #notice = new Notice();
   #settings: StoreSettings;
-  /** As JSON. */
+  /** What the running task depends on, as JSON, to notice changes; '' when PostgreSQL is not chosen. */
   #target = '';
   #isClosed = false;
   #run: AbortController | undefined;
   #connection: Connection | undefined;
   #held: HistoryMark | null = null;
-  /** Up to where samples are known to be there, also while they must not be read. */
+  /** The mark up to which samples are known to be in PostgreSQL, even while they must not be read from it. */
   #written: HistoryMark = { id: '', seq: 0 };
   #writtenSamples = 0;
   #mustCompare = false;
@@ -61,7 +61,7 @@ export class PostgresStore implements HistoryStore {
     this.#settings = this.#read();
   }
 
-  /** Begins, or begins anew where what it depends on has changed. */
+  /** Starts the task, and restarts it when what it depends on has changed; stops it when PostgreSQL is not chosen. */
   follow(): void {
     if (this.#isClosed) return;
     this.#settings = this.#read();
@@ -81,7 +81,7 @@ export class PostgresStore implements HistoryStore {
     void this.#keep(AbortSignal.any([this.#run.signal, this.#host.signal]));
   }
 
-  /** A server that was started is not left alone until its pause is over. Never rejects. */
+  /** Ends the pause after a failure when the server has been started. Never rejects. */
   async followServer(): Promise<void> {
     if (this.#run === undefined || this.#held !== null) return;
     const signal = AbortSignal.any([this.#host.signal, AbortSignal.timeout(SERVER_MS)]);
@@ -91,7 +91,7 @@ export class PostgresStore implements HistoryStore {
       .catch(() => undefined);
   }
 
-  /** For good. */
+  /** Stops the task for good. */
   close(): void {
     this.#isClosed = true;
     this.#end();
@@ -102,14 +102,14 @@ export class PostgresStore implements HistoryStore {
     return this.#settings;
   }
 
-  /** The samples that were written since the start of the host. */
+  /** How many samples were written since the start of the host. */
   get writtenSamples(): number {
     return this.#writtenSamples;
   }
 
   /**
-   * Resolves when everything is there, after an attempt that begins now at the latest. Rejects with its error, and at
-   * once when PostgreSQL is no longer chosen.
+   * Resolves when PostgreSQL holds every sample, after an attempt that begins now unless one is running. Rejects with
+   * the error of the attempt, or with a StoreFault when PostgreSQL is not chosen.
    */
   async attempt(): Promise<void> {
     this.follow();
@@ -186,13 +186,13 @@ export class PostgresStore implements HistoryStore {
     try {
       return await read(connection);
     } catch (error) {
-      // The task in the background hears of it too, and says so.
+      // The task notices the failure, too, and logs it.
       if (this.#connection === connection) this.#held = null;
       throw error;
     }
   }
 
-  /** Never rejects; ends with the signal. */
+  /** The task: serves, and tries again after each failure. Never rejects; ends when `signal` aborts. */
   async #keep(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const attempts = this.#attempts.splice(0);
@@ -202,7 +202,7 @@ export class PostgresStore implements HistoryStore {
         await this.#serve(signal, attempts);
       } catch (error) {
         if (signal.aborted) {
-          // Whoever replaced this run tries for them.
+          // The run that replaced this one serves these attempts.
           this.#attempts.unshift(...attempts);
           return;
         }
@@ -216,7 +216,7 @@ export class PostgresStore implements HistoryStore {
     }
   }
 
-  /** Connects, compares, and then keeps everything there until something fails. Always rejects. */
+  /** Connects, compares, and then replicates until something fails. Always rejects. */
   async #serve(signal: AbortSignal, attempts: Attempt[]): Promise<never> {
     const connection = await this.#connect(signal);
     try {
@@ -243,7 +243,7 @@ export class PostgresStore implements HistoryStore {
     }
   }
 
-  /** Ends with every sample there, and the history read from there. */
+  /** Resolves when PostgreSQL holds every sample; from then on the history is read from it. */
   async #compare(replication: Replication, attempts: Attempt[]): Promise<void> {
     const { connection, history, signal } = replication;
     this.#state = 'reconciling';
@@ -264,7 +264,7 @@ export class PostgresStore implements HistoryStore {
     for (const attempt of attempts.splice(0)) attempt.resolve();
   }
 
-  /** Writes what is new until everything has to be compared again. */
+  /** Writes new samples until everything must be compared again. */
   async #replicate(replication: Replication): Promise<void> {
     const { connection, signal } = replication;
     let removedMs = Number.NEGATIVE_INFINITY;
@@ -275,7 +275,7 @@ export class PostgresStore implements HistoryStore {
       const attempts = this.#attempts.splice(0);
       try {
         const all = await writeNew(replication, this.#written);
-        // Without samples nothing else would tell that the server hangs.
+        // Without new samples, only this statement shows whether the server hangs.
         if (all.seq === this.#written.seq) await connection.read('SELECT 1');
         signal.throwIfAborted();
         this.#written = all;
@@ -323,17 +323,17 @@ export class PostgresStore implements HistoryStore {
     this.#state = 'backoff';
     const endsMs = performance.now() + this.#settings.retryMs;
     this.#nextAttemptMs = endsMs;
-    // New samples ring too; only an attempt that somebody asks for ends the pause.
+    // New samples ring, too, but only a requested attempt ends the pause.
     while (!signal.aborted && this.#attempts.length === 0 && performance.now() < endsMs)
       await this.#notice.wait(endsMs - performance.now(), [signal]);
   }
 
-  /** Unix seconds, as the time of day is now: it may have been set since the attempt was planned. */
+  /** Unix seconds, computed from the present time of day, because the clock may have been set meanwhile. */
   #nextAttemptAt(): number | null {
     return this.#nextAttemptMs === null ? null : (Date.now() + this.#nextAttemptMs - performance.now()) / MS_PER_S;
   }
 
-  /** Unix seconds. */
+  /** The time from which the SQLite file keeps samples, in Unix seconds. */
   #oldestLocal(): number {
     return Date.now() / MS_PER_S - this.#settings.localDays * DAY_S;
   }

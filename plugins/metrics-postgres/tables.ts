@@ -1,9 +1,9 @@
-// The tables of the history in PostgreSQL, and what is written to them. The first two have the layout of an earlier
-// program; payloads are JSON by zlib.
+// The tables of the history in PostgreSQL, and what is written to them. The first two tables have the layout of an
+// earlier program; payloads are JSON compressed with zlib.
 import type { HistoryMark, KeptSample, StoredPayload } from '../metrics-history/contract.ts';
 import type { Connection, Statement } from './connection.ts';
 
-/** What one statement carries: more would hold the event loop while it is put into words. */
+/** Rows in one statement: serializing more would block the event loop. */
 const STATEMENT_ROWS = 100;
 const CHUNK_ROWS = 1_000;
 const TOTALS_MS = 5_000;
@@ -37,8 +37,8 @@ const TOTALS = `
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
 /**
- * Counts what is in them anew, because others may have written or removed samples. The totals of a history of years,
- * which would take too long, stay as they were kept.
+ * Creates missing tables, and counts the totals anew, because other programs may have written or removed samples. If
+ * counting takes too long, as in a history of years, the stored totals stay.
  */
 export async function createTables(connection: Connection, schema: string): Promise<void> {
   await connection.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
@@ -46,7 +46,7 @@ export async function createTables(connection: Connection, schema: string): Prom
   await connection.within(TOTALS_MS, statement => statement(TOTALS));
 }
 
-/** Up to where the samples of a file were written here. */
+/** The mark up to which the samples of the file `id` were written to PostgreSQL. */
 export async function readMark(connection: Connection, id: string): Promise<HistoryMark> {
   const [row] = await connection.query<{ value: string }>('SELECT value FROM metrics_metadata WHERE key = $1', [
     markKey(id),
@@ -54,7 +54,7 @@ export async function readMark(connection: Connection, id: string): Promise<Hist
   return { id, seq: Number(row?.value ?? 0) };
 }
 
-/** Writes samples in place of those of the same times, and, with them or not at all, up to where they go. */
+/** Writes samples, replacing those of the same times, and the mark up to which they go, in one transaction. */
 export async function writeSamples(
   connection: Connection,
   samples: readonly KeptSample[],
@@ -75,7 +75,7 @@ export async function writeSamples(
   });
 }
 
-/** Those of the times at which there is no sample. */
+/** Those of `timestamps` at which PostgreSQL has no sample. */
 export async function missingTimes(connection: Connection, timestamps: readonly number[]): Promise<number[]> {
   const rows = await connection.query<{ timestamp: number }>(
     `SELECT wanted.timestamp FROM unnest($1::float8[]) AS wanted (timestamp)
@@ -86,7 +86,7 @@ export async function missingTimes(connection: Connection, timestamps: readonly 
   return rows.map(({ timestamp }) => timestamp);
 }
 
-/** The number of samples, with their points, in each hour since 1970. */
+/** How many complete samples each hour has, by hours since 1970; hours without samples are absent. */
 export async function samplesByHour(connection: Connection, from: number): Promise<ReadonlyMap<number, number>> {
   const rows = await connection.query<{ hour: number; samples: number }>(
     `SELECT floor(timestamp / 3600)::float8 AS hour, count(*)::float8 AS samples
@@ -96,7 +96,7 @@ export async function samplesByHour(connection: Connection, from: number): Promi
   return new Map(rows.map(({ hour, samples }) => [hour, samples]));
 }
 
-/** The times of the samples of an hour since 1970, in order. */
+/** The times of the samples in an hour, in order; `hour` counts from 1970. */
 export async function timesOfHour(connection: Connection, hour: number): Promise<number[]> {
   const rows = await connection.query<{ timestamp: number }>(
     'SELECT timestamp FROM metrics_snapshots WHERE timestamp >= $1 AND timestamp < $2 ORDER BY timestamp',
@@ -112,7 +112,7 @@ export async function payloadsAt(connection: Connection, timestamps: readonly nu
   );
 }
 
-/** Removes what is older, a thousand samples at a time; whether there may be more. */
+/** Removes samples older than `oldest`, a thousand at a time. Returns whether there may be more. */
 export async function removeBefore(connection: Connection, oldest: number): Promise<boolean> {
   return connection.transaction(async statement => {
     const [chunk] = await statement<{ last: number | null; samples: number }>(
@@ -201,7 +201,7 @@ async function writeParts(statement: Statement, samples: readonly KeptSample[]):
     [
       ...[...point.fileSystems].map(([name, pair]) => ({ timestamp, kind: FILE_SYSTEM, name, pair })),
       ...[...point.interfaces].map(([name, pair]) => ({ timestamp, kind: INTERFACE, name, pair })),
-      // PostgreSQL has no text with this character.
+      // A text in PostgreSQL cannot hold this character.
     ].filter(({ name }) => !name.includes('\0')),
   );
   if (parts.length === 0) return;
@@ -221,7 +221,7 @@ async function writeParts(statement: Statement, samples: readonly KeptSample[]):
   );
 }
 
-/** The totals are kept, so that nobody has to count rows. */
+/** Adds to the stored totals, which save counting rows. */
 async function count(statement: Statement, by: Totals): Promise<void> {
   await statement(
     `INSERT INTO metrics_metadata SELECT key, value::text FROM unnest($1::text[], $2::bigint[]) AS by (key, value)
