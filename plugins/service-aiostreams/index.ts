@@ -1,5 +1,5 @@
-// AIOStreams: its address follows its port, and options that it refuses, or that leave it open, are told before its
-// start.
+// AIOStreams: its address follows its port, and a start is refused with options that AIOStreams would not accept or
+// that would let anybody administer it.
 import { definePlugin, Problem } from '#core';
 import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';

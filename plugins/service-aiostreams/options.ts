@@ -1,16 +1,16 @@
-// What AIOStreams accepts of the options of its block: where browsers reach it, and who administers it.
+// Checks options of the block as AIOStreams does: its public address, and the login of its administrator.
 import { addressKind } from '#kit/address-kind';
 
 type Values = Readonly<Record<string, unknown>>;
 
 const MAX_NAME_LENGTH = 128;
 const PASSWORD_LENGTHS = { least: 12, most: 256 };
-/** They divide names, passwords and permissions in its variables. */
+/** Characters that separate names, passwords and permissions in its environment variables. */
 const DIVIDERS = /[,:=|\r\n]/;
 const LOCAL_NAME = /^(?:[^.:]+|.*\.(?:localhost|local|lan|home|home\.arpa|internal))$/i;
 const OWN_NAME = /^(?:.*\.)?localhost$/i;
 
-/** What is wrong with the address; undefined for one that fits. */
+/** What is wrong with the address, as the end of a sentence; undefined when it is accepted. */
 export function addressFault(text: string): string | undefined {
   if (text === '') return 'base_url is not set';
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -24,7 +24,7 @@ export function addressFault(text: string): string | undefined {
   return undefined;
 }
 
-/** An address of this machine without a path has the port at which the service listens. */
+/** The address with the port at which the service listens, if it is one of this machine and has no path. */
 export function followed(text: string, port: unknown): string {
   if (!URL.canParse(text) || !Number.isInteger(port)) return text;
   const url = new URL(text);
@@ -36,7 +36,7 @@ export function followed(text: string, port: unknown): string {
   return text.endsWith('/') ? url.href : url.href.slice(0, -1);
 }
 
-/** What is wrong with the login of its administrator; undefined for one that fits. */
+/** What is wrong with the administrator's login, as the end of a sentence; undefined when it is accepted. */
 export function loginFault({ auth_username: name, auth_password: password }: Values): string | undefined {
   if (typeof name !== 'string' || name === '') return 'auth_username is not set';
   if (name.length > MAX_NAME_LENGTH) return `auth_username is longer than ${MAX_NAME_LENGTH} characters`;

@@ -1,5 +1,5 @@
-// AltMount: keeps its mount, the media managers and their categories in its own file, and registers it as their
-// download client.
+// AltMount: writes its mount, the media managers and their categories to its own file, and registers it as a download
+// client of the managers.
 import path from 'node:path';
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
@@ -54,7 +54,7 @@ export default definePlugin({
     host.contribute('database.stores', KEY, {
       configKey: KEY,
       async stores(service) {
-        // A file that cannot be read is told when the service starts; until then its database is where it usually is.
+        // A file that cannot be read is reported when the service starts; until then the template's place is used.
         const values = await host
           .find('config.files')
           ?.values(service)

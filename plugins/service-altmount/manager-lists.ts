@@ -4,7 +4,7 @@ import type { ArrApplications, ArrInstance } from '../service-arr/contract.ts';
 export type Entry = Record<string, unknown>;
 type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
 
-/** Removes a managed entry when its link is gone; an entry whose key cannot be read at present is kept. */
+/** The lists for `present`. A managed entry goes with its link; one whose API key cannot be read now is kept. */
 export function managerLists(present: Entry, { managers, names }: Linked, kinds: readonly string[]): Entry {
   const arrs = kinds.flatMap(kind => {
     const before = listOf(present[`${kind}_instances`]);
@@ -28,7 +28,7 @@ function merged(present: readonly Entry[], own: readonly Entry[]): Entry[] {
   ];
 }
 
-/** Managed entries have such a name and an address on this machine; all others belong to users. */
+/** Managed entries have a name such as `sonarr:Default` and an address on this machine. */
 function isManaged({ name, url }: Entry, kind: string): boolean {
   return String(name).startsWith(`${kind}:`) && String(url).startsWith('http://127.0.0.1:');
 }

@@ -1,4 +1,5 @@
-// What AltMount's own file says of its block: how it mounts, how much it logs, and that it has left the managed server.
+// Settings for AltMount's own file that follow its block: the kind of mount, the log level, and its own database again
+// after it has left the managed server.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
@@ -24,7 +25,7 @@ const factsSchema = z.lazy(() =>
   }),
 );
 
-/** A kind of mount that it does not know leaves that in the file. */
+/** The log level and the kind of mount; a kind that the template does not map leaves the file as it is. */
 export function settingsFor({ block }: NamedBlock, { facts }: ServiceTemplate): Readonly<Record<string, unknown>> {
   const { mountTypes } = factsSchema.parse(facts ?? {});
   const kind = String(block.mount_type);
@@ -34,7 +35,9 @@ export function settingsFor({ block }: NamedBlock, { facts }: ServiceTemplate): 
   };
 }
 
-/** With the switch off its data are where they were before, unless people named a server of their own. */
+/**
+ * With the switch off, the file names AltMount's own database again, unless it names a server other than the managed.
+ */
 export function databaseAfter(
   { block }: NamedBlock,
   { facts }: ServiceTemplate,

@@ -1,4 +1,4 @@
-// Finds the API key and address of each application in its own file, and calls its API. Facts: wiki.servarr.com
+// Finds the API key and address of each application in its own file, and calls its API. Sources: wiki.servarr.com
 // (config.xml), and the API descriptions of the projects.
 import type { Host, NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
@@ -139,8 +139,8 @@ export class Applications implements ArrApplications {
 }
 
 /**
- * The message of a refused change, a list of `{propertyName, errorMessage}`, or of another error, `{message}`; nothing
- * where the answer is longer than any such.
+ * The message in an answer: of a refused change a list of `{propertyName, errorMessage}`, of another error `{message}`.
+ * Empty when the answer is longer than such messages are.
  */
 function complaint(text: string): string {
   if (text.length > MAX_COMPLAINT_LENGTH) return '';

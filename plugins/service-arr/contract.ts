@@ -1,4 +1,4 @@
-// The applications of the Arr family: their addresses and API keys, and what other services want configured in them.
+// The applications of the Arr family: their addresses and API keys, and what other plugins configure in them.
 import type { NamedBlock } from '#core';
 import type { ArrFacts } from './facts.ts';
 
@@ -10,10 +10,10 @@ export interface ArrInstance {
   readonly facts: ArrFacts;
   /** Name of the instance. */
   readonly name: string;
-  /** Base URL, including the URL base of its own settings, without a trailing slash. */
+  /** Base URL, including the `UrlBase` of the application's settings, without a trailing slash. */
   readonly address: string;
   readonly apiKey: string;
-  /** Keys of the services to which it belongs. */
+  /** Config keys of the services to which the instance belongs. */
   readonly links: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface ArrEntry {
   readonly template?: string;
   /** Values by field name; fields that the application does not have are left out. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Names of fields that identify an entry: one with another name but equal fields is the same entry. */
+  /** Names of fields that identify an entry: an entry with another name but equal values there is the same. */
   readonly address: readonly string[];
   /** Further members of a new entry. */
   readonly initial?: Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ export interface ArrClient {
   readonly implementation: string;
   /** `port` and the credentials, by field name. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** The category under which it finds its downloads again. */
+  /** The category by which the manager finds its downloads. */
   readonly category: string;
 }
 
@@ -52,7 +52,7 @@ export interface ArrDownloadService {
   readonly configKey: string;
   /** Folder for the libraries of managers that use this service only; undefined when it has none. */
   readonly libraryFolder?: string;
-  /** Whether torrent indexers are meant for it. */
+  /** Whether it downloads torrents, so that its managers get torrent indexers. */
   readonly takesTorrents?: boolean;
   /** Empty while the service lacks something that a client needs. */
   clients(manager: ArrInstance, service: NamedBlock): Promise<readonly ArrClient[]>;
@@ -72,15 +72,15 @@ export interface ArrChange {
 /** A service that reads the media managers at its start, and must be restarted to learn of new ones. */
 export interface ArrConsumer {
   readonly configKey: string;
-  /** The managers that it uses and whose API keys are known. */
+  /** The managers that the service uses and whose API keys are known. */
   readonly managers: (target: NamedBlock) => Promise<readonly ArrInstance[]>;
 }
 
-/** The media managers and their kin: which there are, and what they are asked and told over their own API. */
+/** Finds the applications of the Arr family, and reads and changes their settings over their API. */
 export interface ArrApplications {
   /** Config keys of the media managers. */
   readonly kinds: readonly string[];
-  /** Enabled media managers with a known API key, which each creates at its first start. */
+  /** Enabled media managers with a known API key; a manager creates its key at its first start. */
   managers(): Promise<readonly ArrInstance[]>;
   /**
    * The managers that belong to a service. `names` has `<kind>:<instance>` of all of them, with or without a known key.
@@ -90,11 +90,11 @@ export interface ArrApplications {
   given(target: NamedBlock, managers: readonly ArrInstance[]): Promise<void>;
   /** Restarts a running service that has not read one of these managers, or has read another address or key of it. */
   renew(target: NamedBlock, managers: readonly ArrInstance[], told: (change: string) => void): Promise<void>;
-  /** Throws an Error while the API key is not known. */
+  /** The instance of a block. Throws an Error while its API key is not known. */
   of(block: NamedBlock): Promise<ArrInstance>;
   /** `<service>-<instance>` in a form suitable for folders and categories. */
   slugOf(block: NamedBlock): string;
-  /** Calls its API, for example `tag`. Throws an Error with the application's message. */
+  /** Calls the API at `path`, such as `tag`. Throws an Error with the application's message. */
   ask(instance: ArrInstance, path: string, change?: ArrChange): Promise<unknown>;
   /**
    * Adds missing entries and corrects different ones; other members of an entry are kept. All entries are tried even

@@ -3,7 +3,7 @@ import type { ArrClient, ArrEntry } from './contract.ts';
 
 const HOST = '127.0.0.1';
 
-/** Sets the category under each of its names, because every kind of manager has another one. */
+/** Sets the category under every field name, because each kind of manager has its own name for it. */
 export function entryOf({ name, implementation, fields, category }: ArrClient): ArrEntry {
   return {
     list: 'downloadclient',

@@ -25,7 +25,10 @@ export type Ask = (path: string, change?: ArrChange) => Promise<unknown>;
 /** The text that an application shows instead of a stored secret. */
 const HIDDEN_SECRET = '********';
 
-/** `isOther` tells that other fields were sent to the entry before, which its hidden secrets would not show. */
+/**
+ * Adds the wanted entry or corrects the present one; null when it is right already. `isOther` says that other values
+ * were sent last, which hidden secrets do not show.
+ */
 export async function ensureEntry(wanted: ArrEntry, ask: Ask, isOther: boolean): Promise<'added' | 'updated' | null> {
   const { list, name, implementation, initial } = wanted;
   const present = (await ask(list)) as readonly Entry[];

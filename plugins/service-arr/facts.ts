@@ -25,7 +25,7 @@ const facts = z.lazy(() =>
 
 export type ArrFacts = z.output<typeof facts>;
 
-/** Facts by config key. A template that does not fit is left out, with a warning in the log. */
+/** Facts by config key. A template whose facts are not valid is left out, with an error in the log. */
 export function familyOf(templates: ServiceTemplates | undefined, log: Logger): ReadonlyMap<string, ArrFacts> {
   const members = templates?.list().filter(({ family }) => family === 'arr') ?? [];
   return new Map(

@@ -24,7 +24,7 @@ export class HandedOver {
     this.#log = log;
   }
 
-  /** Whether `value` equals what was last sent under these names; undefined when nothing was. */
+  /** Whether `value` equals what was last sent under these names; undefined when nothing was sent. */
   async matches(names: readonly string[], value: unknown): Promise<boolean | undefined> {
     const content = await this.#read();
     const known = content.digests[JSON.stringify(names)];
@@ -52,7 +52,7 @@ export class HandedOver {
     return this.#content;
   }
 
-  /** Starts empty when the file is missing or unreadable, as before anything was sent. */
+  /** Empty when the file is missing or unreadable, as if nothing had been sent. */
   async #load(): Promise<Content> {
     try {
       return fileSchema.parse(JSON.parse(await readPrivate(this.#file)));

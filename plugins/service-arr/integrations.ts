@@ -1,4 +1,4 @@
-// What brings managers, their consumers, their download clients and their libraries together.
+// The integrations of media managers: with the services that read them, with download clients, and with libraries.
 import type { ContributionList, Host, NamedBlock } from '#core';
 import type {} from '../integrations/contract.ts';
 import type {} from '../process/contract.ts';
@@ -9,7 +9,7 @@ import { setUpLibrary } from './library.ts';
 
 interface Family {
   readonly applications: Applications;
-  /** Keys of the applications that manage a library. */
+  /** Config keys of the media managers. */
   readonly managers: readonly string[];
   readonly consumers: ContributionList<ArrConsumer>;
   readonly services: ContributionList<ArrDownloadService>;

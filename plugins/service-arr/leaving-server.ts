@@ -1,5 +1,5 @@
-// An application whose data leave the managed server: what was written into its file to lead it there is made blank.
-// What people have written themselves, for that server or another, stays.
+// When an application leaves the managed database server, clears the settings that were written to its file for that.
+// Settings that users have written themselves stay.
 import type { Host } from '#core';
 import type { FileObject, ServiceFileAccess } from '../config-files/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
@@ -34,12 +34,12 @@ export async function leaveServer(
     mode: 0o600,
     owner: null,
   });
-  // Once: what is there later is what people have written.
+  // Noted, so that settings that users write later are not cleared.
   await handedOver.note(names, blank);
   host.log.info(`${block.processName} reads its own databases again, because ${leaving.switch} is off`);
 }
 
-/** A file that cannot be read is told by whoever writes it. */
+/** Empty when the file cannot be read, which is reported when it is written. */
 async function present(files: ServiceFileAccess, block: SetupContext['block'], file: string): Promise<FileObject> {
   return files.values(block, file).catch(() => ({}));
 }

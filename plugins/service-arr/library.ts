@@ -13,7 +13,7 @@ interface RootFolder {
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** undefined when no service provides a folder. A manager with several services uses a folder made for that case. */
+/** The library folder; undefined when no service provides one. Managers of several services use a combined folder. */
 export function libraryOf(
   links: readonly string[],
   services: readonly Pick<ArrDownloadService, 'configKey' | 'libraryFolder'>[],

@@ -6,16 +6,16 @@ import { valueAt } from '#kit/value-at';
 
 type Values = Record<string, unknown>;
 
-/** It refuses to start with any other word. */
+/** Authelia refuses to start with any other level. */
 const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error', CRITICAL: 'error' } as const;
-/** The address without its port: who listens beyond this machine has chosen that. */
+/** The address without its port. It is kept, so that a user can make Authelia listen beyond this machine. */
 const LISTENS = /^(?:tcp:\/\/)?([^/]*?)(?::\d+)?\/?$/;
 
-/** What the block says of mail: texts, and one member that is always written. */
+/** The members about mail: texts, and the one that this plugin always writes. */
 const TEXTS = ['address', 'username', 'sender', 'startup_check_address'];
 const ALWAYS = 'disable_require_tls';
 
-/** `present` is what the file says now. */
+/** `present` is the present content of the file. */
 export function configuration({ block }: NamedBlock, present: Values): Values {
   const word = String(block.log_level ?? '');
   const host = LISTENS.exec(String(valueAt(present, ['server', 'address']) ?? ''))?.[1] || '127.0.0.1';
@@ -29,7 +29,7 @@ export function configuration({ block }: NamedBlock, present: Values): Values {
   };
 }
 
-/** It refuses a file with two notifiers. */
+/** Places to remove from the file, because Authelia refuses a file with two notifiers. */
 export function absentPlaces({ block }: NamedBlock, present: Values): string[][] {
   return [['notifier', sendsMail(block) || hasOwnMail(block, present) ? 'filesystem' : 'smtp']];
 }
@@ -38,14 +38,14 @@ export function sendsMail({ notifier: wanted }: NamedBlock['block']): boolean {
   return isObject(wanted) && wanted.type === 'smtp';
 }
 
-/** Whether people have set up mail in the file by hand, and not by the block in earlier days. */
+/** Whether a user has set up mail in the file by hand, so that it does not come from an earlier state of the block. */
 function hasOwnMail(block: NamedBlock['block'], present: Values): boolean {
   const mail = valueAt(present, ['notifier', 'smtp']);
   if (sendsMail(block) || !isObject(mail)) return false;
   return !Object.hasOwn(mail, ALWAYS) || Object.keys(mail).some(name => ![ALWAYS, ...TEXTS].includes(name));
 }
 
-/** Users of its own, unless the file names another place for them. */
+/** A file of users below the service's directory, unless the file names another source of users. */
 function backend({ config_dir: directory }: NamedBlock['block'], { authentication_backend: present }: Values): Values {
   return isObject(present) ? {} : { file: { path: `${directory}/users_database.yml` } };
 }

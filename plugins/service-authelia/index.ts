@@ -14,11 +14,11 @@ import { absentPlaces, configuration, sendsMail } from './configuration.ts';
 
 const KEY = 'authelia';
 const SECRET_BYTES = 48;
-/** Made once and kept: with another one its data cannot be read, or everybody is logged out. */
+/** Secrets that are generated once and kept: with a new one, stored data are unreadable or all users are logged out. */
 const GENERATED = ['session', 'storage', 'reset-password'];
 const OIDC_SECRET = 'oidc-hmac';
 const OIDC_VARIABLE = 'AUTHELIA_IDENTITY_PROVIDERS_OIDC_HMAC_SECRET_FILE';
-/** Made by whoever sets up the notifier. */
+/** The user who sets up mail creates this file. */
 const SMTP_SECRET = 'smtp-password';
 const SMTP_VARIABLE = 'AUTHELIA_NOTIFIER_SMTP_PASSWORD_FILE';
 

@@ -1,5 +1,5 @@
-// Cloudflared: finds the token of its tunnel and hands it over in a variable, never as an argument, which every process
-// can read.
+// Cloudflared: finds the token of its tunnel and passes it in an environment variable, never as an argument, which
+// every process on the machine can read.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin, type Host, Problem } from '#core';
@@ -56,7 +56,7 @@ async function tokenFor(context: OptionsContext, facts: Facts, host: Host): Prom
   return tokenOf(context, facts, process.env) ?? (await tokenInFile(facts, host));
 }
 
-/** The option wins over variables of the block, and these over those of the host. */
+/** The option takes precedence over variables of the block, and these over the host's own environment. */
 function tokenOf({ plan, block }: OptionsContext, { names }: Facts, env: NodeJS.ProcessEnv): string | undefined {
   const own = (block.block.env ?? {}) as Record<string, unknown>;
   const ofBlock = names.map(name => (Object.hasOwn(own, name) ? plan.env[name] : undefined));

@@ -1,5 +1,5 @@
-// Decypharr as download clients: one for torrents, and one for Usenet when it has such providers. Ports, credentials
-// and categories follow its documentation.
+// Decypharr as download clients: one for torrents, and one for Usenet if Usenet providers are configured. Source of
+// ports, credentials and categories: its documentation.
 import type { NamedBlock } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { ArrClient, ArrInstance } from '../service-arr/contract.ts';
@@ -25,7 +25,7 @@ export async function clientsOf(
   return [torrents, { name: 'decypharr-usenet', implementation: 'Sabnzbd', fields, category }];
 }
 
-/** The key of its SABnzbd API; undefined when it has no Usenet providers. */
+/** The key of Decypharr's SABnzbd API; undefined when no Usenet provider is configured. */
 async function usenetKey(service: NamedBlock, files: ServiceFileAccess | undefined): Promise<string | undefined> {
   const settings = await files?.values(service).catch(() => undefined);
   const providers = (settings?.usenet as { providers?: unknown } | undefined)?.providers;

@@ -1,5 +1,5 @@
-// What the file of a release before 2.0 has besides: its own places for the folder of downloads, for the mount and for
-// what lies below it.
+// Additional settings in the file of a release before 2.0, which has other places for the download folder, the mount
+// and the folders of providers.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
 
@@ -15,7 +15,7 @@ export function isEarlier(version: string | null | undefined): boolean {
   return version !== undefined && version !== null && EARLIER.test(version);
 }
 
-/** `present` has the folder of downloads where later releases have it, which earlier ones pass over. */
+/** `present` has the download folder where later releases expect it; earlier releases ignore that place. */
 export function earlierForm(
   { block }: NamedBlock,
   present: Entry,
@@ -29,7 +29,7 @@ export function earlierForm(
   };
 }
 
-/** Each provider has a folder of its own below the mount. People may have named another. */
+/** A provider with its own folder below the mount, unless `entry` names another folder. */
 export function earlierProvider(entry: Entry, { block }: NamedBlock): Entry {
   return { folder: `${block.mount_path}/${entry.name}/__all__`, use_webdav: true, ...entry };
 }

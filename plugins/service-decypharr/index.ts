@@ -1,4 +1,5 @@
-// Decypharr: keeps debrid providers and media managers in its own file, and registers it as their download client.
+// Decypharr: writes debrid providers and media managers to its own file, and registers it as a download client of the
+// managers.
 import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
@@ -36,7 +37,7 @@ export default definePlugin({
         const applications = host.find('arr.applications');
         const linked = await applications?.linkedTo(KEY);
         const versions = host.find('service.versions');
-        // The release may have been installed just now. One that cannot be told is taken for a present one.
+        // Refreshed, because the release may just have been installed. An unknown version counts as a present one.
         const isOld = isEarlier(await versions?.refresh(block.processName).catch(() => null));
         const mounts = host.find('service.templates')?.mountOf(block) !== undefined;
         const values = (present: Entry): Entry => {
@@ -87,7 +88,7 @@ function providers({ block }: NamedBlock): Entry[] {
   );
 }
 
-/** Only letters and digits, in lower case: it knows no `Debrid Link`, as a provider is called elsewhere. */
+/** The id by which Decypharr knows a provider: `Debrid Link` becomes `debridlink`. */
 function providerId(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }

@@ -1,4 +1,4 @@
-// Environment variables that tell the web frontend where this service and the web interfaces of others are.
+// Environment variables that give the web frontend the addresses of the API and of services' web interfaces.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import { clientHost, urlHost } from '#kit/client-host';

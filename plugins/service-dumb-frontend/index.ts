@@ -1,4 +1,4 @@
-// The standard web frontend as a managed process, configured with the addresses of the API and the reverse proxy.
+// The standard web frontend as a managed process, configured with the addresses of the API and of web interfaces.
 import { definePlugin } from '#core';
 import type {} from '../gateway/contract.ts';
 import type {} from '../process/contract.ts';
@@ -17,7 +17,7 @@ export default definePlugin({
   setup(host) {
     host.contribute('config.schema', 'frontend', { path: ['dumb', 'frontend'], schema: frontendSection });
     host.contribute('config.schema', 'frontend-preferences', { path: ['dumb', 'ui'], schema: preferencesSection });
-    // One address with and without a reverse proxy, so that one that comes or goes later changes nothing for it.
+    // The entrance is preferred to a reverse proxy: its address stays the same when a proxy is added or removed later.
     const uiAddress = async () =>
       (await host.find('service.ui-entrance')?.address()) ?? host.find('service.proxy')?.address();
     host.tap('process.prepare', async plan => {
@@ -26,7 +26,7 @@ export default definePlugin({
       addEnvironment(plan, facts, host.use('config.store'), await uiAddress());
       return plan;
     });
-    // One that an earlier host started asks at the address that it was given then.
+    // A frontend that an earlier host started still uses the address that it was given, so the listener must be opened.
     host.tap('process.status', async ({ configKey, status, adopted }) => {
       if (configKey === KEY && adopted && status === 'running') await uiAddress();
     });

@@ -1,5 +1,5 @@
-// Emby: finds its program in releases of every layout, and gives it the ffmpeg and ffprobe of the machine where they
-// are wanted. Nothing in its installation is changed for that.
+// Emby: finds its program in releases of every layout, and passes it the system's ffmpeg and ffprobe if that is
+// configured. Nothing in its installation is changed for that.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
@@ -37,7 +37,7 @@ export default definePlugin({
             file: await firstThere(directories.map(directory => path.join(directory, name))),
           })),
         );
-        // Its own fit each other, so that none is mixed with one of the machine.
+        // All or none: Emby's own tools belong together and are not mixed with those of the system.
         if (found.some(({ at, file }) => at === 0 || file === undefined)) return;
         for (const { at, file = '' } of found) plan.argv[at] = file;
       },

@@ -17,7 +17,7 @@ import { PROGRAM, START_STEPS } from './start-steps.ts';
 import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
 
 const KEY = 'infinidysk';
-/** The stage of evidence in which what services tell of themselves is there. */
+/** The stage in which the evidence of native collectors is available. */
 const AFTER_NATIVE = 2;
 const INSTANCES = 'arr.instances';
 const CATEGORIES = 'api.categories';

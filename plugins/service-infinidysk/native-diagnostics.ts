@@ -1,5 +1,5 @@
-// What the databases and the log of InfiniDysk tell of its settings and of the segments, reads and queue of a window,
-// read as its user by statements that are fixed. Providers are counted, and nothing else of them is read out.
+// Collects InfiniDysk's settings and its figures about segments, reads and the queue in a time window. Its databases
+// are read with the rights of its user and by fixed statements; of its providers only numbers are reported.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { NamedBlock } from '#core';
@@ -22,7 +22,7 @@ const LIMITATIONS = [
   'How long a viewer waits from the click to the first frame is not measured.',
   'Differences are correlation, unless a recorded change is where the window begins.',
 ];
-/** A provider whose connections everybody shares. */
+/** The type of providers whose connections form one pool. */
 const POOLED = 1;
 
 const READ_SETTINGS = `db => Object.fromEntries(db.prepare(
@@ -30,7 +30,7 @@ const READ_SETTINGS = `db => Object.fromEntries(db.prepare(
   "'usenet.max-queue-connections', 'usenet.providers', 'usenet.streaming-priority', 'usenet.pipelining.enabled', " +
   "'usenet.pipelining.depth')").raw().all())`;
 
-/** Versions name some columns differently; what a version does not have is null. */
+/** Some columns have other names in other versions; a number whose column is missing is null. */
 const READ_NUMBERS = `(db, { fromMs, toMs }) => {
   const columns = table => new Set(db.pragma('table_info(' + table + ')').map(({ name }) => name))
   const one = (known, names) => names.find(name => known.has(name)) ?? 'NULL'
@@ -52,7 +52,7 @@ const READ_NUMBERS = `(db, { fromMs, toMs }) => {
 type ServiceUser = { readonly uid: number; readonly gid: number } | null;
 type Numbers = Record<string, number | null>;
 
-/** Of what `ai.native-collector` asks; `user` is the one of the service, null for the host's own. */
+/** The answer to `ai.native-collector`. `user` is the one whose rights are used to read; null for the host's. */
 export async function collectNative(
   { service, window: { current, baseline }, lines, signal }: Parameters<NativeCollector['collect']>[0],
   user: ServiceUser,
@@ -78,7 +78,7 @@ export async function collectNative(
   return { available, config, ...metrics, ...queue, limitations: LIMITATIONS };
 }
 
-/** Throws an Error when the place lies outside of the directories that the block declares. */
+/** The directory of the databases. Throws an Error when it is not in a directory that the block declares. */
 async function placeOf({ processName, block }: NamedBlock): Promise<string> {
   const env = isObject(block.env) ? block.env : {};
   const given = [env.CONFIG_PATH, block.config_dir, block.config_path].find(isPath) ?? DEFAULT_PLACE;
@@ -172,7 +172,7 @@ function fetchesOf(row: unknown): Numbers {
   };
 }
 
-/** In percent. */
+/** `part` in percent of `count`; null when that is unknown. */
 function share(part: number | null, count: number): number | null {
   return part === null || count === 0 ? null : rounded((part / count) * 100);
 }
@@ -181,7 +181,7 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(value * 100) / 100;
 }
 
-/** In percent, by section. */
+/** The change of each compared number in percent, by section. */
 function changesOf(now: Record<string, Numbers>, before: Record<string, Numbers>): Record<string, Numbers> {
   const changes = Object.entries(now).map(([section, numbers]) => {
     const compared = COMPARED.flatMap(name => {

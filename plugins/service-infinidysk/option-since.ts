@@ -1,18 +1,18 @@
-// Refuses a start with an option that the release does not know: it would pass over it, with its data where nobody
-// looks.
+// Refuses a start with an option that the installed release does not know: the release would ignore it and keep its
+// data in another place than expected.
 import { type NamedBlock, Problem } from '#core';
 import { isAtLeast } from '#kit/tool-version';
 
-/** A build of a branch or a commit says no number, and is taken for a present one. */
+/** The number of a release. Builds of a branch or commit have none and count as recent enough. */
 const RELEASE = /^v?(\d+(?:\.\d+)*)/;
 
 export interface OptionSince {
   readonly option: string;
-  /** The first that knows the option. */
+  /** The first release that knows the option. */
   readonly release: string;
 }
 
-/** For a block that has the option switched on. */
+/** Called for a block with the option on. Throws a Problem 400 when `version` is older than the option. */
 export function refuseUnknownOption(
   { processName }: NamedBlock,
   version: string | null | undefined,

@@ -1,10 +1,10 @@
-// The lines of the log of InfiniDysk that tell of its queue.
+// Patterns of the lines about the queue in InfiniDysk's log.
 import type { LinePattern } from '../ai/contract.ts';
 
-/** Groups: which item, and after how many seconds. */
+/** Groups: the id of the item, and the seconds that it took. */
 const ENDED = /\(([\da-f-]{32,36})\) (?:in|after) (\d{1,9}(?:\.\d{1,9})?) seconds/i;
 
-/** Those of the last have milliseconds in their group. */
+/** The group of the last pattern is in milliseconds. */
 export const QUEUE_LINES: readonly LinePattern[] = [
   { word: 'completed queue item', pattern: ENDED },
   { word: 'failed queue item', pattern: ENDED },

@@ -1,4 +1,4 @@
-// What the log of InfiniDysk tells of its queue: how many items ended, how long they took, and how long viewers waited
+// Figures about the queue from InfiniDysk's log: how many items ended, how long they took, and how long viewers waited
 // for a first segment.
 import { isObject } from '#kit/plain-object';
 import type { DiagnosisScope, Evidence, MatchedLine, MatchedLines } from '../ai/contract.ts';
@@ -6,7 +6,7 @@ import { COMPLETED, PLAYED } from './queue-lines.ts';
 
 const TEN_MINUTES_MS = 600_000;
 const BINS_PER_HOUR = 6;
-/** With fewer items ten minutes do not tell what the queue can do. */
+/** How many items ten minutes must have to show what the queue can do. */
 const BUSY_ITEMS = 10;
 const LONG_S = 300;
 
@@ -32,7 +32,7 @@ interface QueueWindow {
   readonly busy_period_items_per_hour: Rates;
 }
 
-/** The member `queue`. */
+/** The member `queue` of the diagnostics. */
 export function queueOf({ current, baseline }: MatchedLines): Record<string, unknown> {
   const now = windowOf(current);
   if (baseline === null) return { current: now };
@@ -47,7 +47,7 @@ export function queueOf({ current, baseline }: MatchedLines): Record<string, unk
   };
 }
 
-/** A recommendation where items took long in the window; `diagnostics` is the member of a bundle. */
+/** A recommendation if items took long in the window; `diagnostics` is `native_diagnostics` of the bundle. */
 export function stallsOf(scope: DiagnosisScope, diagnostics: unknown, configKey: string): Evidence | undefined {
   if (!isObject(diagnostics)) return undefined;
   const all = scope === 'service' ? [diagnostics] : Object.values(diagnostics);
@@ -114,7 +114,7 @@ function sorted(values: readonly number[]): number[] {
   return values.toSorted((a, b) => a - b);
 }
 
-/** Between two values in proportion; null where there is none. */
+/** The quantile, interpolated between two values; null when there are none. */
 function quantile(values: readonly number[], share: number): number | null {
   const place = (values.length - 1) * share;
   const [low, high] = [values[Math.floor(place)], values[Math.ceil(place)]];

@@ -1,5 +1,5 @@
-// Reads and writes the settings of InfiniDysk over its backend, as form fields of text. Source: the list of its
-// settings, POST /api/get-config and /api/update-config with `x-api-key`.
+// Reads and writes the settings of InfiniDysk over its backend, as form fields (POST /api/get-config and
+// /api/update-config with `x-api-key`).
 import type { FetchAnswer, FetchOptions, NamedBlock } from '#core';
 
 interface ConfigItem {
@@ -18,7 +18,7 @@ export class Settings {
     this.#fetch = fetch;
   }
 
-  /** Values by name; settings that were never set are missing. */
+  /** Values by name; settings that were never set are missing. Throws an Error when the backend refuses. */
   async read(names: readonly string[]): Promise<Readonly<Record<string, string | undefined>>> {
     const answer = await this.#send(
       'get-config',

@@ -1,11 +1,12 @@
-// Starts InfiniDysk where its installation has no start script of its own: two programs that begin and end together.
+// The start of InfiniDysk if its installation has no start script: a frontend and a backend that begin and end
+// together.
 
-/** Below its directory. */
+/** The backend, relative to the directory of the installation. */
 export const PROGRAM = 'app/NzbWebDAV';
 
 /**
- * For `sh -c`, with the directory of the installation as its argument. A migration that fails ends both; both get the
- * signals, and the code of the second is that of the whole.
+ * A script for `sh -c` whose argument is the directory of the installation. A failed migration ends both programs. Both
+ * get the signals, and the exit code is that of the backend.
  */
 export const START_STEPS = `
 cd "$1/frontend" || exit 1

@@ -37,8 +37,8 @@ type MountSettings = NonNullable<z.output<typeof factsSchema>['mountSettings']>;
 const LOCAL = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::|\/|$)/;
 
 /**
- * Sets the key of entries with a manager's address; all other entries and the queue rules are kept. Throws when the
- * present text is not JSON.
+ * Sets the API keys of entries with a manager's address; all other entries and the queue rules are kept. Throws a
+ * SyntaxError when `present` is not JSON.
  */
 export function instances(present: string | undefined, managers: readonly ArrInstance[]): string {
   const value = JSON.parse(present || '{}') as Record<string, unknown>;
@@ -59,7 +59,7 @@ export function categories(present: string | undefined, own: readonly string[]):
   return [...new Set([...names.filter(name => name !== ''), ...own])].join(',');
 }
 
-/** A directory that is set already is kept. */
+/** The directory of the mount, unless one is set already. */
 export function mountDirectory(
   present: Texts,
   { directory }: MountSettings,
@@ -68,7 +68,7 @@ export function mountDirectory(
   return present[directory] ? {} : { [directory]: `${mount.mount_dir}/${mount.mount_name}` };
 }
 
-/** Whether the remote control is used remains the user's choice; one on another machine is kept. */
+/** The remote control of the mount. A user's choice to switch it off, or of one on another machine, is kept. */
 export function remoteControl(present: Texts, names: MountSettings, { port, user, password }: MountControl): Changes {
   const address = present[names.address] ?? '';
   if (address !== '' && !LOCAL.test(address)) return {};

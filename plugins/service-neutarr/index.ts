@@ -1,4 +1,4 @@
-// NeutArr: keeps the lists of media managers that it searches, in one file for each kind.
+// NeutArr: writes the lists of media managers that it searches, in one file for each kind of manager.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';

@@ -1,5 +1,5 @@
-// Where pgAdmin finds the programs with which it saves and restores databases, as `pg_dump`. Fact: config.py of
-// pgAdmin.
+// Tells pgAdmin where the programs are with which it saves and restores databases, such as `pg_dump`. Source of the
+// setting: config.py of pgAdmin.
 import type { NamedBlock } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { PostgresServer } from '../service-postgres/contract.ts';
@@ -13,7 +13,7 @@ interface Told {
   readonly owner: SetupContext['owner'];
 }
 
-/** Directories that the file names for single versions stay. Throws a Problem for a file that computes them. */
+/** Directories for single versions in the file stay. Throws a Problem when the file computes its values. */
 export async function tellPrograms({ server, files, block, file, owner }: Told): Promise<void> {
   const programs = await server.programs();
   if (programs === undefined) return;

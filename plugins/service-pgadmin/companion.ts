@@ -1,5 +1,5 @@
-// A program that runs beside a service. It is a part of the run of the service, which ends it wherever that ends, and
-// writes into its log. It is not supervised: one that ends by itself is started again with the service.
+// A program that runs beside a service. It belongs to the run of the service: it ends with it and writes to its log. It
+// is not supervised: if it ends by itself, it is started again only with the service.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Host } from '#core';
 import type { LaunchPlan, RunShare } from '../process/contract.ts';
@@ -10,7 +10,7 @@ export interface CompanionLaunch {
   readonly user: LaunchPlan['user'];
 }
 
-/** Those that end it with its service. */
+/** Signals by which the host ends the program together with its service. */
 const ORDERED: readonly (string | null)[] = ['SIGTERM', 'SIGKILL'];
 
 export class Companion {
@@ -22,7 +22,7 @@ export class Companion {
     this.#name = name;
   }
 
-  /** A machine without the program does without it. */
+  /** Starts the program; a program that is not installed is only logged. */
   async start({ command: [program = '', ...args], env, user }: CompanionLaunch, run: RunShare): Promise<void> {
     const output = await run.openOutput();
     try {

@@ -1,5 +1,5 @@
-// pgAdmin: runs pgAgent, which carries out the jobs that are planned in pgAdmin, beside it, lists the managed server in
-// it, and tells it where the programs are with which it saves and restores databases.
+// pgAdmin: runs pgAgent beside it, which executes the jobs that are planned in pgAdmin, lists the managed server in it,
+// and tells it where the programs are with which it saves and restores databases.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
@@ -14,7 +14,7 @@ import { Companion, type CompanionLaunch } from './companion.ts';
 import { passwordLine, register, storageFolder } from './registration.ts';
 
 const KEY = 'pgadmin';
-/** Below the storage of the account. */
+/** Name of the password file in the account's storage folder. */
 const PASSWORDS = 'managed-server.pgpass';
 
 const factsSchema = z.object({
@@ -34,7 +34,7 @@ export default definePlugin({
   setup(host) {
     const { companion: facts } = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
     const companion = new Companion(host, facts.name);
-    /** Of the coming start, where the values of the database are known. */
+    /** The launch for the coming start, made during the set-up, where the placeholders can be filled in. */
     let launch: CompanionLaunch | undefined;
 
     host.contribute('service.configure', KEY, {

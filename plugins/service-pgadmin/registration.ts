@@ -1,11 +1,11 @@
-// The managed server in the list of pgAdmin's first account, written where pgAdmin keeps it: in its own database.
-// Entries of people stay, and so does what they changed in this one.
+// Adds the managed server to the server list of pgAdmin's first account, in pgAdmin's own database. Entries of users
+// stay, and so do their changes of this one.
 import type { PostgresServer } from '../service-postgres/contract.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 const DATABASE = 'pgadmin';
-/** What a column holds that must not be empty, and of which a release says nothing more. */
+/** Values by type for columns that need a value and are not known here. */
 const EMPTY: Readonly<Record<string, unknown>> = { integer: 0, smallint: 0, bigint: 0, boolean: false };
 const COLUMNS = `SELECT column_name, data_type, is_nullable = 'NO' AND column_default IS NULL AS is_needed
   FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'server'`;
@@ -17,7 +17,7 @@ const KNOWN = `SELECT id, host, port, username FROM server WHERE user_id = $1 AN
 export interface Registered {
   readonly email: string;
   readonly name: string;
-  /** Below the account's own storage, with the password. */
+  /** Path of the password file, in the account's storage. */
   readonly passfile: string;
 }
 
@@ -28,7 +28,7 @@ export async function register(server: PostgresServer, { email, name, passfile }
   const columns = await ask(COLUMNS);
   if (columns.length === 0) throw new Error('pgAdmin has not made its tables yet');
   const [account] = await ask(ACCOUNT, [email]);
-  // An account that was renamed or removed is its owner's business.
+  // The owner may have renamed or removed the account.
   if (account === undefined) return false;
   const [known] = await ask(KNOWN, [account.user_id, name, host, port]);
   if (known !== undefined) {
@@ -43,7 +43,7 @@ export async function register(server: PostgresServer, { email, name, passfile }
     port,
     username: user,
     maintenance_db: 'postgres',
-    // Earlier releases have columns for what later ones have in one.
+    // Earlier releases have two columns for this, later ones have `connection_params`.
     ssl_mode: 'prefer',
     passfile,
     connection_params: JSON.stringify({ sslmode: 'prefer', connect_timeout: 10, passfile }),
@@ -62,13 +62,13 @@ export async function register(server: PostgresServer, { email, name, passfile }
   return true;
 }
 
-/** The folder of an account below the storage, as the application calls it. */
+/** The name of an account's folder in the storage, as pgAdmin makes it. */
 export function storageFolder(email: string): string {
   const folder = email.replaceAll('@', '_').replaceAll(/[/\\]/g, 'slash');
   return /^(?:\d|$)/.test(folder) ? `pga_user_${folder}` : folder;
 }
 
-/** One line of a file of passwords, as libpq reads it. */
+/** One line of a libpq password file; `\` and `:` in fields are escaped. */
 export function passwordLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field => String(field).replaceAll(/[\\:]/g, '\\$&')).join(':')}\n`;
 }

@@ -1,5 +1,5 @@
-// Exchanges a claim code, which its owner gets on a web page and which is valid for minutes, for the token of the
-// server. The server's identity is derived as in the vendor's own container (plexinc/pms-docker, 40-plex-first-run).
+// Exchanges a claim code, which the owner gets on a web page and which is valid for minutes, for the server's token.
+// The server's identity is derived as in the vendor's own container (plexinc/pms-docker, 40-plex-first-run).
 import { createHash, randomUUID } from 'node:crypto';
 import type { FetchAnswer, FetchOptions } from '#core';
 import { isObject } from '#kit/plain-object';
@@ -15,7 +15,7 @@ export interface Preferences {
   readonly '@PlexOnlineToken': string;
 }
 
-/** undefined for a server that has a token. Throws an Error without the code when it is not accepted. */
+/** undefined when the server has a token already. Throws an Error, which does not hold the code, when it is refused. */
 export async function claim(
   present: Readonly<Record<string, unknown>>,
   code: string,

@@ -1,4 +1,5 @@
-// Plex: claims the server for the account of its owner before its first start, and describes how others reach one.
+// Plex: claims the server for its owner's account before its first start, and has the settings by which other services
+// reach a Plex server.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
@@ -34,7 +35,7 @@ export default definePlugin({
           await files.ensure(block, file, { seed: undefined, values, initial: {}, mode: 0o600, owner });
           host.log.info(`${block.processName}: the server was claimed`);
         } catch (error) {
-          // It runs without an account too, and can be claimed at its next start.
+          // Plex runs without an account, too, and can be claimed at its next start.
           host.log.warn(
             `${block.processName} starts without being claimed; get a new code, set plex_claim and restart it`,
             error,

@@ -1,4 +1,4 @@
-// What the section `dumb` says of the Plex server that services are told of, whether or not it runs here.
+// The settings in `dumb` about the Plex server that other services use, whether or not it runs on this machine.
 import { z } from 'zod';
 
 export const plexSection = z.object({
