@@ -1,4 +1,4 @@
-// Prepares the database server before a launch: data directory, password, socket directory, settings.
+// Prepares the database server before a launch: its data directory, password, socket directory and settings.
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
 import { handOver, hasData, initialise, isUnfinished, putAside } from './data-directory.ts';
 
-/** Throws a Problem that says what failed. */
+/** Creates the data directory if it is missing, and writes the settings. Throws a Problem that says what failed. */
 export async function configureServer(
   context: SetupContext,
   files: ServiceFileAccess | undefined,
@@ -56,7 +56,9 @@ export async function configureServer(
   });
 }
 
-/** Other users usually cannot write to the socket directory of a server that the system installed. */
+/**
+ * Whether the server's user may write to the socket directory, which may belong to a server of the operating system.
+ */
 async function mayWrite(directory: string, owner: SetupContext['owner']): Promise<boolean> {
   const { uid, gid } = owner ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const found = await stat(directory);

@@ -8,9 +8,9 @@ export interface ServerAccess {
   readonly password: string;
 }
 
-/** One statement, in a database of the server. */
+/** One statement to be run in a database of the server. */
 export interface ServerQuery {
-  /** Default: the one for maintenance. */
+  /** Default: `postgres`. */
   readonly database?: string;
   readonly sql: string;
   readonly values?: readonly unknown[];
@@ -21,37 +21,41 @@ export interface ServerQuery {
 export interface PostgresServer {
   access(): ServerAccess;
   /**
-   * Enables the server and adds a database to those that it has; saves only what differs. Rejects with a Problem when
+   * Enables the server and adds a database to its configured list; saves only what differs. Rejects with a Problem when
    * that cannot be saved.
    */
   register(database: string): Promise<void>;
-  /** Whether a database is on the list of those that it has. */
+  /** Whether a database is on the configured list and enabled. */
   isRegistered(database: string): boolean;
-  /** Why nobody may use the server at present, as during a migration; null when everybody may. */
+  /** Why the server is reserved at present, for example for a migration; null when it may be used. */
   heldFor(): string | null;
-  /** Whether its process runs or is being started. */
+  /** Whether the server's process runs or is being started. */
   isUp(): boolean;
   /**
-   * Starts the server where it does not run, as a request does, and waits until it accepts clients. Rejects with a
+   * Starts the server if it does not run, as on request of a user, and waits until it accepts clients. Rejects with a
    * Problem when it cannot be started or ends meanwhile.
    */
   start(options: { readonly by: string; readonly signal: AbortSignal }): Promise<void>;
   /** Waits until the running server accepts clients. Rejects with a Problem when it does not run. */
   ready(options: { readonly signal: AbortSignal }): Promise<void>;
-  /** Creates those of its databases that are missing. */
+  /** Creates those databases of the configured list that are missing. */
   createDatabases(options: { readonly signal: AbortSignal }): Promise<void>;
   /**
-   * Runs one statement as the user that owns the databases, and gives its rows, at most 8 MiB. Rejects with the error
-   * of the server, whose `code` is its SQLSTATE, or of the connection.
+   * Runs one statement as the user that owns the databases, and returns its rows, at most 8 MiB. Rejects with the error
+   * of the server, whose `code` is the SQLSTATE, or of the connection.
    */
   query(query: ServerQuery): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Takes databases off the list of those that it has; what is in them stays. Rejects with a Problem. */
+  /**
+   * Removes databases from the configured list; their content stays. Rejects with a Problem when that cannot be saved.
+   */
   unregister(databases: readonly string[]): Promise<void>;
-  /** Name of its process and its directory of data; undefined where the configuration has no server. */
+  /** The server's process name and data directory; undefined when the configuration has no server. */
   place():
     | { readonly processName: string; readonly directory: string | undefined; readonly isEnabled: boolean }
     | undefined;
-  /** Directory of its programs, of the version that made its data; undefined where the machine has none. */
+  /**
+   * Directory of the server's programs, of the version that made its data if installed; undefined when there is none.
+   */
   programs(): Promise<string | undefined>;
 }
 

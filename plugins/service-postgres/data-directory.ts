@@ -1,5 +1,5 @@
-// Creates the data directory of the database server on its first start. initdb works in a directory of its own within
-// it, and what it has made is moved out when all of it is there: a directory with PG_VERSION is never half made.
+// Creates the data directory of the database server on its first start. initdb works in a subdirectory, and its result
+// is moved out when it is complete, PG_VERSION last: a directory with PG_VERSION is never incomplete.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { chmod, type FileHandle, mkdtemp, open, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,19 +24,17 @@ export interface DataDirectory {
 }
 
 const VERSION_FILE = 'PG_VERSION';
-/** What the server writes at each start, and keeps. */
+/** A file that the server writes at each start, and keeps. */
 const SERVED_FILE = 'postmaster.opts';
 /** The folder of the first database, from which all others are copied. */
 const FIRST_DATABASE = '1';
-/** None of a user's own begins like this. */
+/** The prefix of names that this file creates; files of users do not begin like this. */
 const OWN_PREFIX = '.stackwarden-';
 const BEGUN = `${OWN_PREFIX}initdb`;
 const MADE = `${OWN_PREFIX}initdb-made`;
 const ASIDE = `${OWN_PREFIX}unfinished-`;
 const REMOVE = ['-rf', '--', `/proc/self/fd/3/${BEGUN}`];
-/**
- * A link where initdb was told to keep the log of transactions elsewhere (--waldir). It is made in an empty directory.
- */
+/** The write-ahead log; a link if initdb was told to keep it elsewhere (--waldir), in a directory that was empty. */
 const LOG = 'pg_wal';
 const SEGMENT = '[0-9A-F]'.repeat(24);
 const EMPTY_LOG = [
@@ -47,15 +45,15 @@ const EMPTY_LOG = [
   '-delete',
 ];
 
-/** Throws a Problem 503 for a mount that does not answer. */
+/** Whether the directory is a data directory. Throws a Problem 503 for a mount that does not answer. */
 export async function hasData(directory: string): Promise<boolean> {
   await requireAnswer([directory]);
   return isThere(path.join(directory, VERSION_FILE));
 }
 
 /**
- * Whether initdb began in the directory itself, and was interrupted. There is nothing of a user: no server has run on
- * it, and it has none of the databases that users connect to, with which a copy of another server's data comes.
+ * Whether an initdb that worked in the directory itself was interrupted. Such a directory holds no data of users: no
+ * server has run on it, and it has no database that users connect to, as a copy of a server's data would.
  */
 export async function isUnfinished(directory: string): Promise<boolean> {
   if (await isThere(path.join(directory, SERVED_FILE))) return false;
@@ -66,7 +64,7 @@ export async function isUnfinished(directory: string): Promise<boolean> {
   return databases.every(name => name === FIRST_DATABASE);
 }
 
-/** Moves everything into a directory within it, whose path is the result. */
+/** Moves everything in `directory` into a new subdirectory, and returns the path of that. */
 export async function putAside(directory: string, owner: FileOwner | null): Promise<string> {
   const held = await GuardedDirectory.open(directory);
   const name = `${ASIDE}${Date.now()}`;
@@ -74,7 +72,7 @@ export async function putAside(directory: string, owner: FileOwner | null): Prom
     const aside = await held.enter(name, { mode: 0o700, owner });
     try {
       const names = (await held.names()).filter(isUsers);
-      // While this is there, an interrupted move is gone on with.
+      // PG_VERSION is moved last: as long as it is there, the next start continues an interrupted move.
       for (const one of [...names.filter(other => other !== VERSION_FILE), VERSION_FILE])
         await held.move(one, aside, one);
     } finally {
@@ -87,7 +85,7 @@ export async function putAside(directory: string, owner: FileOwner | null): Prom
   }
 }
 
-/** Gives the server's user a directory that is still root's. initdb itself closes it to other users. */
+/** Makes the server's user the owner of the directory, which may still belong to root. */
 export async function handOver(directory: string, owner: FileOwner | null): Promise<void> {
   if (owner === null) return;
   const held = await GuardedDirectory.open(directory);
@@ -95,8 +93,8 @@ export async function handOver(directory: string, owner: FileOwner | null): Prom
 }
 
 /**
- * Goes on with what an earlier call has left. Throws a Problem 500 with the end of initdb's output, or a Problem 409
- * for a directory with something else in it.
+ * Creates the data directory, continuing an interrupted earlier call. Throws a Problem 500 with the end of initdb's
+ * output, or a Problem 409 for a directory with other files in it.
  */
 export async function initialise(data: DataDirectory): Promise<void> {
   const { directory, owner, signal } = data;
@@ -122,18 +120,18 @@ export async function initialise(data: DataDirectory): Promise<void> {
   }
 }
 
-/** With the rights of the server's user, who may have put anything there. */
+/** Removes what an interrupted initdb left, with the rights of the server's user, who may have put anything there. */
 async function removeBegun(held: GuardedDirectory, user: FileOwner | null, signal: AbortSignal): Promise<void> {
   const options = { directories: [held], user, signal };
-  // What stands in the way elsewhere is told by initdb.
+  // A log directory elsewhere that is not empty is reported by initdb.
   if (await isLink(path.join(held.path, BEGUN, LOG)))
     await runInDirectories('find', EMPTY_LOG, options).catch(() => undefined);
   await runInDirectories('rm', REMOVE, options);
 }
 
 /**
- * An initdb whose host was killed goes on, and would fill what is made anew. Throws a Problem 409 when it cannot be
- * ended.
+ * Ends an initdb whose host was killed: it would go on writing to the new directory. Throws a Problem 409 when it
+ * cannot be ended.
  */
 async function endEarlier(directory: string): Promise<void> {
   try {
@@ -149,7 +147,7 @@ function workIn(directory: string): string {
   return `initdb ${directory}`;
 }
 
-/** Each step can be the last before a loss of power. */
+/** Moves the result of initdb into the data directory. After a power failure at any step, a later call can continue. */
 async function moveOut(held: GuardedDirectory): Promise<void> {
   const made = await held.enter(MADE);
   try {
@@ -158,7 +156,7 @@ async function moveOut(held: GuardedDirectory): Promise<void> {
     if (taken !== undefined)
       throw new Problem(409, `${path.join(held.path, taken)} is in the way of a new data directory; move it away`);
     const { mode } = (await held.stat(MADE)) ?? { mode: 0o700 };
-    // The server refuses one that others may look into; initdb was told whether its group may.
+    // The server refuses a data directory that other users may read; initdb's arguments decide about its group.
     await chmod(`/proc/self/fd/${held.descriptor}/.`, mode & 0o750);
     for (const name of names.filter(other => other !== VERSION_FILE)) await made.move(name, held, name);
     await held.sync();
@@ -186,9 +184,7 @@ async function runInitdb({ directory, initdb, user, password, extra, owner, sign
   }
 }
 
-/**
- * A file that is gone with the last that has it open, however the host ends. Its name is gone before it has its text.
- */
+/** An open file without a name, which exists only while it is open. The name is removed before `text` is written. */
 async function namelessFile(text: string, owner: FileOwner | null): Promise<FileHandle> {
   const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-initdb-'));
   let handle: FileHandle | undefined;
@@ -205,7 +201,7 @@ async function namelessFile(text: string, owner: FileOwner | null): Promise<File
   }
 }
 
-/** The program has the file as its descriptor 3. */
+/** Runs a program that gets the file as descriptor 3. Rejects with a Problem 500 when it fails. */
 function run(program: string, args: readonly string[], file: FileHandle, options: SpawnOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(program, args, {

@@ -1,4 +1,4 @@
-// Creates the databases in which services keep their data.
+// Creates the databases in which services keep their data, and runs single statements.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '#core';
@@ -9,9 +9,9 @@ import type { ServerAccess, ServerQuery } from './contract.ts';
 const CONNECT_LIMIT_MS = 5_000;
 const POLL_MS = 250;
 const STATEMENT_LIMIT_MS = 60_000;
-/** The names of all databases. */
+/** How much the answer with the names of all databases may have. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** What others ask for. */
+/** How much the rows of a statement of other plugins may have. */
 const MAX_ROWS_BYTES = 8 * 1024 * 1024;
 const MAINTENANCE = 'postgres';
 
@@ -49,7 +49,7 @@ export async function createDatabases(server: DatabaseServer, { log, signal, lim
   }
 }
 
-/** Gives the rows of one statement. Rejects with the error of the server or of the connection. */
+/** Returns the rows of one statement. Rejects with the error of the server or of the connection. */
 export async function runQuery(
   access: ServerAccess,
   { database = MAINTENANCE, sql, values = [], limitMs = STATEMENT_LIMIT_MS }: ServerQuery,
@@ -112,12 +112,17 @@ async function open(
   }
 }
 
-/** Somebody else created it meanwhile. Codes: duplicate_database, and unique_violation of the list of databases. */
+/**
+ * Whether another client has created the database meanwhile (duplicate_database, or unique_violation of the catalog).
+ */
 function isThere(error: unknown): boolean {
   return ['42P04', '23505'].includes(String((error as { code?: unknown }).code));
 }
 
-/** A refused password, or a refused server, cannot be retried successfully. Codes: PostgreSQL, appendix A, class 28. */
+/**
+ * Whether a retry is useless: the password was refused, or the server asks for it in clear text. Codes: PostgreSQL,
+ * appendix A, class 28.
+ */
 function isRefusal(error: unknown): boolean {
   const code = String((error as { code?: unknown }).code ?? '');
   return code === 'ECLEARTEXT' || code.startsWith('28');

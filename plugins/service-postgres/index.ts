@@ -30,7 +30,7 @@ export default definePlugin({
     const manages = () => isOurs(server.options().command, host.find('service.templates')?.get(KEY));
     const databases = new ServiceDatabases(host, server);
 
-    // Whoever waits for a start or for rows says for how long.
+    // Callers of these methods limit the wait themselves, by a signal or by `limitMs`.
     const deadlinesMs = {
       start: Number.POSITIVE_INFINITY,
       ready: Number.POSITIVE_INFINITY,
@@ -72,8 +72,8 @@ export default definePlugin({
       databases.forget();
       await databases.create(FIRST_ANSWER_MS);
     });
-    // Before a service that uses PostgreSQL starts, its databases are created. It waits for the server where that is
-    // now.
+    // Before a service that uses PostgreSQL starts, its databases are created, and its waits for the server get the
+    // server's present address.
     host.tap('process.prepare', async plan => {
       const { block, databases: known = [] } = host.find('service.templates')?.get(plan.configKey) ?? {};
       plan.waits.tcp = server.waitedFor(plan.waits.tcp, block?.wait_for_tcp);
@@ -86,7 +86,7 @@ export default definePlugin({
   },
 });
 
-/** A server that runs by a user's own command is not configured. */
+/** Whether the server is configured by this plugin: not when it runs by a user's own command. */
 function isOurs(command: unknown, template: ServiceTemplate | undefined): boolean {
   const isBlank = command === undefined || command === '' || (Array.isArray(command) && command.length === 0);
   return isBlank || deepEqual(command, template?.block.command);

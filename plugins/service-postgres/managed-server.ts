@@ -1,4 +1,4 @@
-// The managed server as other plugins use it: enabled, started and given databases on request.
+// The managed server as other plugins use it: they can enable it, start it and add databases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { clientHost } from '#kit/client-host';
@@ -26,7 +26,7 @@ export class ManagedServer implements PostgresServer {
     return { host: clientHost(host), port: Number(port), user: String(user), password: String(password ?? '') };
   }
 
-  /** Everything that is needed to create the databases. */
+  /** The access to the server, and the names of the databases that must exist. */
   server(): DatabaseServer {
     const databases = this.#databases()
       .filter(({ name, enabled }) => typeof name === 'string' && enabled !== false)
@@ -34,7 +34,7 @@ export class ManagedServer implements PostgresServer {
     return { ...this.access(), databases };
   }
 
-  /** Those of a template are for this server, wherever it is; any other wait was written by somebody. */
+  /** Waits with those of the template (`given`) directed to the server's present address; users' own waits stay. */
   waitedFor(waits: readonly TcpAddress[], given: unknown): TcpAddress[] {
     const { host, port } = this.access();
     const isGiven = (wait: TcpAddress): boolean => [given ?? []].flat().some(other => deepEqual(other, wait));
@@ -98,7 +98,7 @@ export class ManagedServer implements PostgresServer {
 
   async start({ by, signal }: { readonly by: string; readonly signal: AbortSignal }): Promise<void> {
     const { supervisor, name } = this.#process();
-    // Also of one that is up, which may have ended just now: the start of what runs is none.
+    // Called even if the server is up, because it may have ended just now; starting a running process does nothing.
     await supervisor.start(name, 'request', by);
     await this.ready({ signal });
   }

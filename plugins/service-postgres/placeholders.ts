@@ -6,7 +6,7 @@ import type { ServiceTemplate } from '../services/contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** `template` is that of the service. */
+/** `block` and `template` are those of the service. */
 export function placeholdersOf(block: NamedBlock, template: ServiceTemplate | undefined, store: ConfigStore): Values {
   const server = (store.get('postgres') ?? {}) as Values;
   const { main, log, only } = databaseNames(block, template);
@@ -21,7 +21,7 @@ export function placeholdersOf(block: NamedBlock, template: ServiceTemplate | un
   };
 }
 
-/** Names in the block itself win over those of the template. */
+/** Names of the service's databases; names in the block take precedence over those of the template. */
 export function databasesOf(block: NamedBlock, template: ServiceTemplate): string[] {
   return (template.databases ?? [])
     .filter(({ engine }) => engine === 'postgres')
@@ -42,7 +42,7 @@ function databaseNames(block: NamedBlock, template: ServiceTemplate | undefined)
 
 type Database = NonNullable<ServiceTemplate['databases']>[number];
 
-/** Every instance except the first has its own databases. */
+/** The first instance has the template's name; every other instance has a name of its own, if the template says how. */
 function nameFor({ key }: NamedBlock, { instance }: ServiceTemplate, { name, instanceName }: Database) {
   const isFirst = instance === undefined || key === instance;
   return isFirst ? name : (instanceName?.replace('<slug>', () => key.toLowerCase().replaceAll(' ', '_')) ?? name);

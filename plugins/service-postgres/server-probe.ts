@@ -1,11 +1,11 @@
-// Checks whether the server accepts clients: during recovery it listens already but refuses them. Facts: PostgreSQL's
+// Checks whether the server accepts clients: during recovery it listens already but refuses them. Source: PostgreSQL's
 // manual, "Message Formats" (StartupMessage, ErrorResponse) and "Error Codes"; pg_isready does the same.
 import { connect } from 'node:net';
 import { clientHost } from '#kit/client-host';
 import { lacksDescriptors } from '#kit/descriptors';
 import type { HealthReport } from '../process/contract.ts';
 
-/** With `starting` the server answers that it does not accept clients yet; with `silent` it does not answer. */
+/** `starting`: the server does not accept clients yet. `silent`: it does not answer as PostgreSQL does. */
 type ServerAnswer = 'accepts' | 'starting' | 'silent';
 
 const PROTOCOL_3_0 = 196_608;
@@ -62,8 +62,8 @@ function startupMessage(user: string): Buffer {
 }
 
 /**
- * Format: one byte of type, a length that includes itself, then in an error fields of a letter and a zero-terminated
- * text.
+ * The answer in a message; undefined while it is incomplete. Format: one byte of type, a length that includes itself,
+ * then in an error fields of a letter and a zero-terminated text.
  */
 function answerIn(received: Buffer): ServerAnswer | undefined {
   if (received.length < 5) return undefined;

@@ -10,8 +10,8 @@ const PROGRAM_DIRECTORIES = [
 ];
 
 /**
- * The directory of `postgres` and `initdb`, of the version that created the data, otherwise the newest; undefined
- * without any.
+ * The directory of `postgres` and `initdb`: of the version that created the data, otherwise from PATH, otherwise the
+ * newest; undefined when there is none.
  */
 export async function findServerPrograms(dataDir: string, searchPath: string): Promise<string | undefined> {
   await requireAnswer([dataDir]);

@@ -17,14 +17,14 @@ export class ServiceDatabases {
     this.#server = server;
   }
 
-  /** The server may have other data now. */
+  /** Makes the next `create` check again, because the server may have other data now. */
   forget(): void {
     this.#created = '';
   }
 
   /**
-   * Waits so long for an answer of the server. A failure is only logged, because the service that needs its database
-   * reports more about it.
+   * Creates missing databases; waits up to `limitMs` for an answer of the server. A failure is only logged, because the
+   * service that needs its database reports more about it.
    */
   create(limitMs: number): Promise<void> {
     this.#creating = this.#creating
