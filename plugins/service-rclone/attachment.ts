@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ServiceTemplates } from '../services/contract.ts';
 import type { Attachment, AttachmentRequest } from '../wizard/contract.ts';
 
-/** The files come from the core service itself, or from a component that serves them for it. */
+/** The files come from the core service itself, or from a component that serves files for it. */
 export function attachMount(
   { core, provider, attachedTo }: AttachmentRequest,
   templates: ServiceTemplates,
@@ -27,6 +27,6 @@ export function attachMount(
       values[serves.file] = isChosen ? String(attachedTo(key)?.block.config_file ?? '') : '';
   }
   const own = core.serves?.switch;
-  // Excludes other mounts of the same files, so that these are mounted once.
+  // Excludes other mounts of the same files, so that these are mounted only once.
   return { values, ...(own === undefined ? {} : { excludes: other => other.block[own] === true }) };
 }

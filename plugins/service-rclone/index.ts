@@ -1,4 +1,5 @@
-// Mounts by rclone: writes the remote's section of its file, frees the mount point, and waits for what it mounts.
+// Mounts by rclone: writes the remote to its file, frees the mount point, and waits for the service whose files it
+// mounts.
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';

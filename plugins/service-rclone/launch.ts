@@ -1,4 +1,4 @@
-// What a mount needs before its launch: its remote in its file, a free place, its user, and its flags.
+// Prepares a mount before its launch: writes its remote, frees the mount point, and chooses its user and its flags.
 import { execFile } from 'node:child_process';
 import { type Host, Problem } from '#core';
 import { publicEnvironment } from '#kit/public-environment';
@@ -11,8 +11,8 @@ import { remoteOf } from './remote.ts';
 import type { RemoteControls } from './remote-controls.ts';
 
 /**
- * What rclone takes for the name of a remote of its file. Any other may be a whole remote, of which parts are commands,
- * and lead out of the directory of the mounts.
+ * What rclone accepts as the name of a remote in its file. Any other text could be an inline remote, whose options can
+ * be commands, and could lead out of the directory of the mounts.
  */
 const REMOTE_NAME = /^(?!\.{1,2}$)[\p{L}\p{N}_.+@](?:[\p{L}\p{N}_.+@ -]*[\p{L}\p{N}_.+@-])?$/u;
 const OBSCURE_LIMIT_MS = 10_000;
@@ -33,7 +33,7 @@ export async function configureMount(
   context: Parameters<ServiceConfigure['configure']>[0],
 ): Promise<void> {
   const { plan, block, owner, fill, makeDirectory } = context;
-  // A user's own command names its own remote.
+  // A user's own command names its own remote, so it is left alone.
   if (plan.argv[1] !== 'mount') return;
   logToOutput(plan.argv);
   const name = fill('{mount_name}');
@@ -75,7 +75,7 @@ export async function configureMount(
   const { source } = remote;
   if (source === undefined || remote.url === undefined) return;
   if (source.library === true) addFlags(plan.argv, LIBRARY_FLAGS);
-  // Whoever reaches the remote control of root's rclone has the rights of root.
+  // Not for an rclone that runs as root: any local client of its remote control would have the rights of root.
   if (source.control === true && obstacle === null)
     addFlags(plan.argv, await controls.flagsFor(block.processName, plan.argv));
   plan.waits.urls.push(
@@ -83,13 +83,13 @@ export async function configureMount(
   );
 }
 
-/** Its output is its log; in a file of its own nobody would find what it says. */
+/** Removes `--log-file`, because the host captures the output of rclone as its log. */
 function logToOutput(argv: string[]): void {
   const at = argv.findIndex(word => /^--log-file(=|$)/.test(word));
   if (at >= 0) argv.splice(at, argv[at] === '--log-file' ? 2 : 1);
 }
 
-/** Adds flags; one that the command has already is kept. */
+/** Adds flags that the command does not have yet. */
 function addFlags(argv: string[], flags: readonly string[]): void {
   for (const flag of flags) {
     const [name = ''] = flag.split('=');
@@ -97,9 +97,7 @@ function addFlags(argv: string[], flags: readonly string[]): void {
   }
 }
 
-/**
- * rclone stores passwords in an encoded form; the password is passed on standard input, which other users cannot see.
- */
+/** The password in rclone's encoded form. It is passed on standard input, which other users cannot see. */
 function obscure(password: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { timeout: OBSCURE_LIMIT_MS, cwd: '/', env: publicEnvironment(process.env) };
@@ -107,7 +105,7 @@ function obscure(password: string): Promise<string> {
       if (error === null) resolve(stdout.trim());
       else reject(new Problem(500, 'rclone could not store the password of its remote', { cause: error }));
     });
-    // A program that does not listen says by its end that it has failed.
+    // A program that ends without reading its input reports its failure by its exit code.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(password);
   });

@@ -1,4 +1,4 @@
-// Prepares the mount point: removes the mount that an earlier run has left there, and tells who could exchange it.
+// Prepares the mount point: removes the mount that an earlier run has left there, and finds out who could replace it.
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { listedPath, type Mount, readMounts } from '#kit/mountinfo';
@@ -7,7 +7,7 @@ import { unmount } from '#kit/unmount';
 
 const STICKY = 0o1000;
 
-/** Whatever else is mounted there stays: no run of ours has left it. */
+/** Unmounts a FUSE file system at `place`. Others stay, because rclone cannot have left them. */
 export async function freeMountPlace(place: string): Promise<void> {
   const directory = listedPath(place);
   const isLeft = ({ type }: Mount): boolean => type.startsWith('fuse');
@@ -15,11 +15,11 @@ export async function freeMountPlace(place: string): Promise<void> {
   if (isMounted) await unmount(directory, isLeft);
 }
 
-/** Why others could put something else in the place of what lies in the directory; null when they cannot. */
+/** Why other users could replace what lies in the directory; null when they cannot. */
 export async function distrustOfWay(directory: string): Promise<string | null> {
   for (let place = await realpath(directory); ; place = path.dirname(place)) {
     const { uid, mode } = await lstat(place);
-    // In a sticky directory, such as /tmp, others cannot rename what is not theirs.
+    // In a sticky directory, such as /tmp, users cannot rename what belongs to others.
     const reason = distrustOf({ uid, mode: (mode & STICKY) === 0 ? mode : 0 });
     if (reason !== null) return `${place} ${reason}`;
     if (place === path.dirname(place)) return null;

@@ -1,6 +1,5 @@
-// Who mounts: the services' user wherever it may, because rclone runs commands that its file names, and whatever its
-// remote control is told. Only where that user may not mount does rclone run as root, and then on nothing that others
-// can write or reach.
+// Decides which user mounts. rclone runs commands that its file or its remote control gives it, so it runs as the
+// services' user if that user may mount. Otherwise it runs as root, and uses only files that no other user can write.
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -14,10 +13,10 @@ const LIMIT_MS = 5_000;
 const SETUID = 0o4000;
 const FUSE_CONFIG = '/etc/fuse.conf';
 const OPENS_FUSE = 'exec 3<>/dev/fuse';
-/** In the cache of an rclone that ran as root there is a directory that only root may use. */
+/** Also checks the folders of the cache: an rclone that ran as root has left some that only root may use. */
 const MAY_WRITE = 'for place; do [ ! -e "$place" ] || [ -w "$place" ] || exit 1; done';
 
-/** Why the user may not mount for others by itself, to follow "because"; null when it may. */
+/** Why `user` cannot mount for other users without root, as the end of a sentence after "because"; null if it can. */
 export async function mountObstacle(
   user: FileOwner,
   searchPath: string,
@@ -41,8 +40,8 @@ export async function mountObstacle(
 }
 
 /**
- * Lets the command read a copy of its remote that only root can write, keep its cache beside that, and mount where
- * nobody can exchange the mount point. Throws a Problem that says what to do where that cannot be.
+ * Makes the command read a copy of its remote that only root can write, and keep its cache beside that copy. Throws a
+ * Problem 409 that says what to do when another user could replace the mount point.
  */
 export async function guardMount(
   { plan, block: { processName }, fill }: SetupContext,

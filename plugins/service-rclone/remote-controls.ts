@@ -1,4 +1,4 @@
-// The remote control of each rclone process: its flags, read from the command line or added to it. Source:
+// The remote control of each rclone process, by flags that are read from its command line or added to it. Source:
 // rclone.org/rc.
 import { readFile } from 'node:fs/promises';
 import type { Host } from '#core';
@@ -12,14 +12,17 @@ const LAST_PORT = 65_535;
 
 export class RemoteControls {
   readonly #host: Host;
-  /** Ports by process, so that two processes that start at once do not get the same one. */
+  /** Assigned ports by process, so that two processes that start at once do not get the same one. */
   readonly #ports = new Map<string, number>();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  /** Read from the process's own command line, because it may run since an earlier host or by a user's own command. */
+  /**
+   * Read from the running process's command line, because an earlier host or a user's own command may have started it.
+   * undefined when the remote control cannot be used.
+   */
   async of(processName: string): Promise<MountControl | undefined> {
     const pid = this.#host.find('process.supervisor')?.get(processName)?.pid;
     if (pid == null) return undefined;
@@ -32,7 +35,7 @@ export class RemoteControls {
 
   /**
    * Flags that switch the remote control on, without credentials, since it is reachable from this machine only. Empty
-   * when the command has it already.
+   * when the command has such flags already.
    */
   async flagsFor(processName: string, argv: readonly string[]): Promise<string[]> {
     const has = (name: string): boolean => flagOf(argv, name) !== undefined;
@@ -56,7 +59,7 @@ export class RemoteControls {
   }
 }
 
-/** undefined when it is off, reachable from other machines, or configured in a way that flags do not show. */
+/** undefined when the remote control is off, not on loopback, or needs more than a user name and a password. */
 export function remoteControlOf(argv: readonly string[]): MountControl | undefined {
   if (!['', 'true'].includes(flagOf(argv, '--rc') ?? 'false')) return undefined;
   const address = flagOf(argv, '--rc-addr') ?? DEFAULT_ADDRESS;

@@ -27,7 +27,7 @@ const PROVIDERS: Readonly<Record<string, (block: Block) => Remote>> = {
   torboxftp: block => ({ ...direct({ host: 'ftp.torbox.app' }, block.username, block.password), type: 'ftp' }),
 };
 
-/** Throws a Problem 400 that names the missing option. */
+/** The remote of a mount. Throws a Problem 400 that names the missing or wrong option. */
 export function remoteOf(mount: NamedBlock, store: ConfigStore, templates: ServiceTemplates | undefined): Remote {
   const { block, processName } = mount;
   const kind = String(block.key_type ?? '')
@@ -44,7 +44,7 @@ export function remoteOf(mount: NamedBlock, store: ConfigStore, templates: Servi
   return remote;
 }
 
-/** A switch of the mount wins over its kind, and both win over the core service to which it belongs. */
+/** A switch in the mount's block takes precedence over its kind, and both over the core service to which it belongs. */
 function sourceOf(
   { block, processName }: NamedBlock,
   kind: string,
@@ -66,7 +66,7 @@ function sourceOf(
   );
 }
 
-/** A service with instances serves a mount by the instance of the same name. */
+/** The remote of a service. Of a service with instances, the instance with the name of the mount serves it. */
 function served(
   { key, instance, serves, block: defaults }: ServiceTemplate,
   mount: NamedBlock,

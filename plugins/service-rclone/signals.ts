@@ -26,15 +26,15 @@ export function providerSignals(mountKey: string, templates: readonly ServiceTem
   }));
 }
 
-/** Where the service has a switch, only the switch decides. */
+/** Whether the mount shows files of the source. If the source has a switch, only the switch decides. */
 function isChosenBy({ config }: GraphEntry, { key, aliases = [], serves }: Source): boolean {
   if (serves.switch !== undefined) return config[serves.switch] === true;
   return serves.byKind === true && [key, ...aliases].includes(norm(config.key_type));
 }
 
 /**
- * Of several instances: the one that the mount names by file, otherwise those of the same core service, otherwise of
- * the same provider, otherwise all.
+ * The instances of the source that the mount needs: the one whose file the mount names, otherwise those of the same
+ * core service, otherwise of the same provider, otherwise all.
  */
 function providersOf(
   mount: GraphEntry,
