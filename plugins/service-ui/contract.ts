@@ -1,4 +1,4 @@
-// The web interfaces of services, and where they answer.
+// The web interfaces of services, and the reverse proxy that may serve them.
 
 export interface ServiceUi {
   /** Name in the routes `/ui/<name>/` and `/service/ui/<name>/`. */
@@ -7,7 +7,7 @@ export interface ServiceUi {
   /** Type that is reported to the frontend. */
   readonly kind: string;
   readonly configKey: string;
-  /** Whether it is this host's own API. */
+  /** Whether this is the host's own API. */
   readonly isHost: boolean;
   /** Host for clients on this machine; wildcard addresses become 127.0.0.1. */
   readonly host: string;
@@ -16,14 +16,14 @@ export interface ServiceUi {
   readonly entryPath: string;
   /** Folder below which the interface is served, for services that do not serve it at the root. */
   readonly pathPrefix: string | undefined;
-  /** Folders that the pages name without `pathPrefix`. */
+  /** Folders that pages refer to without `pathPrefix`, although they are served below it. */
   readonly foldersBelowPrefix: readonly string[];
-  /** false when it forbids being shown in a frame. */
+  /** false when the interface forbids being shown in a frame. */
   readonly frameable: boolean;
   readonly publicUrl: string | undefined;
   /** Internal service of the reverse proxy that serves the interface instead of a port. */
   readonly internalTarget: string | undefined;
-  /** Whether its pages request paths at the root; such requests, recognized by their referrer, are routed to it. */
+  /** Whether its pages request paths at the root; such requests are recognized by their Referer and routed to it. */
   readonly asksBelowRoot: boolean;
 }
 
@@ -41,11 +41,11 @@ export interface PublishedUis {
   readonly warnings: readonly string[];
 }
 
-/** The web interfaces of enabled services, for whoever serves or lists them. */
+/** The web interfaces of enabled services, for plugins that serve or list them. */
 export interface ServiceUis {
   /** Interfaces of enabled services, in the order of the configuration. */
   list(): readonly ServiceUi[];
-  /** Those that a reverse proxy may publish; `warnings` says which it may not, and what to do. */
+  /** The interfaces that a reverse proxy may publish; `warnings` says which it may not, and what to do. */
   published(): PublishedUis;
   /** Whether embedding is switched on. */
   enabled(): boolean;

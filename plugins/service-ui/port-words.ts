@@ -1,10 +1,11 @@
-// Tells of web interfaces whose block names a key for the port that it does not have, so that nobody could reach them.
+// Warns of blocks whose `ui.port_key` names a key that is missing or holds no port, so that their interface is left
+// out.
 import type { ConfigObject, ConfigStore, Host, NamedBlock } from '#core';
 import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';
 import type {} from '../services/contract.ts';
 
-/** In a save, in a check, and once in the log. */
+/** Reports them in a save, in a review, and once in the log. */
 export function tellPortWords(host: Host, store: ConfigStore): void {
   const found = (blocks: readonly NamedBlock[]): string[] =>
     blocks
@@ -28,7 +29,7 @@ export function tellPortWords(host: Host, store: ConfigStore): void {
   host.tap('config.changed', tell);
 }
 
-/** One sentence; undefined when the port is found. */
+/** The warning, as one sentence; undefined when the block has a port. */
 function strayPortKey({ path, block }: NamedBlock): string | undefined {
   if (block.enabled !== true || !isObject(block.ui) || typeof block.ui.port_key !== 'string') return undefined;
   const { port_key: key } = block.ui;

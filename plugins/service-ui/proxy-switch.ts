@@ -1,5 +1,5 @@
-// Switches embedding on and off: saves the setting, then starts or stops the reverse proxy, where one is installed, in
-// the background.
+// Switches embedding on and off: saves the setting, then starts or stops the reverse proxy in the background, if one is
+// installed.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigUpdateResult, Host, NamedBlock } from '#core';
 import { errorText } from '#kit/error-text';
@@ -7,7 +7,7 @@ import type {} from '../process/contract.ts';
 import type {} from '../setup/contract.ts';
 import type {} from './contract.ts';
 
-/** A start that fails within this time, for example for a missing program, is reported in the answer. */
+/** A start that fails within this time, for example because of a missing program, is reported in the answer. */
 const EARLY_FAILURE_MS = 500;
 
 export interface ProxyState {

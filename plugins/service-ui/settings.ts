@@ -1,4 +1,4 @@
-// Configuration of web interfaces: whether they are embedded, and where that of a service without a template is.
+// Configuration of web interfaces: whether they are embedded, and where a service without a template has its interface.
 import { z } from 'zod';
 
 export const embeddingSection = z.looseObject({

@@ -58,7 +58,7 @@ function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): Service
   };
 }
 
-/** A service without a template has an interface when its block says so; nothing is guessed. */
+/** The interface of a service without a template: only what its block says. */
 function ownUi({ ui }: NamedBlock['block']): ServiceTemplate['ui'] {
   if (ui === true) return {};
   if (!isObject(ui)) return undefined;
@@ -74,7 +74,9 @@ function hostOf(value: unknown): string | undefined {
   return HOST.test(host) ? host : undefined;
 }
 
-/** The key of a service without instances; otherwise the process name, extended by the key where it lacks that. */
+/**
+ * The config key for a service without instances; otherwise the process name, after the config key if it lacks that.
+ */
 function routeName({ configKey, path, processName }: NamedBlock, template: ServiceTemplate | undefined): string {
   if (template?.ui?.route !== undefined) return template.ui.route;
   if (!path.includes('instances')) return sanitize(configKey);
