@@ -1,5 +1,4 @@
-// Decypharr: writes debrid providers and media managers to its own file, and registers it as a download client of the
-// managers.
+// Decypharr: writes debrid providers and media managers to its own file, and registers it as their download client.
 import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';

@@ -1,9 +1,9 @@
 // The rows of Profilarr's database that stand for media managers. Only rows with the tag of managed ones are changed or
-// removed. A child opens the database as the user of the service, because SQLite follows what lies beside the file.
+// removed. A child process opens the database as the service's user, because SQLite follows links beside the file.
 import { changeDatabaseAs } from '#kit/sqlite-as-user';
 import type { SetupContext } from '../setup/contract.ts';
 
-/** In existing databases. */
+/** Marks managed rows; existing databases have this text. */
 const MANAGED_TAG = 'dumb:auto';
 const LINK_TAG = 'core_service:';
 const LIMIT_MS = 20_000;
@@ -23,7 +23,7 @@ export interface Place {
   readonly addressColumn: string;
 }
 
-/** Column and table names come from this product alone, everything else is a parameter. */
+/** Column and table names are constants of this plugin; everything else is a parameter. */
 const CHANGE = `(db, { table, addressColumn, wanted, names, managedTag, linkTag }) => {
   const tagsOf = row => { try { const tags = JSON.parse(row.tags); return Array.isArray(tags) ? tags : [] } catch { return [] } }
   const changes = []
@@ -50,8 +50,8 @@ const CHANGE = `(db, { table, addressColumn, wanted, names, managedTag, linkTag 
 }`;
 
 /**
- * Adds, corrects and removes managed rows; those in `names` stay although their key is not known at present. Gives a
- * text for each change. Throws an Error when the database cannot be changed.
+ * Adds, corrects and removes managed rows; those in `names` stay even if their API key is not known at present. Returns
+ * a text for each change. Throws an Error when the database cannot be changed.
  */
 export async function connect(
   { file, table, addressColumn }: Place,

@@ -1,4 +1,4 @@
-// Profilarr: starts whichever of its two layouts is installed, and keeps the media managers that want it in its
+// Profilarr: starts the installed one of its two layouts, and writes the media managers that ask for it to its
 // database.
 import path from 'node:path';
 import { z } from 'zod';
@@ -49,7 +49,7 @@ export default definePlugin({
         const { linksOf } = host.use('service.templates');
         const own = linksOf(target.block);
         const { config_dir: directory } = target.block;
-        // Without a core service its owner connects managers by hand.
+        // A Profilarr without a core service gets its managers by hand.
         if (own.length === 0 || typeof directory !== 'string') return;
         const isServed = ({ configKey, block }: NamedBlock): boolean =>
           facts.managers.includes(configKey) &&

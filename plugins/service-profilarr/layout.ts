@@ -8,7 +8,7 @@ export type Layout = 'v1' | 'v2';
 
 const V1_SOURCE = 'backend/app/main.py';
 const V2_PROGRAM = 'runtime/profilarr';
-/** Where systems keep the library of SQLite, which the program loads by its path. */
+/** Places of the SQLite library on common systems; the program loads it by its path. */
 const SQLITE_PLACES = [
   '/usr/lib/x86_64-linux-gnu/libsqlite3.so.0',
   '/usr/lib/aarch64-linux-gnu/libsqlite3.so.0',
@@ -16,7 +16,7 @@ const SQLITE_PLACES = [
   '/usr/lib/libsqlite3.so.0',
 ];
 
-/** `v1` also where nothing is installed. */
+/** The installed layout; `v1` when nothing is installed. */
 export async function layoutOf(directory: string): Promise<Layout> {
   const [source, program] = await Promise.all(
     [V1_SOURCE, V2_PROGRAM].map(file => fileVersion(path.join(directory, file))),
@@ -24,7 +24,7 @@ export async function layoutOf(directory: string): Promise<Layout> {
   return source === null && program !== null ? 'v2' : 'v1';
 }
 
-/** Lets the plan start the second layout; variables that the block sets itself stay. */
+/** Makes the plan start the second layout; variables that the user set in the block stay. */
 export async function useProgram(
   { plan, block }: ProgramContext,
   directory: string,

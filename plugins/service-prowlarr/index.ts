@@ -51,7 +51,7 @@ export default definePlugin({
           try {
             return block === undefined ? [] : [indexer.entry(block)];
           } catch {
-            // It was counted and told where it happened; the others are entered.
+            // The host has logged this fault of the contribution; the other indexers are added.
             return [];
           }
         });
@@ -67,7 +67,7 @@ export default definePlugin({
   },
 });
 
-/** Tagged with the names of the manager's core services, so that indexers can be assigned by tag. */
+/** The entry of a manager, tagged with its core services, so that indexers can be assigned by tag. */
 function application(
   { kind, name, address, apiKey, links, facts }: ArrInstance,
   prowlarr: ArrInstance,

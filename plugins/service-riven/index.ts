@@ -1,5 +1,5 @@
-// Riven: sets the variables that follow from its components, namely provider keys and the path of its mount, pushes
-// them into its settings, and tells its frontend where it is.
+// Riven: sets the variables that follow from its components (provider keys and the path of its mount), sends them to
+// its settings, and writes its address and key for its frontend.
 import path from 'node:path';
 import { definePlugin, type Host, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
@@ -21,7 +21,7 @@ export default definePlugin({
   after: ['setup'],
 
   setup(host) {
-    /** What each backend was last prepared with. */
+    /** The variables and the user with which each backend was last prepared, by process name. */
     const prepared = new Map<string, Prepared>();
 
     host.contribute('service.configure', KEY, {
@@ -69,7 +69,7 @@ interface Prepared {
   readonly owner: SetupContext['owner'];
 }
 
-/** Those that were started before the backend had its key. */
+/** The running frontends, which may have been started before the backend had its key. */
 function frontends(host: Host): NamedBlock[] {
   const supervisor = host.find('process.supervisor');
   const blocks = supervisor?.blocks() ?? [];

@@ -1,4 +1,4 @@
-// Where Riven's backend is reached, and with which key: for its own API, and for its frontend.
+// The address and the API key of Riven's backend, for calls to its API and for its frontend.
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { clientHost, urlHost } from '#kit/client-host';
@@ -8,7 +8,7 @@ import type { RivenServer } from './settings.ts';
 
 const FILE = 'server.json';
 
-/** undefined until the backend has made its key, at its first start. */
+/** undefined until the backend has created its key, at its first start. */
 export async function serverOf(host: Host, backend: NamedBlock): Promise<RivenServer | undefined> {
   const settings = await host
     .find('config.files')
@@ -23,7 +23,7 @@ export async function serverOf(host: Host, backend: NamedBlock): Promise<RivenSe
   return { address: `http://${urlHost(clientHost(address))}:${port}`, apiKey };
 }
 
-/** Writes the file that the frontend reads, in a directory of the block: for the backend, that of the configuration. */
+/** Writes the file that the frontend reads, as a file of `block` in `directory`. */
 export async function tellServer(
   host: Host,
   block: NamedBlock,

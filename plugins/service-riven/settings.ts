@@ -1,5 +1,5 @@
-// The settings of a running Riven, over its own API. It reads variables at its first start alone, so what they say is
-// pushed into its settings.
+// Changes the settings of a running Riven over its API: Riven reads environment variables at its first start only, so
+// later values of them are sent to its settings.
 import type { FetchAnswer, FetchOptions } from '#core';
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
@@ -8,10 +8,10 @@ type Values = Readonly<Record<string, unknown>>;
 
 const PREFIX = 'RIVEN_';
 const LIMIT_MS = 15_000;
-/** As the application reads variables. */
+/** Words that Riven reads as true or false in variables. */
 const TRUE = ['true', '1', 'yes', 'on'];
 const FALSE = ['false', '0', 'no', 'off'];
-/** What releases answer that do not know a form of the API. */
+/** Statuses that releases give which do not know a form of the API. */
 const UNKNOWN_FORM = [404, 405, 422];
 
 export interface RivenServer {
@@ -20,7 +20,7 @@ export interface RivenServer {
   readonly apiKey: string;
 }
 
-/** Gives the dotted names of the settings that were changed. Throws an Error when the application refuses. */
+/** Returns the dotted names of the settings that were changed. Throws an Error when Riven refuses. */
 export async function pushSettings(
   server: RivenServer,
   variables: Readonly<Record<string, string>>,
@@ -56,7 +56,7 @@ export async function pushSettings(
   return changes.map(({ place }) => place.join('.'));
 }
 
-/** The text of a variable as a value of the kind that is there; undefined when it is none. */
+/** The text of a variable as a value of the same type as `present`; undefined when it cannot be one. */
 function sameKind(present: unknown, text: string): unknown {
   const word = text.trim().toLowerCase();
   if (typeof present === 'boolean') return TRUE.includes(word) ? true : FALSE.includes(word) ? false : undefined;
@@ -65,8 +65,8 @@ function sameKind(present: unknown, text: string): unknown {
 }
 
 /**
- * The place of a value that a variable such as `UPDATERS_LIBRARY_PATH` names: underscores divide names and are parts of
- * them.
+ * The place of the value that a variable such as `UPDATERS_LIBRARY_PATH` names. Underscores both separate names and
+ * occur in them.
  */
 function placeOf(tree: Values, name: string): string[] | undefined {
   for (const [key, value] of Object.entries(tree)) {

@@ -1,4 +1,5 @@
-// The variables that follow from the components of a backend: the keys of its providers, and the place of its mount.
+// The variables that follow from the components of a Riven backend: the keys of its providers, and the path of its
+// mount.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
@@ -45,7 +46,7 @@ export function setVariables({ plan, backend, template, templates, blocks }: Bac
     for (const name of ownMount.variables) if (!Object.hasOwn(own, name)) plan.env[name] = ownMount.path;
   }
   if (mount !== undefined) for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
-  // A user who starts it wants it at once.
+  // A start by a user does not wait for the mount.
   const waits = mount !== undefined && !mountsItself && ['boot', 'config'].includes(plan.trigger);
   if (waits) plan.waits.mounts.push(mount);
 }

@@ -1,4 +1,5 @@
-// The hosts that the console may ask for a sign-on: those of portals that are set up. Hosts are added, never removed.
+// The hosts that Traefik's admin console may use for a sign-on: those of enabled portals. Hosts are added, never
+// removed.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
 import type { ServiceTemplate } from '../services/contract.ts';
@@ -14,7 +15,7 @@ const factsSchema = z.lazy(() =>
   }),
 );
 
-/** The variable as it should be; undefined when it is so. */
+/** The variable with its wanted value; undefined when it has that already. */
 export function endpointHosts(
   { block }: NamedBlock,
   { facts }: ServiceTemplate,

@@ -21,7 +21,7 @@ export default definePlugin({
   setup(host) {
     const store = host.use('config.store');
     const proxy = () => store.blocks().find(({ configKey }) => configKey === KEY);
-    /** As they count: what was started by hand is enabled. */
+    /** The blocks as the supervisor sees them: a service that was started by hand counts as enabled. */
     const blocks = () => host.find('process.supervisor')?.blocks();
     const configDir = (): string => {
       const directory = proxy()?.block.config_dir;
@@ -44,7 +44,7 @@ export default definePlugin({
       await writeRoutes(place(block), uis);
     };
     let last: Promise<unknown> = Promise.resolve();
-    /** One after the other, so that the newest routes are the last to be written. */
+    /** Writes the routes, one write after the other, so that the newest are written last. */
     const publish = (block: NamedBlock): Promise<void> => {
       const run = last.then(() => write(block));
       last = run.catch(() => undefined);
@@ -91,15 +91,15 @@ export default definePlugin({
       const status = host.find('process.supervisor')?.get(block.processName)?.status;
       if (status === 'running' || status === 'starting') await publish(block);
     };
-    // The proxy watches its file. A failure here does not undo the change of the configuration.
+    // The proxy watches its file, so it is not restarted. A failure here does not undo the change of the configuration.
     host.tap('config.changed', reroute);
     host.tap('auth.changed', reroute);
-    // A service that was started by hand gets a route from then on. A proxy that was adopted has routes of its last
+    // A service that is started by hand gets a route. A running proxy that was adopted has the routes of the earlier
     // host.
     host.tap('process.status', ({ configKey, status }) =>
       routed === blocks() && !(configKey === KEY && status === 'running') ? undefined : reroute(),
     );
-    // Whoever ends the host may remove its directories then.
+    // The last write must be over, because the directories may be removed once the host has ended.
     return async () => {
       await last;
     };

@@ -57,13 +57,13 @@ export async function writeStatic(place: ProxyPlace, adminUrl: string | null): P
   await place.files.write(place.block, place.configFile, text, { mode: 0o644, owner: place.owner });
 }
 
-/** It has words of its own for two levels, and takes ERROR for one that it does not know. */
+/** Traefik's word for a level: two differ, and for an unknown one Traefik would use ERROR. */
 function levelOf(level: unknown): string {
   const known = parseLevel(String(level ?? ''));
   return known === 'WARNING' ? 'WARN' : known === 'CRITICAL' ? 'FATAL' : known;
 }
 
-/** Routers, services and middlewares. Rules contain only a sanitized name and a checked host and port. */
+/** Routers, services and middlewares. They contain only sanitized names and checked hosts and ports. */
 function routes(uis: readonly ServiceUi[]): Values {
   const routers: Values = {};
   const services: Values = {};

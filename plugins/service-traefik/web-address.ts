@@ -1,4 +1,4 @@
-// Where the entry point for the web listens: at the address that people gave, with the port of the block.
+// Where the web entry point listens: at the host in its configured address, with the port of the block.
 import type { NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { isObject } from '#kit/plain-object';
@@ -7,13 +7,13 @@ import type { HealthReport } from '../process/contract.ts';
 export const ENTRY_POINTS = 'entrypoints';
 const DEFAULT_PORT = 18_080;
 const PROBE_LIMIT_MS = 1_500;
-/** `host:port/protocol`, of which each part may be missing; a number alone is a port. */
+/** `host:port/tcp`, of which each part may be missing; a number alone is a port. */
 const ADDRESS = /^(?!\d+$)(\[[\da-fA-F:.%]+\]|[^:/[\]]*)(?::\d*)?(\/tcp)?$/;
 const EVERYWHERE = new Set(['', '0.0.0.0', '[::]']);
 const LOOPBACK = '127.0.0.1';
 
 interface WebAddress {
-  /** As the address has it: empty for all addresses, IPv6 in brackets. */
+  /** The host as written in the address: empty for all addresses, IPv6 in brackets. */
   readonly host: string;
   readonly port: number;
   readonly address: string;
@@ -28,13 +28,13 @@ export function webAddress(block: NamedBlock['block'] = {}): WebAddress {
   return { host, port, address: `${host}:${port}${protocol}` };
 }
 
-/** For clients on this machine. */
+/** Base URL for clients on this machine. */
 export function webUrl(block: NamedBlock['block'] | undefined): string {
   const { host, port } = webAddress(block);
   return `http://${EVERYWHERE.has(host) ? LOOPBACK : host}:${port}`;
 }
 
-/** undefined where it listens on the address at which others are asked too. */
+/** undefined when it listens on loopback or on all addresses, where the usual probe reaches it. */
 export async function probeWeb({ block }: NamedBlock): Promise<HealthReport | undefined> {
   const { host: given, port } = webAddress(block);
   if (EVERYWHERE.has(given) || given === LOOPBACK) return undefined;

@@ -1,4 +1,4 @@
-// Zilean: hints at the services that can search it, and registers it as an indexer of torrents.
+// Zilean: reports which services can search with it, and registers it as an indexer of torrents.
 import { definePlugin } from '#core';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../service-arr/contract.ts';

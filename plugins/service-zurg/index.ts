@@ -1,5 +1,5 @@
-// zurg: a program that its owner has put beside the configuration wins over installed releases, and a login that was
-// taken out of the block goes from its file.
+// zurg: starts the user's own program beside the configuration, if there is one, instead of an installed release, and
+// clears the login in its file when the block has none.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
@@ -25,7 +25,7 @@ export default definePlugin({
       async choose({ plan, block, template }) {
         const { ownProgram } = factsSchema.parse(template.facts);
         const [program = '', ...rest] = plan.argv;
-        // A command that leads elsewhere is its owner's choice too.
+        // A command whose program lies elsewhere was chosen by the user and stays.
         const isInstalled = path.dirname(program) === path.normalize(String(block.block.config_dir));
         if (isInstalled && (await fileVersion(ownProgram)) !== null) plan.argv = [ownProgram, ...rest];
       },
