@@ -1,9 +1,9 @@
-// What a template says of a program that comes as packages of a Debian repository.
+// The facts in a template about a program that is published as packages in a Debian repository.
 import { z } from 'zod';
 
 const packageName = z.string().regex(/^[a-z0-9][a-z0-9+.-]+$/);
 
-/** `{os_id}` and `{codename}` stand for the system of the machine. */
+/** In addresses and `suite`, `{os_id}` and `{codename}` stand for those of the machine's operating system. */
 export const aptFacts = z.lazy(() =>
   z.strictObject({
     repository: z.string().describe('address of the repository, without a slash at its end'),

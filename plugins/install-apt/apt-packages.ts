@@ -1,4 +1,4 @@
-// Installs programs that come as packages of a Debian repository, into the machine itself.
+// Installs programs that are published as packages in a Debian repository, as packages of the machine itself.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ import {
 import { choosePackages, type PackageChoice } from './package-choice.ts';
 import { repositoryPackages } from './repository.ts';
 
-/** In the folder of the packages. */
+/** The file with the list of packages, in the folder where they are kept. */
 const LIST = 'packages.json';
 
 const broughtPackages = z.array(
@@ -115,7 +115,7 @@ async function chosen(
   return { repository, choice: choosePackages(entries, { names, pinned, installed: request.installedVersion, host }) };
 }
 
-/** undefined: the newest. */
+/** The version that the block selects; undefined for the newest. Throws a Problem 400 for other selections. */
 function pinnedVersion({ selector, block }: SourceRequest): string | undefined {
   if (selector.kind === 'latest') return undefined;
   if (selector.kind === 'pinned') return selector.version;

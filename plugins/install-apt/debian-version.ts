@@ -1,6 +1,6 @@
-// The order of versions of Debian packages, as Debian's policy says.
+// The order of versions of Debian packages, as Debian's policy (section 5.6.12) defines it.
 
-/** Negative where `a` is older than `b`, positive where it is newer. */
+/** Negative when `a` is older than `b`, positive when it is newer. */
 export function compareVersions(a: string, b: string): number {
   const [one, two] = [partsOf(a), partsOf(b)];
   return one.epoch - two.epoch || compareParts(one.upstream, two.upstream) || compareParts(one.revision, two.revision);
@@ -53,7 +53,7 @@ function rank(character: string | undefined): number {
   return /[A-Za-z]/.test(character) ? character.charCodeAt(0) : character.charCodeAt(0) + 256;
 }
 
-/** Of any length. */
+/** Compares numbers of any length. */
 function compareNumbers(a: string, b: string): number {
   const [one, two] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   if (one.length !== two.length) return one.length - two.length;

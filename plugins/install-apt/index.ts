@@ -1,4 +1,4 @@
-// Programs that come as packages of Debian repositories.
+// Programs that are published as packages in Debian repositories.
 import { definePlugin } from '#core';
 import { declareHostState } from '#kit/host-state';
 import { AptPackages } from './apt-packages.ts';

@@ -1,12 +1,12 @@
-// By which key each repository signs: the one that the template names, or the one of the first time. What is signed by
-// another later is refused until somebody has said that this is right.
+// The key by which each repository signs: the one that the template names, otherwise the one seen first. Lists that are
+// signed by another key are refused until a user has removed the repository from the file.
 import path from 'node:path';
 import { z } from 'zod';
 import { Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { GuardedDirectory } from '#kit/guarded-directory';
 
-/** In the configuration directory. */
+/** Name of the file in the configuration directory. */
 export const KEYS_FILE = 'apt_keys.json';
 const MODE = 0o600;
 const MAX_BYTES = 1024 * 1024;
@@ -23,8 +23,8 @@ export class KnownKeys {
   }
 
   /**
-   * `signers` are the fingerprints of all keys that have signed the lists of the repository, of which one suffices;
-   * `named` is what the template says. Throws a Problem 409 that names both keys.
+   * Checks that the known key is among `signers`, the fingerprints of all keys that have signed the repository's lists.
+   * `named` is the fingerprint in the template. Throws a Problem 409 that names the keys when it is not.
    */
   check(repository: string, signers: readonly string[], named: string | undefined): Promise<void> {
     const done = this.#turn.then(() => this.#check(repository, signers, named));
@@ -41,7 +41,7 @@ export class KnownKeys {
         `The lists of ${repository} are signed by the key ${now}, but its template names ${named}; nothing was installed, ask its publisher which is right, and correct "fingerprint" in the template`,
       );
     }
-    // People may mend the file while the host runs.
+    // Read each time, because users may edit the file while the host runs.
     const known = await this.#read();
     const before = Object.hasOwn(known, repository) ? known[repository] : undefined;
     if (before === undefined) {

@@ -1,4 +1,4 @@
-// The packages of the machine itself, changed by apt-get from files: its own lists and sources stay as they are.
+// Installs packages on the machine by apt-get, from files. The machine's package sources stay as they are.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,12 +9,12 @@ import { publicEnvironment } from '#kit/public-environment';
 import { redact } from '#kit/redact';
 
 const QUESTION_MS = 20_000;
-/** Including the wait for other programs that change packages. */
+/** How long a command may take, including the wait for other programs that change packages. */
 const LIMIT_MS = 30 * 60_000;
 const LOCK_S = 300;
 const TOLD_LINES = 5;
 const MAX_TOLD = 1_000;
-/** Its output goes to a file, so that a host that ends does not end it in the midst. */
+/** Output goes to a file, so that the command is not interrupted by a closed pipe when the host ends. */
 const INTO_FILE = 'exec "$@" >>"$LOG" 2>&1';
 const INSTALL = [
   'apt-get',
@@ -27,7 +27,7 @@ const INSTALL = [
   '-oDpkg::Options::=--force-confdef',
   '-oDpkg::Options::=--force-confold',
 ];
-/** No questions, and nothing is started: programs of packages belong to the host. */
+/** apt-get asks nothing and starts nothing: the host starts the programs of packages itself. */
 const QUIET = {
   DEBIAN_FRONTEND: 'noninteractive',
   LC_ALL: 'C',
@@ -70,8 +70,8 @@ export interface PackageFile {
 }
 
 /**
- * Downloads what packages need of the machine's own sources, so that their installation asks nobody. Throws a Problem
- * 409 with the end of what apt-get has said where they cannot be installed.
+ * Downloads the dependencies of packages from the machine's own sources, so that the installation needs no network.
+ * Throws a Problem 409 with the end of apt-get's output when the packages cannot be installed.
  */
 export async function downloadNeeded(packages: readonly PackageFile[], signal: AbortSignal): Promise<void> {
   await withTools(async ({ succeeds, output }) => {
@@ -79,7 +79,7 @@ export async function downloadNeeded(packages: readonly PackageFile[], signal: A
     const isDone = await succeeds(...download);
     signal.throwIfAborted();
     if (isDone) return;
-    // The lists of this machine may be old, or missing.
+    // The machine's package lists may be outdated or missing.
     await succeeds('apt-get', 'update');
     signal.throwIfAborted();
     if (!(await succeeds(...download))) throw refused(await output());
@@ -87,8 +87,8 @@ export async function downloadNeeded(packages: readonly PackageFile[], signal: A
 }
 
 /**
- * Installs packages from files. Once begun it is not cut off, because that would leave packages half installed. Throws
- * a Problem 409 with the end of what apt-get has said.
+ * Installs packages from files. The installation is never interrupted, which would leave packages half installed.
+ * Throws a Problem 409 with the end of apt-get's output.
  */
 export async function installPackages(packages: readonly PackageFile[]): Promise<void> {
   const names = packages.map(({ name }) => name);
@@ -100,9 +100,9 @@ export async function installPackages(packages: readonly PackageFile[]): Promise
 }
 
 interface Tools {
-  /** Runs one of them to its end, whatever becomes of the host. */
+  /** Runs a command to its end, even if the host ends meanwhile, and returns whether it succeeded. */
   succeeds(...argv: string[]): Promise<boolean>;
-  /** All that they have said. */
+  /** The output of all commands so far. */
   output(): Promise<string>;
 }
 
@@ -123,7 +123,7 @@ async function withTools(use: (tools: Tools) => Promise<void>): Promise<void> {
       () => false,
     );
   try {
-    // Mends what a power failure has left; where it fails, what comes next says why.
+    // Completes an installation that a power failure interrupted. If this fails, the next command says why.
     await succeeds('dpkg', '--configure', '-a');
     await use({ succeeds, output: () => readFile(file, 'utf8') });
   } finally {
@@ -131,7 +131,7 @@ async function withTools(use: (tools: Tools) => Promise<void>): Promise<void> {
   }
 }
 
-/** New packages let the machine start their programs when it boots; the host starts them itself. */
+/** Disables the systemd units of new packages, which would start programs at boot that the host starts itself. */
 async function keepStopped(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const files = ((await answerOf('dpkg-query', ['-L', ...names])) ?? '').split('\n');
@@ -148,7 +148,7 @@ function refused(output: string): Problem {
   );
 }
 
-/** undefined where there is no such program. */
+/** The output of a program; undefined when it is not installed. */
 async function answerOf(program: string, args: readonly string[]): Promise<string | undefined> {
   return runChild(program, args, QUESTION_MS).then(
     ({ output }) => output,

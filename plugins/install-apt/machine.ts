@@ -1,4 +1,4 @@
-// What the machine says of itself: its system, and the name that Debian has for its architecture.
+// The machine's operating system, and Debian's name for its architecture.
 import { readFile } from 'node:fs/promises';
 import { Problem } from '#core';
 import type { Architecture } from '../installs/contract.ts';
@@ -16,7 +16,7 @@ export function debianArchitecture(architecture: Architecture): string {
   return ARCHITECTURES[architecture];
 }
 
-/** Throws a Problem 400 where the system has no packages of Debian. */
+/** Id and code name of the operating system. Throws a Problem 400 when it names no release of Debian or Ubuntu. */
 export async function systemNames(): Promise<SystemNames> {
   const lines = (await readFile(RELEASE_FILE, 'utf8').catch(() => '')).split('\n');
   const told = (name: string) => {

@@ -1,19 +1,19 @@
-// Which packages of a repository make up a version of the program, with those that they need from there.
+// Chooses the packages of one version of a program, with the packages of the same repository that they depend on.
 import { Problem } from '#core';
 import { compareVersions } from './debian-version.ts';
 import type { PackageEntry } from './package-index.ts';
 
 export interface PackageChoice {
-  /** Of the first package. */
+  /** The version of the first package. */
   readonly version: string;
   readonly packages: readonly PackageEntry[];
-  /** How many versions lie between the given one and this; null where the repository does not have it. */
+  /** How many newer versions than the installed one there are; null when that is unknown or a version is pinned. */
   readonly releasesBehind: number | null;
 }
 
 export interface Choosing {
   readonly names: readonly string[];
-  /** undefined: the newest. */
+  /** The wanted version; undefined for the newest. */
   readonly pinned: string | undefined;
   readonly installed: string | null;
   /** The host of the repository, for messages. */
@@ -43,9 +43,9 @@ export function choosePackages(entries: readonly PackageEntry[], choosing: Choos
   };
 }
 
-/** What only the repository has; the rest is the machine's own. */
+/** Adds dependencies that the repository has; apt-get finds the others in the machine's own sources. */
 function addNeeded(chosen: Map<string, PackageEntry>, entries: readonly PackageEntry[]): void {
-  // The list grows while it is gone through.
+  // The map grows during the iteration, so that dependencies of dependencies are added, too.
   for (const { needs } of chosen.values())
     for (const alternatives of needs) {
       if (alternatives.some(name => chosen.has(name))) continue;
@@ -59,7 +59,7 @@ function sorted(entries: readonly PackageEntry[]): PackageEntry[] {
   return [...entries].sort((a, b) => compareVersions(b.version, a.version));
 }
 
-/** People leave off what Debian adds to a version. */
+/** Users may leave out the suffix that Debian adds to a version, such as `-1` or `+deb12`. */
 function isVersion(version: string, pinned: string): boolean {
   return version === pinned || ['+', '-'].some(sign => version.startsWith(`${pinned}${sign}`));
 }

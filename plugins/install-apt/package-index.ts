@@ -1,5 +1,4 @@
-// The list of the packages of a repository. It is read in a thread, and only what could be of harm nowhere is kept of
-// it.
+// Reads the list of the packages of a repository, in a thread. Only entries whose fields have a harmless form are kept.
 import { readText } from '#kit/text-thread';
 
 export interface PackageEntry {
@@ -9,7 +8,7 @@ export interface PackageEntry {
   readonly file: string;
   readonly sizeBytes: number;
   readonly sha256: string;
-  /** Each needs one of its alternatives. */
+  /** The dependencies, each as a list of alternatives of which one suffices. */
   readonly needs: readonly (readonly string[])[];
 }
 
@@ -24,9 +23,9 @@ export function readPackages(text: string): Promise<PackageEntry[]> {
 }
 
 /**
- * Entries that lack something, or have it in another form, are left out.
+ * The entries of the text. Entries with a missing or malformed field are left out.
  *
- * @public The thread for large texts calls it by its name.
+ * @public The thread for large texts calls this function by its name.
  */
 export function packageEntries(text: string): PackageEntry[] {
   return text.split('\n\n').flatMap(stanza => entryOf(fieldsOf(stanza)) ?? []);
@@ -61,7 +60,7 @@ function nameIn(text: string): string[] {
   return NAME.test(name) ? [name] : [];
 }
 
-/** Lines that continue another are not needed of any field. */
+/** The fields of an entry by name, without continuation lines, which no field here needs. */
 function fieldsOf(stanza: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const line of stanza.split('\n')) {

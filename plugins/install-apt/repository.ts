@@ -1,4 +1,4 @@
-// A Debian repository, of which nothing is believed that its key has not signed.
+// Reads the package list of a Debian repository. Nothing is used that is not signed by the repository's key.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -17,7 +17,7 @@ export interface RepositoryPlace {
   readonly component: string;
   /** Address of the key. */
   readonly key: string;
-  /** Of the key, in hexadecimal; undefined where nobody has said it. */
+  /** Fingerprint of the key, in hexadecimal; undefined when the template has none. */
   readonly fingerprint: string | undefined;
 }
 
@@ -27,8 +27,8 @@ const KEY_MAX_BYTES = 256 * 1024;
 const unzip = promisify(gunzip);
 
 /**
- * All packages of a repository for an architecture, as Debian calls it. Throws a Problem 502 or 504, or 409 for another
- * key.
+ * All packages of a repository for `architecture`, a Debian name. Throws a Problem: 400 when the repository has no
+ * packages for it, 409 when it is signed by another key, 502 or 504 when the server's answer cannot be used.
  */
 export async function repositoryPackages(
   request: SourceRequest,
@@ -63,7 +63,7 @@ interface SignedList {
   readonly sha256: string;
 }
 
-/** The first of the files of which the release has a SHA-256. */
+/** The first of `files` that the release lists with a SHA-256. */
 function listIn(release: string, files: readonly string[]): SignedList | undefined {
   const lines = release.split('\n');
   const start = lines.findIndex(line => line.trim() === 'SHA256:') + 1;
@@ -77,7 +77,7 @@ function listIn(release: string, files: readonly string[]): SignedList | undefin
   return files.map(file => known.get(file)).find(list => list !== undefined && list.sizeBytes <= LISTS_MAX_BYTES);
 }
 
-/** Old lists would bring old packages, with their known faults. */
+/** Throws a Problem 502 for expired lists, by which an attacker could offer old packages with known faults. */
 function checkAge(release: string, host: string): void {
   const until = /^Valid-Until: (.{1,60})$/m.exec(release)?.[1];
   if (until !== undefined && Date.parse(until) < Date.now())

@@ -1,5 +1,5 @@
-// Texts that carry their own signature: gpgv tells what was signed, with the rights of nobody, because it reads what
-// others wrote.
+// Texts with an inline signature: gpgv checks them and returns the signed part. It runs as the user nobody, because it
+// parses data from outside.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,9 +8,9 @@ import { runChild } from '#kit/fs-out-of-process';
 
 const LIMIT_MS = 20_000;
 const NOBODY = 65_534;
-/** Its last word is the fingerprint of the primary key. */
+/** The line for a valid signature; its last word is the fingerprint of the primary key. */
 const GOOD = /^\[GNUPG:\] VALIDSIG [^\n]* ([0-9A-F]{40,64})$/gm;
-/** A signature by a key that is not asked for does no harm beside a good one. */
+/** Lines for bad signatures. A signature by an unknown key is not one: it does no harm beside a good one. */
 const BAD = /^\[GNUPG:\] (?:BADSIG|EXPSIG|EXPKEYSIG|REVKEYSIG|FAILURE) /m;
 
 export interface SignedText {
@@ -20,14 +20,14 @@ export interface SignedText {
 }
 
 /**
- * What of the text is signed by the key. Throws a Problem 502 when it is not signed by it, and 400 when the machine has
- * no gpgv. `host` is where the text comes from.
+ * The part of the text that is signed by the key. Throws a Problem 502 when it is not signed by that key, and 400 when
+ * the machine has no gpgv. `host` is where the text comes from.
  */
 export async function signedText(text: string, key: Buffer, host: string): Promise<SignedText> {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-signed-'));
   try {
     const [keyFile, textFile] = [path.join(directory, 'key.gpg'), path.join(directory, 'text')];
-    // Whoever may read them cannot change them.
+    // Readable for the user nobody, but not writable.
     await chmod(directory, 0o755);
     await writeFile(keyFile, key, { mode: 0o644 });
     await writeFile(textFile, text, { mode: 0o644 });

@@ -1,4 +1,4 @@
-// The sum that a file of a release must have, as its publisher tells it.
+// The checksum that a file of a release must have, as its publisher gives it.
 import { Problem } from '#core';
 import { statusFault } from '#kit/server-fault';
 import type { Digest, SourceRequest } from '../installs/contract.ts';
@@ -9,7 +9,7 @@ const LIMIT_MS = 12_000;
 const LINE = /^([0-9a-f]{64}|[0-9a-f]{128})\s+\*?(?:\.\/)?(\S+)$/i;
 
 /**
- * From a file of the release with a line for each of its files. Throws a Problem 502 when it does not have the line.
+ * The checksum in `list`, a file of the release with a line for each file. Throws a Problem 502 when it has no line.
  */
 export async function listedDigest(
   { name }: Asset,
@@ -25,7 +25,7 @@ export async function listedDigest(
   throw new Problem(502, `${list} of ${new URL(url).host} tells no sum of ${name}; choose another release`);
 }
 
-/** As the API tells it, such as `sha256:...`; undefined where it tells none. */
+/** The checksum that the API gives, such as `sha256:...`; undefined when it gives none. */
 export function toldDigest({ digest }: Asset): Digest | undefined {
   const [, hex] = /^sha(?:256|512):([0-9a-f]{64}|[0-9a-f]{128})$/.exec(digest ?? '') ?? [];
   return hex === undefined ? undefined : digestOf(hex);

@@ -1,4 +1,4 @@
-// Which file of a release is the one for this machine.
+// Chooses the file of a release that is made for this machine.
 import { Problem } from '#core';
 import type { Architecture, SourceRequest } from '../installs/contract.ts';
 import type { GithubFacts } from './github-facts.ts';
@@ -9,8 +9,8 @@ const SAFE_NAME = /^\w[\w.+~()-]{0,199}$/;
 const MAX_SHOWN = 8;
 
 /**
- * The text with the tag, the version and the words for the architecture. Throws a Problem 400 where there is no such
- * word.
+ * The text with the tag, the version and the publisher's words for the architecture filled in. Throws a Problem 400
+ * when the publisher has no word for it.
  */
 export function filled(text: string, tag: string, { words }: GithubFacts, request: SourceRequest): string {
   const named = text.replace(NAME, (whole, name: string) => {
@@ -22,7 +22,7 @@ export function filled(text: string, tag: string, { words }: GithubFacts, reques
   return request.fill(named);
 }
 
-/** Throws a Problem: 400 where nothing is published for this machine, 502 where the release has no such file. */
+/** Throws a Problem: 400 when nothing is published for this machine, 502 when the release has no such file. */
 export function chosenAsset(
   { version, assets = [] }: PublishedRelease,
   patterns: readonly string[],
@@ -56,7 +56,7 @@ function wordFor(
   );
 }
 
-/** Publishers change the case of their names now and then. Each `*` stands for any characters. */
+/** Whether the name matches; `*` stands for any characters. Case is ignored, because publishers change it at times. */
 function fits(name: string, pattern: string): boolean {
   const [first = '', ...others] = pattern.toLowerCase().split('*');
   const text = name.toLowerCase();

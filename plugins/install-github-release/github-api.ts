@@ -1,5 +1,5 @@
-// Questions to the API of GitHub, which allows a number of them each hour. Once it refuses more, it is left in peace
-// until it allows them again.
+// Requests to the API of GitHub, which limits their number per hour. Once it refuses one, no more are sent until it
+// allows them again.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { type FetchAnswer, Problem } from '#core';
@@ -10,14 +10,14 @@ import type { Repository } from './github-facts.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 const LIMIT_MS = 12_000;
 const MS_PER_S = 1_000;
-/** GitHub counts by the hour: whoever asks for more peace than that is no reason to ask nobody until a restart. */
+/** The longest pause that a server may ask for. GitHub's limits are per hour, so a longer one would be wrong. */
 const MAX_PEACE_MS = 3_600_000;
 const WITH_TOKEN = 'a token in github_token of the section dumb allows more';
 
-/** An answer that told to come back later. */
+/** An answer that asked for a pause. */
 export interface Refusal {
   readonly answer: Pick<FetchAnswer, 'status' | 'headers'>;
-  /** In monotonic milliseconds: a clock that is set lengthens no refusal. */
+  /** End of the pause on the clock of `performance.now()`, which changes of the time of day do not affect. */
   readonly untilMs: number;
 }
 
@@ -25,9 +25,9 @@ export interface ApiOptions {
   readonly base: string;
   readonly repository: Repository;
   readonly token: string;
-  /** How long a question waits until questions are allowed again. */
+  /** How long a request may wait for the end of a pause; a longer pause fails it at once. */
   readonly maxWaitS: number;
-  /** The last one of each host and token, which all questions of the source share. */
+  /** The last refusal for each host and token, shared by all requests of the source. */
   readonly refusals: Map<string, Refusal>;
 }
 
@@ -56,7 +56,7 @@ export class GithubApi {
     return this.#options.token !== '';
   }
 
-  /** What a request to the API itself may carry, and nobody else must see. */
+  /** Headers for requests to the API only, because they hold the token. */
   get headers(): Record<string, string> {
     const { token } = this.#options;
     return {
@@ -66,7 +66,10 @@ export class GithubApi {
     };
   }
 
-  /** undefined for what is not there. `what` is as in `the latest release`. Throws a Problem. */
+  /**
+   * The answer for a path below the repository; undefined for status 404. `what` names the wanted thing in messages, as
+   * in `the latest release`. Throws a Problem.
+   */
   async find<Schema extends z.ZodType>(
     path: string,
     schema: Schema,
@@ -98,7 +101,7 @@ export class GithubApi {
     return this.#send(url);
   }
 
-  /** Waits for the end of a refusal. Throws a Problem 502 when that is too far away. */
+  /** Waits for the end of a pause. Throws a Problem when the pause is longer than `maxWaitS`. */
   async #pass(key: string, url: string): Promise<void> {
     const refusal = this.#options.refusals.get(key);
     const waitMs = (refusal?.untilMs ?? 0) - performance.now();
@@ -121,7 +124,7 @@ export class GithubApi {
   }
 }
 
-/** For how long it answers nothing; undefined for an answer that has another reason. */
+/** The pause that an answer asks for, in milliseconds; undefined when it asks for none. */
 function askedPeaceMs({ status, headers }: Refusal['answer']): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = String(headers['retry-after'] ?? '');
@@ -132,7 +135,7 @@ function askedPeaceMs({ status, headers }: Refusal['answer']): number | undefine
   return Math.min(Number(reset) * MS_PER_S - Date.now(), MAX_PEACE_MS);
 }
 
-/** A pause that was told in seconds counts from when it was told. */
+/** The answer with its `Retry-After`, which counts from the time of the answer, reduced to the rest of the pause. */
 function asOfNow(answer: Refusal['answer'], waitMs: number): Refusal['answer'] {
   const after = String(answer.headers['retry-after'] ?? '');
   const peaceMs = Number(after) * MS_PER_S;
@@ -141,7 +144,7 @@ function asOfNow(answer: Refusal['answer'], waitMs: number): Refusal['answer'] {
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(leftS) } };
 }
 
-/** undefined for what is no JSON. */
+/** undefined when the answer is no JSON. */
 function jsonOf(answer: FetchAnswer): unknown {
   try {
     return answer.json();

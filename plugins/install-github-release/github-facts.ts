@@ -1,4 +1,4 @@
-// What a template says of a program that is published as releases of a repository.
+// The facts in a template about a program that is published as releases of a repository.
 import { z } from 'zod';
 import { Problem } from '#core';
 import type { SourceRequest } from '../installs/contract.ts';
@@ -6,7 +6,7 @@ import type { SourceRequest } from '../installs/contract.ts';
 const API = 'https://api.github.com';
 const NAME = /^\w[\w.-]{0,99}$/;
 
-/** Names of files hold `{tag}`, `{version}`, which is without the `v`, the names of `words`, and `*`. */
+/** Names of files may hold `{tag}`, `{version}` (the tag without `v`), the names of `words` in braces, and `*`. */
 export const githubFacts = z.lazy(() =>
   z.strictObject({
     owner: z.string().describe('replaced by `repo_owner` of the block'),
@@ -41,7 +41,7 @@ export interface Repository {
   readonly name: string;
 }
 
-/** Throws a Problem 400 for names that no repository has. */
+/** The repository that block and facts name. Throws a Problem 400 for a name that no repository can have. */
 export function repositoryOf(
   { owner, repository, privateRepository }: GithubFacts,
   request: SourceRequest,

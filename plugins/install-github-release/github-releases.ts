@@ -1,4 +1,4 @@
-// Installs programs from releases, branches and commits of repositories at GitHub.
+// Installs programs from releases, branches and commits of repositories on GitHub.
 import path from 'node:path';
 import { type Host, Problem } from '#core';
 import { clockTime } from '#kit/clock-time';
@@ -45,7 +45,7 @@ export class GithubReleases implements InstallSource {
   async fetch(request: FetchRequest): Promise<FetchedRelease> {
     const facts = githubFacts.parse(request.facts);
     request.report({ text: 'asks GitHub', percent: null });
-    // How far behind the present release is, nobody asks here, and no limit of GitHub is to be waited for to know it.
+    // `null` saves the request for how far behind the installed release is, which is not needed here.
     const options = { ...this.#settings(), installedVersion: null };
     const { api, release } = await this.#find(request, facts, options, untilMs =>
       request.report({ text: `waits until ${clockTime(untilMs).slice(11)} for GitHub`, percent: null }),
@@ -115,7 +115,7 @@ export class GithubReleases implements InstallSource {
     for (const { to } of paths) if (to !== '') await checkProgram(path.join(request.into, to), request.architecture);
   }
 
-  /** undefined where the program has no file of sums. */
+  /** undefined when the facts name no file of checksums. */
   async #listedDigest(
     request: FetchRequest,
     facts: GithubFacts,
@@ -154,7 +154,7 @@ export class GithubReleases implements InstallSource {
   }
 }
 
-/** By the API where that is asked with a token, which private repositories need; else where everybody gets it. */
+/** The address in the API if there is a token, which private repositories need; otherwise the public one. */
 function addressOf({ id, url }: Asset, api: GithubApi): { url: string; headers: Record<string, string> } {
   if (!api.hasToken) return { url: toldUrl(url, api.url('')).href, headers: {} };
   const headers = { ...api.headers, accept: 'application/octet-stream' };

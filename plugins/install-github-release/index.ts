@@ -1,4 +1,4 @@
-// Programs that are published as releases of repositories at GitHub.
+// Programs that are published as releases of repositories on GitHub.
 import { definePlugin } from '#core';
 import type {} from '../archives/contract.ts';
 import type {} from '../installs/contract.ts';

@@ -1,4 +1,4 @@
-// Looks whether a program is one for this machine, and puts one that comes without an archive in its place.
+// Checks that a program is made for this machine, and installs a program that is published without an archive.
 import path from 'node:path';
 import { Problem } from '#core';
 import { runInDirectories } from '#kit/directory-command';
@@ -9,10 +9,10 @@ const HEADER_BYTES = 20;
 const MACHINE_PLACE = 18;
 const ELF = Buffer.from('\x7fELF', 'latin1');
 const SCRIPT = Buffer.from('#!');
-/** What an ELF header calls them. */
+/** The codes of the architectures in an ELF header. */
 const MACHINES: Readonly<Record<Architecture, number>> = { amd64: 62, arm64: 183, arm: 40 };
 
-/** `file` becomes `into`'s file `name`, which anybody may run. Throws a Problem 502 for what is no program. */
+/** Copies `file` to `name` in `into`, executable for all users. Throws a Problem 502 for a file that is no program. */
 export async function placeProgram(
   file: string,
   name: string,

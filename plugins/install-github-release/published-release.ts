@@ -1,4 +1,4 @@
-// One release of a repository, a branch or a commit, found by what a block selects.
+// Finds the release, branch or commit of a repository that a block selects.
 import { z } from 'zod';
 import { Problem } from '#core';
 import type { InstallSelector } from '../installs/contract.ts';
@@ -7,9 +7,9 @@ import type { GithubApi } from './github-api.ts';
 export interface Asset {
   readonly id: number;
   readonly name: string;
-  /** As its publisher's server tells it, so it may be anything. */
+  /** Address as the server gives it; not checked yet. */
   readonly url: string;
-  /** Of the content, such as `sha256:...`; null where none is told. */
+  /** Checksum of the content, such as `sha256:...`; null when the server gives none. */
   readonly digest: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface PublishedRelease {
   readonly assets: readonly Asset[] | undefined;
 }
 
-/** A tag or a branch, as it is shown and compared. */
+/** The form of a tag or branch. */
 const REFERENCE = /^\w[\w.+~:/@-]{0,199}$/;
 const COMMIT = /^[0-9a-f]{7,40}$/i;
 const SHORT_COMMIT = 12;
@@ -53,7 +53,7 @@ const release = z.lazy(() =>
       .default([]),
   }),
 );
-/** One in a form that nobody knows, such as the tag of another part of the project, keeps none of the others away. */
+/** A release of an unknown form, such as a tag of another part of the project, is left out of the list. */
 const releases = z.lazy(() =>
   z
     .array(release.nullable().catch(null))
@@ -68,8 +68,8 @@ const reference = z.object({ ref: z.string() });
 type Release = z.output<typeof release>;
 
 /**
- * How far behind `installedVersion` is may cost a further question; null spares it. Throws a Problem: 400 when nothing
- * fits what is selected, 502 or 504 when nothing is told.
+ * The selected release. Finding out how far behind `installedVersion` is may cost another request; null saves it.
+ * Throws a Problem: 400 when nothing fits the selection, 502 or 504 when the server's answer cannot be used.
  */
 export async function publishedRelease(
   api: GithubApi,
@@ -115,7 +115,7 @@ class RepositoryReleases {
     return told(found, await this.#stableBehind(installedVersion));
   }
 
-  /** null also where the list cannot be had: the release is known without it. */
+  /** How many stable releases are newer; null when that is unknown, even after a failed request for the list. */
   async #stableBehind(installedVersion: string): Promise<number | null> {
     try {
       const stable = (await this.#list()).filter(one => !one.prerelease);
@@ -126,7 +126,7 @@ class RepositoryReleases {
     }
   }
 
-  /** A prerelease is left behind by the release that it has become. */
+  /** The newest release of a kind. `prerelease` includes stable releases, because a newer one replaces a prerelease. */
   async newest(kind: 'prerelease' | 'nightly', installedVersion: string | null): Promise<PublishedRelease> {
     const all = await this.#list();
     const fitting = all.filter(one => isNightly(one) === (kind === 'nightly'));
@@ -136,7 +136,7 @@ class RepositoryReleases {
     throw new Problem(400, `${this.#name} has published no ${kind}; ${remedy}`);
   }
 
-  /** With and without a leading `v`, because people write both. `option` is where the tag is configured. */
+  /** The release with a tag, with or without a leading `v`. `option` is where the tag is configured, for messages. */
   async tagged(tag: string, option: string): Promise<PublishedRelease> {
     if (!REFERENCE.test(tag))
       throw new Problem(400, `${JSON.stringify(tag)} is the tag of no release; correct ${option}`);
@@ -169,7 +169,7 @@ class RepositoryReleases {
     return ofCommit(found.sha, 'commit');
   }
 
-  /** Published ones, the newest first. */
+  /** The published releases, the newest first. */
   async #list(): Promise<Release[]> {
     const path = `/releases?per_page=${LISTED}`;
     const found = await this.#api.find(path, releases, `the releases of ${this.#name}`);
@@ -193,13 +193,13 @@ function told({ tag_name: tag, html_url: notesUrl, assets }: Release, releasesBe
   return { version: tag, reference: tag, notesUrl, releasesBehind, assets: files };
 }
 
-/** `name` is that of a branch, or `commit`. */
+/** `name` is the name of the branch, or the word `commit`. */
 function ofCommit(sha: string, name: string): PublishedRelease {
   const version = `${name}-${sha.slice(0, SHORT_COMMIT)}`;
   return { version, reference: sha, notesUrl: null, releasesBehind: null, assets: undefined };
 }
 
-/** How many are newer than the installed one; null when that is not among them. */
+/** How many releases are newer than the installed one; null when that is not in the list. */
 function behind(newestFirst: readonly Release[], installedVersion: string | null): number | null {
   if (installedVersion === null) return null;
   const place = newestFirst.findIndex(one => isSame(one, installedVersion));

@@ -1,4 +1,4 @@
-// What the configuration says of GitHub: in whose name it is asked, and how long its limits are waited for.
+// The settings for GitHub: the token for requests, and how long to wait when its limits are reached.
 import { z } from 'zod';
 
 export const githubSection = z.object({
@@ -17,12 +17,12 @@ export const githubSection = z.object({
 });
 
 export interface GithubSettings {
-  /** Empty: nobody's. */
+  /** '' for requests without a token. */
   readonly token: string;
   readonly maxWaitS: number;
 }
 
-/** From the section `dumb`. */
+/** Reads the settings from the section `dumb`. */
 export function settingsIn(section: unknown): GithubSettings {
   const { github_token, github_rate_limit_max_wait_seconds } = githubSection.parse(section);
   return { token: github_token.trim(), maxWaitS: github_rate_limit_max_wait_seconds };

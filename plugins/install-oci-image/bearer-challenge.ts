@@ -1,4 +1,4 @@
-// What a registry asks for before it answers: where a token can be had, and for what.
+// Reads the challenge of a registry, which says where a token can be requested.
 
 export interface BearerChallenge {
   readonly realm: string;
@@ -8,7 +8,7 @@ export interface BearerChallenge {
 const SCHEME = /^bearer +/i;
 const PARAMETER = /(?<![a-z_])([a-z_]+)="([^"\\]*)"/gi;
 
-/** Reads `WWW-Authenticate`; undefined where it names no realm of the scheme Bearer. */
+/** Reads `WWW-Authenticate`; undefined when it has no Bearer challenge with a realm. */
 export function bearerChallenge(header: string | string[] | undefined): BearerChallenge | undefined {
   const text = [header].flat().find(line => line !== undefined && SCHEME.test(line));
   if (text === undefined) return undefined;

@@ -1,4 +1,4 @@
-// What a template says of a program that is published as a container image.
+// The facts in a template about a program that is published as a container image.
 import { z } from 'zod';
 
 export const imageFacts = z.lazy(() =>

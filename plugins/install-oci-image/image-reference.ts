@@ -1,4 +1,4 @@
-// Which image of a repository is meant, by the tag or digest that a block selects.
+// The tags or the digest by which a registry is asked for the image that a block selects.
 import { Problem } from '#core';
 
 const TAG = /^\w[\w.-]{0,127}$/;
@@ -6,8 +6,8 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const NUMBER = /^\d+(\.\d+)+/;
 
 /**
- * The names under which a registry may have what is selected, in the order in which they are tried: versions are
- * published with and without a `v`. Throws a Problem 400 for what can be neither a tag nor a digest.
+ * The references to try for a selection, in order: versions are published with and without a `v`. Throws a Problem 400
+ * for a text that can be neither a tag nor a digest.
  */
 export function referencesOf(selected: string): readonly [string, ...string[]] {
   if (DIGEST.test(selected)) return [selected];

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Problem } from '#core';
 import type { Architecture } from '../installs/contract.ts';
 
-/** What may be asked for; the forms of Docker and of OCI differ in nothing but these names. */
+/** The accepted types; the documents of Docker and of OCI differ only in these names. */
 export const MANIFEST_TYPES = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -34,7 +34,7 @@ const config = z.lazy(() =>
 export type ImageDescriptor = z.output<typeof descriptor>;
 export type ImageManifest = z.output<typeof manifest>;
 
-/** Kinds of processors that run the images of an architecture, the best first. An image may name none. */
+/** Processor variants that each architecture runs, the best first. An image may name none. */
 const VARIANTS: Readonly<Record<Architecture, readonly string[]>> = { amd64: [], arm64: ['v8'], arm: ['v7', 'v6'] };
 
 export function digestOf(text: string): string {
@@ -42,8 +42,8 @@ export function digestOf(text: string): string {
 }
 
 /**
- * The digest of the image for this architecture where the document is an index; undefined where it is a manifest
- * itself. Throws a Problem 400 that names what there is when nothing fits.
+ * The digest of the image for this architecture if the document is an index; undefined if it is something else, such as
+ * a manifest. Throws a Problem 400 that names the offered architectures when none fits.
  */
 export function imageFor(document: unknown, architecture: Architecture, name: string): string | undefined {
   const read = index.safeParse(document);
@@ -61,7 +61,7 @@ export function imageFor(document: unknown, architecture: Architecture, name: st
   );
 }
 
-/** Throws a Problem 502 for what is no manifest of an image. */
+/** Throws a Problem 502 when the document is no manifest of an image. */
 export function imageManifest(document: unknown, name: string): ImageManifest {
   const read = manifest.safeParse(document);
   if (read.success) return read.data;

@@ -1,4 +1,4 @@
-// Installs programs from container images: of all layers only the paths that the template wants are kept.
+// Installs programs from container images. Only the paths that the template names are unpacked from the layers.
 import { type Host, Problem } from '#core';
 import type {
   AvailableRelease,
@@ -11,7 +11,7 @@ import { imageFacts } from './image-facts.ts';
 import type { ImageDescriptor } from './manifest.ts';
 import { type PublishedImage, publishedImage } from './published-image.ts';
 
-/** Encrypted ones, and those that lie elsewhere than in the registry, have other names. */
+/** The types of usable layers. Encrypted layers, and those that are not stored in the registry, have other types. */
 const LAYER_TYPE =
   /^application\/vnd\.(oci\.image\.layer\.v1\.tar|docker\.image\.rootfs\.diff\.tar)([+.](gzip|zstd))?$/;
 
@@ -51,7 +51,7 @@ export class OciImages implements InstallSource {
   }
 }
 
-/** The files of the layers, lowest first. What is the same in two layers is fetched once. */
+/** The downloaded files of the layers, lowest first. A layer that occurs twice is downloaded once. */
 async function downloadLayers(request: FetchRequest, { registry, manifest }: PublishedImage): Promise<string[]> {
   const layers = new Map(manifest.layers.map(layer => [layer.digest, layer]));
   for (const layer of layers.values()) checkLayer(layer);

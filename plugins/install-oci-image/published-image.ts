@@ -1,4 +1,4 @@
-// One image as its registry has it, found by what a block selects.
+// Finds the image that a block selects in its registry.
 import { Problem } from '#core';
 import type { InstallSelector, SourceRequest } from '../installs/contract.ts';
 import { imageFacts } from './image-facts.ts';
@@ -9,9 +9,9 @@ import { Registry, type RegistryDocument } from './registry.ts';
 export interface PublishedImage {
   readonly registry: Registry;
   readonly manifest: ImageManifest;
-  /** Of the manifest, for this architecture. */
+  /** Digest of the manifest for this architecture. */
   readonly digest: string;
-  /** The tag or digest by which it was asked for. */
+  /** The tag or digest by which the image was found. */
   readonly reference: string;
   readonly version: string;
 }
@@ -19,7 +19,7 @@ export interface PublishedImage {
 const NUMBER = /^v?\d[\w.+-]{0,99}$/;
 const SHOWN_DIGITS = 12;
 
-/** Throws a Problem: 400 when nothing fits what is selected, 502 or 504 when the registry does not tell. */
+/** Throws a Problem: 400 when nothing fits the selection, 502 or 504 when the registry's answer cannot be used. */
 export async function publishedImage(request: SourceRequest): Promise<PublishedImage> {
   const { registry: host, image, reference: newest } = imageFacts.parse(request.facts);
   const registry = new Registry(request, `https://${host}`, image);
@@ -65,8 +65,9 @@ async function firstOf(
 }
 
 /**
- * Tags of a number are never moved, unlike `latest`, which is told by what the image says of itself or else by its
- * digest. An image with the label of a name has its version from the system that it was made from.
+ * The version of an image. A tag that is a number never moves, so it is the version. For other tags, such as `latest`,
+ * it is the version label, otherwise the digest. In an image with the label `ref.name` the version label is that of its
+ * base image, so it is not used.
  */
 function versionOf(reference: string, digest: string, labels: Readonly<Record<string, string>>): string {
   if (NUMBER.test(reference) && !isDigest(reference)) return reference;

@@ -1,4 +1,4 @@
-// One repository of a container registry, asked as the distribution specification says, without an account.
+// Reads one repository of a container registry without an account, as the OCI distribution specification describes.
 import { z } from 'zod';
 import { type FetchAnswer, Problem } from '#core';
 import { statusFault } from '#kit/server-fault';
@@ -10,9 +10,9 @@ import { digestOf, type ImageDescriptor, MANIFEST_TYPES } from './manifest.ts';
 
 const DOCUMENT_MAX_BYTES = 4 * 1024 * 1024;
 const TOKEN_MAX_BYTES = 64 * 1024;
-/** Registries let tokens end after a minute at the earliest. */
+/** Shorter than the life of any token, which is at least a minute. */
 const TOKEN_AGE_MS = 50_000;
-/** Anything else could not stand in a header. */
+/** A token must be allowed as the value of a header. */
 const tokenText = z.string().regex(/^[\x21-\x7e]{1,20000}$/);
 const tokenAnswer = z.union([
   z.object({ token: tokenText }).transform(({ token }) => token),
@@ -33,7 +33,7 @@ export class Registry {
   readonly #request: Pick<SourceRequest, 'fetch' | 'signal'>;
   readonly #base: URL;
   readonly #image: string;
-  /** How tokens are given; null where none is wanted, undefined while that is unknown. */
+  /** Where tokens are requested; null when the registry wants none, undefined while that is unknown. */
   #challenge: BearerChallenge | null | undefined;
   #token: Token | undefined;
 
@@ -45,8 +45,8 @@ export class Registry {
   }
 
   /**
-   * A manifest or an index by its tag or digest; undefined where the registry has none. Throws a Problem 502 when its
-   * text does not have the digest that it should have.
+   * A manifest or an index by its tag or digest; undefined when the registry has none. Throws a Problem 502 when the
+   * document does not have the expected digest.
    */
   async document(reference: string): Promise<RegistryDocument | undefined> {
     const url = new URL(`manifests/${reference}`, this.#base);
@@ -56,7 +56,7 @@ export class Registry {
     return this.#checked(answer, url, told);
   }
 
-  /** The configuration of an image. Throws a Problem 502, also when it is not what the manifest says. */
+  /** The configuration of an image. Throws a Problem 502, also when it does not have the digest in the manifest. */
   async config({ digest, size }: ImageDescriptor): Promise<unknown> {
     if (size > DOCUMENT_MAX_BYTES)
       throw new Problem(502, `The configuration of ${this.#image} is too large to be one; choose another version`);
@@ -68,7 +68,7 @@ export class Registry {
     return new URL(`blobs/${digest}`, this.#base);
   }
 
-  /** What a request for a blob needs to be let through, which may be somewhere else afterwards. */
+  /** The headers for a request to the registry. A blob may be redirected elsewhere, where they must not be sent. */
   async headers(): Promise<Record<string, string>> {
     if (this.#challenge === undefined) this.#learn(await this.#send(new URL('/v2/', this.#base), {}));
     if (this.#challenge === null || this.#challenge === undefined) return {};
@@ -79,7 +79,7 @@ export class Registry {
 
   async #ask(url: URL, headers: Record<string, string> = {}): Promise<FetchAnswer> {
     let answer = await this.#send(url, { ...headers, ...(await this.headers()) });
-    // Some registries let everybody ask whether they are there, and want a token for what they have.
+    // Some registries answer `/v2/` without a token, but want one for their content.
     if (answer.status === 401 && this.#challenge === null) {
       this.#learn(answer);
       answer = await this.#send(url, { ...headers, ...(await this.headers()) });
@@ -121,7 +121,7 @@ export class Registry {
   }
 }
 
-/** undefined for what is no JSON. */
+/** undefined when the answer is no JSON. */
 function jsonOf(answer: FetchAnswer): unknown {
   try {
     return answer.json();

@@ -1,4 +1,4 @@
-// Programs that the machine itself has to have.
+// Programs that must be installed on the machine by its administrator.
 import { definePlugin } from '#core';
 import { systemBinaries } from './system-binaries.ts';
 

@@ -1,11 +1,11 @@
-// Programs that the machine itself has to have: they are looked for, and who lacks one is told how to get it.
+// Finds programs that must be installed on the machine already, and says how to get one that is missing.
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
 import type { InstallSource, SourceRequest } from '../installs/contract.ts';
 import { type SystemFacts, systemFacts } from './system-facts.ts';
 
-/** The program is not run to tell its own. */
+/** Reported as the version, because the program is not run to ask for it. */
 const UNKNOWN_VERSION = 'present';
 
 export const systemBinaries: InstallSource = {
@@ -19,11 +19,11 @@ export const systemBinaries: InstallSource = {
     return { version: await presentVersion(request) };
   },
 
-  // It is there already.
+  // The program is on the machine already.
   place: async () => undefined,
 };
 
-/** Throws a Problem 400 that says how to get the program. */
+/** Throws a Problem 400 that says how to get the program when it is missing. */
 async function presentVersion({ facts: given, installedVersion, fill }: SourceRequest): Promise<string> {
   const facts = systemFacts.parse(given);
   const program = fill(facts.program);
@@ -39,7 +39,7 @@ async function directoriesOf(patterns: readonly string[]): Promise<string[]> {
   return found.flat();
 }
 
-/** Directories below `directory`, by the parts of a pattern. */
+/** The directories below `directory` that match the parts of a pattern. */
 async function matches(directory: string, [part, ...others]: readonly string[]): Promise<string[]> {
   if (part === undefined) return [directory];
   const names = part === '*' ? await readdir(directory).catch(() => []) : [part];

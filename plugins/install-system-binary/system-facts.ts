@@ -1,4 +1,4 @@
-// What a template says of a program that the machine itself has to have.
+// The facts in a template about a program that must be installed on the machine.
 import { z } from 'zod';
 
 export const systemFacts = z.lazy(() =>

@@ -1,4 +1,4 @@
-// Addresses of feeds and archives, as the facts give them for this architecture and version.
+// Fills in the addresses of feeds and archives for this architecture and version.
 import { Problem } from '#core';
 import type { Architecture, SourceRequest } from '../installs/contract.ts';
 import type { VendorFacts } from './vendor-facts.ts';
@@ -6,7 +6,7 @@ import type { VendorFacts } from './vendor-facts.ts';
 const VERSION = /^[\w.+~-]{1,100}$/;
 const NAME = /\{(\w+)\}/g;
 
-/** Throws a Problem 400 where the vendor has no word for the architecture, or for what can be no version. */
+/** The address in `text`, filled in. Throws a Problem 400 when the vendor has no word for the architecture. */
 export function feedAddress(text: string, { words }: VendorFacts, request: SourceRequest, version?: string): string {
   const filled = text.replace(NAME, (whole, name: string) => {
     if (name === 'version' && version !== undefined) return encodeURIComponent(version);
@@ -23,13 +23,13 @@ export function feedAddress(text: string, { words }: VendorFacts, request: Sourc
   return request.fill(filled);
 }
 
-/** The text itself. Throws a Problem 400 for what can be no version. */
+/** Returns the version. Throws a Problem 400 for a text that can be no version. */
 export function checkedVersion(version: string): string {
   if (VERSION.test(version)) return version;
   throw new Problem(400, `${JSON.stringify(version)} is no version; correct pinned_version`);
 }
 
-/** Throws a Problem 502 where the name of the file says that it is made for another architecture. */
+/** Throws a Problem 502 when the name of the file says that it is made for another architecture. */
 export function checkArchitecture({ host, pathname }: URL, { words }: VendorFacts, architecture: Architecture): void {
   const name = simple(pathname.slice(pathname.lastIndexOf('/') + 1));
   for (const forms of Object.values(words)) {
@@ -44,7 +44,7 @@ export function checkArchitecture({ host, pathname }: URL, { words }: VendorFact
   }
 }
 
-/** Its words, each between dashes. */
+/** The words of the text in lower case, each between dashes, for comparison. */
 function simple(text: string): string {
   return `-${text.toLowerCase().replace(/[^a-z0-9]+/g, '-')}-`;
 }

@@ -1,4 +1,4 @@
-// The forms in which vendors tell of their archives: XML about the newest, a JSON list of many, and a mere redirection.
+// The forms in which vendors announce their archives: XML about the newest one, a JSON list, or a redirection.
 import { z } from 'zod';
 import { type FetchAnswer, type FetchOptions, Problem } from '#core';
 import { statusFault } from '#kit/server-fault';
@@ -11,14 +11,14 @@ export interface PublishedArchive {
   readonly version: string;
   readonly url: URL;
   readonly digest: DownloadOptions['digest'];
-  /** null where it is unknown. */
+  /** null when that is unknown. */
   readonly releasesBehind: number | null;
 }
 
 export type ListedRelease = z.output<typeof release>;
 
 const FEED_MAX_BYTES = 4 * 1024 * 1024;
-/** Three feeds are asked one after the other at most. */
+/** The limit for one feed; up to three are asked one after the other. */
 const FEED_LIMIT_MS = 9_000;
 const MAX_LISTED = 1_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -31,7 +31,7 @@ const ALGORITHMS = new Map<number, 'sha256' | 'sha512'>([
 const release = z.lazy(() =>
   z.object({ version: z.string().regex(VERSION), url: z.string(), hash: z.string().nullish() }),
 );
-/** One in a form that nobody knows keeps none of the others away. */
+/** A release of an unknown form is left out of the list. */
 const releases = z.lazy(() =>
   z
     .array(release.nullable().catch(null))
@@ -39,7 +39,7 @@ const releases = z.lazy(() =>
     .transform(list => list.filter(one => one !== null)),
 );
 
-/** The newest release by the XML of its vendor, who is asked with these headers. */
+/** The newest release in the vendor's XML feed, which is requested with `headers`. */
 export async function xmlRelease(
   request: SourceRequest,
   address: string,
@@ -61,7 +61,7 @@ export async function xmlRelease(
   return { version, url: toldUrl(told(names.archive), address), digest: undefined, releasesBehind: null };
 }
 
-/** What a list has, the newest first. */
+/** The releases in a list, the newest first. */
 export async function releaseList(request: SourceRequest, address: string): Promise<ListedRelease[]> {
   const { host } = new URL(address);
   const answer = await ask(request, address);
@@ -69,7 +69,7 @@ export async function releaseList(request: SourceRequest, address: string): Prom
   const read = releases.safeParse(jsonOf(answer));
   if (!read.success || read.data.length === 0)
     throw new Problem(502, `${host} did not answer with a list of releases; try again later`);
-  // Numbers within the texts count as such.
+  // Numbers within versions are compared as numbers.
   const { compare } = new Intl.Collator('en', { numeric: true });
   return read.data.sort((a, b) => compare(b.version, a.version));
 }
@@ -88,7 +88,7 @@ export function listedArchive(
   return { version, url: toldUrl(url, address), digest };
 }
 
-/** Where an address redirects to that stands for the newest archive, whose name has the version in it. */
+/** The archive to which an address for the newest one redirects; its file name holds the version. */
 export async function redirectedArchive(request: SourceRequest, address: string): Promise<PublishedArchive> {
   const { host } = new URL(address);
   const answer = await ask(request, address, { redirects: 0 });
@@ -109,7 +109,7 @@ function ask(
   return fetch(address, { ...options, maxBytes: FEED_MAX_BYTES, timeoutMs: FEED_LIMIT_MS, signal });
 }
 
-/** undefined for what is no JSON. */
+/** undefined when the answer is no JSON. */
 function jsonOf(answer: FetchAnswer): unknown {
   try {
     return answer.json();

@@ -1,4 +1,4 @@
-// Programs whose vendors publish archives by feeds of their own.
+// Programs whose vendors announce archives in feeds of their own.
 import { definePlugin } from '#core';
 import { VendorArchives } from './vendor-archives.ts';
 

@@ -1,4 +1,4 @@
-// The token by which a vendor knows the owner of a service, as the service itself keeps it.
+// The token by which a vendor recognizes the owner of a service, read from the service's own file.
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import type {} from '../config-files/contract.ts';
@@ -7,7 +7,7 @@ import type { VendorFacts } from './vendor-facts.ts';
 
 const TOKEN = /^[\w-]{1,200}$/;
 
-/** The header with it; none where the service has no token, or cannot be read. */
+/** The header with the token; no header when the service has no token or its file cannot be read. */
 export async function tokenHeader(
   { block, fill }: Pick<SourceRequest, 'block' | 'fill'>,
   feed: NonNullable<VendorFacts['feed']>,

@@ -1,4 +1,4 @@
-// One archive as its vendor publishes it, found by what a block selects.
+// Finds the archive of a vendor that a block selects.
 import { type Host, Problem } from '#core';
 import type { SourceRequest } from '../installs/contract.ts';
 import { checkArchitecture, checkedVersion, feedAddress } from './feed-address.ts';
@@ -6,7 +6,7 @@ import { listedArchive, type PublishedArchive, redirectedArchive, releaseList, x
 import { tokenHeader } from './owner-token.ts';
 import { type VendorFacts, vendorFacts } from './vendor-facts.ts';
 
-/** Throws a Problem: 400 when nothing fits what is selected, 502 or 504 when the vendor does not tell. */
+/** Throws a Problem: 400 when nothing fits the selection, 502 or 504 when the vendor's answer cannot be used. */
 export async function publishedArchive(request: SourceRequest, host: Pick<Host, 'find'>): Promise<PublishedArchive> {
   const facts = vendorFacts.parse(request.facts);
   const archive = await selected(request, facts, host);

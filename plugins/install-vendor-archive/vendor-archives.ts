@@ -1,4 +1,4 @@
-// Installs programs from the archives that their vendors publish by feeds of their own.
+// Installs programs from archives that their vendors announce in feeds of their own.
 import { type Host, Problem } from '#core';
 import type {
   AvailableRelease,
@@ -51,7 +51,7 @@ export class VendorArchives implements InstallSource {
     return { version };
   }
 
-  /** The source of releases by their tag, where one is selected and the template has facts for it. */
+  /** The source for GitHub releases, with its facts, if the selection and the template ask for it. */
   #delegated({ selector, facts }: SourceRequest) {
     const { release, words } = vendorFacts.parse(facts);
     if (release === undefined || selector.kind === 'latest' || selector.kind === 'pinned') return undefined;

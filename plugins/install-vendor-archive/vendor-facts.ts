@@ -1,7 +1,7 @@
-// What a template says of a program whose vendor publishes archives by a feed of its own.
+// The facts in a template about a program whose vendor announces archives in a feed of its own.
 import { z } from 'zod';
 
-/** Addresses hold `{version}`, the names of `words`, and options of the block. */
+/** Addresses may hold `{version}`, and the names of `words` and of options of the block in braces. */
 export const vendorFacts = z.lazy(() =>
   z.strictObject({
     words: z

@@ -1,4 +1,4 @@
-// Finds elements and their attributes in the XML of a feed. What the elements hold in each other is not looked at.
+// Finds elements and their attributes in the XML of a feed. Nesting and text content are ignored.
 import { Problem } from '#core';
 
 export interface XmlElement {
@@ -10,7 +10,9 @@ const TAG = /<([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'
 const ATTRIBUTE = /(?<![\w.:-])([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** In the order of the text. Throws a Problem 502 for a text that is no XML, or declares entities. */
+/**
+ * The elements in document order. Throws a Problem 502 for a text that is no XML or has a document type declaration.
+ */
 export function xmlElements(text: string, place: string): XmlElement[] {
   if (!/^\uFEFF?\s*</.test(text) || /<!(DOCTYPE|ENTITY)/i.test(text))
     throw new Problem(502, `${place} did not answer with the XML of its feed; try again later`);
