@@ -1,4 +1,4 @@
-// Builds programs that Bun runs, and finds out whether this machine has it.
+// Builds programs that Bun runs, and checks that this machine has Bun.
 import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';

@@ -1,4 +1,4 @@
-// Builds programs with Deno, and finds out whether this machine has the version that a release asks for.
+// Builds programs with Deno, and checks that this machine has the version that a release asks for.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
@@ -14,7 +14,7 @@ const USUAL_STEPS = [
   ['deno', 'install'],
   ['deno', 'task', 'build'],
 ];
-/** The image in which its publisher builds a release. */
+/** The file that names the image in which the publisher builds a release, and thereby a version of Deno. */
 const DOCKERFILE = 'Dockerfile';
 const IMAGE = /^FROM [^\n]{0,200}\bdenoland\/deno:(?:[a-z]{1,20}-)?(\d{1,5}(?:\.\d{1,5}){0,2})/im;
 const MAX_BYTES = 64 * 1024;
@@ -47,14 +47,14 @@ export default definePlugin({
   },
 });
 
-/** undefined where the release names none. */
+/** undefined when the release names no version. */
 async function wantedVersion({ directory }: BuildRequest): Promise<string | undefined> {
   const file = path.join(directory, DOCKERFILE);
   const text = await GuardedDirectory.at(file, (parent, name) => parent.read(name, MAX_BYTES)).catch(() => null);
   return IMAGE.exec(text?.toString('utf8') ?? '')?.[1];
 }
 
-/** Throws a Problem 400 where it is missing or too old. */
+/** Throws a Problem 400 when Deno is missing or too old. */
 async function checkDeno(
   { block, ...asking }: Pick<BuildRequest, 'block' | 'user' | 'signal'>,
   least: string | undefined,

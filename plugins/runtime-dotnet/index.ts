@@ -1,4 +1,4 @@
-// Builds programs that .NET runs, and finds out whether this machine has its SDK.
+// Builds programs that .NET runs, and checks that this machine has its SDK.
 import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';
@@ -43,7 +43,7 @@ export default definePlugin({
             DOTNET_CLI_HOME: environment.home,
             DOTNET_CLI_TELEMETRY_OPTOUT: '1',
             DOTNET_NOLOGO: '1',
-            // Servers that compile would go on after the build.
+            // Compiler servers would go on running after the build.
             DOTNET_CLI_USE_MSBUILD_SERVER: '0',
             MSBUILDDISABLENODEREUSE: '1',
             UseSharedCompilation: 'false',

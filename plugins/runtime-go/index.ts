@@ -1,4 +1,4 @@
-// Builds programs that are written in Go, and finds out whether this machine has it.
+// Builds programs that are written in Go, and checks that this machine has Go.
 import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';
@@ -8,11 +8,11 @@ import type { BuildRequest } from '../installs/contract.ts';
 
 const goFacts = z.strictObject(buildStepFacts);
 
-/** From this one on it gets the version that a program asks for by itself. */
+/** From this version on, Go itself downloads the version that a program asks for. */
 const LEAST = '1.21';
-/** Where its publisher has it put. */
+/** Where the official installation puts Go. */
 const PLACES = ['/usr/local/go/bin'];
-/** All programs of the release, beside its sources. */
+/** Builds all programs of the release into the directory of its sources. */
 const USUAL_STEPS = [['go', 'build', '-trimpath', '-o', './', './...']];
 
 export default definePlugin({
@@ -32,7 +32,7 @@ export default definePlugin({
         await BuildEnvironment.with(request, environment => {
           const env = {
             GOCACHE: environment.cache('go-build'),
-            // Modules that nobody may write to could not be removed.
+            // By default modules are read-only, so that they could not be removed.
             GOFLAGS: `-modcacherw -p=${request.childJobs}`,
             GOMODCACHE: environment.cache('go-mod'),
             PATH: [...PLACES, environment.path].join(':'),
@@ -45,7 +45,7 @@ export default definePlugin({
   },
 });
 
-/** Throws a Problem 400 where it is missing or too old. */
+/** Throws a Problem 400 when Go is missing or too old. */
 async function checkGo({ block, ...asking }: Pick<BuildRequest, 'block' | 'user' | 'signal'>): Promise<void> {
   const version = await toolVersion(['go', 'version'], { ...asking, places: PLACES });
   if (version !== undefined && isAtLeast(version, LEAST)) return;

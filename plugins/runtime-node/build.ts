@@ -1,4 +1,4 @@
-// Builds a release with the package manager that it is made for.
+// Builds a release with the package manager that it uses.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { BuildEnvironment } from '#kit/build-environment';
@@ -8,16 +8,16 @@ import type { BuildRequest } from '../installs/contract.ts';
 import { type NodeFacts, type PackageManager, USUAL_STEPS } from './facts.ts';
 import { isThere } from './machine.ts';
 
-/** What reads the lock files of projects that ask for no version. */
+/** The version of pnpm for projects that ask for none. */
 const USUAL_PNPM = '10';
 const WANTED_PNPM = /"packageManager": *"pnpm@(\d{1,4}(?:\.\d{1,4}){2})/;
 const MAX_PACKAGE_BYTES = 1024 * 1024;
-/** Where yarn lies in releases that bring it. */
+/** The folder of yarn in releases that contain it. */
 const YARN_RELEASES = '.yarn/releases';
 const YARN = /^yarn-[\w.-]+\.c?js$/;
 const WRITE_YARN = `mkdir -p "$1" && printf '#!/bin/sh\\nexec node "%s" "$@"\\n' "$2" > "$1/yarn" && chmod +x "$1/yarn"`;
 
-/** Throws an Error with the end of what failed. */
+/** Throws an Error with the end of the output of the step that failed. */
 export async function buildWith(
   manager: PackageManager,
   facts: NodeFacts,
@@ -31,7 +31,7 @@ export async function buildWith(
   await runSteps(environment, facts.steps ?? USUAL_STEPS[manager], { ...facts, env }, request.fill);
 }
 
-/** Puts the package manager where steps, and what they call, find it. Gives the variables that it needs for that. */
+/** Makes the package manager available in `programs`, which is in PATH. Returns the variables that it needs. */
 async function provide(
   manager: PackageManager,
   { in: folder = '.' }: NodeFacts,
@@ -49,7 +49,7 @@ async function provide(
     const pnpm = await wantedPnpm(request, folder);
     const argv = ['npm', 'install', '--global', '--prefix', path.dirname(programs), pnpm];
     await environment.run({ argv, env: settingsOf(request, environment) });
-    // It is of the version that the project asks for.
+    // The installed version is the one that the project asks for, so pnpm must not switch to another.
     return { npm_config_manage_package_manager_versions: 'false' };
   }
   await environment.run({ argv: ['mkdir', '-p', programs] });
@@ -71,7 +71,7 @@ async function wantedPnpm({ directory }: BuildRequest, folder: string): Promise<
   return `pnpm@${WANTED_PNPM.exec(text?.toString('utf8') ?? '')?.[1] ?? USUAL_PNPM}`;
 }
 
-/** Of all package managers, because a project may call another one. */
+/** Settings for all package managers, because a project may call another one. */
 function settingsOf({ childJobs, networkJobs }: BuildRequest, environment: BuildEnvironment): Record<string, string> {
   return {
     COREPACK_ENABLE_DOWNLOAD_PROMPT: '0',

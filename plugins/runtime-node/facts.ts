@@ -1,4 +1,4 @@
-// What a template says of programs that Node.js runs.
+// The facts in a template about programs that Node.js runs.
 import { z } from 'zod';
 import { buildStepFacts } from '#kit/build-steps';
 
@@ -12,7 +12,7 @@ export const nodeFacts = z.lazy(() =>
 
 export type NodeFacts = z.output<typeof nodeFacts>;
 
-/** As `platforms` of a block names the package managers; `node` stands for programs that need none. */
+/** The names of package managers in `platforms` of a block; `node` stands for programs that need none. */
 export const PACKAGE_MANAGERS = ['node', 'npm', 'pnpm', 'yarn'] as const;
 
 export type PackageManager = (typeof PACKAGE_MANAGERS)[number];

@@ -1,4 +1,4 @@
-// Builds programs that Node.js runs, with npm, pnpm or yarn, and finds out whether this machine can.
+// Builds programs that Node.js runs, with npm, pnpm or yarn, and checks that this machine has what they need.
 import { definePlugin } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';
 import { isToBuild, needsTools } from '#kit/build-steps';

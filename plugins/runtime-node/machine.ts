@@ -1,4 +1,4 @@
-// What this machine has for programs of Node.js, and what to do where something is missing.
+// Checks that this machine has Node.js and the package manager of a program, and says what to do if one is missing.
 import { Problem } from '#core';
 import { isAtLeast, toolLines, toolVersion } from '#kit/tool-version';
 import type { BuildRequest } from '../installs/contract.ts';
@@ -6,7 +6,7 @@ import type { NodeFacts, PackageManager } from './facts.ts';
 
 type Asked = Pick<BuildRequest, 'block' | 'user' | 'signal'>;
 
-/** Throws a Problem 400 where it is missing or too old. */
+/** Throws a Problem 400 when Node.js is missing or too old. */
 export async function checkNode({ block, ...asking }: Asked, { node: least }: NodeFacts): Promise<void> {
   const version = await toolVersion(['node', '--version'], asking);
   const wanted = least === undefined ? 'Node.js' : `Node.js ${least} or later`;
@@ -17,7 +17,7 @@ export async function checkNode({ block, ...asking }: Asked, { node: least }: No
     throw new Problem(400, `${block.processName} needs ${wanted}, but this machine has ${version}; ${remedy}`);
 }
 
-/** What can bring a package manager that is missing; releases may bring yarn themselves. */
+/** Programs that can install or run a missing package manager. Releases may contain yarn, which needs `node` only. */
 const BRINGERS: Readonly<Record<PackageManager, readonly string[]>> = {
   node: ['node'],
   npm: [],
@@ -25,7 +25,7 @@ const BRINGERS: Readonly<Record<PackageManager, readonly string[]>> = {
   yarn: ['node'],
 };
 
-/** Throws a Problem 400 where neither it nor what could bring it is there. */
+/** Throws a Problem 400 when the machine has neither the package manager nor a program that can provide it. */
 export async function checkPackageManager({ block, ...asking }: Asked, manager: PackageManager): Promise<void> {
   const tools = [manager, ...BRINGERS[manager]];
   for (const tool of tools) if (await isThere(tool, asking)) return;

@@ -1,4 +1,4 @@
-// Makes the virtual environment of a release, with everything that the release requires.
+// Creates the virtual environment of a release, with everything that the release requires.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -8,7 +8,7 @@ import { toolLines } from '#kit/tool-version';
 import type { BuildRequest } from '../installs/contract.ts';
 import type { PythonFacts } from './facts.ts';
 
-/** Scripts of an environment name its folder in their first lines, and that is going to be moved. */
+/** Replaces the folder's path in scripts of the environment by the final one, because the folder is moved later. */
 const MOVE = `
 import os, sys
 venv, old, new = sys.argv[1], os.fsencode(sys.argv[2]), os.fsencode(sys.argv[3])
@@ -23,7 +23,7 @@ for file in [os.path.join(scripts, name) for name in os.listdir(scripts)] + [os.
             opened.write(text.replace(old, new))
 `;
 
-/** Throws an Error with the end of what failed. */
+/** Throws an Error with the end of the output of the step that failed. */
 export async function buildVenv(
   interpreter: string,
   facts: PythonFacts,
@@ -53,7 +53,7 @@ export async function buildVenv(
   await environment.run({ argv: [python, '-c', MOVE, place, directory, finalDirectory] });
 }
 
-/** Throws a Problem 500 when the release has none of them. */
+/** The files of requirements that the release has. Throws a Problem 500 when it has none of them. */
 async function requirementFiles({ requirements, in: folder = '.' }: PythonFacts, request: BuildRequest) {
   const { directory, block } = request;
   const there: string[] = [];
@@ -71,7 +71,7 @@ async function requirementFiles({ requirements, in: folder = '.' }: PythonFacts,
   return there;
 }
 
-/** In an environment of its own, because what it needs itself may be at odds with what the release needs. */
+/** Poetry gets an environment of its own, because its own requirements may conflict with those of the release. */
 async function installByPoetry(
   interpreter: string,
   { in: folder }: PythonFacts,

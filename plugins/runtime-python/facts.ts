@@ -1,4 +1,4 @@
-// What a template says of programs that Python runs.
+// The facts in a template about programs that Python runs.
 import { z } from 'zod';
 import { buildStepFacts } from '#kit/build-steps';
 

@@ -1,4 +1,4 @@
-// Makes virtual environments for programs that Python runs, and finds out whether this machine can.
+// Creates virtual environments for programs that Python runs, and checks that this machine can.
 import { definePlugin } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';
 import { isToBuild, needsTools } from '#kit/build-steps';

@@ -1,4 +1,4 @@
-// Which Python of this machine makes the virtual environment of a program.
+// Chooses the Python of this machine that creates the virtual environment of a program.
 import { Problem } from '#core';
 import { isAtLeast, toolLines, toolVersion } from '#kit/tool-version';
 import type { BuildRequest } from '../installs/contract.ts';
