@@ -1,4 +1,4 @@
-// A gateway of the common notification library: hands each message to the services that it keeps under a key.
+// Apprise: a gateway that passes each message on to the services that it keeps under a key.
 import { definePlugin, Problem } from '#core';
 import type { NotificationDestination } from '../notifications/contract.ts';
 

@@ -1,4 +1,4 @@
-// A receiver of one's own: gets each message as JSON or as a form, with the members, headers and query of the URL.
+// A receiver of the user's own gets each message as JSON or as a form, with the members, headers and query of the URL.
 import { definePlugin, Problem } from '#core';
 import type { DestinationUrl, NotificationDestination } from '../notifications/contract.ts';
 
@@ -17,7 +17,7 @@ const RAW_PATH = /^[^:]+:\/\/[^/?]*([^?]*)/;
 function parse(url: DestinationUrl): CustomConfig {
   const method = (url.query.get('method') || 'POST').toUpperCase();
   if (!METHODS.includes(method)) throw new Problem(400, `The method is one of ${METHODS.join(', ')}`);
-  // Taken as it was written, because an own receiver may tell `/a` from `/a/`.
+  // The path is taken as it was written, because a receiver may distinguish `/a` from `/a/`.
   const [, path = ''] = RAW_PATH.exec(url.text) ?? [];
   const target = new URL(url.base() + path.replaceAll('#', '%23'));
   for (const [name, value] of Object.entries(url.prefixed('-'))) target.searchParams.append(name, value);
@@ -25,7 +25,7 @@ function parse(url: DestinationUrl): CustomConfig {
   return { url: target.href, method, headers: url.extraHeaders(), basic, members: url.prefixed(':') };
 }
 
-/** The usual members under the names that the URL gives them, and its own. */
+/** The usual members under the names that the URL gives them, and further members of the URL. */
 function membersOf(usual: Readonly<Record<string, unknown>>, named: Readonly<Record<string, string>>) {
   const renamed = Object.entries(usual).map(([name, value]) => [named[name] ?? name, value] as const);
   const own = Object.entries(named).filter(([name]) => !(name in usual));

@@ -4,13 +4,13 @@ import type { NotificationDestination } from '../notifications/contract.ts';
 
 interface GoogleChatConfig {
   readonly url: string;
-  /** Messages with the same key stand in one thread. */
+  /** Messages with the same key form one thread. */
   readonly threadKey: string | undefined;
 }
 
 const HOST = 'chat.googleapis.com';
 const NATIVE_PATH = /^\/v1\/spaces\/([^/]+)\/messages\/?$/;
-/** Makes a character that begins markup an ordinary one, because the service knows no escapes. */
+/** Word joiner: beside a character it prevents that this begins markup, which Google Chat cannot escape. */
 const JOINER = '\u2060';
 
 const googleChat: NotificationDestination<GoogleChatConfig> = {

@@ -5,12 +5,12 @@ import type { NotificationDestination } from '../notifications/contract.ts';
 interface ServiceCall {
   /** Domain and name, with a `/` between them. */
   readonly service: string;
-  /** What is sent beside title and message. */
+  /** Members of the request besides title and message. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
 interface HomeAssistantConfig {
-  /** Up to the domain of a service. */
+  /** Address of the API for services, to which domain and name are appended. */
   readonly base: string;
   readonly token: string;
   /** Empty for a persistent notification. */

@@ -4,11 +4,11 @@ import type { NotificationDestination } from '../notifications/contract.ts';
 import { type Account, Sessions } from './sessions.ts';
 
 interface MatrixConfig extends Account {
-  /** Each with its sign, `#` for an alias and `!` for an id. */
+  /** Rooms with their sign: `#` for an alias, `!` for an id. */
   readonly rooms: readonly string[];
 }
 
-/** Ids of rooms without a server. */
+/** The id of a room that names no server. */
 const BARE_ID = /^![\w-]{43}$/;
 
 const sessions = new Sessions();

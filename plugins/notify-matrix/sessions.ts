@@ -1,10 +1,10 @@
-// Logins of accounts: made when they are first needed, kept for later messages, and made anew once they have expired.
+// Logins of accounts: created when first needed, kept for later messages, and renewed when they have expired.
 import type { Delivery, DeliveryAnswer, DeliveryOutcome } from '../notifications/contract.ts';
 
 export interface Account {
-  /** Address of the server's interface. */
+  /** Base URL of the server's client API. */
   readonly base: string;
-  /** An access token where there is no password. */
+  /** User name, or an access token if `password` is empty. */
   readonly user: string;
   readonly password: string;
   readonly host: string;
@@ -12,7 +12,7 @@ export interface Account {
 
 interface Login {
   readonly token: string;
-  /** The server that names of rooms without one belong to. */
+  /** The server to which names of rooms belong that have none. */
   readonly home: string;
 }
 
@@ -20,14 +20,14 @@ export interface Session extends Pick<Login, 'home'> {
   request(method: 'POST' | 'PUT', path: string, json: object): Promise<DeliveryAnswer>;
 }
 
-/** More accounts than destinations can be configured are those of former URLs. */
+/** More than destinations can be configured; the others belong to former URLs. */
 const MAX_LOGINS = 50;
 
 export class Sessions {
-  /** By account. */
+  /** Logins by account, as JSON. */
   readonly #logins = new Map<string, Login>();
 
-  /** The outcome of what `act` answers, which is called a second time after a login that had expired. */
+  /** The outcome of the answer of `act`, which is called a second time if the login had expired. */
   async post(
     account: Account,
     delivery: Delivery,
@@ -68,7 +68,7 @@ function sessionOf({ base }: Account, { token, home }: Login, delivery: Delivery
   return { home, request: (method, path, json) => delivery.request(base + path, { method, headers, json }) };
 }
 
-/** The token of a login is no part of the URL, and so is taken out here. */
+/** The token of a login is redacted here, because it is not part of the URL, whose secrets are redacted elsewhere. */
 function outcomeOf(answer: DeliveryAnswer, delivery: Delivery, token = ''): DeliveryOutcome {
   const { error, retry_after_ms: retryAfterMs } = answer.json;
   const reason = typeof error === 'string' && token !== '' ? error.replaceAll(token, '[redacted]') : error;

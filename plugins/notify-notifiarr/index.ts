@@ -40,7 +40,8 @@ const notifiarr: NotificationDestination<NotifiarrConfig> = {
       });
       const answer = await delivery.request('https://notifiarr.com/api/v1/notification/apprise', {
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
-        // As a number, which is larger than those of JavaScript. In texts the quotes are escaped.
+        // The channel must be a number, which is too large for one of JavaScript. Quotes in texts are escaped, so only
+        // the member itself matches.
         body: json.replace(/"channel":"(\d+)"/, '"channel":$1'),
       });
       return delivery.outcome(answer, { statuses: [200] });

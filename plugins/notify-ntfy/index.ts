@@ -11,7 +11,7 @@ interface NtfyConfig extends Pick<DeliveryRequest, 'headers' | 'basic'> {
 }
 
 const CLOUD = 'ntfy.sh';
-/** Or an address; topics may have `_` too. */
+/** A host name or IP address. Topics may have `_`, too, by which they are told apart. */
 const HOST_NAME = /^[a-z0-9.:-]+$/i;
 const TOPIC = /^[\w-]{1,64}$/;
 const PRIORITIES: Readonly<Record<Severity, number>> = { info: 2, success: 3, warning: 4, critical: 5 };
@@ -56,7 +56,7 @@ const ntfy: NotificationDestination<NtfyConfig> = {
     }),
 };
 
-/** Without a port, and a topic in the path, the host is a topic of the public server. */
+/** Whether the public server is meant: then the host in the URL is a topic, so there is no port and no path. */
 function isCloud({ host, port, segments, query }: DestinationUrl): boolean {
   const mode = query.get('mode')?.toLowerCase();
   if (mode === 'cloud' || mode === 'private') return mode === 'cloud';

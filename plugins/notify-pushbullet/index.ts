@@ -4,7 +4,7 @@ import type { NotificationDestination } from '../notifications/contract.ts';
 
 interface PushbulletConfig {
   readonly token: string;
-  /** The member of the request that tells a target. */
+  /** For each target, the member of the request that names it. */
   readonly targets: readonly Readonly<Record<string, string>>[];
 }
 

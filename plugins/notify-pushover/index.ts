@@ -12,7 +12,7 @@ interface PushoverConfig {
 
 const ID = /^[a-z0-9]+$/i;
 const EMERGENCY = 2;
-/** From -2 on. */
+/** Names of the priorities from -2 on. */
 const PRIORITY_NAMES = ['low', 'moderate', 'normal', 'high', 'emergency'];
 
 const pushover: NotificationDestination<PushoverConfig> = {

@@ -9,7 +9,7 @@ interface RocketChatConfig {
   readonly channels: readonly (string | undefined)[];
 }
 
-/** A backslash before any other sign would be shown; the space of no width ends a mention. */
+/** Only these, because a backslash before another character would be shown. A zero-width space prevents a mention. */
 const ESCAPES = { '*': '\\*', _: '\\_', '~': '\\~', '`': '\\`', '@': '@\u200b' };
 const WEBHOOK = /^(\w+)\/(\w+)$/;
 

@@ -39,7 +39,7 @@ const signal: NotificationDestination<SignalConfig> = {
   },
 };
 
-/** The digits after `+`, without what people write between them. */
+/** The number as `+` and digits, without separators; undefined for another text. */
 function numberOf(text: string): string | undefined {
   const [, digits] = NUMBER.exec(text.replaceAll(/[\s().-]/g, '')) ?? [];
   return digits === undefined ? undefined : `+${digits}`;

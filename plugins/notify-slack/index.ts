@@ -1,10 +1,10 @@
-// Slack: each message goes to a webhook, or to every channel that a bot is told.
+// Slack: each message goes to a webhook, or by a bot to every channel of the URL.
 import { definePlugin, Problem } from '#core';
 import type { NotificationDestination } from '../notifications/contract.ts';
 
 interface SlackConfig {
   readonly url: string;
-  /** Of a bot; undefined for a webhook. */
+  /** Token of the bot; undefined for a webhook. */
   readonly token: string | undefined;
   readonly username: string | undefined;
   /** One undefined member stands for the webhook's own channel. */
@@ -56,7 +56,7 @@ const slack: NotificationDestination<SlackConfig> = {
   },
 };
 
-/** A name without a sign is that of a channel; after `+` stands an id, which has no sign. */
+/** A name without `#` or `@` is a channel's; `+` marks an id, which is sent without a sign. */
 function channelOf(name: string): string {
   if (name.startsWith('+')) return name.slice(1);
   return /^[#@]/.test(name) ? name : `#${name}`;

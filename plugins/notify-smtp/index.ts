@@ -50,15 +50,15 @@ const smtp: NotificationDestination<MailConfig> = {
 
 interface Fault extends Error {
   readonly code?: string;
-  /** What the system said, where the library has a code of its own. */
+  /** The error code of the system, if the library has replaced it by its own. */
   readonly originalCode?: string;
 }
 
-/** Rethrows what any destination may meet. */
+/** The outcome of a refused unencrypted connection. Throws all other errors, for which the caller has sentences. */
 function failureOf({ message, code, originalCode, name }: Fault): DeliveryOutcome {
   if (code === 'ETLS')
     return { ok: false, error: `The mail was not sent, because nothing is sent unencrypted: ${message}` };
-  // A server may repeat the login as it was encoded.
+  // The server's message may repeat the login in encoded form.
   const told = code === 'EAUTH' ? message.replaceAll(ENCODED, '[redacted]') : message;
   throw Object.assign(new Error(told), { code: originalCode ?? code, name });
 }

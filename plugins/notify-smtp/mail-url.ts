@@ -1,4 +1,4 @@
-// Reads from a URL whose server is asked, as whom, and who gets the mail.
+// Reads a mail URL: the server, the login, the sender and the recipients.
 import { Problem } from '#core';
 import type { DestinationUrl } from '../notifications/contract.ts';
 import { type Encryption, type MailServer, providerOf } from './providers.ts';
@@ -9,7 +9,7 @@ interface Mailbox {
 }
 
 export interface MailConfig extends MailServer {
-  /** Undefined where there is no password. */
+  /** undefined when the URL has no password. */
   readonly login: { readonly user: string; readonly pass: string } | undefined;
   readonly from: Mailbox;
   readonly to: Mailbox[];
@@ -23,7 +23,7 @@ const MAILBOX = /^(?:([^<>@\r\n]*)<)?([^\s"<>@,;:]{1,64}@[^\s"<>@,;:]{1,255})>?$
 
 export function readMailUrl(url: DestinationUrl): MailConfig {
   const { host: domain, query, segments } = url;
-  // Refuses what is no name of a host.
+  // Throws a Problem when the domain is no host name.
   url.base();
   const user = query.get('user') || url.user;
   const pass = query.get('pass') || url.password;

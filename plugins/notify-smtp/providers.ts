@@ -1,4 +1,4 @@
-// Mail services whose servers have other names than their addresses.
+// Mail providers whose servers are not named like the domain of their addresses.
 
 /** How a connection is encrypted: not at all, before its first command, or from its beginning. */
 export type Encryption = 'insecure' | 'starttls' | 'ssl';
@@ -24,7 +24,7 @@ const PROVIDERS: readonly (readonly [domain: RegExp, ...MailServerParts])[] = [
 
 type MailServerParts = readonly [host: string, port: number, encryption: Encryption];
 
-/** The server for addresses of a domain, where it is known; its logins are whole addresses. */
+/** The server for addresses of a domain; undefined when it is not known. Logins of these providers are addresses. */
 export function providerOf(domain: string): MailServer | undefined {
   const [, host, port, encryption] = PROVIDERS.find(([pattern]) => pattern.test(domain.toLowerCase())) ?? [];
   return host === undefined || port === undefined || encryption === undefined ? undefined : { host, port, encryption };

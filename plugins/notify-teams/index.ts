@@ -31,7 +31,7 @@ const teams: NotificationDestination<{ readonly url: string }> = {
 
   async send({ url }, { title, body }, delivery) {
     const heading = { type: 'TextBlock', text: title, size: 'Large', weight: 'Bolder', wrap: true };
-    // A single newline is a space in a card.
+    // A card shows a single newline as a space.
     const text = { type: 'TextBlock', text: body.replaceAll('\n', '\n\n'), wrap: true };
     const content = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',

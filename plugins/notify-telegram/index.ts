@@ -58,7 +58,7 @@ const telegram: NotificationDestination<TelegramConfig> = {
     }),
 };
 
-/** A chat is a number, or a name with or without its sign; `topic` counts where it has none of its own. */
+/** A chat is a number, or a name with or without `@`. `topic` is used if the chat has none of its own. */
 function chatOf(segment: string, topic: string | undefined): Chat {
   const [, name = '', own = topic] = CHAT.exec(segment) ?? [];
   if (name === '') throw new Problem(400, 'A chat is a number or a name such as @channel, and perhaps :topic after it');

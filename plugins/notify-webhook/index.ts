@@ -3,7 +3,7 @@ import { definePlugin, Problem } from '#core';
 import { namesHost } from '#kit/url-host';
 import type { NotificationDestination } from '../notifications/contract.ts';
 
-/** Receivers of other backends look for it. */
+/** The text that receivers written for another backend expect. */
 const SOURCE = 'DUMB';
 
 interface WebhookConfig {

@@ -55,7 +55,7 @@ const zulip: NotificationDestination<ZulipConfig> = {
     }),
 };
 
-/** A block whose fence is longer than any in the text, because the service knows no escapes. */
+/** A code block whose fence is longer than any in the text, because Zulip knows no escapes. */
 function verbatim(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -5,8 +5,8 @@ import type { ServiceTemplate } from '../services/contract.ts';
 type Conditional = NonNullable<NonNullable<ServiceTemplate['relations']>['conditional']>[number];
 
 /**
- * `inFile` has the names of processes whose own file says that they need the service. `namesOf` gives the names of a
- * kind of service, in lower case.
+ * `inFile` has the names of processes whose own file says that they need another service. `namesOf` returns the names
+ * of a kind of service, in lower case.
  */
 export function needsOf(
   entry: GraphEntry,

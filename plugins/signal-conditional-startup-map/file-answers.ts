@@ -1,4 +1,4 @@
-// Finds services that need another according to their own configuration file, although their block does not say so.
+// Finds services that need another one by their own configuration file, although their block does not say so.
 import type { Host } from '#core';
 import { fileVersions } from '#kit/fs-out-of-process';
 import { valueAt } from '#kit/value-at';
@@ -31,7 +31,7 @@ export class FileAnswers {
     this.#host = host;
   }
 
-  /** Names of the processes whose files say so; a file that cannot be read does not. */
+  /** Names of the processes whose file says that they need another; a file that cannot be read does not. */
   async affirmed(entries: readonly GraphEntry[]): Promise<ReadonlySet<string>> {
     await this.#looking;
     const asked = this.#asked(entries);
@@ -76,7 +76,7 @@ export class FileAnswers {
     return this.#asked(blocks.map(({ configKey: key, processName, block: config }) => ({ key, processName, config })));
   }
 
-  /** Enabled entries of kinds with such a file whose block does not decide the condition itself. */
+  /** The files to read: of enabled entries with a condition on a file that their block does not fulfil itself. */
   #asked(entries: readonly Pick<GraphEntry, 'key' | 'processName' | 'config'>[]): Asked[] {
     const templates = this.#host.find('service.templates');
     return entries.flatMap(({ key, processName, config }) => {

@@ -1,4 +1,4 @@
-// Signal: a service needs another while a condition holds, such as an option of its own, or that the other is in use.
+// Signal: a service needs another while a condition holds, such as an option of its own, or the other being enabled.
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';

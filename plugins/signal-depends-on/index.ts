@@ -1,4 +1,4 @@
-// Signal: a service needs those that its block names in `depends_on`, whatever the condition.
+// Signal: a service needs those that its block names in `depends_on`, without any condition.
 import { definePlugin } from '#core';
 
 export default definePlugin({

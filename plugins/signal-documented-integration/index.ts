@@ -1,4 +1,4 @@
-// Signal: services are documented to work together; a hint, never a reason to wait.
+// Signal: services are documented to work together. This is a hint; no start waits for it.
 import { definePlugin } from '#core';
 
 const SIGNAL = 'documented_integration';
