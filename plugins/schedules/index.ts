@@ -18,7 +18,7 @@ export default definePlugin({
     declareHostState(STATE_DIRECTORY);
     host.contribute('config.block', 'schedules', {
       schema: scheduleBlock,
-      // The schedule starts it instead of the boot.
+      // A service with a schedule is started by the schedule instead of the boot.
       defaults: blocks => blocks.map(({ block }) => (block.schedule === undefined ? {} : { autostart: false })),
     });
     const served = new ServedTimes(host.paths.configDir, host.log);

@@ -1,7 +1,7 @@
-// The times of a schedule that were passed over, as they are told.
+// Counts the times of a schedule that were missed, in words for the log.
 import { Cron } from 'croner';
 
-/** More missed times are not counted. */
+/** Counting stops at this number. */
 const MAX_COUNTED = 1_000;
 
 export interface MissedTimes {
@@ -10,7 +10,7 @@ export interface MissedTimes {
   readonly last: Date;
 }
 
-/** Those between the two moments; null where there are none. */
+/** The times after `after` and before `before`; null when there are none. */
 export function missedTimes(
   cron: string,
   timeZone: string | undefined,

@@ -1,5 +1,5 @@
-// Starts services at the times of their schedules. What is passed over, because the service still runs, was stopped by
-// a user or Stackwarden did not run, is told.
+// Starts services at the times of their schedules. A time that is skipped is logged: because the service still runs,
+// was stopped by a user, or Stackwarden did not run.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Host, NamedBlock, Schedule } from '#core';
 import { ClockSteps, LARGE_STEP_MS } from '#kit/clock-steps';
@@ -9,14 +9,14 @@ import { missedTimes } from './missed-times.ts';
 import type { ServedTimes } from './served-times.ts';
 import { type ScheduleSettings, scheduleOf } from './settings.ts';
 
-/** How long a time waits for the end of what is being stopped, or to be known to run. */
+/** How long a due start waits for a process that is being stopped or taken over. */
 const SETTLE_LIMIT_MS = 60_000;
 
 interface Running {
-  /** What it was made from; a schedule that has changed is made anew. */
+  /** The settings that it was made from, as JSON, to notice changes. */
   readonly made: string;
   readonly schedule: Schedule;
-  /** How the clock was set since its last time. */
+  /** How the clock was set since the last time of the schedule. */
   readonly steps: ClockSteps;
 }
 
@@ -25,9 +25,9 @@ export class Schedules {
   readonly #served: ServedTimes;
   readonly #running = new Map<string, Running>();
   readonly #lastRuns = new Map<string, Date>();
-  /** Names of processes whose times have come while somebody else worked on them. */
+  /** Names of processes with a due start that waits for the end of a hold. */
   readonly #held = new Set<string>();
-  /** By names of processes whose times have come while they were being stopped or taken over: what ends the wait. */
+  /** By process name, what ends the wait of a due start while the process is being stopped or taken over. */
   readonly #settling = new Map<string, () => void>();
   #revision = 0;
 
@@ -36,12 +36,12 @@ export class Schedules {
     this.#served = served;
   }
 
-  /** A number that changes with every answer of `describe`. */
+  /** A number that changes whenever an answer of `describe` may change. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Takes over the schedules of all enabled services. */
+  /** Adopts the schedules of all enabled services from the configuration. */
   follow(): void {
     const store = this.#host.use('config.store');
     const wanted = new Map<string, ScheduleSettings>();
@@ -74,7 +74,7 @@ export class Schedules {
     const schedule = this.#host.cron(settings.cron, () => this.#come(processName, settings), options);
     this.#running.set(processName, { made, schedule, steps: new ClockSteps() });
     const served = this.#served.of(processName);
-    // A changed schedule has missed nothing.
+    // Only for a schedule that is new in this run: one that was just changed has missed nothing.
     if (before === undefined && served !== undefined) this.#makeUpFor(processName, settings, new Date(served));
     this.#served.set(processName, Date.now());
   }
@@ -87,7 +87,7 @@ export class Schedules {
     if (settings.makesUp) this.#start(processName);
   }
 
-  /** Whether this time has come only because the clock was set ahead over it by hours, and is not made up for. */
+  /** Whether this time is due only because the clock was set ahead over it by hours, and is to be skipped. */
   #isSetPast(processName: string, settings: ScheduleSettings): boolean {
     const aheadMs = this.#running.get(processName)?.steps.aheadMs() ?? 0;
     if (aheadMs === 0) return false;
@@ -106,11 +106,11 @@ export class Schedules {
 
   #zoneOf({ timeZone }: ScheduleSettings): string | undefined {
     const configured = this.#host.use('config.store').get('tz');
-    // As for the times to come, a zone that nobody knows is that of the machine.
+    // For an unknown zone the machine's is used, as for future times.
     return timeZone ?? (typeof configured === 'string' && isTimeZone(configured) ? configured : undefined);
   }
 
-  /** Takes note of the status of a process. */
+  /** To be called at each change of a process's status. */
   moved({ processName, status }: ProcessSnapshot): void {
     if (!isUnsettled(status)) this.#settling.get(processName)?.();
   }
@@ -148,7 +148,7 @@ export class Schedules {
     this.#start(processName, isBusy);
   }
 
-  /** However many times pass during a hold, one is kept. */
+  /** Starts the process after a hold, once, however many times of its schedule pass during the hold. */
   async #dueAfterHold(processName: string, reason: string): Promise<void> {
     if (this.#held.has(processName)) return;
     this.#held.add(processName);
@@ -162,7 +162,7 @@ export class Schedules {
     if (isReleased === true && !this.#host.signal.aborted) this.#due(processName);
   }
 
-  /** However many times pass meanwhile, one is kept. */
+  /** Starts the process once it is stopped or known to run; once, however many times pass meanwhile. */
   async #dueWhenSettled(processName: string): Promise<void> {
     if (this.#settling.has(processName)) return;
     const { signal } = this.#host;
@@ -175,7 +175,7 @@ export class Schedules {
     if (!signal.aborted) this.#due(processName, true);
   }
 
-  /** Not waited for, because a start may wait for what the service needs. */
+  /** Does not wait for the start, because that may wait for other services. */
   #start(processName: string, isRestart = false): void {
     const supervisor = this.#host.find('process.supervisor');
     if (supervisor === undefined) return;
@@ -185,12 +185,12 @@ export class Schedules {
     const started = isRestart
       ? supervisor.restart(processName, 'schedule', name)
       : supervisor.start(processName, 'schedule', name);
-    // The supervisor has told of it.
+    // The supervisor logs a failure.
     started.catch(() => undefined);
   }
 }
 
-/** Why a time is passed over, or null. */
+/** Why a time is skipped; null when it is not. */
 function obstacleTo({ stoppedByUser, status }: ProcessSnapshot, { restarts }: ScheduleSettings): string | null {
   if (stoppedByUser) return 'it was stopped by hand; start it by hand to go on';
   if (status === 'stopped' || restarts) return null;

@@ -1,9 +1,10 @@
-// Up to which time each schedule has been served, kept over restarts, so that what was missed in between is found.
+// The time up to which each schedule has been served. It is kept over restarts of the host, so that missed times are
+// found.
 import { z } from 'zod';
 import type { Logger } from '#core';
 import { PrivateDirectory } from '#kit/private-directory';
 
-/** Below the configuration directory. */
+/** Name of the directory below the configuration directory. */
 export const STATE_DIRECTORY = 'schedules';
 const FILE = 'served.json';
 const MAX_BYTES = 1_048_576;
@@ -45,14 +46,14 @@ export class ServedTimes {
     this.#save();
   }
 
-  /** Forgets all but these. */
+  /** Forgets all processes but those in `names`. */
   keep(names: ReadonlySet<string>): void {
     const others = [...this.#times.keys()].filter(name => !names.has(name));
     for (const name of others) this.#times.delete(name);
     if (others.length > 0) this.#save();
   }
 
-  /** Resolves when everything so far is on disk. */
+  /** Resolves when all changes so far have been written. */
   saved(): Promise<void> {
     return this.#last;
   }

@@ -38,7 +38,7 @@ export const scheduleBlock = z.looseObject({
 
 export interface ScheduleSettings {
   readonly cron: string;
-  /** undefined: that of the configuration. */
+  /** undefined for the time zone of the configuration. */
   readonly timeZone: string | undefined;
   readonly restarts: boolean;
   readonly makesUp: boolean;

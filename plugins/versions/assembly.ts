@@ -1,10 +1,10 @@
-// Finds the version of a .NET assembly in its version resource, whose texts are UTF-16 (VS_VERSIONINFO). Takes the file
-// in parts and keeps little of it.
+// Finds the version of a .NET assembly in its version resource, whose texts are UTF-16 (VS_VERSIONINFO). The file is
+// read in parts, of which only the end is kept.
 
 const NAME = Buffer.from('Assembly Version\0', 'utf16le');
-/** Longer than any version, and the zero bytes before it. */
+/** Longer than any version with the zero bytes before it. */
 const VALUE_BYTES = 128;
-/** Larger files are no assemblies that the catalogue names. */
+/** Where the search stops; the assemblies that templates name are smaller. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export class AssemblyVersion {
@@ -12,7 +12,7 @@ export class AssemblyVersion {
   #seenBytes = 0;
   found: string | undefined;
 
-  /** Whether no further part is needed. */
+  /** Takes the next part of the file. Returns whether no further part is needed. */
   take(part: Buffer): boolean {
     this.#seenBytes += part.length;
     const text = Buffer.concat([this.#rest, part]);

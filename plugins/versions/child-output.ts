@@ -1,5 +1,5 @@
-// Reads what a child prints that runs as the user of the services: what it reads for us, that user may read. It can be
-// abandoned, because a process that touches a dead mount hangs unkillably.
+// Reads the output of a child process that runs as the user of the services, so that it reads only what that user may.
+// It can be abandoned, because a process that touches a dead mount hangs and cannot be killed.
 import { spawn } from 'node:child_process';
 import { endLeftOver, marks } from '#kit/left-over';
 import { publicEnvironment } from '#kit/public-environment';
@@ -9,9 +9,9 @@ export type ChildUser = { readonly uid: number; readonly gid: number } | null;
 
 export interface Reading {
   readonly user: ChildUser;
-  /** Ends the child. */
+  /** Aborting it ends the child. */
   readonly signal: AbortSignal;
-  /** Of a program that may start others: by this mark they are ended too, whatever sessions they have made. */
+  /** A mark by which processes that the child starts are ended, too, even in other sessions. */
   readonly work?: string;
 }
 
@@ -19,7 +19,7 @@ const LIMIT_MS = 5_000;
 
 /**
  * Calls `take` with each part of the output until it returns true, which ends the child. Resolves with whether the
- * child ran at all; what it found is with `take`. Throws an Error when it does not end within 5 s, or is ended before.
+ * program could be started at all. Rejects with an Error when the child does not end within 5 s, or `signal` aborts.
  */
 export function readChild(
   [program = '', ...args]: readonly string[],
@@ -28,7 +28,7 @@ export function readChild(
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const env = { ...publicEnvironment(process.env), ...(work !== undefined && marks(work)) };
-    // It leads a group of its own, so that what it starts ends with it.
+    // The child leads a group of its own, so that the processes it starts can be ended with it.
     const child = spawn(program, args, { ...user, env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
     const release = (): void => {
       clearTimeout(limit);
@@ -56,7 +56,7 @@ export function readChild(
       release();
       resolve(false);
     });
-    // What it started ends with it, and with that its output.
+    // Processes that the child started are ended, too, which would otherwise keep its output open.
     child.on('exit', () => {
       sendSignal(-(child.pid as number), 'SIGKILL');
       if (work !== undefined) endLeftOver(work).catch(reject);

@@ -1,9 +1,9 @@
-// The versions of the programs that services run, as their files, commands or answers tell them.
+// The versions of the programs that services run, found in their files, by their commands or in their answers.
 
 export interface ServiceVersions {
-  /** The version as it was last found; null while none is known. Asks nothing and nobody. */
+  /** The version as it was last found; null while none is known. Reads nothing. */
   of(processName: string): string | null;
-  /** Looks again now, for example after an installation. Gives what `of` gives afterwards. */
+  /** Looks the version up now, for example after an installation, and returns it as `of` does. */
   refresh(processName: string): Promise<string | null>;
   /** A number that changes with every change of a version. */
   readonly revision: number;

@@ -1,14 +1,14 @@
-// Finds a version in what files and programs say. All of it is foreign text: each look takes linear time.
+// Finds a version in the text of a file or the output of a program. The text is not trusted: each search is linear.
 import { refuseCostlyJson } from '#kit/nesting';
 import { isObject } from '#kit/plain-object';
 
 const MAX_CHARACTERS = 100;
-/** A release, a branch or a commit; nothing that could be a sentence or a secret of many kinds of characters. */
+/** The form of a release, a branch or a commit; it excludes sentences and most secrets. */
 const VERSION = /^[A-Za-z0-9][\w.+~:-]*$/;
-/** The first word that begins with two numbers. */
+/** A word that begins with two numbers with a dot between them. */
 const NUMBERED = /^v?\d+\.\d/;
 
-/** The text if it can be a version, with `v` before a number where the service is spoken of in that way. */
+/** The text if it can be a version, otherwise null. `hasPrefix` puts `v` before a number. */
 export function versionIn(text: unknown, hasPrefix: boolean): string | null {
   if (typeof text !== 'string') return null;
   const word = text.trim();

@@ -1,5 +1,5 @@
 // Versions of the programs that services run: looked up in the background as the templates say, shown with each
-// process, and handed to services that want to be told their own.
+// process, and available to services as placeholders.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
@@ -7,7 +7,7 @@ import type {} from './contract.ts';
 import { Versions } from './versions.ts';
 
 const INTERVAL_MS = 60_000;
-/** As in `{program_version}`, which is as shown, and `{program_number}`, which is without the `v`. */
+/** `{program_version}` is the version as shown, `{program_number}` without the `v`. */
 const PLACEHOLDER = /\{program_(?:version|number)\}/;
 
 export default definePlugin({
@@ -35,7 +35,7 @@ export default definePlugin({
     host.tap('host.ready', () => versions.soon());
     host.tap('config.changed', () => versions.soon());
     host.tap('process.started', () => versions.soon());
-    // Before set-up fills in the variables.
+    // Runs before the set-up fills in the variables.
     host.tap(
       'process.prepare',
       async plan => {

@@ -18,13 +18,13 @@ export interface VersionTarget {
   readonly sources: readonly VersionSource[];
   /** Whether numbers are shown with `v` before them. */
   readonly hasPrefix: boolean;
-  /** A change of one of these can mean another version. */
+  /** Files that show by a change that the version may have changed. */
   readonly files: readonly string[];
 }
 
 /**
- * undefined when the template tells of no version. Sources whose options are not set are left out. `given` has the
- * values of placeholders in the template's own command.
+ * undefined when the template has no version. Sources whose options are not set are left out. `given` has the values of
+ * placeholders in the template's own command.
  */
 export function targetOf(
   named: NamedBlock,
@@ -43,7 +43,7 @@ export function targetOf(
   };
 }
 
-/** What is read or run; blank where that is not known by its path. */
+/** The file that the source reads or runs; '' when it has none or its path is not known. */
 export function fileOf(source: VersionSource): string {
   if (source.kind === 'answer') return '';
   if (source.kind !== 'command') return source.file;
@@ -70,9 +70,7 @@ function sourceOf(fact: SourceFact, { block }: NamedBlock, fill: Fill): VersionS
   return { kind: 'file', file, ...(member && { member }), ...(assignments && { assignments }) };
 }
 
-/**
- * Replaces options in braces, and `{program_dir}`; undefined when one is not set. `${name}` is for the command itself.
- */
+/** Replaces `{option}` and `{program_dir}`; undefined when one is not set. `${name}` is left to the command itself. */
 function filler({ block }: NamedBlock, template: ServiceTemplate, given: () => Values): Fill {
   const [word] = [block.command, template.launch?.command].flatMap(firstWord);
   const program = word?.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(given()[name] ?? whole));

@@ -1,5 +1,5 @@
-// The versions of all services. Rounds in the background find out which may have changed and look only at those;
-// whoever asks for a version gets what the last round found.
+// The versions of all services. Rounds in the background find out which may have changed and look only those up; a
+// request for a version gets what the last round found.
 import { randomUUID } from 'node:crypto';
 import type { ContributionList, Host, NamedBlock } from '#core';
 import { contributedValues } from '#kit/contributed-values';
@@ -15,13 +15,13 @@ import { fileOf, targetOf, type VersionSource, type VersionTarget } from './sour
 
 interface Known {
   readonly version: string | null;
-  /** What the version was found in. */
+  /** The state of the sources in which the version was found. */
   readonly stamp: string;
-  /** Monotonic time from which it is looked up again although nothing changed, because the look failed. */
+  /** When it is looked up again even if nothing has changed, after a failure; on the clock of `performance.now()`. */
   readonly againMs: number;
 }
 
-/** null of a file that is missing, nothing of one whose mount does not answer. */
+/** By file; null for a missing file. A file whose mount does not answer is absent. */
 type FileVersions = ReadonlyMap<string, string | null>;
 
 const AT_ONCE = 2;
@@ -30,7 +30,7 @@ const FILES_AT_ONCE = 100;
 const FILE_LIMIT_MS = 1_000;
 const MAX_TEXT_BYTES = 64 * 1024;
 const ANSWER_LIMIT_MS = 3_000;
-/** A program that hangs does so again. */
+/** The pause after a failure, because a program that has hung would hang again. */
 const AGAIN_MS = 600_000;
 
 export class Versions implements ServiceVersions {
@@ -62,18 +62,18 @@ export class Versions implements ServiceVersions {
     return this.of(processName);
   }
 
-  /** Begins a round in a moment, or when the services of a boot are started, one for all that ask until then. */
+  /** Begins a round in a moment, or after a boot in progress; one round for all calls until then. */
   soon(): void {
     if (this.#soon !== undefined || this.#host.signal.aborted) return;
     this.#soon = setTimeout(() => {
       this.#soon = undefined;
-      // Looks run programs, and those of all services would take the time of their starts.
+      // Looking up versions runs programs, which would slow the starts of the services down.
       if (this.#host.find('process.supervisor')?.startup().phase === 'starting_services') this.soon();
       else void this.round();
     }, this.#host.paced(SOON_MS)).unref();
   }
 
-  /** One after the other. */
+  /** Looks up the versions that may have changed. Rounds run one after the other. */
   round(): Promise<void> {
     this.#round = this.#round
       .then(() => this.#lookAll())
@@ -112,7 +112,7 @@ export class Versions implements ServiceVersions {
       try {
         let version: string | null = null;
         for (const source of target.sources) {
-          // A child for each file that nobody has would hold the loop for a tenth of a second after a start.
+          // Starting a child for every missing file would block the event loop for a tenth of a second after a start.
           if (files.get(fileOf(source)) === null) continue;
           version = versionIn(await this.#ask(source, block), hasPrefix);
           if (version !== null) break;
@@ -120,7 +120,7 @@ export class Versions implements ServiceVersions {
         this.#known.set(processName, { version, stamp, againMs: Number.POSITIVE_INFINITY });
       } catch (error) {
         this.#host.log.debug(`${processName}: its version could not be looked up, and stays ${before}`, error);
-        // An application that does not answer may only be on its way.
+        // An application that does not answer may still be starting, so it is asked again in the next round.
         const waitMs = target.sources.at(-1)?.kind === 'answer' ? 0 : AGAIN_MS;
         this.#known.set(processName, { version: before, stamp, againMs: performance.now() + waitMs });
       }
@@ -141,7 +141,7 @@ export class Versions implements ServiceVersions {
       if (source.member !== undefined) return memberOf(text, source.member);
       return source.assignments === undefined ? firstLine(text) : assigned(text, source.assignments);
     }
-    // Nothing of a service that is switched off is run or asked.
+    // Commands of a disabled service are not run, and the service is not asked.
     if (block.enabled !== true) return undefined;
     if (source.kind === 'command')
       return numberedWord(await textOf(source.command, { ...reading, work: `version ${randomUUID()}` }));
@@ -167,7 +167,7 @@ export class Versions implements ServiceVersions {
     return JSON.stringify([sources, files.map(file => versions.get(file) ?? null), run]);
   }
 
-  /** What is run anew may be another version, although no file that we know of changed. */
+  /** The start of the present run: a new run may have another version even if no known file has changed. */
   #runOf(processName: string): number | null {
     return this.#host.find('process.supervisor')?.get(processName)?.startedMonotonicMs ?? null;
   }
@@ -178,7 +178,7 @@ export class Versions implements ServiceVersions {
   }
 }
 
-/** Files of that the user cannot read, or that do not exist, have no text. */
+/** The output of a command, cut at 64 KiB; empty for a file that is missing or that the user cannot read. */
 async function textOf(command: readonly string[], reading: Reading): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -190,7 +190,9 @@ async function textOf(command: readonly string[], reading: Reading): Promise<str
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** One child for many files; one for each where a mount does not answer, so that only its own files are unknown. */
+/**
+ * Reads many files in one child. When a mount does not answer, each file gets its own, so that only some are unknown.
+ */
 async function versionsOf(files: readonly string[]): Promise<FileVersions> {
   const all = [...new Set(files)];
   const found = new Map<string, string | null>();
