@@ -1,6 +1,6 @@
-// Replaces a folder by a link into the common data directory. Its content moves there once, never into other data. Both
-// places may be writable for services, so each is held by its descriptor, and content is copied with the rights of
-// their user.
+// Replaces a folder by a link into the common data directory. Its content is moved there once, and only into an empty
+// folder. Services may be able to write to both places, so each is held open by its descriptor, and content is copied
+// with the rights of their user.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Logger } from '#core';
@@ -16,7 +16,7 @@ export interface LinkTarget {
   readonly root: string;
   /** Path of the target folder below `root`. */
   readonly subdirectory: string;
-  /** Whether a running program uses the folder; it is left as it is then. */
+  /** Whether a running program uses the folder, which is then left as it is. */
   readonly isInUse: () => boolean;
   /** The services' user, to whom a target folder that is created belongs; null leaves it to the host's user. */
   readonly owner: FileOwner | null;
@@ -63,7 +63,7 @@ export class DataLinks {
     signal: AbortSignal,
   ): Promise<void> {
     const mounts = (await readMounts()).map(({ directory }) => directory);
-    // Somebody who mounts something at or below the folder has already decided where its data lies.
+    // A mount at or below the folder means that a user has already decided where its data lies.
     if (!mounts.includes(root) || mounts.some(mount => mount === folder || mount.startsWith(`${folder}/`))) return;
     const target = path.join(root, subdirectory);
     if (folder === target || isInUse()) return;
@@ -104,8 +104,8 @@ export class DataLinks {
   }
 
   /**
-   * Moves the content of the folder. No data is lost at any moment, also by a loss of power: the copy is complete, on
-   * its disk and in its place before the folder is renamed, and the link is on its disk before the folder goes.
+   * Moves the content of the folder. No data is lost even by a power failure: the copy is complete, on disk and in its
+   * place before the folder is renamed, and the link is on disk before the folder is removed.
    */
   async #move({ from, folder, to, target, owner, signal }: Move, content: GuardedDirectory): Promise<void> {
     const prefix = `.incoming-${target}-`;

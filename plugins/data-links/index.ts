@@ -1,4 +1,4 @@
-// Keeps the data of services in the common data directory if that is a mount, which outlives the container.
+// Moves the data of services to the common data directory if that is a mount, which outlives the container.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
 import { listedPath } from '#kit/mountinfo';

@@ -1,4 +1,4 @@
-// Copies and removes whole trees without following a link.
+// Copies and removes directory trees without following links.
 import { runInDirectories } from '#kit/directory-command';
 import type { FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 
@@ -13,7 +13,7 @@ export function copyContent(
   return runInDirectories('cp', args, { directories: [from, to], user, signal });
 }
 
-/** Removes what the name stands for in the directory; `rm` enters each directory in it by its descriptor. */
+/** Removes the entry `name` of the directory with all that it holds. */
 export function removeTree(directory: GuardedDirectory, name: string): Promise<void> {
   return runInDirectories('rm', ['-rf', '--', `/proc/self/fd/3/${name}`], { directories: [directory] });
 }

@@ -1,4 +1,5 @@
-// Reads one file of variables, as the user who is to receive them: a link leads nowhere that he could not look himself.
+// Reads one file of variables with the rights of the service's user, so that a link shows nothing that user cannot
+// read.
 import { Problem } from '#core';
 import { runChild } from '#kit/fs-out-of-process';
 import { variablesIn } from '#kit/variables-text';
@@ -7,11 +8,11 @@ import type { EnvFile } from './settings.ts';
 const READ_MS = 10_000;
 const MAX_BYTES = 256 * 1024;
 const NAME = /^[A-Za-z_][\w.-]*$/;
-/** Prints nothing and succeeds where there is no such file. */
+/** Prints the file; ends with `IS_MISSING` when there is none. */
 const SCRIPT = '[ -e "$1" ] || exit 66; exec head -c "$2" -- "$1"';
 const IS_MISSING = 66;
 
-/** Throws a Problem 400 when the file cannot be read, or is none of variables. */
+/** The variables by name. Throws a Problem 400 when the file cannot be read or is no text. */
 export async function readVariables(
   { path, required }: EnvFile,
   reader: { readonly uid?: number; readonly gid?: number },

@@ -1,4 +1,4 @@
-// Variables of a service from files: `env_file` in its block. What the block's own `env` names wins.
+// Variables of a service from files: `env_file` in its block. Variables in the block's own `env` take precedence.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import { readVariables } from './env-file.ts';
@@ -15,7 +15,7 @@ export default definePlugin({
       const own = (plan.block.env ?? {}) as Readonly<Record<string, unknown>>;
       for (const file of filesOf(plan.block.env_file as EnvFileKey | undefined, host.paths.configDir)) {
         const { puid, pgid } = host.use('config.store').root();
-        // Nobody is given more to read than the service itself, also where that runs as root.
+        // Never root, even for a service that runs as root: only files that the services' user may read are read.
         const reader = plan.user ?? (process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : {});
         const variables = await readVariables(file, reader, plan.processName);
         for (const [name, value] of variables) if (!Object.hasOwn(own, name)) plan.env[name] = value;

@@ -33,7 +33,7 @@ export interface EnvFile {
   readonly required: boolean;
 }
 
-/** In their order. */
+/** The files of the key, in their order; relative paths start at `configDir`. */
 export function filesOf(key: EnvFileKey | undefined, configDir: string): readonly EnvFile[] {
   const entries = key === undefined ? [] : Array.isArray(key) ? key : [key];
   return entries.map(item => {

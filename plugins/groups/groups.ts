@@ -1,11 +1,11 @@
-// Groups of services, as `groups` of their blocks names them, started in dependency order and stopped in reverse.
+// Groups of services, named by `groups` in their blocks. They are started in dependency order and stopped in reverse.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import type {} from '../dependency-graph/contract.ts';
 import type { ProcessSupervisor } from '../process/contract.ts';
 
-/** A start that takes longer goes on, and its answer says that it waits. */
+/** After this time a start goes on in the background, and its result is `waiting`. */
 const PATIENCE_MS = 300_000;
 
 export interface MemberResult {
@@ -47,7 +47,7 @@ export class Groups {
     return this.#inOrder(names, reversed(await this.#needs(names)), name => supervisor.stop(name, by));
   }
 
-  /** What could not be stopped is not started. */
+  /** Services that could not be stopped are not started. */
   async restart(group: string, by: string): Promise<readonly MemberResult[]> {
     const stopped = await this.stop(group, by);
     const failed = stopped.filter(({ error }) => error !== undefined);
@@ -67,7 +67,7 @@ export class Groups {
     throw new Problem(404, `There is no group ${group}; ${known}`);
   }
 
-  /** Of those that are not enabled nothing is known; they wait for what they depend on by themselves. */
+  /** What each service needs, by process name. Services that are not enabled are absent. */
   async #needs(names: readonly string[]): Promise<Needs> {
     try {
       return (await this.#host.find('dependency.graph')?.startOrder())?.needs ?? new Map();
@@ -77,7 +77,7 @@ export class Groups {
     }
   }
 
-  /** Each as soon as those of the group that it needs are done, well or not. `needs` is free of cycles. */
+  /** Acts on each service once those of the group that it needs are done or have failed. `needs` has no cycles. */
   #inOrder(
     names: readonly string[],
     needs: Needs,
@@ -102,7 +102,7 @@ async function startOne(
 ): Promise<string> {
   const start = supervisor.start(name, trigger, by).then(({ status }) => status);
   const result = await Promise.race([start, delay(PATIENCE_MS, 'waiting', { ref: false })]);
-  // The supervisor logs why a start fails, and the status of the process tells it.
+  // The supervisor logs a later failure, and the status of the process shows it.
   if (result === 'waiting') start.catch(() => undefined);
   return result;
 }

@@ -1,4 +1,4 @@
-// Sets the limits of one run right after its launch, each by what this machine lets the host write.
+// Sets the limits of one run right after its launch, by cgroup or by prlimit, depending on what the machine allows.
 import { execFile } from 'node:child_process';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
@@ -12,9 +12,9 @@ import { bytesOf, type LimitKeys } from './settings.ts';
 
 const run = promisify(execFile);
 const PRLIMIT_MS = 5_000;
-/** A process that multiplies faster than it can be looked at inherits from its parents what these have by then. */
+/** How often new descendants are looked for. Later ones inherit the limits of their parents. */
 const ROUNDS = 3;
-/** The host moves a new run into its cgroup beside the launch, and the kernel may take its time for it. */
+/** How often it is checked whether the new run is in its cgroup: the host moves it there beside the launch. */
 const MOVE_POLL_MS = 10;
 const MOVE_POLLS = 50;
 const CPU_PERIOD_US = 100_000;
@@ -22,7 +22,7 @@ const CPU_PERIOD_US = 100_000;
 /** `cgroup` bounds all processes of the run together, `prlimit` each of them. */
 type Means = 'cgroup' | 'prlimit' | 'none';
 
-/** What enforces each limit of the block, and why something does not. */
+/** What enforces each limit of the block, and why a limit could not be set. */
 export interface Enforcement {
   readonly means: Readonly<Record<string, Means>>;
   readonly faults: readonly string[];
@@ -59,7 +59,7 @@ export async function enforce(pid: number, { nice, limits = {} }: LimitKeys): Pr
   return { means, faults };
 }
 
-/** Waits a moment for the move of the process into the cgroup of its run. */
+/** The cgroup of the run, after a short wait for the process to be moved into it; null when it has none. */
 async function movedCgroup(pid: number): Promise<string | null> {
   for (let poll = 0; poll < MOVE_POLLS; poll += 1) {
     const found = await cgroupOf(pid);
@@ -69,7 +69,7 @@ async function movedCgroup(pid: number): Promise<string | null> {
   return null;
 }
 
-/** False where the kernel does not offer or allow it, as in most containers. */
+/** Returns false when the kernel does not offer the limit or allow it, as in most containers. */
 async function writeLimit(cgroup: string, file: string, controller: string, value: string): Promise<boolean> {
   const write = () => writeFile(path.join(cgroup, file), value, { flag: 'r+' });
   try {
@@ -83,7 +83,7 @@ async function writeLimit(cgroup: string, file: string, controller: string, valu
   }
 }
 
-/** Why it failed, or null. What is created later inherits from what is limited. */
+/** Limits each process of the run. Later processes inherit the limits. Returns why that failed, or null. */
 async function limitEach(
   leader: number,
   resources: readonly string[],
@@ -98,7 +98,7 @@ async function limitEach(
         if (nice !== undefined) for (const thread of await threadsOf(pid)) setPriority(thread, nice);
         if (resources.length > 0) await setResources(pid, resources);
       } catch (error) {
-        // Of a descendant that has ended meanwhile nothing is left to limit.
+        // A failure at a descendant is ignored: it may have ended meanwhile.
         if (pid === leader) return `its limits cannot be set (${reasonText(error)})`;
       }
     }
@@ -107,8 +107,8 @@ async function limitEach(
 }
 
 /**
- * As the user of the process, who may lower its limits; in most containers root may not set those of others. Root alone
- * may raise them.
+ * Runs prlimit as the user of the process, who may lower its limits: in most containers root may not change limits of
+ * other users' processes. Only root may raise limits, so it is tried after that.
  */
 async function setResources(pid: number, resources: readonly string[]): Promise<void> {
   const set = (as: { readonly uid?: number; readonly gid?: number }) =>

@@ -1,4 +1,4 @@
-// What services take of the machine: `nice`, `limits` and `memory_restart` in their blocks.
+// Limits of what services use of the machine: `nice`, `limits` and `memory_restart` in their blocks.
 
 import { z } from 'zod';
 import { definePlugin } from '#core';
@@ -29,7 +29,7 @@ export default definePlugin({
     };
 
     host.tap('process.launched', (plan, process) => limit(process, plan.block));
-    // What was adopted has its limits still; they are set again to learn by what.
+    // An adopted process still has its limits; they are set again to find out what enforces them.
     host.tap('process.status', process => {
       if (!process.adopted || process.status !== 'running') return;
       const block = host.use('config.store').findBlock(process.processName)?.block;

@@ -1,4 +1,4 @@
-// Asks for the restart of services that take more memory than their `memory_restart` says.
+// Requests a restart of services that use more memory than their `memory_restart` allows.
 import type { Host } from '#core';
 import type {} from '../auto-restart/contract.ts';
 import type {} from '../process/contract.ts';

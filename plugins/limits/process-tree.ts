@@ -1,15 +1,14 @@
-// The processes of a run, as the kernel knows them: those of its cgroup where it has one, else its leader's
-// descendants.
+// The processes of a run: those of its cgroup, if it has one, and the descendants of its leader.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readMounts } from '#kit/mountinfo';
 
-/** How names of the cgroups of runs begin. */
+/** The prefix of the names of runs' cgroups. */
 const RUN_CGROUP = 'stackwarden-';
-/** A program that creates processes in a circle of parents is not followed for ever. */
+/** Where the search stops, in case a program creates processes faster than they are found. */
 const MAX_PROCESSES = 10_000;
 
-/** The directory of the cgroup that a process was put in for its run; null when it has none. */
+/** The directory of the cgroup that was made for the run of a process; null when there is none. */
 export async function cgroupOf(pid: number): Promise<string | null> {
   const [, place] = /^0::(\/.*)$/m.exec(await textOf(`/proc/${pid}/cgroup`)) ?? [];
   if (place === undefined || !path.basename(place).startsWith(RUN_CGROUP)) return null;
@@ -17,7 +16,7 @@ export async function cgroupOf(pid: number): Promise<string | null> {
   return mount === undefined ? null : path.join(mount.directory, place);
 }
 
-/** The process and its descendants; those that end meanwhile may be among them. */
+/** The process, all in its cgroup, and all descendants. Some may have ended meanwhile. */
 export async function processesOf(pid: number): Promise<number[]> {
   const cgroup = await cgroupOf(pid);
   const found = new Set([pid, ...(cgroup === null ? [] : numbersIn(await textOf(path.join(cgroup, 'cgroup.procs'))))]);
@@ -28,7 +27,7 @@ export async function processesOf(pid: number): Promise<number[]> {
   return [...found];
 }
 
-/** Bytes that the processes hold in memory; what they share counts once for each. */
+/** The resident memory of the processes in bytes; shared memory counts once for each of them. */
 export async function residentBytes(pids: readonly number[]): Promise<number> {
   let bytes = 0;
   for (const pid of pids) {
@@ -42,7 +41,7 @@ function numbersIn(text: string): number[] {
   return text.split(/\s/).filter(Boolean).map(Number);
 }
 
-/** Blank for what is gone. */
+/** '' for a file that is gone. */
 async function textOf(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => '');
 }

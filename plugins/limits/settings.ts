@@ -1,4 +1,4 @@
-// The keys of a process block that bound what its processes take of the machine.
+// The keys of a process block that limit what its processes use of the machine.
 import { z } from 'zod';
 
 const BYTES_PER_UNIT: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
@@ -41,7 +41,7 @@ export interface LimitKeys {
   readonly memory_restart?: number | string;
 }
 
-/** NaN for what is no size. */
+/** The size in bytes; NaN for a text that is no size. */
 export function bytesOf(value: number | string): number {
   if (typeof value === 'number') return Math.floor(value);
   const [, amount, unit = ''] = SIZE.exec(value.trim()) ?? [];

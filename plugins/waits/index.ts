@@ -43,7 +43,7 @@ function buildUrls(
     .map(url => (member === undefined ? url : { url, expected_json_path: member }));
 }
 
-/** undefined for what is no address, such as a name alone. */
+/** The value as a base URL; undefined when it is no web address, such as a mere name. */
 function addressIn(value: unknown): string | undefined {
   if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
   const { protocol, href } = new URL(value);

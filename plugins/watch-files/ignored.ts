@@ -1,13 +1,13 @@
-// Which files below a watched path change nothing.
+// Decides which files below a watched path are ignored.
 import path from 'node:path';
 import { isBelow } from '#kit/path-below';
 
-/** Changes all the time, and in thousands of files, without a change of the program. */
+/** Always ignored: these hold thousands of files that change without a change of the program. */
 const ALWAYS = ['.git', 'node_modules'];
 
 /**
- * An entry with a slash is a path below the root, any other a name at any depth, in which `*` stands for any text. In
- * linear time.
+ * An absolute entry is that path, another one with a slash a path below `root`, and any other a name at any depth, in
+ * which `*` stands for any text. Takes linear time.
  */
 export function isIgnored(file: string, root: string, ignore: readonly string[]): boolean {
   if (!isBelow(file, root)) return false;

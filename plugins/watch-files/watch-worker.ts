@@ -1,5 +1,5 @@
-// A program that tells what changes below the paths it is given, as the user it is given: a mount that hangs, and a
-// link that leads elsewhere, concern it alone. It ends with the host.
+// A program that reports changes below given paths. It runs as a given user, so that links lead only where that user
+// may look, and a mount that hangs makes only this program hang. It ends with the host.
 import { stat } from 'node:fs/promises';
 import { watch } from 'chokidar';
 import { errorText } from '#kit/error-text';
@@ -13,7 +13,7 @@ export interface WatchOrder {
   readonly user: { readonly uid: number; readonly gid: number } | null;
 }
 
-/** `ready` once every later change will be told. */
+/** `ready` means that every later change will be reported. */
 export type WatchMessage =
   | { readonly kind: 'ready'; readonly missing: readonly string[] }
   | { readonly kind: 'changed'; readonly file: string }
@@ -43,7 +43,7 @@ process.once('message', async (order: WatchOrder) => {
     ignoreInitial: true,
     followSymlinks: false,
     ignorePermissionErrors: true,
-    // Mounts from the network do not report changes by inotify, hence the variable.
+    // Network mounts do not report changes by inotify; this variable selects polling for them.
     usePolling: process.env.STACKWARDEN_WATCH_POLLING === '1',
     interval: POLL_INTERVAL_MS,
     ignored: file => paths.some(place => isIgnored(file, place, ignore)),

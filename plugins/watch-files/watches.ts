@@ -1,5 +1,5 @@
-// One watch for each service with the key that has been started and is wanted still. Changes that come together make
-// one restart, when they have calmed down.
+// One watch for each service with the key `watch` that was started and should still run. Changes in quick succession
+// lead to one restart, once no more come.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { type WatchSettings, watchOf } from './settings.ts';
 import type { WatchMessage, WatchOrder } from './watch-worker.ts';
 
 interface Watch {
-  /** What it was made from; one that has changed is made anew. */
+  /** The settings that it was made from, as JSON, to notice changes. */
   readonly made: string;
   readonly settings: WatchSettings;
   readonly child: ChildProcess;
@@ -29,7 +29,7 @@ export class Watches {
     this.#host = host;
   }
 
-  /** `cwd` is where it was launched. */
+  /** Begins or renews the watch of a service. `cwd` is the directory in which the service was launched. */
   begin({ processName, block, cwd, user }: Pick<LaunchPlan, 'processName' | 'block' | 'cwd' | 'user'>): void {
     const settings = watchOf(block);
     const made = JSON.stringify([settings, block.config_dir, user]);
@@ -45,7 +45,7 @@ export class Watches {
     this.#watches.set(processName, this.#open(processName, made, settings, order));
   }
 
-  /** Begins those of all that runs. */
+  /** Begins the watches of all running services. */
   async beginAll(): Promise<void> {
     const supervisor = this.#host.find('process.supervisor');
     for (const named of supervisor?.blocks() ?? []) {
@@ -57,7 +57,7 @@ export class Watches {
     }
   }
 
-  /** Ends those of services that are not to run any more. */
+  /** Ends the watches of services that should not run any more. */
   prune(): void {
     for (const processName of this.#watches.keys()) {
       const process = this.#host.find('process.supervisor')?.get(processName);
@@ -71,7 +71,7 @@ export class Watches {
     for (const name of this.#watches.keys()) this.#end(name);
   }
 
-  /** Nobody is told more than services may see, also where the service runs as root. */
+  /** The user who watches: never root, even for a service that runs as root, so that only services' files are seen. */
   #reader(user: LaunchPlan['user']): WatchOrder['user'] {
     if (process.getuid?.() !== 0) return null;
     const { puid, pgid } = this.#host.use('config.store').root();
@@ -125,7 +125,7 @@ export class Watches {
     if (supervisor !== undefined && before?.held) {
       log.info(`${processName} is held (${before.held.reason}); it is restarted for its changes when that is done`);
       await supervisor.released(processName).catch(() => undefined);
-      // Whoever held it may have started it anew, or left it stopped.
+      // The holder may have restarted the process, or left it stopped.
       if (supervisor.get(processName)?.pid !== before.pid) watch.changed.clear();
       if (watch.changed.size === 0 || this.#watches.get(processName) !== watch) return;
     }
