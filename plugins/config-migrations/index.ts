@@ -1,5 +1,5 @@
-// Brings configurations of earlier releases to the present form, each change once, before processes are started from
-// them.
+// Brings configurations of earlier releases to the present form, before processes are started from them. Each change is
+// made once.
 import { definePlugin } from '#core';
 import type {} from '../services/contract.ts';
 import { migrationsOf } from './migrations.ts';
@@ -14,7 +14,7 @@ export default definePlugin({
     const schema = host.z.array(host.z.string()).optional().describe('the changes to the present form that were made');
     host.contribute('config.schema', 'made', { path: ['dumb', 'config_migrations'], schema });
     const store = host.use('config.store');
-    // A change that cannot be saved is tried again at the next start.
+    // A configuration that is not valid cannot be saved; its changes are made at a later start.
     if (store.state !== 'valid') return;
     for (const { id, isOnce, updates, obstacle } of migrationsOf(host.use('service.templates'))) {
       const applied = (store.get('dumb.config_migrations') ?? []) as string[];

@@ -1,5 +1,5 @@
-// Changes of the configuration's form that templates describe. Each is idempotent, and its id is recorded once it is
-// done.
+// The changes of the configuration's form that templates describe. Each is idempotent, and its id is recorded once it
+// is done.
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
@@ -9,23 +9,20 @@ type Change = NonNullable<ServiceTemplate['migrations']>[number];
 
 type Place = readonly string[];
 
-/** What to make of the configuration. */
+/** The changes that a migration makes to the configuration. */
 interface Step {
-  /** What to merge, where null deletes a key. */
+  /** Values to be merged, of which null deletes a key. */
   readonly updates: Record<string, unknown>;
   readonly moves?: readonly { readonly from: Place; readonly to: Place }[];
 }
 
 export interface Migration {
   readonly id: string;
-  /** Not done again when it was recorded. */
+  /** Whether the migration is skipped once its id is recorded. */
   readonly isOnce?: boolean;
-  /**
-   * undefined when there is nothing to do. `stored` is what the file itself holds: values of the environment stay
-   * there.
-   */
+  /** undefined when there is nothing to do. `stored` is the content of the file, without values of the environment. */
   updates(root: Values, stored: Values): Step | undefined;
-  /** What keeps it from being done, with what to do; undefined when nothing does. */
+  /** Why the migration cannot be made, and what to do; undefined when it can, or there is nothing to do. */
   obstacle?(root: Values, stored: Values): string | undefined;
 }
 
@@ -47,7 +44,7 @@ export function migrationsOf(templates: ServiceTemplates): Migration[] {
   ];
 }
 
-/** Moves a block from a former key to the present one; when both exist, a person has to decide. */
+/** Moves a block from a former key to the present one; when both exist, a user has to decide. */
 function renamed(from: string, template: ServiceTemplate, templates: ServiceTemplates): Migration {
   const to = template.key;
   const block = templates.block(template);
@@ -61,7 +58,7 @@ function renamed(from: string, template: ServiceTemplate, templates: ServiceTemp
   };
 }
 
-/** The same for a section with blocks in it: what only the former one has is moved. */
+/** The same for a section with blocks in it: blocks that only the former section has are moved. */
 function renamedSection(from: string, to: string): Migration {
   const onlyFormer = (stored: Values): string[] =>
     Object.keys(membersOf(stored[from])).filter(member => !Object.hasOwn(membersOf(stored[to]), member));
@@ -110,7 +107,7 @@ function changed(template: ServiceTemplate, change: Change, templates: ServiceTe
   };
 }
 
-/** The step with what it says of one object as what is to be made of the whole that holds it at the place. */
+/** The step for one object as a step for the object that holds it at `place`. */
 function inside(place: Place, { updates, moves = [] }: Step): Step {
   return {
     updates: place.reduceRight<Record<string, unknown>>((members, key) => ({ [key]: members }), updates),
@@ -129,7 +126,7 @@ function membersOf(value: unknown): Values {
   return isObject(value) ? value : {};
 }
 
-/** `own` is what the file holds of the block. */
+/** `own` is the content of the block in the file. */
 function changeOf(block: Values, own: Values, change: Change, defaults: Values): Step | undefined {
   if ('where' in change) {
     const isFormer = Object.entries(change.where).every(([name, value]) => deepEqual(block[name], value));
@@ -141,7 +138,7 @@ function changeOf(block: Values, own: Values, change: Change, defaults: Values):
   }
   const former = Object.entries(change.renames).filter(([from]) => Object.hasOwn(own, from));
   if (former.length === 0) return undefined;
-  // What was set under the present name as well is newer.
+  // A value that is also set under the present name is newer than the one under the former name.
   const isOlder = ([, to]: [string, string]): boolean => !deepEqual(block[to], defaults[to]);
   return {
     updates: Object.fromEntries(former.filter(isOlder).map(([from]) => [from, null])),

@@ -1,4 +1,4 @@
-// Updates of the configuration in which services have their present names, whatever names they came with.
+// Rewrites updates of the configuration that use former names of services to their present names.
 import { type ConfigObject, Problem } from '#core';
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
@@ -7,8 +7,8 @@ import type { ServiceTemplates } from '../services/contract.ts';
 type Place = readonly string[];
 
 /**
- * The updates with former places of services replaced by the present ones, except where the configuration itself still
- * has a block at the former one. Throws a Problem 409 for a service at both, because neither would be known to count.
+ * The updates with former places of services replaced by the present ones, except when the configuration itself still
+ * has a block at the former place. Throws a Problem 409 when updates name both places of a service.
  */
 export function underPresentNames(
   updates: ConfigObject,
@@ -33,7 +33,7 @@ function withMember(object: ConfigObject, [key = '', ...below]: Place, value: un
   return { ...object, [key]: below.length === 0 ? value : withMember(inner, below, value) };
 }
 
-/** What is empty without the member goes too. */
+/** The object without a member; objects that are empty without it are removed, too. */
 function without(object: ConfigObject, [key = '', ...below]: Place): ConfigObject {
   const { [key]: member, ...others } = object;
   const left = isObject(member) && below.length > 0 ? without(member, below) : {};

@@ -2,7 +2,7 @@
 import type { NamedBlock } from '#core';
 import type { ProcessSupervisor } from '../process/contract.ts';
 
-/** Of the paths that do not act at once, those of the host itself and those of services that run. */
+/** `paths` without those of services that do not run: these act at the next start anyway. */
 export function actingLater(
   paths: readonly string[],
   blocks: readonly NamedBlock[],

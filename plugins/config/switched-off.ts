@@ -1,8 +1,8 @@
-// Finds the processes that an update wants disabled, also where their blocks say so already and nothing changes.
+// Finds the processes that an update disables, including those whose blocks were disabled already.
 import type { ConfigObject, NamedBlock } from '#core';
 import { valueAt } from '#kit/value-at';
 
-/** `updates` are those of the root, or of the block of `processName`. */
+/** `updates` apply to the block of `processName`, or to the whole configuration when that is undefined. */
 export function switchedOff(
   updates: ConfigObject,
   processName: string | undefined,

@@ -1,4 +1,4 @@
-// Serves the files that the pages load: inline start scripts and listed files of installed packages, and nothing else.
+// Serves the files that the pages load: their start scripts and listed files of installed packages, and nothing else.
 import { readFile } from 'node:fs/promises';
 import { type Answer, answer, Problem } from '#core';
 

@@ -6,7 +6,7 @@ import { loadAsset } from './assets.ts';
 import { explorerPage, referencePage } from './pages.ts';
 import { PLACES, welcomePage } from './welcome.ts';
 
-/** Open: an OpenAPI document. */
+/** Accepts any members, because an OpenAPI document has many forms. */
 const description = z.record(z.string(), z.unknown()).describe('an OpenAPI 3.1 document');
 const section = z.looseObject({
   docs_enabled: z.boolean().default(true).describe('whether /docs, /scalar and /openapi.json are served'),
@@ -68,13 +68,13 @@ export default definePlugin({
   },
 });
 
-/** The console, where there is one. */
+/** The console if a plugin provides it, otherwise a page with links. */
 async function rootPage(host: Host): Promise<Answer<string>> {
   try {
     const page = await host.find('console.page')?.open('./');
     if (page !== undefined) return answer(page.html, { headers: { ...page.headers } });
   } catch {
-    // It was counted and told where it was called; the links below lead on.
+    // The host has logged this fault of the console's plugin; the page with links is served instead.
   }
   return answer(welcomePage(), { headers: { 'Content-Type': 'text/html; charset=utf-8' } });
 }

@@ -55,8 +55,8 @@ function scriptOfView(): URL {
 }
 
 /**
- * The description lies one level above the script. Requests go to where the page itself lies. Both are below whatever
- * path prefix a proxy adds.
+ * The API description lies one level above the script, and requests go to the address of the page. Both thus work below
+ * any path prefix that a proxy adds.
  */
 function buildStart(path: string, sendsRequests: boolean): string {
   return `const description = new URL('../openapi.json', document.currentScript.src).href;

@@ -1,6 +1,6 @@
-// What the root of the native listener says: what answers here, and where to go. A page for browsers, JSON for others.
+// The answer at the root of the native listener: what answers here, and where to go. Browsers get a page, others JSON.
 
-/** Addresses below the listener, by what they are. */
+/** Paths of the listener, by what they lead to. */
 export const PLACES = {
   documentation: '/docs',
   reference: '/scalar',

@@ -51,7 +51,7 @@ function partsOf(path: string, misuse: CommandCall['misuse']): readonly string[]
   throw misuse(`'${path}' is no path; it is made of names and dots, for example dumb.log_level`);
 }
 
-/** What helps somebody who asked for what is not there: the word that was meant, or what lists the words. */
+/** A hint for a path that does not exist: the word that was probably meant, or the command that lists the words. */
 function whereToLook(root: unknown, parts: readonly string[]): string {
   const count = parts.findIndex((_part, index) => valueAt(root, parts.slice(0, index + 1)) === undefined);
   const known = parts.slice(0, count);
@@ -72,7 +72,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A word without quotes is meant as it stands.
+    // A text that is no JSON is taken as it is, so that words need no quotes.
     return text;
   }
 }
