@@ -1,8 +1,8 @@
-// The contract of the health of the whole: what plugins say there of themselves.
+// The point by which plugins add notes about themselves to the answer of `/health`.
 
-/** What a plugin says of itself in the answer of `/health`. It makes nothing unhealthy. Asked at each request. */
+/** A note of a plugin in the answer of `/health`. It is asked for at each request, and does not change the status. */
 export interface HealthNote {
-  /** What does not work at present, and what to do, in words without a final stop; null while all is well. */
+  /** What does not work at present, and what to do, without a full stop at the end; null while all is well. */
   text(): string | null;
 }
 

@@ -10,11 +10,11 @@ export interface Evaluation {
   readonly phase: StartupPhase | 'ready';
   /** One sentence for each problem. */
   readonly failures: readonly string[];
-  /** Paths of values of the configuration that do not fit; none of them makes the whole unhealthy. */
+  /** Paths of invalid values in the configuration, which do not make the host unhealthy. */
   readonly problems: readonly string[];
-  /** Why a change of the configuration file is not in use, which makes nothing unhealthy either; null otherwise. */
+  /** Why a change of the configuration file is not in use, which does not make the host unhealthy; null otherwise. */
   readonly unusedChange: string | null;
-  /** What plugins say of themselves, which makes nothing unhealthy either. */
+  /** Notes of plugins, which do not make the host unhealthy. */
   readonly notes: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export class Evaluations {
     this.#notes = notes;
   }
 
-  /** The same object until something that it tells of may have changed. */
+  /** The evaluation now; the same object until something that it depends on has changed. */
   current(): Evaluation {
     const own = this.#ownFailures();
     const store = this.#host.find('config.store');
@@ -82,11 +82,11 @@ export class Evaluations {
       if (!counts || completed === true || health.status === 'healthy' || health.status === 'degraded')
         reasons.delete(processName);
       else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
-      // One that ended by itself has no health while what it left behind is being ended.
+      // A process that ended by itself has no health while the processes that it left behind are being ended.
       else if (process.status === 'stopping' && process.lastExit?.unexpected === true)
         reasons.set(processName, process.lastExit.reason);
     }
-    // What keeps the whole from being started is told by the host itself.
+    // A reason that the host itself gives is not repeated for each service.
     const others = [...reasons].filter(([, reason]) => !own.includes(reason));
     return {
       phase: startup.phase,
@@ -110,7 +110,7 @@ function textOf(note: HealthNote): string | null {
   try {
     return note.text();
   } catch {
-    // It was counted and told where it happened.
+    // The host has logged this fault of the contribution.
     return null;
   }
 }

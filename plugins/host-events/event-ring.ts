@@ -1,4 +1,4 @@
-// Keeps the newest events under ids that only grow.
+// Keeps the newest events under ids that only grow, even over restarts of the host.
 import type { AnyEvent } from '#core';
 
 interface KeptEvent {
@@ -14,7 +14,9 @@ export class EventRing {
   #kept: KeptEvent[] = [];
   #last: number;
 
-  /** Ids begin at `nowMs`, which is above those of an earlier host: none tells a thousand events a second. */
+  /**
+   * Ids begin at `nowMs`, which is above those of an earlier host, because a host has fewer than 1,000 events a second.
+   */
   constructor(limit: number, nowMs: number) {
     this.#limit = limit;
     this.#last = nowMs;
@@ -26,7 +28,7 @@ export class EventRing {
     if (this.#kept.length > 2 * this.#limit) this.#kept = this.#kept.slice(-this.#limit);
   }
 
-  /** The events with higher ids; the newest ones where they are too many. */
+  /** The kept events with an id above `id`, the oldest first. */
   after(id: number): { readonly events: KeptEvent[]; readonly last: number } {
     return { events: this.#kept.slice(-this.#limit).filter(event => event.id > id), last: this.#last };
   }

@@ -1,4 +1,4 @@
-// The newest events of the host, for clients that ask again and again for what came since.
+// The newest events of the host, for clients that poll for those since their last request.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import { queryInteger } from '#kit/query-values';

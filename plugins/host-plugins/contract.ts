@@ -1,6 +1,6 @@
-// What host-plugins offers to other plugins: lists that clients look up, beside the capability flags.
+// The point by which plugins publish lists for clients, beside the capability flags.
 
-/** A list that tells clients more than a flag can, for example which services a tool is for. */
+/** A list for clients that says more than a flag can, for example which services a tool is for. */
 export interface HostFact {
   /** Called for each answer. */
   values(): readonly string[];

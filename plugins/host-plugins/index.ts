@@ -1,5 +1,5 @@
-// The route that lists every plugin that was found, with its state and what it registered, and what plugins tell
-// clients in lists.
+// The route that lists every plugin that was found, with its state and what it registered, and the lists that plugins
+// publish for clients.
 import { z } from 'zod';
 import { type ContributionList, definePlugin } from '#core';
 import { functionSchema } from '#kit/function-schema';
@@ -35,7 +35,7 @@ function listsOf(facts: ContributionList<HostFact>): Record<string, readonly str
     try {
       lists[key] = value.values();
     } catch {
-      // It was counted and told where it was called; the others are told.
+      // The host has logged this fault of the contribution; the other lists are answered.
     }
   }
   return lists;

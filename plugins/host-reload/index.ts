@@ -1,4 +1,4 @@
-// Reads the configuration again and begins new log files on request, for whoever cannot send a signal to the host.
+// Reads the configuration again and begins new log files on request, for clients that cannot send a signal to the host.
 
 import { z } from 'zod';
 import { definePlugin } from '#core';

@@ -18,7 +18,7 @@ export async function readCredential(directory: string, file: string): Promise<s
   return text;
 }
 
-/** A link, which the service could have made, would lead to a file of somebody else. */
+/** null when there is no file. Links are not followed: the service could have made one that leads to another's file. */
 async function read(directory: string, file: string): Promise<Buffer | null> {
   const folders = path.relative(directory, file).split(path.sep);
   const name = folders.pop() ?? '';

@@ -1,4 +1,4 @@
-// What the end of a service means for all others: `on_exit` in its block.
+// Stops all services, or the host, too, when a service ends: `on_exit` in its block.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../auto-restart/contract.ts';
@@ -19,7 +19,7 @@ export default definePlugin({
   name: 'on-exit',
   host: '^1',
   needs: ['process'],
-  // Its tap comes after that of auto-restart, which plans restarts.
+  // The tap must run after that of auto-restart, which plans restarts.
   after: ['auto-restart'],
 
   setup(host) {
@@ -30,7 +30,7 @@ export default definePlugin({
       const isRestarted = host.find('process.restarts')?.report(processName).pending === true;
       if (action === undefined || !endedByItself || isRestarted || host.stopping !== null) return;
       host.log.warn(`${processName} has ended (${reason}): every service is stopped, as its on_exit says`);
-      // Not waited for: stops take longer than the answer to an end may.
+      // Not awaited, because stopping all services takes longer than a tap may.
       void host
         .use('process.supervisor')
         .stopAll(`on_exit of ${processName}`, processName)

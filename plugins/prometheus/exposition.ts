@@ -11,15 +11,15 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
 };
 
 const PREFIX = 'stackwarden_';
-/** Names of services may be longer than a time series is worth. */
+/** Values of labels are cut, because names of services may be very long. */
 const MAX_VALUE_LENGTH = 200;
 
-/** OpenMetrics where the client names it. */
+/** OpenMetrics if the client's `Accept` header names it. */
 export function formatFor(accept: string): Format {
   return accept.includes('application/openmetrics-text') ? 'openmetrics' : 'prometheus';
 }
 
-/** Families of one name are told as one, with the help and the type of the first. */
+/** The text of the families. Families of one name are merged, with the help and the type of the first. */
 export function exposition(families: readonly MetricFamily[], format: Format): string {
   const byName = new Map<string, MetricFamily[]>();
   for (const family of families) byName.set(family.name, [...(byName.get(family.name) ?? []), family]);
@@ -40,7 +40,7 @@ function familyText(same: readonly MetricFamily[], format: Format): string {
   return `# HELP ${family} ${format === 'openmetrics' ? escaped(help) : helpText(help)}\n# TYPE ${family} ${type}\n${told.join('')}`;
 }
 
-/** The series and its value; nothing for an unknown one. */
+/** The series with its labels, and its value; nothing when the value is unknown. */
 function lineOf(series: string, { labels = {}, value }: MetricSample): [string, string][] {
   if (value === null) return [];
   const pairs = Object.entries(labels).map(([name, text]) => `${name}="${escaped(text.slice(0, MAX_VALUE_LENGTH))}"`);
@@ -57,7 +57,7 @@ function escaped(text: string): string {
   return helpText(text).replaceAll('"', '\\"');
 }
 
-/** In which the format of Prometheus knows no escaped quote. */
+/** In help texts the format of Prometheus has no escaped quotes. */
 function helpText(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

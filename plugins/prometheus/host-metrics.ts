@@ -1,4 +1,4 @@
-// Numbers of the host itself.
+// Numbers about the host process itself: memory, processor time and event loop.
 import { performance } from 'node:perf_hooks';
 import type { ExportedMetrics } from './contract.ts';
 

@@ -1,4 +1,4 @@
-// Prometheus: the numbers of all areas as an exporter tells them, for those who keep them elsewhere.
+// Prometheus: exports the numbers of all plugins for a Prometheus server that stores them.
 import { z } from 'zod';
 import { answer, type ContributionList, definePlugin } from '#core';
 import { functionSchema } from '#kit/function-schema';
@@ -7,7 +7,7 @@ import { CONTENT_TYPES, exposition, formatFor } from './exposition.ts';
 import { hostMetrics } from './host-metrics.ts';
 import { requestMetrics } from './request-metrics.ts';
 
-/** Scrapers wait for ten seconds. */
+/** Scrapers wait for ten seconds by default. */
 const DEADLINE_MS = 5_000;
 const NAME = /^[a-z][a-z0-9_]{0,99}$/;
 
@@ -50,10 +50,10 @@ export default definePlugin({
   },
 });
 
-/** In the order of the names of areas, so that two answers are alike. */
+/** The families of all contributions, in the order of their keys, so that all answers have the same order. */
 async function familiesOf(areas: ContributionList<ExportedMetrics>): Promise<MetricFamily[]> {
   const sorted = [...areas].sort((a, b) => (a.key < b.key ? -1 : 1));
-  // A failure was counted and told where it was called; the others are told.
+  // The host has logged a failure of a contribution; the others are answered.
   const found = await Promise.all(sorted.map(async ({ value }) => value.families()).map(told => told.catch(() => [])));
   return found.flat();
 }

@@ -1,4 +1,4 @@
-// Numbers of the requests to the API.
+// Numbers about the requests to the API.
 import type { HttpRequests } from '#core';
 import type { ExportedMetrics } from './contract.ts';
 

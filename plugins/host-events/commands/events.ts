@@ -1,4 +1,4 @@
-// `stackwarden events`: what happened, one line for each event, and with `--follow` what happens.
+// `stackwarden events`: prints one line for each past event, and with `--follow` for each new one.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '#core';
 import { fitsPattern } from '#kit/name-pattern';

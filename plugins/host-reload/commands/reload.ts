@@ -1,4 +1,4 @@
-// `stackwarden reload`: has the running host read its configuration again.
+// `stackwarden reload`: makes the running host read its configuration again and begin new log files.
 import type { Command } from '#core';
 
 const command: Command = {
