@@ -1,4 +1,4 @@
-// A plugin to begin with. Types alone are imported, so that nothing has to be installed where it runs.
+// A plugin to begin with. It imports only types, so that nothing has to be installed where it runs.
 import type { Plugin, Zod } from 'stackwarden/plugin';
 
 const config = (z: Zod) => z.object({ greeting: z.string().default('Hello').describe('how callers are greeted') });

@@ -1,4 +1,4 @@
-// The contract of every plugin, and what this one does beyond it.
+// Tests the contract that every plugin must fulfil, and what this plugin does besides.
 import { holdPlugin } from 'stackwarden/contracts';
 import t from 'tap';
 
