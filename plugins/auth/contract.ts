@@ -2,7 +2,7 @@
 import type { AsyncParallelHook } from 'tapable';
 
 export interface AuthChange {
-  /** `store-changed`: somebody edited the user file while the host was running. */
+  /** `store-changed`: the user file was edited by a user or another program while the host was running. */
   readonly kind: 'enabled' | 'disabled' | 'user-added' | 'user-changed' | 'user-removed' | 'store-changed';
   /** null when the change does not concern one particular user. */
   readonly username: string | null;

@@ -7,7 +7,7 @@ import type { StoredUser, UserStore } from './user-store.ts';
 
 const S_PER_MINUTE = 60;
 const S_PER_DAY = 86_400;
-/** No token is shorter, so the many words that a query may hold are told from tokens at no cost. */
+/** No token is shorter, so most values in a query are recognized as no token without checking a signature. */
 const MIN_LENGTH = 100;
 const CLOCK_TOLERANCE_S = 5;
 

@@ -98,8 +98,8 @@ export class UserStore {
   }
 
   /**
-   * Reads the file again if somebody else has changed it. Returns undefined, at no cost, when the file was looked at
-   * less than a second ago.
+   * Reads the file again if it was changed from outside. Returns undefined, at no cost, when that was checked less than
+   * a second ago.
    */
   refresh(): Promise<void> | undefined {
     const nowMs = performance.now();
@@ -126,7 +126,7 @@ export class UserStore {
     return this.#queue.onIdle();
   }
 
-  /** Reads the file again if somebody else has changed it since it was read or written. */
+  /** Reads the file again if it was changed from outside since it was read or written. */
   async #catchUp(): Promise<void> {
     const found = await readFingerprint(this.#file);
     if (found === this.#fingerprint) return;
@@ -153,8 +153,8 @@ export class UserStore {
         this.#log.warn(`the password of '${username}' in ${this.#file} has no form that can be checked; set a new one`);
     if (content.jwt_secret.length >= MIN_SECRET_LENGTH) return;
     this.#setContent({ ...content, jwt_secret: randomBytes(SECRET_BYTES).toString('base64url') });
-    // Not awaited: there are no tokens yet that the secret would have to be saved for, and the update runs after this
-    // load.
+    // Not awaited: the queue runs this update after the present load, and no client has a token yet that would become
+    // invalid if the secret were lost.
     void this.update(made => made).catch((error: unknown) => {
       this.#log.error('tokens of this run end with it', error);
     });

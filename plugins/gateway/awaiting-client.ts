@@ -12,7 +12,7 @@ export class AwaitingClient {
   readonly #early: Buffer[];
   #earlyBytes = 0;
 
-  /** `head` is what came with the request. The connection is destroyed when the client leaves. */
+  /** `head` holds the bytes that came with the request. The connection is destroyed when the client leaves. */
   constructor(socket: Duplex, head: Buffer) {
     this.#socket = socket;
     this.#early = [head];

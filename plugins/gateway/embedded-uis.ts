@@ -129,7 +129,7 @@ export class EmbeddedUis {
   }
 
   /** Why the service gave no answer that can be passed on, as the end of a sentence that begins with its name. */
-  #silenceOf({ processName, port }: ServiceUi, fault: NodeJS.ErrnoException | undefined): string {
+  #whyNoAnswer({ processName, port }: ServiceUi, fault: NodeJS.ErrnoException | undefined): string {
     if (fault?.code === 'HPE_HEADER_OVERFLOW') return LARGE_HEADERS;
     if (fault?.code?.startsWith('HPE_')) return `gives no answer of HTTP/1.1 on port ${port}; see to its settings`;
     const isStopped = this.#options.isStopped?.(processName) === true;
@@ -168,7 +168,7 @@ export class EmbeddedUis {
       if (response.headersSent || response.destroyed) return;
       // A service may close a kept connection at any moment, even while it is being used again.
       if (mayRepeat && outgoing.reusedSocket && !isTimeout) this.#forward(target, request, response, false);
-      else refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#silenceOf(ui, fault)}`);
+      else refuse(response, isTimeout ? 504 : 502, `${ui.processName} ${this.#whyNoAnswer(ui, fault)}`);
     });
     outgoing.on('response', answer => {
       outgoing.setTimeout(0);
@@ -217,7 +217,7 @@ export class EmbeddedUis {
       outgoing.destroy();
       if (!socket.destroyed) refuseSocket(socket, status, `${ui.processName} ${detail}`);
     };
-    outgoing.on('error', error => fail(isTimeout ? 504 : 502, this.#silenceOf(ui, error)));
+    outgoing.on('error', error => fail(isTimeout ? 504 : 502, this.#whyNoAnswer(ui, error)));
     outgoing.on('response', answer => fail(refusalStatus(answer.statusCode), 'does not take this connection'));
     outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
       clearTimeout(timer);

@@ -26,7 +26,7 @@ const ORIGIN_HEADERS = new Set([
   'strict-transport-security',
 ]);
 /** Headers that only the gateway may set. Many services treat `_` and `-` in a name alike, so both spellings match. */
-const TOLD_HEADER = /^x[-_](?:real[-_]ip$|forwarded[-_])/;
+const GATEWAY_HEADER = /^x[-_](?:real[-_]ip$|forwarded[-_])/;
 const OWN_FRAMES = "frame-ancestors 'self'";
 
 /** `isProxied` says whether the peer is a proxy that is trusted to know how the browser asked. */
@@ -39,7 +39,7 @@ export function buildRequestHeaders(
   const connectionHeaders = namedIn(request.headers.connection);
   for (const [name, value] of Object.entries(request.headers)) {
     if (value === undefined || HOP_BY_HOP.has(name) || connectionHeaders.has(name)) continue;
-    if (!(name.includes('_') && TOLD_HEADER.test(name))) headers[name] = value;
+    if (!(name.includes('_') && GATEWAY_HEADER.test(name))) headers[name] = value;
   }
   const earlierHops = request.headers['x-forwarded-for'];
   headers['x-forwarded-for'] = [earlierHops, request.socket.remoteAddress].filter(Boolean).join(', ');

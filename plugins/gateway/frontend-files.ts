@@ -15,7 +15,7 @@ export interface FrontendFilesOptions {
   readonly staticDir: string;
   /** Called with each response that sends a file, because its client may read it slowly. */
   readonly allowCut: HttpEntrance['allowCut'];
-  /** Why the folder with this real path is not served; null for one that is. */
+  /** Why the folder with this real path may not be served; null if it may. */
   readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;

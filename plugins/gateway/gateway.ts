@@ -13,7 +13,7 @@ export interface GatewayOptions {
   readonly embedded: Pick<EmbeddedUis, 'handleRequest' | 'handleUpgrade'>;
   /** Folder of a frontend; when it is empty, a landing page is served instead. */
   readonly staticDir: string;
-  /** Why the folder with this real path is not served; null for one that is. */
+  /** Why the folder with this real path may not be served; null if it may. */
   readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;

@@ -80,7 +80,9 @@ export default definePlugin({
   },
 });
 
-/** Without a folder of a frontend, a page of the host's own is served instead. */
+/**
+ * Creates the gateway. When the static folder cannot be served, that is logged, and the gateway's own page is served.
+ */
 async function prepareGateway(
   host: Host,
   staticDir: string,

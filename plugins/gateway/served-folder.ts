@@ -23,7 +23,7 @@ export async function refusalOf(host: Host): Promise<(folder: string) => string 
   };
 }
 
-/** Why a page of the host's own is served instead of this folder; undefined where it is served, or none is named. */
+/** Why the configured folder is not served; undefined when it is served or none is configured. */
 export async function faultOfFolder(
   staticDir: string,
   refusal: (folder: string) => string | null,

@@ -11,7 +11,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const LIMIT_MS = 12_000;
 const MS_PER_S = 1_000;
 /** The longest pause that a server may ask for. GitHub's limits are per hour, so a longer one would be wrong. */
-const MAX_PEACE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 const WITH_TOKEN = 'a token in github_token of the section dumb allows more';
 
 /** An answer that asked for a pause. */
@@ -91,12 +91,12 @@ export class GithubApi {
     const key = `${new URL(url).host} ${this.#options.token}`;
     await this.#pass(key, url);
     const answer = await this.#send(url);
-    const peaceMs = askedPeaceMs(answer);
-    if (peaceMs === undefined) {
+    const pauseMs = askedPauseMs(answer);
+    if (pauseMs === undefined) {
       this.#options.refusals.delete(key);
       return answer;
     }
-    this.#options.refusals.set(key, { answer, untilMs: performance.now() + peaceMs });
+    this.#options.refusals.set(key, { answer, untilMs: performance.now() + pauseMs });
     await this.#pass(key, url);
     return this.#send(url);
   }
@@ -119,27 +119,27 @@ export class GithubApi {
 
   #fault(url: string, answer: Refusal['answer'], what: string): Problem {
     const fault = statusFault(url, answer, what);
-    const isLimited = askedPeaceMs(answer) !== undefined && this.#options.token === '';
+    const isLimited = askedPauseMs(answer) !== undefined && this.#options.token === '';
     return isLimited ? new Problem(fault.status, `${fault.message}, or now: ${WITH_TOKEN}`) : fault;
   }
 }
 
 /** The pause that an answer asks for, in milliseconds; undefined when it asks for none. */
-function askedPeaceMs({ status, headers }: Refusal['answer']): number | undefined {
+function askedPauseMs({ status, headers }: Refusal['answer']): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = String(headers['retry-after'] ?? '');
-  if (/^\d+$/.test(after)) return Math.min(Number(after) * MS_PER_S, MAX_PEACE_MS);
+  if (/^\d+$/.test(after)) return Math.min(Number(after) * MS_PER_S, MAX_PAUSE_MS);
   const reset = String(headers['x-ratelimit-reset'] ?? '');
   const isUsedUp = status === 429 || headers['x-ratelimit-remaining'] === '0';
   if (!isUsedUp || !/^\d+$/.test(reset)) return undefined;
-  return Math.min(Number(reset) * MS_PER_S - Date.now(), MAX_PEACE_MS);
+  return Math.min(Number(reset) * MS_PER_S - Date.now(), MAX_PAUSE_MS);
 }
 
 /** The answer with its `Retry-After`, which counts from the time of the answer, reduced to the rest of the pause. */
 function asOfNow(answer: Refusal['answer'], waitMs: number): Refusal['answer'] {
   const after = String(answer.headers['retry-after'] ?? '');
-  const peaceMs = Number(after) * MS_PER_S;
-  if (!/^\d+$/.test(after) || peaceMs > MAX_PEACE_MS) return answer;
+  const pauseMs = Number(after) * MS_PER_S;
+  if (!/^\d+$/.test(after) || pauseMs > MAX_PAUSE_MS) return answer;
   const leftS = Math.ceil(waitMs / MS_PER_S);
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(leftS) } };
 }

@@ -6,7 +6,7 @@ type Values = Readonly<Record<string, unknown>>;
 const MAX_NAME_LENGTH = 128;
 const PASSWORD_LENGTHS = { least: 12, most: 256 };
 /** Characters that separate names, passwords and permissions in its environment variables. */
-const DIVIDERS = /[,:=|\r\n]/;
+const SEPARATORS = /[,:=|\r\n]/;
 const LOCAL_NAME = /^(?:[^.:]+|.*\.(?:localhost|local|lan|home|home\.arpa|internal))$/i;
 const OWN_NAME = /^(?:.*\.)?localhost$/i;
 
@@ -40,7 +40,7 @@ export function followed(text: string, port: unknown): string {
 export function loginFault({ auth_username: name, auth_password: password }: Values): string | undefined {
   if (typeof name !== 'string' || name === '') return 'auth_username is not set';
   if (name.length > MAX_NAME_LENGTH) return `auth_username is longer than ${MAX_NAME_LENGTH} characters`;
-  if (DIVIDERS.test(name)) return "auth_username must not have ',', ':', '=', '|' or line breaks";
+  if (SEPARATORS.test(name)) return "auth_username must not have ',', ':', '=', '|' or line breaks";
   if (typeof password !== 'string' || password === '') return 'auth_password is not set';
   const { least, most } = PASSWORD_LENGTHS;
   if (password.length < least || password.length > most)

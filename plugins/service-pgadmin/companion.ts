@@ -11,7 +11,7 @@ export interface CompanionLaunch {
 }
 
 /** Signals by which the host ends the program together with its service. */
-const ORDERED: readonly (string | null)[] = ['SIGTERM', 'SIGKILL'];
+const HOST_SIGNALS: readonly (string | null)[] = ['SIGTERM', 'SIGKILL'];
 
 export class Companion {
   readonly #host: Host;
@@ -41,7 +41,7 @@ export class Companion {
       else log.warn(`${this.#name} cannot be run`, error);
     });
     child.on('exit', (code, signal) => {
-      if (!ORDERED.includes(signal))
+      if (!HOST_SIGNALS.includes(signal))
         log.warn(`${this.#name} ended with ${code ?? signal}; the log of its service says why`);
     });
   }
