@@ -74,7 +74,7 @@ export interface ProbeRequest {
 
 /** One kind of databases. The key of the contribution is the `engine` that templates name. */
 export interface DatabaseProbe {
-  /** What clients are told as the provider of a service with such databases. */
+  /** The provider that clients are shown for a service with such databases. */
   readonly provider: string;
   /** Modes in which the probe cannot determine whether a database exists, so that a missing one is no fault. */
   readonly blindIn?: readonly ProbeMode[];

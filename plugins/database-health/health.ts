@@ -13,7 +13,7 @@ import { FileLook } from './look.ts';
 import { type Assessment, assess } from './score.ts';
 import { type HealthSettings, readSettings, type ServiceSettings } from './settings.ts';
 
-/** What the last look at a service found. */
+/** What the last reading of a service found. */
 interface Reading {
   /** Unix seconds. */
   readonly collectedAt: number;

@@ -96,7 +96,7 @@ function factsOf({ role, kind, files, below }: StoreToLook, storages: Storages):
   }
 }
 
-/** Also true for a file that may not be looked at. */
+/** Whether a file exists; true also if that may not be looked up. */
 function isPresent(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -29,7 +29,9 @@ interface Looked {
 export type FileUser = LookRights['user'];
 
 export class FileLook {
-  /** Abandoned programs that may still hang, by the name of what they looked at, with the mounts it was on. */
+  /**
+   * Abandoned programs that may still hang, by the name of what they looked at; `mount` names the mounts of its files.
+   */
   readonly #hanging = new Map<string, { readonly program: LookProgram; readonly mount: string }>();
   readonly #programs = new Set<LookProgram>();
 

@@ -75,7 +75,7 @@ async function pragmasOf(file: string): Promise<object> {
   }
 }
 
-/** null for an empty file. Throws an Error for anything that is no SQLite database. */
+/** The header of a database; null for an empty file. Throws an Error for a file that is no SQLite database. */
 function headerOf(file: string): Buffer | null {
   const descriptor = openSync(file, 'r');
   try {

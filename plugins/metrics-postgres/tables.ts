@@ -75,7 +75,7 @@ export async function writeSamples(
   });
 }
 
-/** Those of `timestamps` at which PostgreSQL has no sample. */
+/** The members of `timestamps` at which PostgreSQL has no complete sample. */
 export async function missingTimes(connection: Connection, timestamps: readonly number[]): Promise<number[]> {
   const rows = await connection.query<{ timestamp: number }>(
     `SELECT wanted.timestamp FROM unnest($1::float8[]) AS wanted (timestamp)

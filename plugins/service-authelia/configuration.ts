@@ -1,4 +1,4 @@
-// The values that Authelia's own file must have for its block. What else is in the file stays.
+// The values that Authelia's own file must have for its block. Other content of the file stays.
 import type { NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
 import { isObject } from '#kit/plain-object';

@@ -34,7 +34,7 @@ export class ManagedServer implements PostgresServer {
     return { ...this.access(), databases };
   }
 
-  /** Waits with those of the template (`given`) directed to the server's present address; users' own waits stay. */
+  /** The waits of a service; those from its template (`given`) get the server's present address, users' own stay. */
   waitedFor(waits: readonly TcpAddress[], given: unknown): TcpAddress[] {
     const { host, port } = this.access();
     const isGiven = (wait: TcpAddress): boolean => [given ?? []].flat().some(other => deepEqual(other, wait));

@@ -13,7 +13,7 @@ const LIMIT_MS = 5_000;
 const SETUID = 0o4000;
 const FUSE_CONFIG = '/etc/fuse.conf';
 const OPENS_FUSE = 'exec 3<>/dev/fuse';
-/** Also checks the folders of the cache: an rclone that ran as root has left some that only root may use. */
+/** Checks the folders of the cache, too: an rclone that ran as root may have left some that only root may use. */
 const MAY_WRITE = 'for place; do [ ! -e "$place" ] || [ -w "$place" ] || exit 1; done';
 
 /** Why `user` cannot mount for other users without root, as the end of a sentence after "because"; null if it can. */

@@ -22,7 +22,7 @@ export async function builtInComponents(templates: ServiceTemplates, store: Conf
   return new Set(found.flat());
 }
 
-/** Also false for a file on a mount that does not answer. */
+/** Whether a file exists; false if its mount does not answer. */
 function exists(file: string): Promise<boolean> {
   return fileVersion(file, CHECK_LIMIT_MS).then(
     version => version !== null,

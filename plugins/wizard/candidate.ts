@@ -210,7 +210,7 @@ class CandidateBuilder {
     }
   }
 
-  /** Configures the services that the instances at `places` use, and puts their names before those of `before`. */
+  /** Configures the prerequisites that the instances at `places` use, and returns their names followed by `before`. */
   #withPrerequisites(template: ServiceTemplate, places: readonly Place[], before: readonly string[]): string[] {
     return [...this.#prerequisites].reduce<string[]>(
       (names, { owner: plugin, value: prerequisite }) => {

@@ -6,8 +6,8 @@ import type { Selection } from './selection.ts';
 
 /**
  * The selection without services that could not be set up. Without the plugin that sets services up, all count as
- * feasible. Before the first service is left out, `check` gets the updates of the whole selection and may throw: a
- * client is told of a wrong option before it is told of a missing program.
+ * feasible. Before the first service is left out, `check` gets the updates of the whole selection and may throw, so
+ * that wrong options are reported before missing programs.
  */
 export async function feasibleCandidate(
   selection: Selection,
