@@ -1,4 +1,4 @@
-// A plugin to begin with. It imports only types, so that nothing has to be installed where it runs.
+// A plugin to start from. It imports only types, so that nothing has to be installed where it runs.
 import type { Plugin, Zod } from 'stackwarden/plugin';
 
 const config = (z: Zod) => z.object({ greeting: z.string().default('Hello').describe('how callers are greeted') });
@@ -16,7 +16,7 @@ export default {
     host.route({
       method: 'GET',
       path: '/my-plugin',
-      summary: 'Greets, and tells how many services were seen to start',
+      summary: 'Greets, and tells how many services have started since the plugin was loaded',
       capability: 'my_plugin',
       response: z.object({ text: z.string(), started: z.number() }),
       handle: () => ({ text: greeting, started }),

@@ -1,4 +1,4 @@
-// Tests the contract that every plugin must fulfil, and what this plugin does besides.
+// Tests the contract of every plugin, and the route of this one.
 import { holdPlugin } from 'stackwarden/contracts';
 import t from 'tap';
 
