@@ -14,15 +14,17 @@ export class UsageError extends Error {}
 export const COMMON_OPTIONS: readonly CommandOption[] = [
   {
     flags: '--config-dir <DIR>',
-    description: 'configuration and state (default: $STACKWARDEN_CONFIG_DIR, else /config, else .stackwarden)',
+    description:
+      'directory of configuration and state (default: $STACKWARDEN_CONFIG_DIR, else /config, else .stackwarden)',
   },
   {
     flags: '--url <URL>',
-    description: 'the running host (default: $STACKWARDEN_URL, else the one on the configuration directory)',
+    description:
+      'address of the running host (default: $STACKWARDEN_URL, else the host on the configuration directory)',
   },
-  { flags: '--plugins <A,B>', description: 'start, check, plugins: load only these plugins' },
+  { flags: '--plugins <A,B>', description: 'start, check, plugins: load only these plugins and those that they need' },
   { flags: '--version', description: 'print the version' },
-  { flags: '-h, --help', description: 'tell what there is, or what the command takes' },
+  { flags: '-h, --help', description: 'list the commands, or the arguments and options of the command' },
 ];
 
 export interface CommandLine {

@@ -4,17 +4,20 @@ import path from 'node:path';
 import type { Command, CommandCall, CommandOption } from '../contract/command.ts';
 import { stopOnSignals } from './stop-signals.ts';
 
-const PLUGINS: CommandOption = { flags: '--plugins <A,B>', description: 'load only these plugins' };
+const PLUGINS: CommandOption = {
+  flags: '--plugins <A,B>',
+  description: 'load only these plugins and those that they need',
+};
 
 export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   start: {
     summary: 'run the host in the foreground until SIGTERM or SIGINT',
     options: [
       PLUGINS,
-      { flags: '--example', description: 'write a small example stack where no configuration exists yet' },
+      { flags: '--example', description: 'write a small example stack if there is no configuration yet' },
       {
         flags: '--pace <SHARE>',
-        description: "for tests: the product's own waits take this share of their time, for example 0.1",
+        description: 'for tests: a factor for the waits of the host itself, for example 0.1',
       },
     ],
     async run(call) {
@@ -47,16 +50,16 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   health: {
-    summary: 'ask the running service; exit 0 when it is healthy',
+    summary: 'ask the running host for its health; exit 0 when it is healthy',
     run: async call => (await import('./health.ts')).health(call),
   },
   'create-plugin': {
-    summary: 'write a plugin to begin with, and its test',
+    summary: 'write a small plugin to start from, and its test',
     arguments: [{ syntax: '[NAME]', description: 'name of the plugin and its folder' }],
     options: [
       {
         flags: '--into <DIR>',
-        description: 'where its folder is made (default: plugins in the configuration directory)',
+        description: 'directory for the new folder (default: plugins in the configuration directory)',
       },
     ],
     async run({ args: [name], options, configDir, output, misuse }) {
@@ -68,7 +71,7 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   help: {
-    summary: 'tell what there is, or what a command takes',
+    summary: 'list the commands, or the arguments and options of one',
     arguments: [{ syntax: '[COMMAND]', description: 'name of a command' }],
     run: async call => (await import('./help.ts')).help(call),
   },
@@ -80,7 +83,7 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   completion: {
-    summary: 'print the script that lets a shell complete words',
+    summary: 'print a script for completion in a shell',
     arguments: [
       {
         syntax: '<SHELL>',
@@ -91,8 +94,8 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
     run: async call => (await import('./completion.ts')).completion(call),
   },
   __complete: {
-    summary: 'for the scripts of completion: print what the last word may become',
-    arguments: [{ syntax: '[WORD...]', description: 'what was typed' }],
+    summary: 'for the scripts of completion: print the completions of the last word',
+    arguments: [{ syntax: '[WORD...]', description: 'the words typed so far' }],
     run: async call => (await import('./complete.ts')).complete(call),
   },
 };

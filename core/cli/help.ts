@@ -5,8 +5,8 @@ import { COMMON_OPTIONS, grammarOf } from './command-line.ts';
 import { CommandSet } from './command-set.ts';
 
 const AFTER = `
-Without a command it is start. Exit codes: 0 done, 1 failed, 2 not understood, 3 nothing answers.
-STACKWARDEN_TOKEN holds an access token where people must log in; stackwarden login keeps one.`;
+The default command is start. Exit codes: 0 done, 1 failed, 2 not understood, 3 no host answers.
+Where a login is required, set STACKWARDEN_TOKEN to an access token, or run stackwarden login.`;
 
 export async function help({ args: [name], configDir, output, misuse }: CommandCall): Promise<number> {
   const set = new CommandSet(configDir);

@@ -8,14 +8,14 @@ const MAX_PASSWORD_BYTES = 4_096;
 const INTERRUPTED = 130;
 
 const command: Command = {
-  summary: 'log in, for this command and later ones',
+  summary: 'log in, and store the login for later commands',
   arguments: [{ syntax: '<USER>', description: 'name of the user' }],
   options: [{ flags: '--password-stdin', description: 'read the password from the standard input' }],
   async run({ args: [username = ''], options, host, output, misuse }) {
     const url = await host.url();
     const isTyped = options.passwordStdin !== true;
     if (isTyped && !process.stdin.isTTY)
-      throw misuse('a password is asked on a terminal alone; elsewhere give it with --password-stdin');
+      throw misuse('a password is asked only on a terminal; elsewhere give it with --password-stdin');
     const password = isTyped ? await typedPassword(`Password of ${username} for ${url}: `) : await readPassword();
     const tokens = (await host.post('/auth/login', { username, password })) as LoginTokens;
     await host.keepLogin(tokens);

@@ -2,7 +2,7 @@
 import type { Command } from '#core';
 
 const command: Command = {
-  summary: 'forget the login',
+  summary: 'forget the stored login',
   async run({ host, output }) {
     await host.keepLogin(null);
     output.line(`logged out of ${await host.url()}; no login for it is kept`);

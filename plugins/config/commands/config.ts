@@ -7,10 +7,10 @@ const command: Command = {
   summary: 'print a value of the configuration, or change it',
   arguments: [
     { syntax: '<ACTION>', description: 'what to do', choices: ['get', 'set'] },
-    { syntax: '[PATH]', description: 'for example dumb.log_level; without it everything', offer: pathsOf },
-    { syntax: '[VALUE]', description: 'JSON, or else text; null removes what may be absent' },
+    { syntax: '[PATH]', description: 'for example dumb.log_level; get without it prints everything', offer: pathsOf },
+    { syntax: '[VALUE]', description: 'JSON; anything else is a text; null removes a value that is optional' },
   ],
-  options: [{ flags: '--memory', description: 'set: until the host ends, without saving it' }],
+  options: [{ flags: '--memory', description: 'set: change the value without saving it, until the host ends' }],
   run: call => (call.args[0] === 'get' ? get(call) : set(call)),
 };
 

@@ -3,12 +3,12 @@ import type { Command } from '#core';
 import { mermaid } from '../mermaid.ts';
 
 const command: Command = {
-  summary: 'print what needs what, as Mermaid text',
-  arguments: [{ syntax: '[NAME]', description: 'a service; without it all that are enabled' }],
+  summary: 'print the dependencies of services, as Mermaid text',
+  arguments: [{ syntax: '[NAME]', description: 'name of a service; without it, all enabled services' }],
   options: [
     {
       flags: '--scope <SCOPE>',
-      description: 'all: documented integrations too, not only what holds a start up',
+      description: 'runtime (default): only dependencies that delay a start; all: also documented integrations',
       choices: ['runtime', 'all'],
     },
   ],

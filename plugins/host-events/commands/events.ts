@@ -13,11 +13,11 @@ interface HostEvent {
 }
 
 const command: Command = {
-  summary: 'tell what has happened since the host was started',
+  summary: 'print the events since the host was started',
   options: [
-    { flags: '-f, --follow', description: 'what happens from now on too, until Ctrl-C' },
+    { flags: '-f, --follow', description: 'go on with new events, until Ctrl-C' },
     { flags: '--type <PATTERN>', description: 'only events of these types, for example "service.*"' },
-    { flags: '--json', description: 'print an object on each line' },
+    { flags: '--json', description: 'print each event as a JSON object on its own line' },
   ],
   async run({ options, host, output }) {
     const pattern = String(options.type ?? '*');

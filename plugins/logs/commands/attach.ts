@@ -10,7 +10,7 @@ const LINES_BEFORE = 10;
 const POLL_MS = 300;
 
 const command: Command = {
-  summary: 'follow the output of a service for as long as it runs, and pass on what is typed',
+  summary: 'follow the output of a service while it runs, and send it the lines that you type',
   arguments: [{ syntax: '<NAME>', description: 'name of the service', offer: processNames }],
   async run(call) {
     const { host, output } = call;
@@ -21,7 +21,9 @@ const command: Command = {
     };
     if (status === 'stopped') throw new Error(`${name} does not run; stackwarden logs shows what it wrote`);
     const hasInput = config.stdin === true;
-    const input = hasInput ? 'each line that is typed goes to it' : 'it takes no input, which stdin: true gives it';
+    const input = hasInput
+      ? 'each line that you type is sent to it'
+      : 'it has no input; stdin: true in its block gives it one';
     output.note(`following ${name}; ${input}. Ctrl-C leaves it running`);
     const followed = follow(name, call);
     await (hasInput ? Promise.race([followed, passOn(name, host).then(() => followed)]) : followed);

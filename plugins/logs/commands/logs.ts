@@ -17,15 +17,15 @@ const command: Command = {
   arguments: [
     {
       syntax: '[NAME...]',
-      description: "services or patterns; without them the host's own log, which has the output of all",
+      description: "services or patterns; without them the host's own log, which has the output of all services",
       offer: processNames,
     },
   ],
   options: [
-    { flags: '-f, --follow', description: 'what comes after them too, until Ctrl-C' },
+    { flags: '-f, --follow', description: 'go on with new lines, until Ctrl-C' },
     {
       flags: '-n, --lines <COUNT>',
-      description: `how many of each log (default: ${DEFAULT_LINES})`,
+      description: `number of lines of each log (default: ${DEFAULT_LINES})`,
       range: [0, MAX_LINES],
     },
     { flags: '--level <LEVEL>', description: 'only lines of this level or a higher one', choices: LEVELS },

@@ -36,12 +36,12 @@ const command: Command = {
   options: [
     {
       flags: '-n, --count <COUNT>',
-      description: 'how often (default: until Ctrl-C; once without a terminal)',
+      description: 'how often to print (default: until Ctrl-C; once without a terminal)',
       range: [1, MAX_COUNT],
     },
     {
       flags: '-i, --interval <SECONDS>',
-      description: `the time between (default: ${DEFAULT_INTERVAL_S})`,
+      description: `time between two prints (default: ${DEFAULT_INTERVAL_S})`,
       range: [1, MAX_INTERVAL_S],
     },
   ],

@@ -27,11 +27,13 @@ export interface Operation {
 export function operationCommand(operation: Operation): Command {
   return {
     summary: operation.summary,
-    arguments: [{ syntax: '[NAME...]', description: 'names or patterns such as "Example *"', offer: serviceNames }],
+    arguments: [
+      { syntax: '[NAME...]', description: 'names of services, or patterns such as "Example *"', offer: serviceNames },
+    ],
     options: [
       { flags: '-a, --all', description: operation.all.description },
-      { flags: '-g, --group <NAME>', description: 'the services of a group' },
-      { flags: '-w, --wait', description: 'until it is certain what became of each' },
+      { flags: '-g, --group <NAME>', description: 'all services of a group' },
+      { flags: '-w, --wait', description: 'wait for the result of each service' },
       {
         flags: '--timeout <SECONDS>',
         description: `how long --wait waits (default: ${DEFAULT_WAIT_S})`,

@@ -4,7 +4,7 @@ import { isUp, operationCommand } from '../client/operation.ts';
 export default operationCommand({
   name: 'restart',
   summary: 'restart services',
-  all: { description: 'every service that runs', includes: ({ status }) => status !== 'stopped' },
+  all: { description: 'all services that run', includes: ({ status }) => status !== 'stopped' },
   isReversed: false,
   outcome: isUp,
 });

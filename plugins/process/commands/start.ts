@@ -4,7 +4,7 @@ import { isUp, operationCommand } from '../client/operation.ts';
 export default operationCommand({
   name: 'start',
   summary: 'start services',
-  all: { description: 'every service that is enabled, or was started by hand', includes: ({ enabled }) => enabled },
+  all: { description: 'all services that are enabled or were started by hand', includes: ({ enabled }) => enabled },
   isReversed: false,
   outcome: isUp,
 });

@@ -48,14 +48,14 @@ const command: Command = {
   arguments: [
     {
       syntax: '[NAME...]',
-      description: 'names or patterns such as "Example *"; without them all that are in use',
+      description: 'names or patterns such as "Example *"; without them, all that are enabled or run',
       offer: serviceNames,
     },
   ],
   options: [
-    { flags: '-a, --all', description: 'those that are disabled and do not run too' },
-    { flags: '--json', description: 'print a list of objects' },
-    { flags: '-w, --watch', description: `again every ${WATCH_MS / MS_PER_S} s, until Ctrl-C` },
+    { flags: '-a, --all', description: 'also services that are disabled and do not run' },
+    { flags: '--json', description: 'print a JSON list with an object for each service' },
+    { flags: '-w, --watch', description: `print it again every ${WATCH_MS / MS_PER_S} s, until Ctrl-C` },
   ],
   async run({ args, options, host, output }) {
     for (;;) {
