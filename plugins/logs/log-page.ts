@@ -1,5 +1,5 @@
 // Reads a part of a log by position: only complete lines, so that redaction sees each secret whole, and never more than
-// requested. Pages of files that do not change are kept.
+// requested. Of a line that is longer than the part its end is shown. Pages of files that do not change are kept.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -10,6 +10,8 @@ import { UNPRINTABLE } from '#kit/word-groups';
 
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
+/** How much of a line before its shown end is looked at, for a secret that the beginning of the end would divide. */
+const LOOKED_BEFORE_BYTES = 64 * 1024;
 /** Number of lines that are looked at before the event loop gets a turn. */
 const TURN_LINES = 1_000;
 const MAX_KEPT = 8;
@@ -88,10 +90,15 @@ async function readFromFile(handle: FileHandle, entry: Stats, request: PageReque
   const start = goesOn ? cursor : Math.max(0, size - tailBytes);
   const bytes = await readRange(handle, start, size - start);
   const startsInLine = start > 0 && !(await endsLine(handle, start));
-  const from = startsInLine ? bytes.indexOf(NEWLINE) + 1 : 0;
+  const newline = bytes.indexOf(NEWLINE);
   // A line longer than the whole part is cut, because otherwise the cursor could never pass it.
   const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
-  const text = await redactLines(bytes.subarray(Math.min(from, to), to));
+  const from = startsInLine ? newline + 1 || to : 0;
+  // The end of a line whose beginning was shown before is left out.
+  const cutsLine = startsInLine && from === to && to > 0 && (newline < 0 || !goesOn);
+  const text = cutsLine
+    ? await endOfLine(handle, start, start + to, tailBytes)
+    : await redactLines(bytes.subarray(from, to));
   const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
   return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
 }
@@ -103,6 +110,23 @@ async function readRange(handle: FileHandle, start: number, length: number): Pro
 
 async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
   return (await readRange(handle, start - 1, 1))[0] === NEWLINE;
+}
+
+/** At most the last `maxBytes` of the line that begins before `start`, up to `end`. */
+async function endOfLine(handle: FileHandle, start: number, end: number, maxBytes: number): Promise<string> {
+  const before = Math.max(0, start - LOOKED_BEFORE_BYTES);
+  const bytes = await readRange(handle, before, end - before);
+  const lineStart = bytes.lastIndexOf(NEWLINE, start - before - 1) + 1;
+  const shown = Buffer.from(await redactLines(bytes.subarray(lineStart)));
+  // Where the line began still earlier, what was looked at may begin within a secret.
+  const known = before === 0 || lineStart > 0 ? 0 : LOOKED_BEFORE_BYTES;
+  let from = Math.max(known, shown.length - maxBytes);
+  while (isWithinCharacter(shown[from])) from += 1;
+  return shown.toString('utf8', from);
+}
+
+function isWithinCharacter(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
 export async function redactLines(bytes: Buffer): Promise<string> {

@@ -1,6 +1,6 @@
 // A reader that follows its cursor sees every line once, whatever the writer does and however the pieces fall.
 import { execFileSync } from 'node:child_process';
-import { appendFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -115,6 +115,30 @@ t.test('a line longer than the piece is cut', async t => {
   t.match(page, { chunk: 'y'.repeat(1_024), cursor: 3_000, reset: true });
   await appendFile(file, '\nnext\n');
   t.match(await read(file, after(page)), { chunk: 'next\n', reset: false });
+});
+
+t.test('the end of a last line longer than the piece is shown, without half of a secret', async t => {
+  const file = path.join(testDir(t, { 'a.log': `first\n${'y'.repeat(3_000)}\n` }), 'a.log');
+  const page = await read(file);
+  t.match(page, { chunk: `${'y'.repeat(1_023)}\n`, cursor: 3_007, reset: true });
+  await appendFile(file, 'next\n');
+  t.match(await read(file, after(page)), { chunk: 'next\n', reset: false });
+
+  await writeFile(file, `${'ä'.repeat(3_000)}\nunfinished`);
+  t.match(await read(file), { chunk: `${'ä'.repeat(506)}\n`, cursor: 6_001 }, 'before a line that has not ended');
+
+  for (const end of ['\n', '']) {
+    await writeFile(file, `password=${'s3cret'.repeat(300)} done${end}`);
+    t.equal((await read(file)).chunk, `password=[REDACTED] done${end}`, 'a secret that begins before the piece');
+  }
+
+  await writeFile(file, `password=${'s3cret'.repeat(5_000)} token=${'t0ken'.repeat(14_000)} end\n`);
+  t.equal((await read(file, { tailBytes: 20_000 })).chunk, '', 'what was looked at begins within a secret');
+
+  await writeFile(file, '');
+  await truncate(file, 2 ** 31);
+  await appendFile(file, 'end\n');
+  t.equal((await read(file)).chunk, `${'\0'.repeat(1_020)}end\n`);
 });
 
 t.test('the own log starts at its newest banner', async t => {
