@@ -1,5 +1,7 @@
 // Reads the names of service logs: relative ones lie below the log directory, and `<date>` stands for any text.
+import type { Stats } from 'node:fs';
 import path from 'node:path';
+import type { GuardedDirectory } from './guarded-directory.ts';
 
 const DATE = '<date>';
 
@@ -25,4 +27,20 @@ export function matchesLogPattern(name: string, pattern: string): boolean {
   }
   const last = rest.at(-1) ?? '';
   return name.length - last.length >= at && name.endsWith(last);
+}
+
+interface NamedFile {
+  readonly name: string;
+  readonly entry: Stats;
+}
+
+/** The regular files of a directory whose names fit, those that were modified last first. */
+export async function newestFirst(
+  directory: GuardedDirectory,
+  fits: (name: string) => boolean,
+): Promise<readonly NamedFile[]> {
+  const names = (await directory.names()).filter(fits);
+  const found = await Promise.all(names.map(async name => ({ name, entry: await directory.stat(name) })));
+  const files = found.flatMap(({ name, entry }) => (entry?.isFile() === true ? [{ name, entry }] : []));
+  return files.sort((a, b) => b.entry.mtimeMs - a.entry.mtimeMs);
 }

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
-import { isLogPattern, matchesLogPattern } from '#kit/service-log';
+import { isLogPattern, matchesLogPattern, newestFirst } from '#kit/service-log';
 import { countSignals, type LogLook, type LogPosition } from './log-signals.ts';
 
 export interface LogToLook {
@@ -28,10 +28,8 @@ export async function lookAtLog({ file, known, tailBytes }: LogToLook): Promise<
 }
 
 async function newestOf(directory: GuardedDirectory, pattern: string): Promise<string | null> {
-  const names = (await directory.names()).filter(name => matchesLogPattern(name, pattern));
-  const files = await Promise.all(names.map(async name => ({ name, entry: await directory.stat(name) })));
-  files.sort((a, b) => (b.entry?.mtimeMs ?? 0) - (a.entry?.mtimeMs ?? 0));
-  return files[0]?.name ?? null;
+  const [newest] = await newestFirst(directory, name => matchesLogPattern(name, pattern));
+  return newest?.name ?? null;
 }
 
 /** Searches what was added since `known`, or the end of a log that is new or grew by more than `tailBytes`. */

@@ -6,7 +6,7 @@ import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { findBlocks } from '#kit/named-blocks';
-import { isLogPattern, logFileOf, matchesLogPattern } from '#kit/service-log';
+import { isLogPattern, logFileOf, matchesLogPattern, newestFirst } from '#kit/service-log';
 import { unknownProcess } from '#kit/unknown-process';
 import { valueAt } from '#kit/value-at';
 import type { ServiceTemplates } from '../services/contract.ts';
@@ -169,13 +169,7 @@ async function openNewest(
   const directory = await GuardedDirectory.open(place).catch(() => null);
   if (directory === null) return null;
   try {
-    const names = (await directory.names()).filter(matches);
-    const entries = await Promise.all(names.map(async name => ({ name, entry: await directory.stat(name) })));
-    const files = entries.flatMap(({ name, entry }) =>
-      entry?.isFile() === true ? [{ name, mtimeMs: entry.mtimeMs }] : [],
-    );
-    files.sort((a, b) => b.mtimeMs - a.mtimeMs);
-    const [newest] = files;
+    const [newest] = await newestFirst(directory, matches);
     return newest === undefined ? null : await openShown(directory, newest.name, places);
   } finally {
     directory.close();

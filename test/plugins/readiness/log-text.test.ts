@@ -1,0 +1,80 @@
+// The text of a readiness is found in the log that a service writes itself, whatever becomes of its files.
+import { appendFile, copyFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { LogText } from '../../../plugins/readiness/log-text.ts';
+import { testDir } from '../../support/directory.ts';
+
+const MISSING = 'the text of its log has not come yet';
+
+t.test('a log with a date in its name is the newest file that fits', async t => {
+  const dir = testDir(t, { 'app-1.log': 'one listens\n', 'app-2.log': 'one listens\n', 'other.log': 'it listens\n' });
+  // Files that are written within one tick of the kernel are equally new.
+  const ages = async (name: string, seconds: number) => utimes(path.join(dir, name), seconds, seconds);
+  await ages('app-1.log', 1);
+  await ages('app-2.log', 2);
+  const log = await LogText.from(path.join(dir, 'app-<date>.log'), 'listens');
+  t.equal(await log.look(), MISSING, 'lines of earlier runs');
+  await appendFile(path.join(dir, 'app-1.log'), 'it ');
+  t.equal(await log.look(), MISSING);
+  await appendFile(path.join(dir, 'app-1.log'), 'listens\n');
+  t.equal(await log.look(), null, 'a file that was there before');
+
+  await ages('app-1.log', 3);
+  const again = await LogText.from(path.join(dir, 'app-<date>.log'), 'listens');
+  await writeFile(path.join(dir, 'app-3.log'), 'it listens\n');
+  t.equal(await again.look(), null, 'a new file');
+});
+
+t.test('a log with a date in its name that is not there yet', async t => {
+  const dir = testDir(t);
+  const log = await LogText.from(path.join(dir, 'app-<date>.log'), 'listens');
+  t.equal(await log.look(), MISSING);
+  await writeFile(path.join(dir, 'app-1.log'), 'it listens\n');
+  t.equal(await log.look(), null);
+});
+
+t.test('a log that is begun anew counts from its beginning, however long it has become', async t => {
+  const dir = testDir(t, { 'app.log': 'first run\nit listens\n' });
+  const file = path.join(dir, 'app.log');
+  const log = await LogText.from(file, 'listens');
+  await writeFile(file, `second run\nit listens\n${'line\n'.repeat(2_000)}`);
+  t.equal(await log.look(), null, 'before the first look');
+
+  const next = await LogText.from(file, 'is up');
+  await appendFile(file, 'more\n');
+  t.equal(await next.look(), MISSING);
+  await writeFile(file, `third run\nis up\n${'word\n'.repeat(4_000)}`);
+  t.equal(await next.look(), null, 'between two looks');
+});
+
+t.test('a log that goes on counts from where it was at the launch', async t => {
+  const dir = testDir(t, { 'app.log': `it listens\n${'line\n'.repeat(2_000)}` });
+  const file = path.join(dir, 'app.log');
+  const log = await LogText.from(file, 'listens');
+  await appendFile(file, 'line\n');
+  t.equal(await log.look(), MISSING);
+  await appendFile(file, 'it list');
+  t.equal(await log.look(), MISSING);
+  await appendFile(file, 'ens\n');
+  t.equal(await log.look(), null, 'in two parts');
+});
+
+t.test('a rotated log counts from its beginning', async t => {
+  for (const how of ['a new file', 'the same file']) {
+    const dir = testDir(t, { 'app.log': 'first run\nit listens\n' });
+    const file = path.join(dir, 'app.log');
+    const log = await LogText.from(file, 'listens');
+    if (how === 'a new file') await rename(file, `${file}.1`);
+    else await copyFile(file, `${file}.1`);
+    await truncate(file, 0).catch(() => undefined);
+    await appendFile(file, 'it listens\n');
+    t.equal(await log.look(), null, how);
+    await rm(file);
+  }
+});
+
+t.test('a log that cannot be read is told', async t => {
+  const log = await LogText.from(path.join(testDir(t), 'absent', 'app.log'), 'listens');
+  t.equal(await log.look(), `${MISSING}, and the log cannot be read`);
+});
