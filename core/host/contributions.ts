@@ -7,6 +7,7 @@ import { Container } from './contain.ts';
 import { blamedFor } from './invoke.ts';
 import { misfitOf } from './misfit.ts';
 import type { Scope } from './scope.ts';
+import type { UsedName } from './unknown-seams.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -54,11 +55,14 @@ export class ContributionRegistry {
     return [...this.#points.values()].flatMap(point => point.of(plugin));
   }
 
-  /**
-   * Points with contributions but without an owner or a reader. A trimmed build leaves them behind; they are harmless.
-   */
-  unused(): string[] {
-    return [...this.#points.values()].filter(point => point.isUnused).map(({ name }) => name);
+  /** The points that have an owner or a reader. */
+  names(): string[] {
+    return [...this.#points.values()].filter(point => point.isUsed).map(({ name }) => name);
+  }
+
+  undeclared(): UsedName[] {
+    const points = [...this.#points.values()].filter(point => !point.isUsed);
+    return points.flatMap(point => [...point].map(({ owner }) => ({ plugin: owner, name: point.name })));
   }
 
   #point(name: string): Point {
@@ -89,8 +93,8 @@ class Point implements ContributionList<unknown> {
     return this.#entries.size;
   }
 
-  get isUnused(): boolean {
-    return this.#declared === undefined && !this.isRead && this.#entries.size > 0;
+  get isUsed(): boolean {
+    return this.#declared !== undefined || this.isRead;
   }
 
   get(key: string): Contribution<unknown> | undefined {

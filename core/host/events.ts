@@ -7,6 +7,7 @@ import { deepFreeze } from '../kit/deep-freeze.ts';
 import { isJsonData } from '../kit/json-data.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import type { Scope } from './scope.ts';
+import type { UsedName } from './unknown-seams.ts';
 
 /** A listener that takes longer is reported and no longer waited for. */
 const LISTENER_DEADLINE_MS = 10_000;
@@ -77,6 +78,15 @@ export class EventRegistry {
   /** Every declared type, sorted. */
   list(): EventListing[] {
     return [...this.#declared.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+  }
+
+  names(): string[] {
+    return [...this.#declared.keys()];
+  }
+
+  undeclared(): UsedName[] {
+    const heard = [...this.#listeners].filter(([type]) => type !== EVERY_TYPE && !this.#declared.has(type));
+    return heard.flatMap(([name, found]) => [...found].map(({ scope }) => ({ plugin: scope.plugin, name })));
   }
 
   /** `*` listens to every type. A type may be listened to before its owner declares it. */

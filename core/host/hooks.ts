@@ -9,6 +9,7 @@ import { crossing } from './contain.ts';
 import { blamedFor, LATE_CODE } from './invoke.ts';
 import { misfitOf } from './misfit.ts';
 import type { Scope } from './scope.ts';
+import type { UsedName } from './unknown-seams.ts';
 
 type AnyHook =
   | AsyncSeriesHook<unknown[]>
@@ -96,6 +97,15 @@ export class HookRegistry {
       const place = this.#declared.get(name)?.places.find(place => place.tap === tap);
       if (place !== undefined) place.tap = undefined;
     };
+  }
+
+  names(): string[] {
+    return [...this.#declared.keys()];
+  }
+
+  undeclared(): UsedName[] {
+    const taps = [...this.#taps].filter(([name]) => !this.#declared.has(name));
+    return taps.flatMap(([name, found]) => [...found].map(({ scope }) => ({ plugin: scope.plugin, name })));
   }
 
   /** How often guarded taps of a hook have failed, for an owner that goes on, but reports no success. */

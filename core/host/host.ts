@@ -43,6 +43,7 @@ import { refuseUnready, refuseWithoutRequired } from './required.ts';
 import { reviewOfCore } from './review.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
+import { unknownSeams } from './unknown-seams.ts';
 import { newUnusedWords } from './unused-words.ts';
 import { version } from './version.ts';
 
@@ -88,8 +89,8 @@ class RunningHost implements StackwardenHost {
   log: Logger = this.#early;
   readonly #options: HostOptions;
   readonly #hooks = new HookRegistry();
-  readonly #events = new EventRegistry();
   readonly #contributions = new ContributionRegistry();
+  readonly #seams = { hooks: this.#hooks, events: new EventRegistry(), contributions: this.#contributions };
   readonly #services = new ServiceRegistry();
   readonly #capabilities = new Capabilities();
   readonly #leftBehind: WorkLeftBehind = new Map();
@@ -147,9 +148,6 @@ class RunningHost implements StackwardenHost {
     for (const start of this.#waiting) start();
     this.#waiting.clear();
     if (this.#reloadsWhenReady) void this.reload();
-    for (const point of this.#contributions.unused()) {
-      this.log.info(`contributions to ${point} are kept but no loaded plugin uses them`);
-    }
     void this.#watchFiles();
   }
 
@@ -183,12 +181,15 @@ class RunningHost implements StackwardenHost {
 
   #review(): Promise<ConfigReview> {
     const found = { reports: this.plugins(), choice: this.#settings.plugins, directories: this.#pluginDirs() };
-    return reviewOfCore(this.#config, found);
+    return reviewOfCore(this.#config, { ...found, seams: this.#seams });
   }
 
   /** Logs each finding once, however often the configuration changes. */
   async #tellReview(): Promise<void> {
-    const { problems, notes } = await this.#review();
+    this.#tellFindings(await this.#review());
+  }
+
+  #tellFindings({ problems, notes }: ConfigReview): void {
     for (const problem of problems) this.#tellOnce(problem, 'warn');
     for (const note of notes) this.#tellOnce(note, 'info');
   }
@@ -315,9 +316,7 @@ class RunningHost implements StackwardenHost {
       paths: { configDir, logDir, templatesDir: path.join(rootDir, 'templates') },
       config: this.#config,
       http: this.#http,
-      events: this.#events,
-      hooks: this.#hooks,
-      contributions: this.#contributions,
+      ...this.#seams,
       services: this.#services,
       capabilities: this.#capabilities,
       leftBehind: this.#leftBehind,
@@ -351,6 +350,7 @@ class RunningHost implements StackwardenHost {
       },
       onChange: () => {
         this.#lookAtRequired();
+        if (this.#ready) this.#tellFindings(unknownSeams(this.#seams, this.plugins()));
         void this.#config.takeOverPlugins({ isTold: this.#ready });
       },
     });

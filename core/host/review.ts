@@ -5,17 +5,19 @@ import type { PluginReport } from '../contract/host.ts';
 import { unknownPlugins } from './plugin-names.ts';
 import type { Settings } from './settings.ts';
 import { strayEntries } from './stray-entries.ts';
+import { type SeamsByKind, unknownSeams } from './unknown-seams.ts';
 import { unusedWords } from './unused-words.ts';
 
 export interface FoundPlugins {
   readonly reports: readonly PluginReport[];
   readonly choice: Settings['plugins'];
   readonly directories: readonly string[];
+  readonly seams: SeamsByKind;
 }
 
 export async function reviewOfCore(
   config: OpenConfig,
-  { reports, choice, directories }: FoundPlugins,
+  { reports, choice, directories, seams }: FoundPlugins,
 ): Promise<ConfigReview> {
   const unloaded = reports.filter(({ state }) => state !== 'ready');
   const review = await config.review(new Set(unloaded.map(({ name }) => name.replaceAll('-', '_'))));
@@ -23,9 +25,10 @@ export async function reviewOfCore(
     choice,
     reports.map(({ name }) => name),
   );
+  const misspelt = unknownSeams(seams, reports);
   const unused = await unusedWords(config.store);
   return {
-    problems: [...review.problems, ...unknown.problems, ...unused],
-    notes: [...review.notes, ...unknown.notes, ...(await strayEntries(directories))],
+    problems: [...review.problems, ...unknown.problems, ...misspelt.problems, ...unused],
+    notes: [...review.notes, ...unknown.notes, ...misspelt.notes, ...(await strayEntries(directories))],
   };
 }

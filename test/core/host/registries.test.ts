@@ -264,7 +264,7 @@ t.test('contributions that nobody asks for are told of once, those with a reader
   });
   t.equal(stateOf(app, 'giver')?.state, 'ready');
   const told = await until(async () => {
-    const found = (await ownLog(app)).filter(line => line.includes('no loaded plugin uses them'));
+    const found = (await ownLog(app)).filter(line => line.includes('which no loaded plugin has'));
     return found.length > 0 ? found : undefined;
   });
   t.equal(told.length, 1);
