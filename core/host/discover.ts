@@ -169,6 +169,11 @@ async function checkPlugin(value: unknown, folderName: string): Promise<Plugin> 
   const given = value as Partial<Record<keyof Plugin, unknown>>;
   // The host uses the members often. They are read once, here, where an accessor runs as the plugin's code.
   const { name, version, host, needs, after, config, setup } = given;
+  // Node takes an empty file for a module of CommonJS, whose default export is an empty object.
+  if (name === undefined)
+    throw new Error(
+      `the index file has no default export with a name; write export default { name: '${folderName}', host: '^1', setup(host) {} }`,
+    );
   if (name !== folderName) throw new Error(`its name is '${String(name)}' but its folder is '${folderName}'`);
   if (typeof setup !== 'function') throw new Error('it has no setup function');
   if (version !== undefined) requireText(version, 'its version');

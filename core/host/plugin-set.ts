@@ -17,7 +17,7 @@ import { parseSection, sectionPath } from './plugin-section.ts';
 import { isOver, rivalryOf } from './rivalry.ts';
 import { Scope } from './scope.ts';
 import { folderOfCode } from './source-place.ts';
-import { withPlace } from './syntax-place.ts';
+import { explained } from './syntax-place.ts';
 import { isNoService, isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;
@@ -307,7 +307,7 @@ export class PluginSet {
       if (this.#options.registries.dryRun && isWithheld(error)) {
         entry.state = 'skipped';
         entry.reason = 'changes something when it is imported, so only a start can tell';
-      } else this.#markFailed(entry, scope, await withPlace(error, entry.found));
+      } else this.#markFailed(entry, scope, await explained(error, entry.found));
     }
     entry.loadMs = Math.round(performance.now() - startedMs);
     return true;

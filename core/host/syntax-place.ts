@@ -1,4 +1,5 @@
-// Finds the place of a syntax error in a plugin: Node tells it only when it checks a file without importing it.
+// Says more than Node does about why a plugin cannot be imported: the place of a syntax error, which Node tells only when
+// it checks a file without importing it, and what stands for modules that only the product's own plugins can import.
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -13,8 +14,27 @@ const MAX_FILES = 50;
 const CHECK_MS = 10_000;
 const ARGUMENTS = ['--input-type=module', '--check', '-'];
 
-/** The error itself, or for a syntax error whose stack has no place in the folder, one whose message has the place. */
-export async function withPlace(error: unknown, { folder, indexFile }: PluginFolder): Promise<unknown> {
+const OF_PRODUCT = /"(#(?:core|kit\/[^"]*))"/;
+
+/** The error itself, or one whose message says more. */
+export async function explained(error: unknown, found: PluginFolder): Promise<unknown> {
+  return withAdvice(error) ?? (await withPlace(error, found));
+}
+
+function withAdvice(error: unknown): Error | undefined {
+  if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_PACKAGE_IMPORT_NOT_DEFINED')
+    return undefined;
+  const specifier = OF_PRODUCT.exec(error.message)?.[1];
+  if (specifier === undefined) return undefined;
+  const instead =
+    specifier === '#core'
+      ? "take types from 'stackwarden/plugin', and host.Problem and host.z when it runs"
+      : 'write what it needs of it into its own folder';
+  return new Error(`it imports '${specifier}', as only the product's own plugins can; ${instead}`, { cause: error });
+}
+
+/** For a syntax error whose stack has no place in the folder, one whose message has the place. */
+async function withPlace(error: unknown, { folder, indexFile }: PluginFolder): Promise<unknown> {
   if (!(error instanceof SyntaxError) || sourcePlace(realFolder(folder), error) !== null) return error;
   const place = await syntaxPlace(folder, indexFile).catch(() => null);
   return place === null ? error : new Error(`${error.message} (${place})`, { cause: error });

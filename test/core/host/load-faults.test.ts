@@ -32,6 +32,18 @@ const cases: Record<string, { source: string; reason: RegExp }> = {
   'syntax error': { source: `export default {\n  name: ;\n}`, reason: /^Unexpected token ';' \(index\.js:2\)$/ },
   'no default export': { source: `export const name = 'broken'`, reason: /no default export/ },
   'an export that is no object': { source: `export default 7`, reason: /no default export/ },
+  'an empty file': {
+    source: '',
+    reason: /^the index file has no default export with a name; write export default \{ name: 'broken', /,
+  },
+  'an import that only the product has': {
+    source: `import { Problem } from '#core'\n${ghost('throw new Problem(400)')}`,
+    reason: /^it imports '#core', as only .*; take types from 'stackwarden\/plugin', and host\.Problem and host\.z/,
+  },
+  'an import of the kit': {
+    source: `import { slug } from '#kit/slug'\n${ghost('slug()')}`,
+    reason: /^it imports '#kit\/slug', as only .*; write what it needs of it into its own folder$/,
+  },
   'wrong name': { source: `export default { name: 'other', host: '^1', setup () {} }`, reason: /'other'.*'broken'/ },
   'no set-up': { source: `export default { name: 'broken', host: '^1' }`, reason: /no setup/ },
   'wrong range': { source: `export default { name: 'broken', host: '^9', setup () {} }`, reason: /needs host \^9/ },
@@ -74,7 +86,11 @@ const cases: Record<string, { source: string; reason: RegExp }> = {
 
 for (const [name, { source, reason }] of Object.entries(cases)) {
   t.test(name, async t => {
-    const dir = testDir(t, { broken: { 'index.js': source }, neighbour: { 'index.js': neighbour } });
+    // Otherwise the package.json of the product counted, in whose folder this directory lies. Node reads an empty file as
+    // a module of CommonJS where none says another type.
+    const packageText = JSON.stringify(source === '' ? {} : { type: 'module' });
+    const broken = { 'index.js': source, 'package.json': packageText };
+    const dir = testDir(t, { broken, neighbour: { 'index.js': neighbour } });
     const setupMs = name.startsWith('hangs') ? 200 : 60_000;
     const app = await startHost({ pluginDirs: [dir], deadlines: { importMs: 60_000, setupMs } });
     t.teardown(() => app.stop());
