@@ -13,6 +13,14 @@ const texts = new WeakMap<object, string | Buffer>();
 /** Turns a value into JSON. Accessors and `toJSON` of the value run as code of the plugin that made it. */
 export type Stringify = (body: unknown) => string;
 
+/** Throws an Error for a value that has no JSON, such as a function. */
+export function jsonOf(body: unknown): string {
+  const text = JSON.stringify(body) as string | undefined;
+  if (text !== undefined) return text;
+  const what = typeof body === 'object' ? 'an object whose toJSON gives nothing' : `a ${typeof body}`;
+  throw new Error(`the route gives ${what}, which JSON cannot hold`);
+}
+
 /** The JSON of a body. A frozen body never changes, so its JSON is made once and kept. */
 export function serialized(body: unknown, stringify: Stringify): string | Buffer {
   if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return stringify(body);

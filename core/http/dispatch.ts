@@ -8,7 +8,7 @@ import { Answer, type Identity, type Route, type RouteRequest, type Via } from '
 import type { Owner } from '../kit/owner.ts';
 import { ownTurns } from '../kit/turns.ts';
 import { type AccessGate, accessOf } from './access.ts';
-import { isRaw, type Stringify } from './answer-body.ts';
+import { isRaw, jsonOf, type Stringify } from './answer-body.ts';
 import { readAs } from './answer-source.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -106,7 +106,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     let owner: Owner | undefined;
     /** Runs a function as code of the plugin, because answers and Problems may have accessors. */
     let asPlugin = <Value>(fn: () => Value): Value => fn();
-    const stringify: Stringify = body => asPlugin(() => JSON.stringify(body));
+    const stringify: Stringify = body => asPlugin(() => jsonOf(body));
     let group = UNKNOWN_GROUP;
     response.once('close', () => {
       const isWhole = response.writableFinished;
@@ -243,7 +243,7 @@ function rawForm(value: Answer<string | Uint8Array>): unknown {
 
 /** The value as the client gets it: without undefined members, and with dates as text. */
 function wireForm(value: unknown): unknown {
-  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+  return value === undefined ? null : JSON.parse(jsonOf(value));
 }
 
 function allowOrigin(response: ServerResponse, origin: string, allowed: boolean): void {

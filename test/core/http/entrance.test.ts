@@ -132,6 +132,27 @@ t.test('failures', async t => {
   t.equal(faults.length, 6);
 });
 
+t.test('what JSON cannot hold is logged as what it is', async t => {
+  for (const checkAnswers of [false, true]) {
+    const { http, request, faults } = await open(t, { checkAnswers });
+    const get = (path: string, handle: () => unknown) =>
+      http.addRoute('bad', { method: 'GET', path, summary: path, response: z.unknown(), compress: true, handle });
+    get('/function', () => () => 1);
+    get('/symbol', () => answer(Symbol('one')));
+    get('/nothing', () => ({ toJSON: () => undefined }));
+    for (const [path, what] of [
+      ['/function', 'a function'],
+      ['/symbol', 'a symbol'],
+      ['/nothing', 'an object whose toJSON gives nothing'],
+    ] as const) {
+      t.equal((await request('GET', path)).status, 500, path);
+      const cause = faults.at(-1)?.error.cause as Error;
+      t.equal(cause.message, `the route gives ${what}, which JSON cannot hold`);
+    }
+    t.equal(faults.length, 3);
+  }
+});
+
 t.test('bodies', async t => {
   const { http, request, base, raw, faults } = await open(t);
   http.addRoute('a', {
