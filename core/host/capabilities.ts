@@ -75,13 +75,19 @@ export class Capabilities {
 
 function holds({ owner, predicate, call }: Flag): boolean {
   try {
-    const answer: unknown = owner.invoke(call, predicate);
-    if (typeof answer === 'boolean') return answer;
-    // `invoke` reports the promise as late, unless it settles before the clock of deadlines looks.
-    if (answer instanceof Promise) answer.catch(() => undefined);
-    else owner.fault('capability', new Error(`${call.what} gives ${typeof answer} instead of true or false`));
+    const given = owner.invoke(call, () => told(predicate()));
+    if (typeof given === 'boolean') return given;
+    owner.fault('capability', new Error(`${call.what} gives ${given} instead of true or false`));
   } catch {
     // `invoke` has counted and logged the error; a flag that cannot be determined is false.
   }
   return false;
+}
+
+/** What a predicate gives: a boolean, or the words for anything else. */
+function told(answer: unknown): boolean | string {
+  if (typeof answer === 'boolean') return answer;
+  if (!(answer instanceof Promise)) return typeof answer;
+  answer.catch(() => undefined);
+  return 'a promise';
 }

@@ -251,6 +251,25 @@ t.test('timers and jobs never overlap themselves, and their faults are counted',
   t.ok((errors?.timer ?? 0) >= 4);
 });
 
+t.test('a predicate of a capability that gives a promise is told, when it settles at once too', async t => {
+  const { app } = await startWith(t, {
+    hasty: plugin('hasty', `host.capability('fixture_hasty', async () => true)`),
+    failing: plugin('failing', `host.capability('fixture_failing', async () => { throw new Error('no') })`),
+    wordy: plugin('wordy', `host.capability('fixture_wordy', () => 'yes')`),
+    route: plugin(
+      'route',
+      `host.route({ method: 'GET', path: '/flags', summary: 'x', handle: () => ({ ...host.capabilities() }) })`,
+    ),
+  });
+  const { body } = await app.get('/flags');
+  t.match(body, { fixture_hasty: false, fixture_failing: false, fixture_wordy: false });
+  for (const [name, given] of Object.entries({ hasty: 'a promise', failing: 'a promise', wordy: 'string' })) {
+    const line = `the predicate of fixture_${name} gives ${given} instead of true or false`;
+    t.ok((await ownLog(app)).some(logged => logged.includes(line)), line);
+  }
+  t.same(stateOf(app, 'hasty')?.errors, stateOf(app, 'wordy')?.errors, 'counted as often as any other wrong value');
+});
+
 t.test('contributions that nobody asks for are told of once, those with a reader not at all', async t => {
   const { app } = await startWith(t, {
     giver: plugin(
