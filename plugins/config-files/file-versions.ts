@@ -41,7 +41,7 @@ export class FileVersions {
    * name.
    */
   async #directoryOf(processName: string): Promise<GuardedDirectory> {
-    const slug = slugOf(processName);
+    const slug = hyphenated(processName);
     const { usual, alone } = ownPlaces(this.#directory, slug, processName);
     const all = await GuardedDirectory.open(this.#directory, MAKING);
     try {
@@ -60,7 +60,7 @@ export class FileVersions {
   async #owns(all: GuardedDirectory, slug: string, processName: string): Promise<boolean> {
     const owner = await recordedOwner(all, slug);
     if (owner !== null) return owner === processName;
-    const sharing = this.#blocks().filter(block => slugOf(block.processName) === slug);
+    const sharing = this.#blocks().filter(block => hyphenated(block.processName) === slug);
     if (sharing.some(block => block.processName !== processName)) return false;
     await recordOwner(all, slug, processName);
     return true;
@@ -80,6 +80,6 @@ async function save(directory: GuardedDirectory, name: string, text: string): Pr
   for (const old of inOrder.slice(0, -MAX_VERSIONS)) await directory.remove(old);
 }
 
-function slugOf(processName: string): string {
+function hyphenated(processName: string): string {
   return processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }
