@@ -12,8 +12,8 @@ const SYMBOL = 'RemoveEnvironmentCleanupHook';
 
 let looking: Promise<void> | undefined;
 
-/** Throws a SqliteFault that says what to do. The library is looked at once in each thread. */
-export function requireSafeLibrary(): Promise<void> {
+/** Throws a SqliteFault that says what to do. A library that is there is looked at once in each thread. */
+export async function requireSafeLibrary(): Promise<void> {
   looking ??= look(compiledFile());
   return looking;
 }
@@ -30,7 +30,18 @@ export async function look(file: string): Promise<void> {
   );
 }
 
-function compiledFile(): string {
-  const manifest = createRequire(import.meta.url).resolve('better-sqlite3/package.json');
-  return path.join(path.dirname(manifest), 'build', 'Release', 'better_sqlite3.node');
+/** The compiled file that the module at `from` loads. Throws a SqliteFault when the library is not installed. */
+export function compiledFile(from = import.meta.url): string {
+  try {
+    const manifest = createRequire(from).resolve('better-sqlite3/package.json');
+    return path.join(path.dirname(manifest), 'build', 'Release', 'better_sqlite3.node');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    throw new SqliteFault(
+      'database.unusable',
+      'SQLite cannot be used, because better-sqlite3 is missing; run `npm install --omit=dev` where Stackwarden is ' +
+        'installed, then restart Stackwarden',
+      error,
+    );
+  }
 }

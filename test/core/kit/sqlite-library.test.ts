@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { look } from '../../../core/kit/sqlite-library.ts';
+import { compiledFile, look } from '../../../core/kit/sqlite-library.ts';
 import { testDir } from '../../support/directory.ts';
 
 t.test('what was compiled with headers that end the host is refused with the remedy', async t => {
@@ -17,4 +17,11 @@ t.test('any other is used, and one that is missing is told by who loads it', asy
   await t.resolves(look(file));
   await writeFile(file, '_ZN4node25AddEnvironmentCleanupHookEPN2v8');
   await t.resolves(look(file));
+});
+
+t.test('where it is not installed, what to install is told', async t => {
+  t.throws(() => compiledFile('file:///nowhere/core/kit/sqlite-library.js'), {
+    code: 'database.unusable',
+    message: /^SQLite cannot be used, because better-sqlite3 is missing; run `npm install --omit=dev` where /,
+  });
 });
