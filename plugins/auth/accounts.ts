@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { type Logger, Problem } from '#core';
 import { checkPassword, checkUserName } from './account-rules.ts';
 import type { AuthChange } from './contract.ts';
-import { decoysFor, hashPassword, isCurrentHash, verifyPassword } from './password.ts';
+import { decoysFor, hashPassword, isCurrentHash, isKnownHash, verifyPassword } from './password.ts';
 import type { LoginThrottle } from './throttle.ts';
 import type { StoredUser, UserFile, UserStore } from './user-store.ts';
 
@@ -72,7 +72,10 @@ export class Accounts {
 
   async enable(): Promise<void> {
     await this.#store.update(content => {
-      if (!content.users.some(user => !user.disabled)) throw new Problem(400, 'Create a user first');
+      if (!content.users.some(canLogIn)) {
+        const refusal = content.users.length === 0 ? 'Create a user first' : 'No user can log in; create one first';
+        throw new Problem(400, refusal);
+      }
       return { ...content, enabled: true, setup_skipped: false };
     });
     this.#onChange({ kind: 'enabled', username: null });
@@ -180,8 +183,13 @@ function requireUser(content: UserFile, username: string): StoredUser {
   return user;
 }
 
-/** Throws a Problem 400 when `user` is the only one who is enabled: without that user nobody could log in. */
+/** A password that somebody wrote into the file by hand, as it is, lets nobody in. */
+function canLogIn({ disabled, password }: StoredUser): boolean {
+  return !disabled && isKnownHash(password);
+}
+
+/** Throws a Problem 400 when there is nobody but `user` who can log in. */
 function requireAnotherUser(content: UserFile, user: StoredUser): void {
-  const others = content.users.filter(other => other !== user && !other.disabled);
+  const others = content.users.filter(other => other !== user && canLogIn(other));
   if (others.length === 0) throw new Problem(400, 'This is the last user who can log in');
 }

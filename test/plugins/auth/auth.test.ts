@@ -165,6 +165,22 @@ t.test('users', async t => {
   t.equal((await app.get('/auth/users')).status, 200);
 });
 
+t.test('a user whose password cannot be checked is none who is left to log in', async t => {
+  const { app, mine } = await openWithUser(t);
+  const byHand = { username: 'by hand', password: 'not a hash', disabled: false };
+  const content = await stored(app);
+  await writeFile(usersFile(app), JSON.stringify({ ...content, users: [...content.users, byHand] }));
+  const put = (name: string, json: unknown) =>
+    app.request('PUT', `/auth/users/${encodeURIComponent(name)}`, { json, headers: mine });
+  t.match(await put('first', { disabled: true }), { status: 400, body: { detail: /last user/ } });
+  await writeFile(usersFile(app), JSON.stringify({ ...content, enabled: false, users: [byHand] }));
+  t.match(await app.post('/auth/enable', undefined, mine), { status: 400, body: { detail: /No user can log in/ } });
+  t.equal((await stored(app)).enabled, false);
+  await writeFile(usersFile(app), JSON.stringify({ ...content, users: [...content.users, byHand] }));
+  t.equal((await put('by hand', { password: 'another horse' })).status, 200);
+  t.equal((await put('first', { disabled: true })).status, 200, 'with a password it is one');
+});
+
 t.test('adding the first user enables authentication', async t => {
   const app = await open(t);
   await app.post('/auth/skip-setup');
