@@ -147,16 +147,31 @@ export class UserStore {
       this.#log.error(this.#closed);
       return;
     }
-    this.#setContent(content);
-    for (const { username, password } of content.users)
+    const users = this.#withoutNamesakes(content.users);
+    this.#setContent({ ...content, users });
+    for (const { username, password } of users)
       if (!isKnownHash(password))
         this.#log.warn(`the password of '${username}' in ${this.#file} has no form that can be checked; set a new one`);
     if (content.jwt_secret.length >= MIN_SECRET_LENGTH) return;
-    this.#setContent({ ...content, jwt_secret: randomBytes(SECRET_BYTES).toString('base64url') });
+    this.#setContent({ ...content, users, jwt_secret: randomBytes(SECRET_BYTES).toString('base64url') });
     // Not awaited: the queue runs this update after the present load, and no client has a token yet that would become
     // invalid if the secret were lost.
     void this.update(made => made).catch((error: unknown) => {
       this.#log.error('tokens of this run end with it', error);
+    });
+  }
+
+  /**
+   * The first user of each name, because that is who logs in by it. A later one would be in its place, with an older
+   * password, as soon as the first one is deleted.
+   */
+  #withoutNamesakes(users: readonly StoredUser[]): StoredUser[] {
+    const names = new Set<string>();
+    return users.filter(({ username }) => {
+      const isFirst = !names.has(username);
+      names.add(username);
+      if (!isFirst) this.#log.warn(`${this.#file} has several users '${username}'; only the first of them counts`);
+      return isFirst;
     });
   }
 

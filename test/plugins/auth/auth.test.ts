@@ -165,6 +165,23 @@ t.test('users', async t => {
   t.equal((await app.get('/auth/users')).status, 200);
 });
 
+t.test('of several users of one name in the file only the first counts', async t => {
+  const { app, mine } = await openWithUser(t);
+  const second = { username: 'second', password: 'another horse' };
+  await app.post('/auth/users', second, mine);
+  const content = await stored(app);
+  await writeFile(usersFile(app), JSON.stringify({ ...content, users: [...content.users, ...content.users] }));
+  const put = (name: string, json: unknown) => app.request('PUT', `/auth/users/${name}`, { json, headers: mine });
+  t.equal((await put('second', { disabled: true })).status, 200);
+  t.match(await put('first', { disabled: true }), { status: 400, body: { detail: /last user/ } });
+  t.equal((await app.get('/auth/users', mine)).body.users.length, 2);
+  t.equal((await app.request('DELETE', '/auth/users/second', { headers: mine })).status, 200);
+  t.equal((await app.post('/auth/login', second)).status, 401, 'nobody stands behind a deleted user');
+  await until(async () =>
+    (await ownLog(app)).some(line => line.includes("has several users 'second'; only the first")),
+  );
+});
+
 t.test('a user whose password cannot be checked is none who is left to log in', async t => {
   const { app, mine } = await openWithUser(t);
   const byHand = { username: 'by hand', password: 'not a hash', disabled: false };
