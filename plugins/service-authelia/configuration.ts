@@ -8,8 +8,8 @@ type Values = Record<string, unknown>;
 
 /** Authelia refuses to start with any other level. */
 const LEVELS = { DEBUG: 'debug', INFO: 'info', WARNING: 'warn', ERROR: 'error', CRITICAL: 'error' } as const;
-/** The address without its port. It is kept, so that a user can make Authelia listen beyond this machine. */
-const LISTENS = /^(?:tcp:\/\/)?([^/]*?)(?::\d+)?\/?$/;
+/** Scheme, host and path of an address. No host means every address; the path of a socket file does not match. */
+const LISTENS = /^(?:(tcp[46]?):\/\/)?([^/]*?)(?::\d+)?(\/(?!\/).*)?$/;
 
 /** The members about mail: texts, and the one that this plugin always writes. */
 const TEXTS = ['address', 'username', 'sender', 'startup_check_address'];
@@ -18,15 +18,21 @@ const ALWAYS = 'disable_require_tls';
 /** `present` is the present content of the file. */
 export function configuration({ block }: NamedBlock, present: Values): Values {
   const word = String(block.log_level ?? '');
-  const host = LISTENS.exec(String(valueAt(present, ['server', 'address']) ?? ''))?.[1] || '127.0.0.1';
   return {
-    server: { address: `tcp://${host}:${block.port}/` },
+    server: { address: address(block, valueAt(present, ['server', 'address'])) },
     log: { level: /^\s*trace\s*$/i.test(word) ? 'trace' : LEVELS[parseLevel(word)] },
     authentication_backend: backend(block, present),
     access_control: { default_policy: block.authorization_policy },
     session: { cookies: cookies(block, valueAt(present, ['session', 'cookies'])) },
     ...(hasOwnMail(block, present) ? {} : { notifier: notifier(block) }),
   };
+}
+
+/** The address with the port of the block. Scheme, host and path are kept, because the user may have chosen them. */
+function address({ port }: NamedBlock['block'], present: unknown): string {
+  const given = typeof present === 'string' && present !== '' ? LISTENS.exec(present) : null;
+  const [, scheme = 'tcp', host = '', at = '/'] = given ?? ['', 'tcp', '127.0.0.1'];
+  return `${scheme}://${host}:${port}${at}`;
 }
 
 /** Places to remove from the file, because Authelia refuses a file with two notifiers. */
@@ -51,14 +57,14 @@ function backend({ config_dir: directory }: NamedBlock['block'], { authenticatio
 }
 
 function cookies(block: NamedBlock['block'], present: unknown): Values[] {
-  const { cookie_domain: domain, public_url: address, default_redirection_url: landing } = block;
+  const { cookie_domain: domain, public_url: url, default_redirection_url: landing } = block;
   const known = Array.isArray(present) ? present.filter(isObject) : [];
   const before = known.find(cookie => cookie.domain === domain) ?? {};
   const { default_redirection_url: _former, ...kept } = before;
   const own = {
     ...kept,
     domain,
-    authelia_url: address,
+    authelia_url: url,
     ...(typeof landing === 'string' && landing !== '' ? { default_redirection_url: landing } : {}),
   };
   return [own, ...known.filter(cookie => cookie !== before)];

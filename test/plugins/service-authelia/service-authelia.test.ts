@@ -103,6 +103,26 @@ t.test('its file and its secrets', { skip }, async t => {
   });
 });
 
+t.test('only the port of its address follows the block', { skip }, async t => {
+  const { configuration } = await import('../../../plugins/service-authelia/configuration.ts');
+  const given = { processName: 'Portal', path: ['authelia'], configKey: 'authelia', key: 'authelia', isHost: false };
+  const addressOf = (address: unknown) =>
+    configuration({ ...given, block: { port: 9_191 } }, { server: { address } }).server;
+  for (const [present, expected] of [
+    [undefined, 'tcp://127.0.0.1:9191/'],
+    ['', 'tcp://127.0.0.1:9191/'],
+    ['tcp://127.0.0.1:9091', 'tcp://127.0.0.1:9191/'],
+    ['tcp://:9091/', 'tcp://:9191/'],
+    [':9091', 'tcp://:9191/'],
+    ['tcp4://0.0.0.0:9091/portal', 'tcp4://0.0.0.0:9191/portal'],
+    ['tcp6://[::]:9091/portal/', 'tcp6://[::]:9191/portal/'],
+    ['[::1]', 'tcp://[::1]:9191/'],
+    ['unix:///run/portal.sock?path=portal', 'tcp://127.0.0.1:9191/'],
+    ['fd://:3', 'tcp://127.0.0.1:9191/'],
+  ])
+    t.same(addressOf(present), { address: expected }, String(present));
+});
+
 t.test('one notifier at a time: that of the block, or the one that its file has by hand', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
