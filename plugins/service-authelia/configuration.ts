@@ -59,7 +59,8 @@ function backend({ config_dir: directory }: NamedBlock['block'], { authenticatio
 function cookies(block: NamedBlock['block'], present: unknown): Values[] {
   const { cookie_domain: domain, public_url: url, default_redirection_url: landing } = block;
   const known = Array.isArray(present) ? present.filter(isObject) : [];
-  const before = known.find(cookie => cookie.domain === domain) ?? {};
+  const overlapping = known.filter(cookie => overlap(String(cookie.domain), String(domain)));
+  const before = overlapping.find(cookie => cookie.domain === domain) ?? overlapping[0] ?? {};
   const { default_redirection_url: _former, ...kept } = before;
   const own = {
     ...kept,
@@ -67,7 +68,12 @@ function cookies(block: NamedBlock['block'], present: unknown): Values[] {
     authelia_url: url,
     ...(typeof landing === 'string' && landing !== '' ? { default_redirection_url: landing } : {}),
   };
-  return [own, ...known.filter(cookie => cookie !== before)];
+  return [own, ...known.filter(cookie => !overlapping.includes(cookie))];
+}
+
+/** It refuses a file with two domains of which one lies in the other: one of them is of earlier days. */
+function overlap(one: string, other: string): boolean {
+  return `.${one}`.endsWith(`.${other}`) || `.${other}`.endsWith(`.${one}`);
 }
 
 function notifier(block: NamedBlock['block']): Values {

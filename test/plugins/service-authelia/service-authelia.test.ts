@@ -101,6 +101,9 @@ t.test('its file and its secrets', { skip }, async t => {
   t.match((await restart(app, 'Portal')).body, {
     detail: /Portal cannot start: .* config validate .* failed: .*session: refused$/,
   });
+  t.same(parse(await readFile(file, 'utf8')).session, {
+    cookies: [{ domain: 'refused.example.org', authelia_url: 'https://auth.example.org' }],
+  });
 });
 
 t.test('only the port of its address follows the block', { skip }, async t => {
@@ -121,6 +124,24 @@ t.test('only the port of its address follows the block', { skip }, async t => {
     ['fd://:3', 'tcp://127.0.0.1:9191/'],
   ])
     t.same(addressOf(present), { address: expected }, String(present));
+});
+
+t.test('a domain replaces those that it overlaps, and keeps what people wrote for them', { skip }, async t => {
+  const { configuration } = await import('../../../plugins/service-authelia/configuration.ts');
+  const given = { processName: 'Portal', path: ['authelia'], configKey: 'authelia', key: 'authelia', isHost: false };
+  const cookiesOf = (domain: string, cookies: unknown) => {
+    const block = { port: 9_191, cookie_domain: domain, public_url: `https://auth.${domain}` };
+    return configuration({ ...given, block }, { session: { cookies } }).session;
+  };
+  const other = { domain: 'example.net', authelia_url: 'https://auth.example.net' };
+  const look = { domain: 'anexample.org', authelia_url: 'https://auth.anexample.org' };
+  const former = { domain: 'example.org', authelia_url: 'https://auth.example.org', name: 'mine' };
+  const below = { domain: 'home.example.org', authelia_url: 'https://auth.home.example.org', name: 'mine' };
+  t.same(cookiesOf('home.example.org', [other, former, look]), { cookies: [below, other, look] });
+  t.same(cookiesOf('example.org', [other, below, look]), { cookies: [former, other, look] });
+  t.same(cookiesOf('example.org', [below, { ...former, name: 'its own' }]), {
+    cookies: [{ ...former, name: 'its own' }],
+  });
 });
 
 t.test('one notifier at a time: that of the block, or the one that its file has by hand', { skip }, async t => {
