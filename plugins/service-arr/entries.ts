@@ -32,7 +32,7 @@ const HIDDEN_SECRET = '********';
 export async function ensureEntry(wanted: ArrEntry, ask: Ask, isOther: boolean): Promise<'added' | 'updated' | null> {
   const { list, name, implementation, initial } = wanted;
   const present = (await ask(list)) as readonly Entry[];
-  const found = present.find(entry => isSame(entry, wanted));
+  const found = findSame(present, wanted);
   const tags = await tagIds(wanted.tags ?? [], ask);
   if (found !== undefined) {
     const compared = { ...found, fields: filled(found, wanted, false), tags: joined(found, tags) };
@@ -50,11 +50,14 @@ export async function ensureEntry(wanted: ArrEntry, ask: Ask, isOther: boolean):
   return 'added';
 }
 
-function isSame(entry: Entry, { name, implementation, fields, address }: ArrEntry): boolean {
-  if (entry.implementation !== implementation) return false;
-  const value = (field: string): unknown => entry.fields?.find(candidate => candidate.name === field)?.value ?? '';
+/** By its name first: its address may be the former one of another, where both have moved. */
+function findSame(present: readonly Entry[], { name, implementation, fields, address }: ArrEntry): Entry | undefined {
+  const own = present.filter(entry => entry.implementation === implementation);
+  const value = (entry: Entry, field: string): unknown =>
+    entry.fields?.find(candidate => candidate.name === field)?.value ?? '';
   return (
-    entry.name?.toLowerCase() === name.toLowerCase() || address.every(field => value(field) === (fields[field] ?? ''))
+    own.find(entry => entry.name?.toLowerCase() === name.toLowerCase()) ??
+    own.find(entry => address.every(field => value(entry, field) === (fields[field] ?? '')))
   );
 }
 
