@@ -1,5 +1,6 @@
 // Finds the API key and address of each application in its own file, and calls its API. Sources: wiki.servarr.com
 // (config.xml), and the API descriptions of the projects.
+import { createHash } from 'node:crypto';
 import type { Host, NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../process/contract.ts';
@@ -13,6 +14,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const ANSWER_LIMIT_MS = 60_000;
 const MAX_COMPLAINT_LENGTH = 64 * 1024;
 const MAX_TOLD_LENGTH = 1_000;
+const DIGEST_CHARACTERS = 12;
 
 interface ApplicationsOptions {
   readonly handedOver: HandedOver;
@@ -54,11 +56,17 @@ export class Applications implements ArrApplications {
     return found;
   }
 
-  slugOf({ configKey, key }: NamedBlock): string {
-    return `${configKey}-${key}`
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9_-]/g, '-')
-      .replaceAll(/-+/g, '-');
+  /** Of several that would have the same one, the first has it, and the others have a digest of their names behind. */
+  slugOf(block: NamedBlock): string {
+    const slug = plainSlug(block);
+    const { configKey, key } = block;
+    const first = this.#host
+      .use('config.store')
+      .blocks()
+      .find(other => other.configKey === configKey && plainSlug(other) === slug);
+    if (first === undefined || first.key === key) return slug;
+    const digest = createHash('sha256').update(key).digest('hex').slice(0, DIGEST_CHARACTERS);
+    return `${slug.replace(/-$/, '')}-${digest}`;
   }
 
   async given({ processName }: NamedBlock, managers: readonly ArrInstance[]): Promise<void> {
@@ -136,6 +144,13 @@ export class Applications implements ArrApplications {
     if (answer.status >= 200 && answer.status < 300) return answer.json();
     throw new Error(`${block.processName} answers ${answer.status} to ${path}${complaint(answer.text)}`);
   }
+}
+
+function plainSlug({ configKey, key }: NamedBlock): string {
+  return `${configKey}-${key}`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/g, '-')
+    .replaceAll(/-+/g, '-');
 }
 
 /**

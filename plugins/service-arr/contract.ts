@@ -92,7 +92,7 @@ export interface ArrApplications {
   renew(target: NamedBlock, managers: readonly ArrInstance[], told: (change: string) => void): Promise<void>;
   /** The instance of a block. Throws an Error while its API key is not known. */
   of(block: NamedBlock): Promise<ArrInstance>;
-  /** `<service>-<instance>` in a form suitable for folders and categories. */
+  /** `<service>-<instance>` in a form suitable for folders and categories; no two instances have the same. */
   slugOf(block: NamedBlock): string;
   /** Calls the API at `path`, such as `tag`. Throws an Error with the application's message. */
   ask(instance: ArrInstance, path: string, change?: ArrChange): Promise<unknown>;
