@@ -50,5 +50,6 @@ async function readPassword(): Promise<string> {
     text += part;
     if (text.length > MAX_PASSWORD_BYTES) throw new Error('the standard input holds more than a password');
   }
-  return text.endsWith('\n') ? text.slice(0, -1) : text;
+  // Editors on Windows put a mark of the encoding before it, and end the line with two characters.
+  return text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');
 }

@@ -220,6 +220,7 @@ t.test('a login is kept for its address, renewed, and forgotten', async t => {
   const shown = await loginAtTerminal('correct horse');
   t.match(shown, /logged in to /);
   t.notMatch(shown, 'correct horse');
+  t.match(await login('\uFEFFcorrect horse\r'), { code: 0 }, 'from a file that an editor on Windows has written');
   t.match(await login('correct horse'), { code: 0, stdout: `logged in to ${app.base} as ann\n` });
   t.equal((await stat(kept)).mode & 0o777, 0o600);
   t.match(await command('status'), { code: 0 });
