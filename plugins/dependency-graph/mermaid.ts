@@ -44,5 +44,5 @@ function draw({ nodes, edges }: Answer): string {
 
 /** Replaces characters that Mermaid cannot have in a label. */
 function plain(text: string): string {
-  return text.replaceAll(/[^\p{L}\p{N} .,:;()/_+-]/gu, ' ');
+  return text.replaceAll(/[^\p{L}\p{M}\p{N} .,:;()/_+-]/gu, ' ');
 }

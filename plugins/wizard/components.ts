@@ -16,11 +16,15 @@ const MAX_NAME = 64;
 const IDENTITY_KEYS = new Set(['process_name']);
 
 /**
- * Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 for a name that is too long
- * or is a forbidden key such as `__proto__`.
+ * Drops characters other than letters with their marks, digits, blanks, `_` and `-`. Throws a Problem 400 for a name
+ * that is too long or is a forbidden key such as `__proto__`.
  */
 export function cleanInstanceName(name: string): string {
-  const clean = name.replaceAll(/[^\p{L}\p{N} _-]/gu, '').trim();
+  const clean = name
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{M}\p{N} _-]/gu, '')
+    .replace(/^[\p{M} ]+/u, '')
+    .trim();
   if (clean.length > MAX_NAME)
     throw new Problem(400, `instance_name has more than ${MAX_NAME} characters; choose a shorter one`);
   if (FORBIDDEN_KEYS.has(clean)) throw new Problem(400, `instance_name '${clean}' is not allowed; choose another one`);

@@ -1,0 +1,13 @@
+// Labels of the drawn graph hold names of every alphabet, and nothing that Mermaid reads as its own.
+import t from 'tap';
+import { mermaid } from '../../../plugins/dependency-graph/mermaid.ts';
+
+t.test('labels', async t => {
+  const drawn = async (name: string) => {
+    const host = { get: async () => ({ nodes: [{ process_name: name, state: 'running' }], edges: [] }) };
+    return mermaid(host as never, { name, scope: 'runtime' });
+  };
+  for (const name of ['Radarr हिन्दी', 'ภาพยนตร์', '电影', 'Séries (4K)'])
+    t.match(await drawn(name), `n1["${name}<br/>running"]`);
+  t.match(await drawn('a"]\n<b>{c}|d'), 'n1["a    b  c  d<br/>running"]');
+});
