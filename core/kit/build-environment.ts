@@ -1,14 +1,13 @@
 // The environment in which downloaded code is built. The code is not trusted: it runs as the services' user, in process
 // groups that end with their commands, with a new home each time, and with public variables alone.
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { NamedBlock } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { errorText } from './error-text.ts';
 import { runInGroup } from './group-command.ts';
 import { GuardedDirectory } from './guarded-directory.ts';
-import { kernelText } from './kernel-text.ts';
+import { allPids, isMarked } from './left-over.ts';
 import { publicEnvironment } from './public-environment.ts';
 
 export type BuildUser = { readonly uid: number; readonly gid: number } | null;
@@ -83,8 +82,11 @@ export class BuildEnvironment {
       const remedy = `see the log of ${processName}, and install it again when the cause is mended`;
       throw new Problem(500, `${processName} cannot be built: ${errorText(error)}; ${remedy}`, { cause: error });
     } finally {
-      endBuild(place.directory);
-      await environment.#removeHome();
+      try {
+        endBuild(place.directory);
+      } finally {
+        await environment.#removeHome();
+      }
     }
   }
 
@@ -133,7 +135,10 @@ export function buildVariables(passthrough: readonly string[] = []): Record<stri
   return Object.fromEntries(Object.entries(own).filter(([name]) => KEPT.test(name)));
 }
 
-/** Kills what is left of a build in this folder, whatever group it is in. */
+/**
+ * Kills what is left of a build in this folder, whatever group it is in. Throws the system's error when no descriptor is
+ * left to look for it.
+ */
 export function endBuild(directory: string): void {
   const mark = Buffer.from(`${MARK}=${directory}`).toString('latin1');
   for (let look = 0; look < MAX_LOOKS && endMarked(mark); look += 1);
@@ -142,14 +147,13 @@ export function endBuild(directory: string): void {
 /** Kills every process with the mark; whether there was one. */
 function endMarked(mark: string): boolean {
   let isFound = false;
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
+  for (const pid of allPids()) {
+    if (!isMarked(pid, mark)) continue;
     try {
-      if (!kernelText(`/proc/${name}/environ`).split('\0').includes(mark)) continue;
-      process.kill(Number(name), 'SIGKILL');
+      process.kill(pid, 'SIGKILL');
       isFound = true;
     } catch {
-      // The process has ended, or belongs to another user.
+      // The process has ended meanwhile.
     }
   }
   return isFound;

@@ -51,9 +51,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
  * `onFound` is called in the turn of its process, because the pid may belong to another one later.
  */
 async function living(mark: string, onFound?: (pid: number) => void): Promise<number[]> {
-  const names = withReserve(() => readdirSync('/proc')).filter(name => /^\d+$/.test(name));
   const found: number[] = [];
-  for (const pid of names.map(Number)) {
+  for (const pid of allPids()) {
     if (pid === process.pid) continue;
     await turnWithTime();
     if (!isMarked(pid, mark)) continue;
@@ -63,8 +62,17 @@ async function living(mark: string, onFound?: (pid: number) => void): Promise<nu
   return found;
 }
 
-/** The environment of a zombie is empty. Throws the system's error when no descriptor is left to read it. */
-function isMarked(pid: number, mark: string): boolean {
+/** Throws the system's error when no descriptor is left. */
+export function allPids(): number[] {
+  const names = withReserve(() => readdirSync('/proc'));
+  return names.filter(name => /^\d+$/.test(name)).map(Number);
+}
+
+/**
+ * Whether a process has the mark, which is given as its environment has it, read as Latin-1. The environment of a zombie
+ * is empty. Throws the system's error when no descriptor is left to read it.
+ */
+export function isMarked(pid: number, mark: string): boolean {
   try {
     return `\0${withReserve(() => kernelText(`/proc/${pid}/environ`))}\0`.includes(`\0${mark}\0`);
   } catch (error) {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { endLeftOver, marks } from '../../../core/kit/left-over.ts';
 import { lives } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
 
 /** A process of some work. A large environment takes longer to read. */
 function begin(t: Test, work: string, more: Record<string, string> = {}): number {
@@ -23,7 +24,7 @@ t.test('that of one work alone is ended', async t => {
 });
 
 /** What a process, which is of that work itself, says of what is left of it. */
-async function askAnother(work: string, before = ''): Promise<string> {
+async function askAnother(work: string, before = '', ask = `endLeftOver(${JSON.stringify(work)})`): Promise<string> {
   const from = (name: string): string => JSON.stringify(import.meta.resolve(`../../../core/kit/${name}.ts`));
   const script = `
     import { openSync } from 'node:fs'
@@ -31,9 +32,10 @@ async function askAnother(work: string, before = ''): Promise<string> {
     const { register } = await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})
     register()
     const { endLeftOver } = await import(${from('left-over')})
+    const { endBuild } = await import(${from('build-environment')})
     const { lookAtDescriptors } = await import(${from('descriptors')})
     ${before}
-    const found = await endLeftOver(${JSON.stringify(work)})
+    const found = await ${ask}
     process.stdout.write(String(found), () => process.kill(process.pid, 'SIGKILL'))`;
   const command = 'ulimit -n 200; exec "$@"';
   const args = ['-c', command, 'sh', process.execPath, '--input-type=module', '-e', script];
@@ -64,10 +66,16 @@ t.test('a look at many environments leaves turns to others', async t => {
   t.ok(turns > 1, 'what else there is to do is done between');
 });
 
+const TAKE_ALL = `lookAtDescriptors(); try { for (;;) openSync('/dev/null', 'r') } catch {}`;
+
 t.test('without descriptors it is found with those that are kept', async t => {
   const work = randomUUID();
   const pid = begin(t, work);
-  const takeAll = `lookAtDescriptors(); try { for (;;) openSync('/dev/null', 'r') } catch {}`;
-  t.equal(await askAnother(work, takeAll), 'true');
+  t.equal(await askAnother(work, TAKE_ALL), 'true');
   t.notOk(lives(pid));
+
+  const directory = `/builds/${randomUUID()}`;
+  const build = begin(t, randomUUID(), { STACKWARDEN_BUILD: directory });
+  t.equal(await askAnother(randomUUID(), TAKE_ALL, `endBuild('${directory}')`), 'undefined');
+  await until(() => !lives(build), { what: 'the end of the build' });
 });
