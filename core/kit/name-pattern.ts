@@ -30,8 +30,11 @@ function hint(pattern: string, names: readonly string[], [unused]: readonly stri
 }
 
 export function fitsPattern(name: string, pattern: string): boolean {
-  const [first = '', ...others] = pattern.toLowerCase().split('*');
-  const text = name.toLowerCase();
+  return consistsOf(name.toLowerCase(), pattern.toLowerCase().split('*'));
+}
+
+/** Whether a text consists of the parts, one after the other, with any text between them. */
+export function consistsOf(text: string, [first = '', ...others]: readonly string[]): boolean {
   const last = others.pop();
   if (last === undefined) return text === first;
   if (!text.startsWith(first)) return false;

@@ -2,6 +2,7 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { GuardedDirectory } from './guarded-directory.ts';
+import { consistsOf } from './name-pattern.ts';
 
 const DATE = '<date>';
 
@@ -17,16 +18,7 @@ export function isLogPattern(file: string): boolean {
 
 /** Whether a file name is one of those that the pattern, a file name too, stands for. */
 export function matchesLogPattern(name: string, pattern: string): boolean {
-  const [first = '', ...rest] = pattern.split(DATE);
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest.slice(0, -1)) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  const last = rest.at(-1) ?? '';
-  return name.length - last.length >= at && name.endsWith(last);
+  return consistsOf(name, pattern.split(DATE));
 }
 
 interface NamedFile {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { fitsPattern, namesThatFit } from '../../../core/kit/name-pattern.ts';
+import { matchesLogPattern } from '../../../core/kit/service-log.ts';
 
 /** Slow, and true by its definition. */
 function means(pattern: string, name: string): boolean {
@@ -17,6 +18,15 @@ t.test('a pattern fits as it is defined', async t => {
   });
   fc.assert(law, { numRuns: 300 });
   t.ok(fitsPattern('Example Web', 'example *'), 'in any case');
+});
+
+t.test('a name of logs has any text in place of its dates, in the given case', async t => {
+  t.ok(matchesLogPattern('app-2025-01-02.log', 'app-<date>.log'));
+  t.ok(matchesLogPattern('a-1-b-2.log', 'a-<date>-b-<date>.log'));
+  for (const name of ['App-1.log', 'app-1.log.1', 'app-.lo', 'app.log'])
+    t.notOk(matchesLogPattern(name, 'app-<date>.log'), name);
+  t.notOk(matchesLogPattern('a-b.log', 'a-<date>-b<date>b.log'), 'no part counts twice');
+  t.notOk(matchesLogPattern('app.log.1', 'app.log'));
 });
 
 t.test('names keep their order, each once, and a name with an asterisk means itself', async t => {
