@@ -41,7 +41,6 @@ export function compiledFile(from = import.meta.url): string {
       'database.unusable',
       'SQLite cannot be used, because better-sqlite3 is missing; run `npm install --omit=dev` where Stackwarden is ' +
         'installed, then restart Stackwarden',
-      error,
     );
   }
 }

@@ -265,7 +265,10 @@ t.test('a predicate of a capability that gives a promise is told, when it settle
   t.match(body, { fixture_hasty: false, fixture_failing: false, fixture_wordy: false });
   for (const [name, given] of Object.entries({ hasty: 'a promise', failing: 'a promise', wordy: 'string' })) {
     const line = `the predicate of fixture_${name} gives ${given} instead of true or false`;
-    t.ok((await ownLog(app)).some(logged => logged.includes(line)), line);
+    t.ok(
+      (await ownLog(app)).some(logged => logged.includes(line)),
+      line,
+    );
   }
   t.same(stateOf(app, 'hasty')?.errors, stateOf(app, 'wordy')?.errors, 'counted as often as any other wrong value');
 });

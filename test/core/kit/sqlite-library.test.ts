@@ -23,5 +23,6 @@ t.test('where it is not installed, what to install is told', async t => {
   t.throws(() => compiledFile('file:///nowhere/core/kit/sqlite-library.js'), {
     code: 'database.unusable',
     message: /^SQLite cannot be used, because better-sqlite3 is missing; run `npm install --omit=dev` where /,
+    cause: undefined,
   });
 });
