@@ -1,5 +1,4 @@
-// One managed process: its states, its operations one at a time, its launches and exits. Only `#move` changes the
-// status.
+// One managed process: its states, its operations in turn, its launches and exits. Only `#move` changes the status.
 import { type NamedBlock, Problem } from '#core';
 import { timeAt } from '#kit/boot-clock';
 import { endedOrLate } from '#kit/deadline';
@@ -254,17 +253,12 @@ export class SupervisedProcess {
     return clearAway(record, { block: this.#block, ending: this.#ending, supervision: this.#with });
   }
 
-  /**
-   * Marks the process as `unknown` until its adoption has found out whether it runs, and as `stopped` if it does not.
-   */
+  /** `unknown` until the adoption has found out whether the process runs; `stopped` if it does not. */
   mark(status: 'unknown' | 'stopped'): void {
     this.#move(status);
   }
 
-  /**
-   * Recalls that a one-shot did its work under an earlier host, so that it is not run again unless its block has
-   * changed.
-   */
+  /** Recalls that a one-shot has done its work under an earlier host; another block has it run again. */
   recallCompletion(): void {
     const kept = this.#isOneshot && !this.#run ? keptCompletion(this.#with.state, this.#block) : undefined;
     if (kept === undefined) return;
@@ -272,9 +266,7 @@ export class SupervisedProcess {
     this.#with.wanted.markReady(this.#block.processName);
   }
 
-  /**
-   * Resolves when it is known whether an earlier host's process runs. Throws a Problem 503 when that takes too long.
-   */
+  /** Resolves when it is known whether an earlier host's process runs. Throws a Problem 503 if that takes too long. */
   async #known(): Promise<void> {
     if (this.#status !== 'unknown') return;
     await this.#firstLook.over(this.#block.processName, LEFT_BEHIND_LIMIT_MS);
