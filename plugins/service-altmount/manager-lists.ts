@@ -28,7 +28,7 @@ function merged(present: readonly Entry[], own: readonly Entry[]): Entry[] {
   ];
 }
 
-/** Managed entries have a name such as `sonarr:Default` and an address on this machine. */
+/** Managed entries are named `<kind>:<instance>`, and have an address on this machine. */
 function isManaged({ name, url }: Entry, kind: string): boolean {
   return String(name).startsWith(`${kind}:`) && String(url).startsWith('http://127.0.0.1:');
 }
