@@ -6,6 +6,7 @@ import type { FaultPlace } from '../kit/owner.ts';
 import { turnWithTime } from '../kit/turns.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 import { findPluginFolders, importPlugin, isOfProduct, type PluginFolder } from './discover.ts';
+import { explained } from './import-fault.ts';
 import { asHost, asThrown, runAs } from './invoke.ts';
 import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
@@ -17,7 +18,6 @@ import { parseSection, sectionPath } from './plugin-section.ts';
 import { isOver, rivalryOf } from './rivalry.ts';
 import { Scope } from './scope.ts';
 import { folderOfCode } from './source-place.ts';
-import { explained } from './syntax-place.ts';
 import { isNoService, isWithheld } from './withheld.ts';
 
 const IMPORTS_AT_ONCE = 4;

@@ -26,7 +26,7 @@ export async function makeOwned(directory: string, owner: FileOwner | null, mode
     await make(wanted, owner, mode);
     return false;
   } catch (error) {
-    if (!(await isFreed(wanted, error))) throw refusal(directory, error);
+    if (!(await unmountDead(wanted, error))) throw refusal(directory, error);
   }
   try {
     await make(wanted, owner, mode);
@@ -44,7 +44,7 @@ async function make(wanted: string, owner: FileOwner | null, mode: number): Prom
 }
 
 /** Unmounts a dead FUSE mount from the directory. That disturbs no program, because none can use the mount any more. */
-async function isFreed(directory: string, error: unknown): Promise<boolean> {
+async function unmountDead(directory: string, error: unknown): Promise<boolean> {
   if ((error as NodeJS.ErrnoException).code !== DEAD) return false;
   const place = listedPath(directory);
   const isFuse = ({ type }: { readonly type: string }): boolean => type.startsWith('fuse');

@@ -27,7 +27,7 @@ interface Plan {
 
 export interface ScheduleParts {
   readonly records: UpdateRecords;
-  /** Whether updates of the process can be checked for now: it has a source, and does not select a fixed release. */
+  /** Whether updates of the process can be checked: it has a source, and its selector names no fixed release. */
   isPossible(block: NamedBlock): boolean;
   /** Checks for an update and, unless the block says otherwise, installs it. Resolves with whether it was put off. */
   update(block: NamedBlock): Promise<boolean>;

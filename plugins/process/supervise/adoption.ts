@@ -6,7 +6,7 @@ import { timeAt } from '#kit/boot-clock';
 import { attempt } from './attempt.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
-import { isRegained, namedAfter } from './kept-block.ts';
+import { namedAfter, regain } from './kept-block.ts';
 import { launchedAs, targetOf } from './launch-record.ts';
 import { bootId, isAlive, outputFileOf } from './proc-stat.ts';
 import type { ProcessSet } from './process-set.ts';
@@ -213,7 +213,7 @@ export class Adoption {
     let isChanged = false;
     for (const [name, record] of records) {
       if (processes.findLiving(name) !== undefined || !(await this.#isAlive(record))) continue;
-      if (isRegained(name, record, store)) isChanged = true;
+      if (regain(name, record, store)) isChanged = true;
     }
     if (isChanged) processes.renew();
   }

@@ -74,7 +74,7 @@ export function namedAfter(processName: string, { config_key: configKey, path, b
  * Brings back the entry of a service that came from a plugin which is gone. Returns whether the entry is in the
  * configuration again.
  */
-export function isRegained(processName: string, { given, path, block }: KeptBlock, store: ConfigStore): boolean {
+export function regain(processName: string, { given, path, block }: KeptBlock, store: ConfigStore): boolean {
   if (given === undefined) return false;
   return store.regainBlock(processName, { plugin: given.plugin, path, isInFile: given.in_file }, block);
 }
