@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { ConfigObject, ConfigProblem, GivenBlock, NamedBlock } from '../contract/config.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
+import { findFinalBlocks } from '../kit/named-blocks.ts';
 import { valueAt } from '../kit/value-at.ts';
-import { blocksOf } from './blocks.ts';
 import { type Environment, type EnvironmentEdit, environmentEdits, type UnusedVariable } from './environment.ts';
 import { type Fitted, fit, keyOf, type Misfit } from './fit.ts';
 import { type ConfigEdit, merge, placeOf, startsWith, withEdits } from './layers.ts';
@@ -136,7 +136,7 @@ export class CurrentConfig {
     const { edits, unused } = environmentEdits(fromFile.root, environment, schema.formerPaths());
     // Nothing may stand in for a member with `fallback: false`, so its variable counts even when it does not fit.
     const isIrreplaceable = ({ path }: UnusedVariable): boolean =>
-      schema.rootPlace(blocksOf(fromFile.root)).at(path).fallback === false;
+      schema.rootPlace(findFinalBlocks(fromFile.root)).at(path).fallback === false;
     const unusedVariables = unused.filter(variable => !isIrreplaceable(variable));
     const given = [...edits, ...unused.filter(isIrreplaceable).map(({ text, ...at }) => ({ ...at, value: text }))];
     if (given.length + overlay.length === 0)
@@ -191,7 +191,7 @@ export class CurrentConfig {
     const layered = this.layered(file.value, this.#overlay);
     const { misfits, ignored, overrides } = layered;
     const root = deepFreeze(layered.root);
-    const blocks = blocksOf(root);
+    const blocks = findFinalBlocks(root);
     const problems = problemsOf(misfits, { blocks, file: file.path, overrides });
     const kept = schema.keptBlocks(file.value).map(keptProblem);
     const byName = new Map(blocks.toReversed().map(block => [block.processName, block]));

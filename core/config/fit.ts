@@ -1,9 +1,9 @@
 // Makes a configuration fit its schema, so that a value that does not fit affects nothing but itself: a default stands
 // in for it where that is safe, and the service whose block holds it is disabled where it is not.
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
+import { findFinalBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
-import { blocksOf } from './blocks.ts';
 import { type ConfigEdit, type ConfigPath, placeOf, withEdit, withEdits } from './layers.ts';
 import { issuesOf, type SchemaIssue } from './owned-schema.ts';
 import type { ConfigSchema, Section } from './schema.ts';
@@ -43,7 +43,7 @@ export function fit(root: ConfigObject, defaults: ConfigObject, schema: ConfigSc
   const fitting = new Fitting(root, defaults, schema);
   for (const section of schema.sections()) fitting.section(section);
   fitting.shape();
-  for (const block of blocksOf(fitting.root)) fitting.block(block);
+  for (const block of findFinalBlocks(fitting.root)) fitting.block(block);
   return fitting;
 }
 
@@ -246,7 +246,7 @@ class Fitting implements Fitted {
   }
 
   #fallbackAt(path: ConfigPath): boolean | undefined {
-    return this.#schema.rootPlace(blocksOf(this.root)).at(path).fallback;
+    return this.#schema.rootPlace(findFinalBlocks(this.root)).at(path).fallback;
   }
 }
 

@@ -9,12 +9,12 @@ import type {
   NamedBlock,
 } from '../contract/config.ts';
 import { NameTaken } from '../kit/name-taken.ts';
+import { findFinalBlocks } from '../kit/named-blocks.ts';
 import type { Owner } from '../kit/owner.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
 import { BlockDefaults } from './block-defaults.ts';
 import { blockMarksOf } from './block-marks.ts';
-import { blocksOf } from './blocks.ts';
 import type { FormerPath } from './environment.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
@@ -167,7 +167,7 @@ export class ConfigSchema {
 
   /** The tree with the defaults of contributions in the blocks that lack them. */
   completed(root: Readonly<ConfigObject>): ConfigObject {
-    const blocks = blocksOf(root);
+    const blocks = findFinalBlocks(root);
     const added = new Map<NamedBlock, ConfigObject>();
     for (const { defaults } of this.#blockKeys)
       for (const [named, values] of defaults.lackedBy(blocks)) added.set(named, { ...added.get(named), ...values });

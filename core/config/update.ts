@@ -6,7 +6,7 @@ import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
 import { refuseInfinite, refuseRounded } from '../kit/finite-data.ts';
-import { duplicateNames, matchBlock } from '../kit/named-blocks.ts';
+import { duplicateNames, findFinalBlocks, matchBlock } from '../kit/named-blocks.ts';
 import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { unknownProcess } from '../kit/unknown-process.ts';
@@ -14,7 +14,6 @@ import { valueAt } from '../kit/value-at.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 import type { Announcements, Cause } from './announcements.ts';
 import { tellsRelation } from './block-marks.ts';
-import { blocksOf } from './blocks.ts';
 import type { CurrentConfig, Effective, Layered } from './current.ts';
 import { keyOf, type Misfit } from './fit.ts';
 import { type ConfigPath, changedPaths, dotted, placeOf } from './layers.ts';
@@ -232,9 +231,9 @@ function refuseNewMisfits(before: Layered, after: Layered): void {
   };
   const misfit = after.misfits.find(isNew);
   if (misfit !== undefined) throw new Problem(400, `${dotted(misfit.path) || 'the configuration'}: ${misfit.message}`);
-  const repeated = duplicateNames(blocksOf(after.root));
+  const repeated = duplicateNames(findFinalBlocks(after.root));
   if (repeated.length === 0) return;
-  const namedTwice = new Set(duplicateNames(blocksOf(before.root)));
+  const namedTwice = new Set(duplicateNames(findFinalBlocks(before.root)));
   const twice = repeated.find(name => !namedTwice.has(name));
   if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
 }

@@ -10,22 +10,40 @@ const REFERENCE_KEYS = new Set(['wait_for_url', 'wait_for_tcp']);
 const HOST_KEY = 'dumb_api_service';
 
 /**
- * The blocks of frozen members, which never change. The key is recorded too, because a YAML alias may put one object at
- * several places.
+ * The blocks of members that never change. The key is recorded too, because a YAML alias may put one object at several
+ * places.
  */
 const known = new WeakMap<object, { readonly key: string; readonly blocks: readonly NamedBlock[] }>();
 
-/** All named blocks in document order. Frozen members, as of the configuration in force, are looked through once. */
+/**
+ * All named blocks in document order. Frozen members, which are frozen at every depth as in the configuration in force,
+ * are looked through once.
+ */
 export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
+  return blocksOfMembers(root, Object.isFrozen);
+}
+
+/**
+ * The same for a tree that nobody changes, frozen or not: however many trees share a member, it is looked through once
+ * and gives the same NamedBlock objects.
+ */
+export function findFinalBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
+  return blocksOfMembers(root, () => true);
+}
+
+function blocksOfMembers(root: Readonly<ConfigObject>, isFinal: (member: ConfigObject) => boolean): NamedBlock[] {
   const blocks: NamedBlock[] = [];
-  for (const [key, member] of Object.entries(root))
-    if (isObject(member) && !REFERENCE_KEYS.has(key)) for (const block of blocksIn(key, member)) blocks.push(block);
+  for (const [key, member] of Object.entries(root)) {
+    if (!isObject(member) || REFERENCE_KEYS.has(key)) continue;
+    const last = known.get(member);
+    const found = last?.key === key ? last.blocks : blocksIn(key, member);
+    if (found !== last?.blocks && isFinal(member)) known.set(member, { key, blocks: found });
+    for (const block of found) blocks.push(block);
+  }
   return blocks;
 }
 
 function blocksIn(key: string, member: Readonly<ConfigObject>): readonly NamedBlock[] {
-  const last = known.get(member);
-  if (last?.key === key) return last.blocks;
   const blocks: NamedBlock[] = [];
   const visit = (value: Readonly<ConfigObject>, path: readonly string[]): void => {
     const name = value.process_name;
@@ -39,8 +57,6 @@ function blocksIn(key: string, member: Readonly<ConfigObject>): readonly NamedBl
       if (isObject(inner) && !REFERENCE_KEYS.has(innerKey)) visit(inner, [...path, innerKey]);
   };
   visit(member, [key]);
-  // A frozen configuration is frozen at every depth.
-  if (Object.isFrozen(member)) known.set(member, { key, blocks });
   return blocks;
 }
 

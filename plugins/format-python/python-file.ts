@@ -75,14 +75,13 @@ export function editPython(text: string, updatesText: string, mode: EditMode): E
   const { assignments, computed } = parseAssignments(text);
   // Python uses the last of several assignments to a name.
   const lastByName = new Map(assignments.map(assignment => [assignment.name, assignment]));
-  const setOffsets = findSetOffsets(text);
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
   const splices: Splice[] = [];
   const added: string[] = [];
   for (const [name, value] of Object.entries(updates)) {
     const found = lastByName.get(name);
     if (found === undefined) {
-      requireUnset(text, name, computed.get(name) ?? setOffsets.get(name));
+      requireUnset(text, name, computed.get(name));
       added.push(`${name} = ${writeLiteral(value)}${ending}`);
       continue;
     }
@@ -181,16 +180,6 @@ function findStatementEnd(text: string, start: number): number {
   }
   if (depth > 0) throw createProblem(text, start, 'a bracket is not closed');
   return text.length;
-}
-
-/** The offset of the first assignment of any kind to each name at the beginning of a line. */
-function findSetOffsets(text: string): Map<string, number> {
-  const offsets = new Map<string, number>();
-  for (const found of text.matchAll(/^([A-Za-z_]\w*)[ \t]*[-+*/|&]?=/gm)) {
-    const [, name = ''] = found;
-    if (!offsets.has(name)) offsets.set(name, found.index);
-  }
-  return offsets;
 }
 
 /**
