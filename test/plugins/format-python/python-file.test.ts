@@ -123,6 +123,12 @@ holdFormat(t, pythonFormat, {
     { name: 'a literal after an expression', text: 'A = f()\nA = 1\n', updates: { A: 2 }, becomes: ['1', '2'] },
     { name: 'a raw text', text: SETTINGS, updates: { RAW: 'D:\\x' }, becomes: ["r'C:\\new'", "'D:\\\\x'"] },
     { name: 'a new name', text: 'A = 1', updates: { B: 'x\ny' }, becomes: "A = 1\nB = 'x\\ny'\n" },
+    {
+      name: 'a name that only a text over several lines mentions',
+      text: 'A = """\nB = 1\n"""\n',
+      updates: { B: 2 },
+      becomes: 'A = """\nB = 1\n"""\nB = 2\n',
+    },
     { name: 'CRLF', text: 'A = 1\r\nB = 2\r\n', updates: { B: 3 }, becomes: ['2', '3'] },
     { name: 'the last of several', text: 'A = 1\nA = 2\n', updates: { A: 3 }, becomes: ['A = 2', 'A = 3'] },
     {
