@@ -7,6 +7,8 @@ import { isLogPattern, matchesLogPattern, newestFirst } from '#kit/service-log';
 
 const MAX_READ_BYTES = 1_048_576;
 const MAX_BEFORE_BYTES = 4_096;
+/** Of a log with a date in its name. After midnight, the one before it may have lines that no look has seen. */
+const PRESENT_FILES = 2;
 const EMPTY = Buffer.alloc(0);
 
 interface Position {
@@ -53,8 +55,9 @@ export class LogText {
     if (this.#isFound) return null;
     try {
       await GuardedDirectory.at(this.#file, async (directory, name) => {
-        const present = isLogPattern(name) ? (await filesOf(directory, name))[0]?.name : name;
-        if (present !== undefined) await reading(directory, present, handle => this.#read(handle));
+        const present = isLogPattern(name) ? (await filesOf(directory, name)).slice(0, PRESENT_FILES) : [{ name }];
+        for (const file of present)
+          if (!this.#isFound) await reading(directory, file.name, handle => this.#read(handle));
       });
     } catch {
       return `${missing}, and the log cannot be read`;

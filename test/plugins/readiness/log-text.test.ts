@@ -24,6 +24,12 @@ t.test('a log with a date in its name is the newest file that fits', async t => 
   const again = await LogText.from(path.join(dir, 'app-<date>.log'), 'listens');
   await writeFile(path.join(dir, 'app-3.log'), 'it listens\n');
   t.equal(await again.look(), null, 'a new file');
+
+  await ages('app-3.log', 2);
+  const last = await LogText.from(path.join(dir, 'app-<date>.log'), 'is up');
+  await appendFile(path.join(dir, 'app-3.log'), 'it is up\n');
+  await writeFile(path.join(dir, 'app-4.log'), 'the next day\n');
+  t.equal(await last.look(), null, 'a line that was written just before the next file');
 });
 
 t.test('a log with a date in its name that is not there yet', async t => {
