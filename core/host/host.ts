@@ -1,9 +1,9 @@
 // The host: reads the configuration, sets the plugins up in order, listens, and takes everything down in reverse.
+import './zod-settings.ts';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
 import { openConfig } from '../config/open.ts';
 import type { ConfigChange, ConfigReview } from '../contract/config.ts';
@@ -14,7 +14,6 @@ import type { AccessCheck } from '../contract/route.ts';
 import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
-import { shapeWords } from '../kit/shape-words.ts';
 import { warningsOfOwners } from '../kit/trust.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { createLogging, type Logging } from '../log/own-log.ts';
@@ -46,9 +45,6 @@ import { readSettings, type Settings } from './settings.ts';
 import { unknownSeams } from './unknown-seams.ts';
 import { newUnusedWords } from './unused-words.ts';
 import { version } from './version.ts';
-
-// Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
-z.config({ jitless: true, localeError: shapeWords });
 
 // Nobody can add members to the prototype of all objects, so no input that reaches it can give members to every object.
 Object.preventExtensions(Object.prototype);
