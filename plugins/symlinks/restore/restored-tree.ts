@@ -161,9 +161,7 @@ export class RestoredTree {
   #realDirectory(link: RawPath): RawPath {
     const { bases, places, mountsDown } = this.#options;
     const directory = path.posix.dirname(link);
-    const base = bases.find(({ shown, real }) => isWithin(directory, shown) || isWithin(directory, real));
-    if (base === undefined && bases.length > 0) throw new EntryError('it lies outside of the roots of the manifest');
-    const real = base === undefined ? realPlace(directory) : realBelow(base, directory);
+    const real = bases.length === 0 ? realPlace(directory) : realBelow(bases, directory);
     const place = joined(real, path.posix.basename(link));
     if (isProtected(shownPath(link), places) || isProtected(shownPath(place), places))
       throw new EntryError('it lies in a protected place of the system or of this product');
@@ -233,9 +231,14 @@ function missingOf({ real, above }: Pick<Parent, 'real' | 'above'>): RawPath[] {
   return missing;
 }
 
-function realBelow({ shown, real }: Base, directory: RawPath): RawPath {
-  const base = isWithin(directory, shown) ? shown : real;
-  return joined(real, directory.slice(base === '/' ? 1 : base.length + 1));
+/** Counted from the innermost root, because a root within another one may be a link, which is followed as a root. */
+function realBelow(bases: readonly Base[], directory: RawPath): RawPath {
+  let inner: { readonly root: RawPath; readonly real: RawPath } | undefined;
+  for (const { shown, real } of bases)
+    for (const root of [shown, real])
+      if (isWithin(directory, root) && root.length > (inner?.root.length ?? 0)) inner = { root, real };
+  if (inner === undefined) throw new EntryError('it lies outside of the roots of the manifest');
+  return joined(inner.real, directory.slice(inner.root === '/' ? 1 : inner.root.length + 1));
 }
 
 function noDirectory(): EntryError {

@@ -141,6 +141,28 @@ t.test('restores', async t => {
     }
   });
 
+  t.test('a root that is a link within another root is followed, as it was when links were found', async t => {
+    const root = linkDir(t, { own: { to: '/old/1' }, elsewhere: { far: { to: '/old/2' } } });
+    const library = path.join(root, 'library');
+    await mkdir(library);
+    await symlink(path.join(root, 'elsewhere'), path.join(library, 'shelf'));
+    const roots = [library, path.join(library, 'shelf')];
+    const backup = path.join(snapshots, 'nested.json');
+    const saved = await host.post('/process/symlink-manifest/backup', { backup_path: backup, roots });
+    t.match(saved.body, { recorded_entries: 2, errors: [] });
+    await rm(path.join(root, 'elsewhere/far'));
+    const restored = (await restore({ manifest_path: backup, dry_run: false })).body;
+    t.match(restored, { restored: 1, skipped_unchanged: 1, errors: [] });
+    t.equal(await readlink(path.join(root, 'elsewhere/far')), '/old/2');
+
+    const undo = path.join(host.configDir, 'symlink-repair/repair-manifests/nested.json');
+    const rewrite_rules = [{ from_prefix: '/old', to_prefix: '/new' }];
+    const repair = { roots, rewrite_rules, dry_run: false, backup_path: undo };
+    t.match((await host.post('/process/symlink-repair', repair)).body, { changed: 1, errors: [] });
+    t.match((await restore({ manifest_path: undo, dry_run: false })).body, { restored: 1, errors: [] });
+    t.equal(await readlink(path.join(root, 'elsewhere/far')), '/old/2');
+  });
+
   t.test('directories that a move made stay while anything is in them, and go when the undo is repeated', async t => {
     const dir = linkDir(t, { from: { tv: { s1: { a: { to: '/a' } } } } });
     const before = found(dir);
