@@ -40,8 +40,10 @@ export function judgeSuspects({ suspects, tracked, total, areDeletesOn, holds, n
   if (holds?.kind !== 'many') return { released: [], holds: { kind: 'many', fingerprints: suspects, sweeps: [now] } };
   const missing = new Set(suspects);
   const fingerprints = holds.fingerprints.filter(fingerprint => missing.has(fingerprint));
-  const last = Date.parse(holds.sweeps.at(-1) ?? '');
-  const sweeps = nowMs - last < SWEEP_MS ? holds.sweeps : [...holds.sweeps, now];
+  // Times in the future were noted while the clock was wrong, and say nothing about the time between two sweeps.
+  const noted = holds.sweeps.filter(sweep => sweep <= now);
+  const last = Date.parse(noted.at(-1) ?? '');
+  const sweeps = nowMs - last < SWEEP_MS ? noted : [...noted, now];
   if (sweeps.length >= AGREEING_SWEEPS) return { released: fingerprints, holds: null };
   return { released: [], holds: { kind: 'many', fingerprints, sweeps } };
 }

@@ -238,6 +238,11 @@ t.test('deletions that wait', async t => {
   t.same(third, { released: many.slice(1), holds: null }, 'what was missing each time');
   t.match(judgeSuspects({ ...look, holds: second.holds, suspects: [] }), { holds: null }, 'all are there again');
 
+  const ahead = judgeSuspects({ ...look, nowMs: 365 * 24 * 60 * MINUTE });
+  let late = ahead;
+  for (const minutes of [0, 15, 30]) late = judgeSuspects({ ...look, holds: late.holds, nowMs: minutes * MINUTE });
+  t.same(late, { released: many, holds: null }, 'a clock that was ahead puts nothing off');
+
   const empty = judgeSuspects({ ...look, suspects: ['movie:1:False'], tracked: 1, total: 0 });
   t.match(empty, { released: [], holds: { kind: 'empty' } }, 'the primary shows nothing');
   const later = judgeSuspects({ ...look, total: 0, holds: empty.holds, nowMs: 999 * MINUTE });
