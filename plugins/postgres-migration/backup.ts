@@ -55,6 +55,22 @@ export async function backUp(
   });
 }
 
+/** Why a file cannot be copied by `backUp`; undefined when it can. */
+export async function obstacleToBackup(file: string): Promise<string | undefined> {
+  try {
+    return await GuardedDirectory.at(file, async (directory, name) => {
+      const entry = await directory.stat(name);
+      if (entry?.isSymbolicLink() === true)
+        return `${file} is a link, which a backup does not follow; put the database itself in its place`;
+      if (entry?.isFile() === false) return `${file} is no regular file; put the database in its place`;
+      await (await directory.openFile(name, 'read')).close();
+      return undefined;
+    });
+  } catch (error) {
+    return `${file} cannot be copied: ${reasonText(error)}`;
+  }
+}
+
 /** Why a backup cannot be relied on; undefined when every file still has its digest. */
 export async function faultOfBackup(directory: string, files: readonly BackupFile[]): Promise<string | undefined> {
   for (const { name, sha256 } of files) {

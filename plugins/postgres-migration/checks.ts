@@ -66,9 +66,13 @@ export function migrationActive(
   return check('migration_active', 'fail', 'A migration of it is under way; wait for its end', more);
 }
 
-export function sqliteCheck({ label, source, facts, quickCheck, foreignKeyViolations, fault }: Source): Check {
+/** `isMoved`: whether the job moves this database too, so that it must be whole. */
+export function sqliteCheck(
+  { label, source, facts, quickCheck, foreignKeyViolations, fault }: Source,
+  isMoved: boolean,
+): Check {
   const id = `sqlite_${label}`;
-  const bad = label === 'main' ? 'fail' : 'warn';
+  const bad = isMoved ? 'fail' : 'warn';
   const more = {
     path: source.file,
     bytes: facts.bytes,

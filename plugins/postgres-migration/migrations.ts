@@ -49,7 +49,7 @@ export class Migrations {
     const subject = this.subject(body.process_name);
     return this.#reserve(subject.processName, async keep => {
       await this.#leftovers.clear();
-      const report = await preflight(this.#context, subject);
+      const report = await preflight(this.#context, subject, { includesLogs: body.include_logs });
       const failed = report.checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
       if (failed.length > 0)
         throw new Problem(400, `${subject.processName} cannot be moved yet; these checks failed: ${failed.join(', ')}`);
@@ -157,7 +157,7 @@ export class Migrations {
       service_key: subject.service.configKey,
       instance_name: subject.instanceName,
       mode,
-      include_logs: includeLogs && report.supports_log_migration,
+      include_logs: includeLogs && report.sqlite.log !== undefined,
       preflight: report,
       binding,
       was_running: subject.isRunning === true,

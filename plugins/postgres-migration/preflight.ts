@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Problem } from '#core';
 import { byteText } from '#kit/byte-text';
 import { errorText } from '#kit/error-text';
+import { obstacleToBackup } from './backup.ts';
 import type { PreflightContext, ServerState, Source, Targets } from './checks.ts';
 import * as checks from './checks.ts';
 import type { JobFiles } from './job-files.ts';
@@ -19,8 +20,18 @@ const NOTICE =
   'service for as long as its data is copied. The SQLite files stay as they are, so that it can be rolled back; what the ' +
   'service writes to PostgreSQL after the move is not copied back.';
 
-/** `ownJobId` is the id of the job that repeats the checks. */
-export async function preflight(context: PreflightContext, subject: Subject, ownJobId?: string): Promise<Report> {
+interface PreflightOptions {
+  /** The id of the job that repeats the checks. */
+  readonly ownJobId?: string;
+  /** Whether the database of logs is to be moved too. One that does not exist is passed over. */
+  readonly includesLogs?: boolean;
+}
+
+export async function preflight(
+  context: PreflightContext,
+  subject: Subject,
+  { ownJobId, includesLogs = false }: PreflightOptions = {},
+): Promise<Report> {
   const { service } = subject;
   const databases = await subject.databases();
   const [sources, version, state] = await Promise.all([
@@ -35,7 +46,9 @@ export async function preflight(context: PreflightContext, subject: Subject, own
     checks.serviceEnabled(subject),
     checks.sqliteMode(subject),
     checks.migrationActive(context, subject, ownJobId),
-    ...sources.map(source => checks.sqliteCheck(source)),
+    ...sources.map(source =>
+      checks.sqliteCheck(source, source.label === 'main' || (includesLogs && source.facts.exists)),
+    ),
     ...(await checks.serviceConfig(subject)),
     await checks.configOverride(context, subject, databases),
     checks.versionCheck(version, service.minimumVersion),
@@ -92,6 +105,8 @@ async function lookAt(context: PreflightContext, subject: Subject, database: Sub
   const facts = await sources.facts(database.source, subject.service.versions);
   const nothing = { ...database, facts, quickCheck: null, foreignKeyViolations: null };
   if (!facts.exists || facts.fault !== null) return { ...nothing, fault: facts.fault };
+  const obstacle = await obstacleToBackup(database.source.file);
+  if (obstacle !== undefined) return { ...nothing, fault: obstacle };
   try {
     return { ...database, facts, fault: null, ...(await sources.quickCheck(database.source)) };
   } catch (error) {

@@ -35,7 +35,10 @@ export async function prepare(context: MigrationContext, preparation: Preparatio
 
 async function repeatChecks(context: MigrationContext, { subject, live }: Preparation): Promise<void> {
   live.tell('preflight', 1, 'The checks are repeated');
-  const report = await preflight(context, subject, live.job.job_id);
+  const report = await preflight(context, subject, {
+    ownJobId: live.job.job_id,
+    includesLogs: live.job.include_logs,
+  });
   const failed = report.checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
   if (failed.length > 0)
     throw new MigrationFault('preflight', 'migration.preflight', `these checks failed: ${failed.join(', ')}`);

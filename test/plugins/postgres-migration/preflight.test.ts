@@ -1,15 +1,17 @@
 // What stands in the way of a move, and that looking for it leaves no trace. The service is stopped.
 import { chownSync } from 'node:fs';
-import { link, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import type { TestHost } from '../../support/host.ts';
 import {
   type Body,
+  ended,
   makeStack,
   NAME,
   PREFIX,
   preflight,
+  request,
   type Stack,
   startStack,
 } from '../../support/postgres-migration.ts';
@@ -56,6 +58,24 @@ t.test('databases', async t => {
   await rename(file('away'), file('sonarr.db'));
   await rename(file('logs.db'), file('away'));
   t.match(await found('sqlite_log'), { status: 'warn' });
+  await rename(file('away'), file('logs.db'));
+  await rename(file('sonarr.db'), file('away'));
+  await symlink(file('away'), file('sonarr.db'));
+  t.match(await found('sqlite_main'), { status: 'fail', message: /is a link, .*; put the database itself/ });
+  await rename(file('away'), file('sonarr.db'));
+});
+
+t.test('logs that are to be moved too', async t => {
+  const start = () => app.post(`${PREFIX}/start`, request('rehearsal', { include_logs: true }));
+  await rename(file('logs.db'), file('away'));
+  await symlink(file('away'), file('logs.db'));
+  t.match(await found('sqlite_log'), { status: 'warn', message: /is a link/ });
+  t.match(await start(), { status: 400, body: { detail: /these checks failed: sqlite_log$/ } });
+  await rm(file('logs.db'));
+  const { status, body, text } = await start();
+  t.equal(status, 200, text);
+  const job = await ended(app, body.job_id);
+  t.match(job, { status: 'completed', error: null, include_logs: false }, 'there are none');
   await rename(file('away'), file('logs.db'));
 });
 
@@ -133,5 +153,6 @@ t.test('job files that others may have made are none', async t => {
   await app.stop();
   app = await startStack(t, stack, ['PostgreSQL']);
   for (const id of ids) t.equal((await app.get(`${PREFIX}/status?job_id=${id}`)).status, 404);
-  t.same((await app.get(`${PREFIX}/latest?process_name=${NAME}`)).body, { job: null });
+  const { job } = (await app.get(`${PREFIX}/latest?process_name=${NAME}`)).body;
+  t.notOk(ids.includes(job?.job_id));
 });
