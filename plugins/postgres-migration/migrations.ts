@@ -12,7 +12,7 @@ import type { MigrationContext } from './migration-context.ts';
 import { failureOf } from './migration-fault.ts';
 import { confirmationText, preflight } from './preflight.ts';
 import { checkBackup, rollBack } from './rollback.ts';
-import { Subject } from './subject.ts';
+import { isMovedBy, Subject } from './subject.ts';
 import type { Report, StartBody } from './wire.ts';
 
 const HOLD_MS = 24 * 60 * 60_000;
@@ -71,7 +71,7 @@ export class Migrations {
       throw new Problem(400, `A ${job.mode} that is ${job.status} cannot be rolled back`);
     const subject = this.subject(job.process_name);
     const { service_key: key, instance_name: instance } = job;
-    if (subject.service.configKey !== key || subject.instanceName !== instance)
+    if (!isMovedBy(subject.named, job))
       throw new Problem(
         400,
         `${job.process_name} is not the service that was moved; name the one at ${[key, instance ?? []].flat().join('.')} so`,

@@ -11,7 +11,7 @@ import type { Migrations } from './migrations.ts';
 import { restoreService } from './restore.ts';
 import { rollBack } from './rollback.ts';
 import { waitUntilHealthy } from './service-watch.ts';
-import type { Subject } from './subject.ts';
+import { isMovedBy, type Subject } from './subject.ts';
 
 /** An interrupted job, and how far its recovery is. */
 interface Interrupted {
@@ -67,7 +67,7 @@ export class Recovery {
     const { job, work } = record;
     const { files, host, places } = this.#context;
     if (work.helper !== null) await killLeftHelper(work.helper);
-    if (job.status === 'rolling_back') return this.#rollBack(record);
+    if (job.status === 'rolling_back') return this.#rollBack(one);
     const live = new LiveJob(record, files, host);
     if (job.mode === 'rehearsal' || !hasReached(job, 'cold_backup_verified')) {
       await places.removeWork(job.job_id);
@@ -77,6 +77,7 @@ export class Recovery {
     const fault = await faultOfBackup(job.backup_dir ?? '', work.backup);
     if (fault !== undefined)
       return this.#interrupt(live, `its backup cannot be relied on (${fault}), so nothing was touched`);
+    if (!this.#isConfigured(job)) return this.#keepForLater(one, live);
     const subject = this.#migrations.subject(job.process_name);
     if (hasReached(job, 'healthy')) return finalize(this.#context, { subject, live }, live.timings);
     if (hasReached(job, 'service_started')) return this.#watch(subject, live);
@@ -102,15 +103,33 @@ export class Recovery {
     one.isLeft = false;
   }
 
-  async #rollBack(record: JobRecord): Promise<void> {
-    const subject = this.#migrations.subject(record.job.process_name);
+  async #rollBack(one: Interrupted): Promise<void> {
+    const { record } = one;
     const fault = await faultOfBackup(record.job.backup_dir ?? '', record.work.backup);
     const { files, host } = this.#context;
     if (fault !== undefined)
       return this.#interrupt(new LiveJob(record, files, host), `its backup cannot be relied on: ${fault}`);
+    if (!this.#isConfigured(record.job)) return this.#keepForLater(one, new LiveJob(record, files, host));
+    const subject = this.#migrations.subject(record.job.process_name);
     await this.#migrations.resume(subject, record, (live, held, signal) =>
       rollBack(this.#context, { subject, live, held, signal }),
     );
+  }
+
+  /** Whether the service that was moved is still there. An invalid configuration does not say that it is not. */
+  #isConfigured(job: JobRecord['job']): boolean {
+    const store = this.#context.host.use('config.store');
+    return store.state !== 'valid' || isMovedBy(store.findBlock(job.process_name), job);
+  }
+
+  /** Ends a job whose service was taken out of the configuration. It can be rolled back once the service is there. */
+  async #keepForLater(one: Interrupted, live: LiveJob): Promise<void> {
+    const { process_name: processName, backup_dir: directory } = live.job;
+    const what = `the configuration has ${processName} no more, so nothing was touched; its backup is ${directory}, from which it can be rolled back once it is there again`;
+    // Before its promotion nothing but the migration itself can have used a database.
+    const isUndoDue = !hasReached(live.job, 'target_promoted');
+    await this.#interrupt(live, what, { isRollbackAvailable: true, isUndoDue });
+    one.isLeft = true;
   }
 
   /** Completes the cutover of a service that the boot starts on PostgreSQL, or that never ended, once it is healthy. */
@@ -139,6 +158,8 @@ export class Recovery {
   async #restoreNow(record: JobRecord): Promise<boolean> {
     const { files, host } = this.#context;
     const { job, work } = record;
+    // A service that has the name now is another one.
+    if (!this.#isConfigured(job)) return false;
     if ((await faultOfBackup(job.backup_dir ?? '', work.backup)) !== undefined) return false;
     const live = new LiveJob(record, files, host);
     const subject = this.#migrations.subject(job.process_name);

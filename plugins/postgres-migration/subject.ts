@@ -8,6 +8,7 @@ import type {} from '../setup/contract.ts';
 import type {} from '../versions/contract.ts';
 import type { MigratedDatabase, MigrationService } from './contract.ts';
 import { dataOf } from './data-place.ts';
+import type { MigrationJob } from './job.ts';
 import type { Owner } from './places.ts';
 import { newestOf, type SourceFile } from './sqlite-source.ts';
 
@@ -75,7 +76,7 @@ export class Subject {
 
   /** null for a service without instances. */
   get instanceName(): string | null {
-    return this.named.path.length > 1 ? this.named.key : null;
+    return instanceOf(this.named);
   }
 
   get directory(): string {
@@ -195,6 +196,18 @@ export class Subject {
     if (this.instanceName === null || this.instanceName === first) return database.name;
     return database.instanceName.replace('<slug>', slugOf(this.instanceName));
   }
+}
+
+function instanceOf({ path, key }: NamedBlock): string | null {
+  return path.length > 1 ? key : null;
+}
+
+/** Whether the block is that of the service that a job has moved, and not of another one with its name. */
+export function isMovedBy(
+  named: NamedBlock | undefined,
+  { service_key, instance_name }: Pick<MigrationJob, 'service_key' | 'instance_name'>,
+): boolean {
+  return named?.configKey === service_key && instanceOf(named) === instance_name;
 }
 
 function slugOf(name: string): string {

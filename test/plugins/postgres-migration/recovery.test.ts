@@ -1,8 +1,15 @@
-// A move that was cut off, and that could not be taken back at the start of the host because its disk was full: the
-// next start of the service does so.
+// A move that was cut off, and that could not be taken back at the start of the host: because its disk was full, which
+// the next start of the service makes good, or because its service was taken out of the configuration meanwhile.
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import t from 'tap';
 import { type JobRecord, newRecord } from '../../../plugins/postgres-migration/job.ts';
 import { Recovery } from '../../../plugins/postgres-migration/recovery.ts';
+import { startHost } from '../../support/host.ts';
+import { PLUGINS, PREFIX } from '../../support/postgres-migration.ts';
+import { until } from '../../support/until.ts';
 
 const NAME = 'Sonarr';
 const IDENTITY = {
@@ -30,7 +37,13 @@ t.test('what could not be put back is put back by the next start, once', async t
   };
   const log = { warn() {}, error() {} };
   const context = {
-    host: { name: 'test', signal: new AbortController().signal, use: () => ({ update }), emit() {}, log },
+    host: {
+      name: 'test',
+      signal: new AbortController().signal,
+      use: () => ({ update, state: 'invalid' }),
+      emit() {},
+      log,
+    },
     guard: { changing: (_name: string, _keys: unknown, change: () => Promise<unknown>) => change() },
     server: { managed: { place: () => undefined } },
     places: { leftWork: async () => [], removeWork: async () => undefined },
@@ -57,4 +70,54 @@ t.test('what could not be put back is put back by the next start, once', async t
   t.match(updates, [{ processName: NAME, updates: { postgres_enabled: false } }]);
   t.equal(updates.length, 1);
   t.match(kept.at(-1), { job: { status: 'failed_rolled_back' }, work: { isUndoDue: true } });
+});
+
+t.test('a service that was taken out of the configuration', async t => {
+  const configDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  t.teardown(() => rm(configDir, { recursive: true, force: true }));
+  const root = path.join(configDir, 'arr-postgres-migration');
+  const [jobs, backup] = [path.join(root, 'jobs'), path.join(root, 'backups', 'sonarr', 'one')];
+  for (const directory of [jobs, backup]) await mkdir(directory, { recursive: true, mode: 0o700 });
+  const text = '<Config/>';
+  await writeFile(path.join(backup, 'config.xml'), text, { mode: 0o600 });
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const source = path.join(configDir, 'config.xml');
+  const file = { name: 'config.xml', source, sha256, bytes: text.length, uid: 0, gid: 0, mode: 0o600 };
+  const left = [
+    { status: 'running', rollback_checkpoint: 'cold_backup_verified', isUndoDue: true },
+    { status: 'running', rollback_checkpoint: 'target_promoted', isUndoDue: false },
+    { status: 'running', rollback_checkpoint: 'service_started', isUndoDue: false },
+    { status: 'rolling_back', rollback_checkpoint: 'healthy', isUndoDue: false },
+  ] as const;
+  const ids: string[] = [];
+  for (const { status, rollback_checkpoint } of left) {
+    const { job, work } = newRecord(IDENTITY, []);
+    const own = { ...job, status, rollback_checkpoint, backup_dir: backup, rollback_available: true };
+    const record = { job: own, work: { ...work, backup: [file] } };
+    await writeFile(path.join(jobs, `${job.job_id}.json`), JSON.stringify(record), { mode: 0o600 });
+    ids.push(job.job_id);
+  }
+  const other = { enabled: false, process_name: NAME, command: ['true'] };
+  const app = await startHost({ plugins: PLUGINS, configDir, config: { another: other } });
+  t.teardown(() => app.stop());
+  for (const id of ids) {
+    const job = await until(
+      async () => {
+        const { body } = await app.get(`${PREFIX}/status?job_id=${id}`);
+        return body.status === 'interrupted' && body;
+      },
+      { what: 'the end of the job' },
+    );
+    t.match(job, {
+      rollback_available: true,
+      error: { message: /nothing was touched; its backup is .*\/sonarr\/one,/ },
+    });
+  }
+  const undos = await Promise.all(
+    ids.map(async id => JSON.parse(await readFile(path.join(jobs, `${id}.json`), 'utf8')).work.isUndoDue),
+  );
+  t.same(
+    undos,
+    left.map(({ isUndoDue }) => isUndoDue),
+  );
 });
