@@ -18,7 +18,7 @@ export const backupBlock = z.looseObject({
   symlink_backup_interval: z.number().optional().meta(live).describe('hours between two manifests, 1 to 8760'),
   symlink_backup_start_time: z
     .string()
-    .regex(TIME_OF_DAY)
+    .regex(TIME_OF_DAY, 'it must be a time of day from 00:00 to 23:59, such as 04:00')
     .optional()
     .meta(live)
     .describe('time of day of the first manifest, HH:MM'),

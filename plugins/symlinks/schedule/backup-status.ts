@@ -87,7 +87,7 @@ function standing(
 
 function faultOf(schedule: BackupSchedule, block: NamedBlock): string | undefined {
   try {
-    schedule.manifestName(block);
+    schedule.optionsAt(block, new Date());
     return undefined;
   } catch (error) {
     if (error instanceof Problem) return error.message;

@@ -6,6 +6,7 @@ import { isTimeZone } from '#kit/time-zone';
 import { type BackupOptions, type BackupResult, checkedRoots } from '../backup/backup-request.ts';
 import type { SymlinkJob } from '../jobs/symlink-job.ts';
 import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
+import { checkedManifestPath } from '../manifest/manifest-path.ts';
 import { checkedPath, type Places } from '../places/path-rules.ts';
 import { type BackupSettings, backupSettings } from './backup-settings.ts';
 import { dueAfter, lastDueUpTo, type Rhythm } from './due-time.ts';
@@ -104,6 +105,19 @@ export class BackupSchedule {
   manifestName(block: NamedBlock): ManifestName {
     const template = checkedPath(this.settingsOf(block).path, 'symlink_backup_path', this.#parts.places);
     return new ManifestName({ template, processName: block.processName });
+  }
+
+  /** What a backup at this moment does. Throws a Problem 400 when the configured template or roots cannot be used. */
+  optionsAt(block: NamedBlock, moment: Date): BackupOptions {
+    const { places } = this.#parts;
+    const { roots, includeBroken } = this.settingsOf(block);
+    return {
+      process_name: block.processName,
+      backup_path: checkedManifestPath(this.manifestName(block).at(moment), 'symlink_backup_path', places),
+      roots: checkedRoots(roots, places),
+      include_broken: includeBroken,
+      allow_empty: false,
+    };
   }
 
   isRunning({ processName }: NamedBlock): boolean {
@@ -205,17 +219,11 @@ export class BackupSchedule {
 
   /** Makes one backup, with the settings of this moment. */
   async #backUp(block: NamedBlock): Promise<RunOutcome> {
-    const { jobs, places } = this.#parts;
+    const { jobs } = this.#parts;
     const { processName } = block;
-    const { roots, includeBroken, retentionCount } = this.settingsOf(block);
+    const { retentionCount } = this.settingsOf(block);
     const name = this.manifestName(block);
-    const options: BackupOptions = {
-      process_name: processName,
-      backup_path: name.at(new Date()),
-      roots: checkedRoots(roots, places),
-      include_broken: includeBroken,
-      allow_empty: false,
-    };
+    const options = this.optionsAt(block, new Date());
     const order = { operation: 'symlink_manifest_backup' as const, processName, options };
     const ended = await this.#ended(await jobs.start(order, 'schedule'));
     const result = (await jobs.result(ended.id)) as BackupResult | null;

@@ -213,6 +213,14 @@ t.test('schedules follow the configuration', async t => {
   t.ok(status.next_backup_at > now(), 'what was due while it was off is not made up for');
   await set({ symlink_backup_path: '/etc/x.json' });
   t.match((await reschedule('Riven Backend')).body, { status: 'error', message: /protected/ });
+  await set({ symlink_backup_path: `/links/${'x'.repeat(245)}.json` });
+  t.match((await reschedule('Riven Backend')).body, { status: 'error', message: /longer than/ });
+  await set({ symlink_backup_path: '', symlink_backup_roots: ['mnt/library'] });
+  t.match((await reschedule('Riven Backend')).body, { status: 'error', message: /^The root mnt\/library must be/ });
+  await set({ symlink_backup_roots: '/mnt/library, /etc' });
+  t.match(await host.status('Riven Backend'), { status: 'error', message: /^The root \/etc lies in a protected/ });
+  const late = await set({ symlink_backup_start_time: '25:00' });
+  t.match(late, { status: 400, body: { detail: /start_time: it must be a time of day .*, such as 04:00$/ } });
   await set({ symlink_backup_enabled: false });
   t.match((await reschedule('Riven Backend')).body, { status: 'ok' });
   t.match(await host.status('Riven Backend'), { status: 'disabled' });
