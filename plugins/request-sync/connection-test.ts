@@ -4,15 +4,13 @@ import { WorkQueue } from '#kit/work-queue';
 import { HttpRequestManager } from './http-request-manager.ts';
 import { RemoteError } from './remote-error.ts';
 import type { SyncSettings } from './settings.ts';
-import { normalAddress } from './topology.ts';
+import { isSendable, normalAddress } from './topology.ts';
 
 const LIMIT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 const MAX_PORT = 65_535;
 /** The mask that answers show in place of a key. */
 const MASK = '********';
-/** Keys that can be sent in a header. */
-const SENDABLE = /^[\x20-\x7e]+$/;
 
 /** The status of the request manager. Throws a Problem 400 that says what is wrong. */
 export async function testConnection(
@@ -21,7 +19,7 @@ export async function testConnection(
   settings: SyncSettings,
 ): Promise<Record<string, unknown>> {
   if (url.trim() === '' || apiKey.trim() === '') throw new Problem(400, 'Both the url and the api_key are needed.');
-  if (!SENDABLE.test(apiKey.trim())) throw new Problem(400, 'The api_key holds signs that no key has; copy it anew.');
+  if (!isSendable(apiKey)) throw new Problem(400, 'The api_key holds signs that no key has; copy it anew.');
   const address = addressOf(url.trim());
   const key = apiKey.trim() === MASK ? storedKey(address, settings) : apiKey.trim();
   const remote = new HttpRequestManager({

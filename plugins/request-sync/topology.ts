@@ -44,6 +44,8 @@ export function topologyOf(settings: SyncSettings, internals: readonly Internal[
   if (external.enabled && (external.url.trim() === '' || external.api_key.trim() === ''))
     errors.push('the external primary needs its url and its api_key');
   else if (external.enabled && address === undefined) errors.push('the url of the external primary is no address');
+  else if (external.enabled && !isSendable(external.api_key))
+    errors.push('the api_key of the external primary holds signs that no key has; copy it anew');
   const twice = followers.find(internal => address !== undefined && localAddresses(internal).includes(address));
   if (twice !== undefined) errors.push(`${labelOf(twice)} is the external primary itself; give it another sync_role`);
 
@@ -84,6 +86,7 @@ function externalFollowers(
     const address = normalAddress(url);
     if (url.trim() === '' || api_key.trim() === '') warnings.push(`${name} needs its url and its api_key`);
     else if (address === undefined) warnings.push(`the url of ${name} is no address`);
+    else if (!isSendable(api_key)) warnings.push(`the api_key of ${name} holds signs that no key has; copy it anew`);
     else if (addresses.has(address)) warnings.push(`${name} has the address of the primary or of another subordinate`);
     else {
       if (labels.has(given)) warnings.push(`two subordinates are called ${given}; the second goes by its address`);
@@ -108,6 +111,11 @@ export function normalAddress(text: string): string | undefined {
   return `${protocol}//${host}${pathname}`.replace(/(?<!\/)\/+$/, '');
 }
 
+/** Whether the key can be sent in a header. One that is copied from a page may hold signs that nobody sees. */
+export function isSendable(apiKey: string): boolean {
+  return /^[\x20-\x7e]*$/.test(apiKey.trim());
+}
+
 function labelOf({ name }: Internal): string {
   return `internal:${name}`.replaceAll('||', '|');
 }
@@ -115,7 +123,7 @@ function labelOf({ name }: Internal): string {
 function peerOf(internal: Internal): PeerSettings | undefined {
   const { apiKey } = internal;
   const [address] = localAddresses(internal);
-  if (address === undefined || apiKey === undefined) return undefined;
+  if (address === undefined || apiKey === undefined || !isSendable(apiKey)) return undefined;
   return { label: labelOf(internal), address, apiKey };
 }
 
@@ -124,6 +132,7 @@ function localAddresses({ port }: Internal): readonly string[] {
 }
 
 function lackOf(internal: Internal): string {
-  const lack = internal.port === undefined ? 'it has no port' : 'its config_file has no API key yet';
-  return `${labelOf(internal)} is not ready: ${lack}`;
+  const { port, apiKey } = internal;
+  const key = apiKey === undefined ? 'no API key yet' : 'an API key with signs that no key has; correct it there';
+  return `${labelOf(internal)} is not ready: ${port === undefined ? 'it has no port' : `its config_file has ${key}`}`;
 }

@@ -138,6 +138,25 @@ t.test('who follows whom', async t => {
       /needs its url/,
       [],
     ],
+    [
+      'a key with a sign that nobody sees',
+      { external_primary: { ...external, api_key: 'k\u200B' }, external_subordinates: [follower] },
+      [],
+      ['http://two/requests'],
+      /the api_key of the external primary holds signs that no key has; copy it anew/,
+      [],
+    ],
+    [
+      'such a key of subordinates',
+      { external_primary: external, external_subordinates: [{ ...follower, api_key: 'k\u200B', label: 'Two' }] },
+      [internal('B', 'subordinate', { apiKey: 'ключ' })],
+      ['internal:B'],
+      undefined,
+      [
+        'the api_key of Two holds signs that no key has; copy it anew',
+        'internal:B is not ready: its config_file has an API key with signs that no key has; correct it there',
+      ],
+    ],
     ['no subordinate', { external_primary: external }, [], [], /no subordinate/, []],
     [
       'an incomplete one alone',
