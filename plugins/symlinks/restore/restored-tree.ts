@@ -13,6 +13,7 @@ import { PreviewTable } from './preview-table.ts';
 
 /** How many directories are held open at once; a change may lead from one to another. */
 const MAX_HELD = 4;
+const MAX_NAME_BYTES = 255;
 
 /** A root: its path in the manifest, and its real path. */
 export interface Base {
@@ -31,7 +32,7 @@ export interface RestoredTreeOptions {
   readonly runId: string;
   /** The memory of a preview, which writes nothing to the disk; null for a real restore. */
   readonly preview: SharedArrayBuffer | null;
-  /** A suffix for the name under which a file is kept that a link replaces. */
+  /** The time for the names under which files are kept. */
   readonly stamp: string;
 }
 
@@ -98,6 +99,8 @@ export class RestoredTree {
     // Checked in a preview too, so that it reports places that cannot be written.
     if (!parent.isWritable) accessSync(diskPath(parent.above), constants.W_OK | constants.X_OK);
     parent.isWritable = true;
+    if (instead.kind === 'file' && this.#keptName(name).length > MAX_NAME_BYTES)
+      throw new EntryError(`the name of the file there has no room for ${this.#keptName('')}; move it away`);
     if (this.#preview === null) this.#write(this.#made(link, parent), name, target, instead);
     else {
       for (const missing of missingOf(parent)) this.#preview.setDirectory(missing);
@@ -138,8 +141,13 @@ export class RestoredTree {
       return;
     }
     const owner = (instead.kind === 'link' ? held.entry(name) : undefined) ?? held.stats;
-    if (instead.kind === 'file') held.keepAs(name, `${name}.replaced-${this.#options.stamp}`);
+    if (instead.kind === 'file') held.keepAs(name, this.#keptName(name));
     if (!held.place(name, target, owner, this.#options.runId, isAsBefore)) throw changed();
+  }
+
+  /** The name under which a file is kept that a link replaces. */
+  #keptName(name: RawPath): RawPath {
+    return `${name}.replaced-${this.#options.stamp}`;
   }
 
   #made(link: RawPath, { real, held, above }: Parent): HeldDirectory {

@@ -1,6 +1,6 @@
 // What is told of links and manifests that cannot be written: the reason in words, and paths as people know them.
 import { spawnSync } from 'node:child_process';
-import { readlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { linkDir } from '../../support/links.ts';
@@ -21,6 +21,21 @@ t.test('a link that cannot be restored has the same reason before as then', asyn
     const { errors } = await taskResult('restore', restoreInput({ manifestPath, dryRun }), options);
     t.same(errors, [{ link_path, error: 'name too long' }], `dry run: ${dryRun}`);
   }
+});
+
+t.test('a file whose name has no room for a suffix stays, and is told of before as well', async t => {
+  const long = 'x'.repeat(240);
+  const dir = linkDir(t, { config: {}, root: { [long]: 'media' } });
+  const manifestPath = path.join(dir, 'long.json');
+  const link_path = path.join(dir, 'root', long);
+  writeFileSync(manifestPath, JSON.stringify({ entries: [{ link_path, target: '/a' }] }));
+  for (const dryRun of [true, false]) {
+    const options = { configDir: path.join(dir, 'config'), id: ID };
+    const input = restoreInput({ manifestPath, dryRun, overwrites: true });
+    const { restored, errors } = await taskResult('restore', input, options);
+    t.match([restored, errors], [0, [{ link_path, error: /no room for \.replaced-\w+; move it away$/ }]]);
+  }
+  t.equal(readFileSync(link_path, 'utf8'), 'media');
 });
 
 t.test('a place that takes no manifest is named', ROOT_ONLY, async t => {
