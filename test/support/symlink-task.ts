@@ -19,6 +19,8 @@ export interface TaskOptions {
   readonly id: string;
   /** How long a question after a target may take; default 10 s. */
   readonly answerMs?: number;
+  /** The directories of the product; default the one with the sources. */
+  readonly installDirs?: readonly string[];
   /** Called with each message but the last. */
   readonly heard?: (message: FromChild) => void;
 }
@@ -65,9 +67,9 @@ function answerOf(
   child: ChildProcess,
   task: TaskName,
   input: object,
-  { configDir, id, answerMs = 10_000, heard }: TaskOptions,
+  { configDir, id, answerMs = 10_000, installDirs = [rootDir], heard }: TaskOptions,
 ): Promise<TaskEnd> {
-  const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDirs: [rootDir] };
+  const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDirs };
   child.send({ kind: 'run', task, input, id, places, answerMs }, () => undefined);
   return new Promise(resolve => {
     const receive = (message: FromChild): void => {

@@ -1,8 +1,8 @@
 // The first half of a repair: finds all changes that it would make, and makes none.
 import { Problem } from '#core';
-import { isAtOrBelow, type Places, rootNamed } from '../places/path-rules.ts';
-import { isWithin, type RawPath, rawOf } from '../places/raw-path.ts';
-import { allowedPlace, checkManifestPlace, isDirectoryOrFree, realPlace } from '../places/real-places.ts';
+import { isAtOrBelow, isProtected, type Places, rootNamed } from '../places/path-rules.ts';
+import { isWithin, type RawPath, rawOf, shownPath } from '../places/raw-path.ts';
+import { allowedPlace, checkManifestPlace, isDirectoryOrFree, realPlace, realPlaces } from '../places/real-places.ts';
 import { CappedList } from '../tasks/capped-list.ts';
 import { ShardPool } from '../tasks/shard-pool.ts';
 import type { ShardName } from '../tasks/shard-thread.ts';
@@ -45,6 +45,7 @@ export class RepairPlan {
   scanned = 0;
   readonly #input: RepairInput;
   readonly #run: TaskRun;
+  readonly #realPlaces: Places;
   readonly #migrations: readonly FoundMigration[];
   /** How many links the walks that have ended have found; `#beatsBefore` are the beats of their threads. */
   #linksBefore = 0;
@@ -55,6 +56,7 @@ export class RepairPlan {
   constructor(input: RepairInput, run: TaskRun) {
     this.#input = input;
     this.#run = run;
+    this.#realPlaces = realPlaces(run.places);
     const { rules, roots, mountsDown, backupPath } = input;
     this.roots = walkedRoots(rules.length === 0 ? [] : roots, mountsDown, run.places);
     if (backupPath !== null) checkManifestPlace(backupPath, 'backup_path', run.places);
@@ -113,6 +115,14 @@ export class RepairPlan {
     }
   }
 
+  /** A root may lie above the product, whose own links belong to no library. */
+  #passesOver(directory: RawPath): boolean {
+    if (!isProtected(shownPath(directory), this.#realPlaces)) return false;
+    const error = 'it is a protected place of this product; the links in it stay as they are';
+    this.errors.add({ link_path: shownPath(directory), error });
+    return true;
+  }
+
   async #walk(
     name: ShardName,
     options: unknown,
@@ -143,7 +153,8 @@ export class RepairPlan {
       take(answer, lines);
     };
     try {
-      await walk(pool, roots, receive, { isStopped: () => this.#run.isStopped });
+      const passesOver = (directory: RawPath) => this.#passesOver(directory);
+      await walk(pool, roots, receive, { isStopped: () => this.#run.isStopped, passesOver });
     } finally {
       this.#linksBefore += pool.links;
       this.#beatsBefore += pool.beats;

@@ -37,6 +37,8 @@ type Take = (answer: VisitAnswer, lines: Uint8Array, directory: WalkedDirectory)
 export interface WalkOptions {
   /** Ends the walk early when it is true. */
   readonly isStopped?: () => boolean;
+  /** Called with the real path of each directory below a root that would be read. One for which it is true is not. */
+  readonly passesOver?: (directory: RawPath) => boolean;
 }
 
 /** Rejects when a thread fails. Directories that cannot be read are errors of their answers. */
@@ -44,12 +46,17 @@ export async function walk(
   pool: ShardPool,
   roots: readonly WalkedDirectory[],
   take: Take,
-  { isStopped = () => false }: WalkOptions = {},
+  { isStopped = () => false, passesOver = () => false }: WalkOptions = {},
 ): Promise<void> {
-  for (const root of roots) await walkRoot(pool, root, take, isStopped);
+  for (const root of roots) await walkRoot(pool, root, take, { isStopped, passesOver });
 }
 
-async function walkRoot(pool: ShardPool, root: WalkedDirectory, take: Take, isStopped: () => boolean): Promise<void> {
+async function walkRoot(
+  pool: ShardPool,
+  root: WalkedDirectory,
+  take: Take,
+  { isStopped, passesOver }: Required<WalkOptions>,
+): Promise<void> {
   const head: Node = { place: { state: 'asked' }, next: null };
   const first: Node = { place: { state: 'open', parent: null, names: [''], from: 0 }, next: null };
   head.next = first;
@@ -68,7 +75,7 @@ async function walkRoot(pool: ShardPool, root: WalkedDirectory, take: Take, isSt
     while (running.size < pool.threads + 1 && (ahead < MAX_AHEAD || running.size === 0)) {
       const batch = nextBatch(head, root);
       if (batch.length === 0) break;
-      const request = ask(pool, batch).then(
+      const request = ask(pool, batch, passesOver).then(
         size => {
           ahead += size;
         },
@@ -114,7 +121,11 @@ function nextBatch(head: Node, root: WalkedDirectory): Asked[] {
 }
 
 /** Has a batch read. Resolves with the size of its lines, which then wait for their turn. */
-async function ask(pool: ShardPool, batch: readonly Asked[]): Promise<number> {
+async function ask(
+  pool: ShardPool,
+  batch: readonly Asked[],
+  passesOver: Required<WalkOptions>['passesOver'],
+): Promise<number> {
   const directories = batch.map(({ directory }) => directory);
   const answer = await pool.ask((unreachable): VisitRequest => ({ directories, unreachable }));
   const { answers, lines } = answer as VisitAnswers;
@@ -125,8 +136,8 @@ async function ask(pool: ShardPool, batch: readonly Asked[]): Promise<number> {
     const begin = end;
     end += answer.lineBytes;
     node.place = { state: 'done', answer, lines: lines.subarray(begin, end), directory };
-    if (answer.below.length > 0)
-      node.next = { place: { state: 'open', parent: directory, names: answer.below, from: 0 }, next: node.next };
+    const names = answer.below.filter(name => !passesOver(joined(directory.real, name)));
+    if (names.length > 0) node.next = { place: { state: 'open', parent: directory, names, from: 0 }, next: node.next };
   }
   return end;
 }

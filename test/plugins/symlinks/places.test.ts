@@ -3,7 +3,8 @@ import path from 'node:path';
 import t from 'tap';
 import { installDirs } from '../../../plugins/symlinks/places/install-dirs.ts';
 import { checkedPath, placesOf } from '../../../plugins/symlinks/places/path-rules.ts';
-import { linkDir } from '../../support/links.ts';
+import { found, linkDir } from '../../support/links.ts';
+import { repairInput, taskResult } from '../../support/symlink-task.ts';
 
 const INSTALLED = {
   clone: { node_modules: { ws: {} }, '.builds': { one: { core: {} } }, '.stackwarden': {} },
@@ -37,4 +38,19 @@ t.test('the places of the product', async t => {
   t.notOk(refuses('clone/.builds/one', `${kept}/links`, kept), 'what a clone keeps by default is no part of it');
   t.ok(refuses('clone/.builds/one', 'clone/node_modules', kept));
   t.ok(refuses('clone/.builds/one', 'clone/node_modules', 'clone'));
+});
+
+t.test('a root above the product leaves the links of the product alone', async t => {
+  const product = { dist: { to: '/old/dist' }, node_modules: { '.bin': { tool: { to: '/old/tool' } } } };
+  const dir = linkDir(t, { config: {}, home: { films: { one: { to: '/old/one' } }, product } });
+  const [home, installed] = [path.join(dir, 'home'), path.join(dir, 'home/product')];
+  const before = found(installed);
+  const options = { configDir: path.join(dir, 'config'), id: 'd'.repeat(32), installDirs: [installed] };
+  const errors = [{ link_path: installed, error: /links in it stay as they are$/ }];
+  const rules = [{ from_prefix: '/old', to_prefix: '/new' }];
+  const rewritten = await taskResult('repair', repairInput({ roots: [home], rules }), options);
+  t.match(rewritten, { changed: 1, scanned_symlinks: 1, errors });
+  const migrations = [{ from_root: home, to_root: path.join(dir, 'moved') }];
+  t.match(await taskResult('repair', repairInput({ migrations }), options), { moved: 1, errors });
+  t.equal(found(installed), before);
 });
