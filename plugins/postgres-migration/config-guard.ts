@@ -9,8 +9,8 @@ export class ConfigGuard {
   readonly #host: Host;
   /** Why each block is guarded, by process name. */
   readonly #guarded = new Map<string, string>();
-  /** Keys that a migration is changing now, by process name. */
-  readonly #own = new Map<string, readonly string[]>();
+  /** Keys that migrations are changing now, by process name: two may change the block of the server at once. */
+  readonly #own = new Map<string, Set<readonly string[]>>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -28,11 +28,14 @@ export class ConfigGuard {
 
   /** Lets these keys of the block be changed while `update` runs. */
   async changing<Value>(processName: string, keys: readonly string[], update: () => Promise<Value>): Promise<Value> {
-    this.#own.set(processName, keys);
+    const own = [...keys];
+    const all = this.#own.get(processName) ?? new Set();
+    this.#own.set(processName, all.add(own));
     try {
       return await update();
     } finally {
-      this.#own.delete(processName);
+      all.delete(own);
+      if (all.size === 0) this.#own.delete(processName);
     }
   }
 
@@ -41,7 +44,7 @@ export class ConfigGuard {
       const block = this.#host.use('config.store').findBlock(processName);
       if (block === undefined) continue;
       const [old, young] = [valueAt(before, block.path), valueAt(after, block.path)];
-      const own = this.#own.get(processName) ?? [];
+      const own = [...(this.#own.get(processName) ?? [])].flat();
       const changed = [...new Set([...Object.keys(old), ...Object.keys(young)])].filter(
         key => !own.includes(key) && !deepEqual(old[key], young[key]),
       );
