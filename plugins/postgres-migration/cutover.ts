@@ -162,7 +162,7 @@ async function saveConfiguration(context: MigrationContext, { subject, live }: C
   const targets = Object.fromEntries(live.work.databases.map(({ label, target }) => [label, target]));
   const name = server.managed.place()?.processName ?? '';
   const missing = Object.values(targets).filter(target => !server.managed.isRegistered(target));
-  await live.note({ registered: missing });
+  await live.note({ registered: missing, disabled: missing.filter(target => server.managed.isDisabled(target)) });
   const updates = movedOptions(service, targets);
   const save = () => host.use('config.store').update({ processName, updates, persist: true, actor: host.name });
   await guard.changing(processName, Object.keys(updates), save);

@@ -131,6 +131,8 @@ const workSchema = z.lazy(() =>
     options: z.record(z.string(), z.unknown()),
     /** Databases that the cutover has added to the list in the server's block. */
     registered: z.array(z.string()),
+    /** Those of them that were on the list before, disabled. */
+    disabled: z.array(z.string()).default([]),
     /** Files of the backup. `source` is where the original is. */
     backup: z.array(
       z.object({
@@ -197,6 +199,7 @@ export function newRecord(
       helper: null,
       options: {},
       registered: [],
+      disabled: [],
       backup: [],
       outcome: null,
       stoppedAtMs: null,

@@ -38,9 +38,9 @@ async function switchBack({ host, guard, server }: MigrationContext, subject: Su
   const save = () => host.use('config.store').update({ processName, updates, persist: true, actor: host.name });
   await guard.changing(processName, Object.keys(updates), save);
   const name = server.managed.place()?.processName;
-  const { registered } = live.work;
+  const { registered, disabled } = live.work;
   if (name !== undefined && registered.length > 0)
-    await guard.changing(name, ['databases'], () => server.managed.unregister(registered));
+    await guard.changing(name, ['databases'], () => server.managed.unregister(registered, disabled));
 }
 
 /** Puts the cold backup in the place of a database that is missing or damaged. */

@@ -27,6 +27,8 @@ export interface PostgresServer {
   register(database: string): Promise<void>;
   /** Whether a database is on the configured list and enabled. */
   isRegistered(database: string): boolean;
+  /** Whether a database is on the configured list and disabled there. */
+  isDisabled(database: string): boolean;
   /** Why the server is reserved at present, for example for a migration; null when it may be used. */
   heldFor(): string | null;
   /** Whether the server's process runs or is being started. */
@@ -46,9 +48,10 @@ export interface PostgresServer {
    */
   query(query: ServerQuery): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /**
-   * Removes databases from the configured list; their content stays. Rejects with a Problem when that cannot be saved.
+   * Removes databases from the configured list, or disables them there where they are in `disabled`; their content
+   * stays. Rejects with a Problem when that cannot be saved.
    */
-  unregister(databases: readonly string[]): Promise<void>;
+  unregister(databases: readonly string[], disabled?: readonly string[]): Promise<void>;
   /** The server's process name and data directory; undefined when the configuration has no server. */
   place():
     | { readonly processName: string; readonly directory: string | undefined; readonly isEnabled: boolean }

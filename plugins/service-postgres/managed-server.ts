@@ -45,23 +45,31 @@ export class ManagedServer implements PostgresServer {
     return this.server().databases.includes(database);
   }
 
+  isDisabled(database: string): boolean {
+    return this.#databases().some(({ name }) => name === database) && !this.isRegistered(database);
+  }
+
   async register(database: string): Promise<void> {
     const { enabled } = this.options();
     const isListed = this.isRegistered(database);
     if (enabled === true && isListed) return;
-    const others = this.#databases().filter(({ name }) => name !== database);
-    const updates = {
-      ...(enabled === true ? {} : { enabled: true }),
-      ...(isListed ? {} : { databases: [...others, { name: database, enabled: true }] }),
-    };
+    const present = this.#databases();
+    const databases = this.isDisabled(database)
+      ? present.map(entry => (entry.name === database ? { ...entry, enabled: true } : entry))
+      : [...present, { name: database, enabled: true }];
+    const updates = { ...(enabled === true ? {} : { enabled: true }), ...(isListed ? {} : { databases }) };
     const actor = this.#host.name;
     await this.#host.use('config.store').update({ updates: { [this.#key]: updates }, persist: true, actor });
   }
 
-  async unregister(databases: readonly string[]): Promise<void> {
+  async unregister(databases: readonly string[], disabled: readonly string[] = []): Promise<void> {
     const present = this.#databases();
-    const kept = present.filter(({ name }) => typeof name !== 'string' || !databases.includes(name));
-    if (kept.length === present.length) return;
+    const kept = present.flatMap(entry => {
+      const { name } = entry;
+      if (typeof name !== 'string' || !databases.includes(name)) return [entry];
+      return disabled.includes(name) ? [{ ...entry, enabled: false }] : [];
+    });
+    if (deepEqual(kept, present)) return;
     const updates = { [this.#key]: { databases: kept } };
     await this.#host.use('config.store').update({ updates, persist: true, actor: this.#host.name });
   }

@@ -27,10 +27,16 @@ const databases = async (like: string) =>
     row => row.datname,
   );
 const settingsText = () => readFile(path.join(stack.home, 'config.xml'), 'utf8');
+const listed = async () => (await app.get('/process?process_name=PostgreSQL')).body.config.databases;
+const LISTED = [
+  { name: 'postgres', enabled: true },
+  { name: 'sonarr-main', enabled: false },
+];
 const block = async () => (await app.get(`/process?process_name=${NAME}`)).body.config;
 
 t.before(async () => {
   stack = await makeStack(t);
+  (stack.config.postgres as { databases: object[] }).databases = LISTED;
   app = await startStack(t, stack);
   await stack.query('CREATE DATABASE "sonarr-main"');
   await stack.query('CREATE TABLE "Series" AS SELECT 1 AS "Id"', 'sonarr-main');
@@ -68,6 +74,11 @@ t.test('a service moves to PostgreSQL, and back', async t => {
   t.match(await settingsText(), /<!-- kept -->.*<PostgresMainDb>sonarr-main<\/PostgresMainDb>/s);
   t.match(await block(), { postgres_enabled: true, postgres_main_db: 'sonarr-main', postgres_log_db: 'sonarr-log' });
 
+  t.same(
+    await listed(),
+    ['postgres', 'sonarr-main', 'sonarr-log'].map(name => ({ name, enabled: true })),
+  );
+
   const backup = job.backup_dir;
   t.same((await readdir(backup)).sort(), ['config.xml', 'sqlite-main.db', 'stackwarden.json']);
   t.equal((await stat(backup)).mode & 0o777, 0o700);
@@ -94,6 +105,7 @@ t.test('a service moves to PostgreSQL, and back', async t => {
   t.equal(await settingsText(), settings);
   t.match(await readFile(path.join(backup, 'config.xml.before-rollback'), 'utf8'), /PostgresMainDb/);
   t.match(await block(), { postgres_enabled: false });
+  t.same(await listed(), LISTED, 'the list of databases is as before');
   t.equal((await undo(jobId)).status, 400, 'once');
   t.same(await databases('sonarr-%'), ['sonarr-log', 'sonarr-main'], 'PostgreSQL is left as it is');
 });
