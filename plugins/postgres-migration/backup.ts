@@ -104,9 +104,11 @@ export async function putBackSettings(
     if (bytes === null) throw new Error(`${path.join(directory, name)} is missing`);
     await GuardedDirectory.at(source, async (place, own) => {
       const present = await place.read(own, MAX_TEXT_BYTES);
+      // When a rollback that was cut off is repeated, the file that it has kept must stay.
+      if (present?.equals(bytes) === true) return;
       if (keepsPresent && present !== null)
         await writeFileIn(backup, `${name}.before-rollback`, present, { mode: 0o600 });
-      if (present?.equals(bytes) !== true) await writeFileIn(place, own, bytes, { mode, owner: { uid, gid } });
+      await writeFileIn(place, own, bytes, { mode, owner: { uid, gid } });
     });
   } finally {
     backup.close();
