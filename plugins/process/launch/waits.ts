@@ -6,6 +6,7 @@ import { orAborted } from '#kit/abort';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { listedPath, readMounts } from '#kit/mountinfo';
+import { percentDecoded } from '#kit/percent-decoded';
 import type { LaunchPlan, ProcessSnapshot, TcpAddress } from '../contract.ts';
 import { blocksNamed, type Condition, checkDependencies, dependenciesOf, isFulfilled } from './depends-on.ts';
 
@@ -180,9 +181,10 @@ interface UrlEntry {
 }
 
 function urlWait(entry: UrlEntry, limitMs: number, { fetch }: WaitContext): Wait {
-  const { url, auth, timeout = 10, expected_json_path: jsonPath } = entry;
+  const { url, timeout = 10, expected_json_path: jsonPath } = entry;
   const webDav = /\/(webdav|dav)(\/|$)/.test(pathOf(url));
   const method = entry.probe_method ?? (webDav ? 'PROPFIND' : 'GET');
+  const auth = entry.auth ?? credentialsIn(url);
   const credentials =
     auth === undefined
       ? {}
@@ -213,6 +215,13 @@ function hasPath(value: unknown, path: readonly string[]): boolean {
 
 function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : '';
+}
+
+function credentialsIn(url: string): UrlEntry['auth'] {
+  if (!URL.canParse(url)) return undefined;
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return undefined;
+  return { user: percentDecoded(username), password: percentDecoded(password) };
 }
 
 function withoutCredentials(url: string): string {

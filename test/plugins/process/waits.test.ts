@@ -176,6 +176,24 @@ t.test('addresses', async t => {
   t.notMatch(log, 'secret');
 });
 
+t.test('credentials in an address', async t => {
+  const { server, base } = await serve((request, response) => {
+    const authorized = request.headers.authorization === `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
+    response.writeHead(authorized ? 200 : 401).end();
+  });
+  t.teardown(() => server.close());
+  const waits = (name: string, entry: unknown) => kid(name, ['calm'], { wait_for_url: entry, wait_timeout_seconds: 1 });
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: {
+      inside: waits('Inside', base.replace('//', '//me:p%40ss@')),
+      beside: waits('Beside', { url: base.replace('//', '//other:one@'), auth: { user: 'me', password: 'p@ss' } }),
+    },
+  });
+  t.teardown(() => app.stop());
+  for (const name of ['Inside', 'Beside']) t.match(await start(app, name), { status: 200 }, name);
+});
+
 t.test('a stop ends the wait', async t => {
   const app = await startHost({
     plugins: PLUGINS,
