@@ -1,8 +1,8 @@
 // Waits before a start for other services, directories, mounts, TCP ports and URLs, in this order. Can be cancelled at
 // any time, and never blocks on a dead mount.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Host, type Logger, type NamedBlock, Problem } from '#core';
-import { orAborted } from '#kit/abort';
+import { type FetchOptions, type Host, type Logger, type NamedBlock, Problem } from '#core';
+import { follow, orAborted } from '#kit/abort';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { listedPath, readMounts } from '#kit/mountinfo';
@@ -195,11 +195,33 @@ function urlWait(entry: UrlEntry, limitMs: number, { fetch }: WaitContext): Wait
     limitMs,
     poll: URL_POLL,
     ready: async signal => {
-      const answer = await fetch(url, { method, headers, timeoutMs: timeout * 1_000, signal });
-      if (answer.status < 200 || answer.status > 299) return false;
-      return jsonPath === undefined || hasPath(answer.json(), jsonPath.split('.'));
+      const options = { method, headers, timeoutMs: timeout * 1_000, signal };
+      if (jsonPath === undefined) return isSuccess(await statusOf(url, options, fetch));
+      const answer = await fetch(url, options);
+      return isSuccess(answer.status) && hasPath(answer.json(), jsonPath.split('.'));
     },
   };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Leaves the body unread, which may be large, or a stream that never ends. */
+async function statusOf(
+  url: string,
+  { signal, ...options }: FetchOptions & { readonly signal: AbortSignal },
+  fetch: Host['fetch'],
+): Promise<number> {
+  const ended = new AbortController();
+  const stopFollowing = follow(ended, [signal]);
+  try {
+    const { status } = await fetch(url, { ...options, signal: ended.signal, stream: true });
+    return status;
+  } finally {
+    stopFollowing();
+    ended.abort();
+  }
 }
 
 function hasPath(value: unknown, path: readonly string[]): boolean {

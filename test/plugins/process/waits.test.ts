@@ -194,6 +194,25 @@ t.test('credentials in an address', async t => {
   for (const name of ['Inside', 'Beside']) t.match(await start(app, name), { status: 200 }, name);
 });
 
+t.test('an answer whose body never ends', async t => {
+  let left: () => void = () => undefined;
+  const isLeft = new Promise<void>(resolve => {
+    left = resolve;
+  });
+  const { server, base } = await serve((_request, response) => response.on('close', left).write('data: 1\n\n'));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: { kid: kid('Kid', ['calm'], { wait_for_url: base, wait_timeout_seconds: 1 }) },
+  });
+  t.teardown(() => app.stop());
+  t.match(await start(app, 'Kid'), { status: 200 });
+  await isLeft;
+});
+
 t.test('a stop ends the wait', async t => {
   const app = await startHost({
     plugins: PLUGINS,
