@@ -17,6 +17,8 @@ const PROCESS_POLL = { firstMs: 50, maxMs: 1_000 };
 const DEFAULT_LIMIT_S = 600;
 const LOG_EVERY_MS = 60_000;
 const STAT_LIMIT_MS = 5_000;
+/** What the last look before the end of a limit may take beyond it. */
+const LAST_LOOK_MS = 2_000;
 
 /** What a wait for other processes needs to know. */
 export interface Processes {
@@ -36,7 +38,8 @@ interface Wait {
   readonly what: string;
   readonly limitMs: number;
   readonly poll: { readonly firstMs: number; readonly maxMs: number };
-  ready(signal: AbortSignal): Promise<boolean>;
+  /** `withinMs` is how long a look may take. */
+  ready(signal: AbortSignal, withinMs: number): Promise<boolean>;
 }
 
 export function portsWaitedFor(block: Readonly<Record<string, unknown>>): TcpAddress[] {
@@ -69,7 +72,7 @@ export function hasWaits(plan: LaunchPlan, context: WaitContext): boolean {
 
 /** Whether something that a start waits for is not there now. */
 export async function isWaiting(plan: LaunchPlan, context: WaitContext): Promise<boolean> {
-  for (const wait of waitsOf(plan, context)) if (!(await wait.ready(plan.signal).catch(() => false))) return true;
+  for (const wait of waitsOf(plan, context)) if (!(await looked(wait, plan.signal, wait.limitMs))) return true;
   return false;
 }
 
@@ -99,6 +102,10 @@ function waitsOf(plan: LaunchPlan, context: WaitContext): Wait[] {
   ];
 }
 
+function looked(wait: Wait, signal: AbortSignal, leftMs: number): Promise<boolean> {
+  return wait.ready(signal, Math.max(leftMs, LAST_LOOK_MS)).catch(() => false);
+}
+
 async function waitFor(
   wait: Wait,
   { processName, signal }: LaunchPlan,
@@ -108,7 +115,7 @@ async function waitFor(
   let loggedMs = Number.NEGATIVE_INFINITY;
   let pauseMs = wait.poll.firstMs;
   try {
-    while (!(await wait.ready(signal).catch(() => false))) {
+    while (!(await looked(wait, signal, startedMs + wait.limitMs - performance.now()))) {
       signal.throwIfAborted();
       onWaiting(wait.what);
       const waitedMs = performance.now() - startedMs;
@@ -167,7 +174,7 @@ function tcpWait({ name, host = '127.0.0.1', port, timeout = 2 }: TcpAddress, li
     what: name ?? `${host}:${port}`,
     limitMs,
     poll: SLOW_POLL,
-    ready: signal => acceptsTcp(host, port, timeout * 1_000, signal),
+    ready: (signal, withinMs) => acceptsTcp(host, port, Math.min(timeout * 1_000, withinMs), signal),
   };
 }
 
@@ -194,8 +201,8 @@ function urlWait(entry: UrlEntry, limitMs: number, { fetch }: WaitContext): Wait
     what: withoutCredentials(url),
     limitMs,
     poll: URL_POLL,
-    ready: async signal => {
-      const options = { method, headers, timeoutMs: timeout * 1_000, signal };
+    ready: async (signal, withinMs) => {
+      const options = { method, headers, timeoutMs: Math.min(timeout * 1_000, withinMs), signal };
       if (jsonPath === undefined) return isSuccess(await statusOf(url, options, fetch));
       const answer = await fetch(url, options);
       return isSuccess(answer.status) && hasPath(answer.json(), jsonPath.split('.'));

@@ -213,6 +213,23 @@ t.test('an answer whose body never ends', async t => {
   await isLeft;
 });
 
+t.test('a silent address takes no longer than the limit of the wait', async t => {
+  const { server, base } = await serve(() => undefined);
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: {
+      kid: kid('Kid', ['calm'], { wait_for_url: { url: base, timeout: 86_400 }, wait_timeout_seconds: 1 }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const detail = `Kid was not started: ${base}/ did not become available within 1 s`;
+  t.match(await start(app, 'Kid'), { status: 500, body: { detail } });
+});
+
 t.test('a stop ends the wait', async t => {
   const app = await startHost({
     plugins: PLUGINS,
