@@ -17,8 +17,8 @@ const TURN_LINES = 1_000;
 const MAX_KEPT = 8;
 /** Larger pages are not kept. */
 const MAX_KEPT_BYTES = 256 * 1024;
-/** Matches the first line that the host writes at every start. */
-const BANNER = /- INFO - host: Stackwarden \S+ starts/g;
+/** Matches the first line that the host writes at every start, and no line of a service that quotes it. */
+const BANNER = /^\w{3} \d{1,2}, \d{4} [\d:]{8} - INFO - host: Stackwarden \S+ starts$/gm;
 
 export interface LogPage {
   readonly size: number;
@@ -157,5 +157,5 @@ export async function redactLines(bytes: Buffer): Promise<string> {
 
 function sinceBanner(text: string): string {
   const last = [...text.matchAll(BANNER)].at(-1);
-  return last === undefined ? text : text.slice(text.lastIndexOf('\n', last.index) + 1);
+  return last === undefined ? text : text.slice(last.index);
 }

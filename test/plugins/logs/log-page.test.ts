@@ -148,6 +148,9 @@ t.test('the own log starts at its newest banner', async t => {
   t.equal((await read(file, { ownLog: true })).chunk, `${banner}new\n`);
   t.equal((await read(file)).chunk, text);
   t.equal((await read(file, { ownLog: true, cursor: 0 })).chunk, text, 'only without a cursor');
+  const quoted = `Apr 2, 2025 10:04:02 - INFO - Kid subprocess: ${banner}`;
+  await appendFile(file, quoted);
+  t.equal((await read(file, { ownLog: true })).chunk, `${banner}new\n${quoted}`, 'what a service says is none');
 });
 
 t.test('what is no regular file is an empty page', async t => {
