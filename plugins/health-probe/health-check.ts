@@ -5,6 +5,7 @@ import { acceptsTcp } from '#kit/accepts-tcp';
 import { clientHost } from '#kit/client-host';
 import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
+import { isObject } from '#kit/plain-object';
 import type { HealthReport, HealthStatus } from '../process/contract.ts';
 import type { CustomProbe, HealthAddress, HttpProbe, ProcessProbe } from './contract.ts';
 
@@ -180,14 +181,19 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** A list gives the names as members; a part that tells no state in one word is left out. */
 function componentsOf(json: Record<string, unknown> | undefined): { components?: { name: string; status: string }[] } {
   const source = json?.components ?? json?.entries ?? json?.checks;
-  if (typeof source !== 'object' || source === null || Array.isArray(source)) return {};
-  const components = Object.entries(source)
-    .slice(0, MAX_COMPONENTS)
-    .map(([name, value]) => ({
-      name: name.slice(0, 80),
-      status: String((value as Record<string, unknown> | null)?.status ?? value).slice(0, 80),
-    }));
+  if (typeof source !== 'object' || source === null) return {};
+  const parts: [unknown, unknown][] = Array.isArray(source)
+    ? source.filter(isObject).map(part => [part.name, part])
+    : Object.entries(source);
+  const components = parts
+    .flatMap(([name, value]) => {
+      const status = isObject(value) ? value.status : value;
+      if (typeof name !== 'string' || !['string', 'number', 'boolean'].includes(typeof status)) return [];
+      return [{ name: name.slice(0, 80), status: String(status).slice(0, 80) }];
+    })
+    .slice(0, MAX_COMPONENTS);
   return components.length === 0 ? {} : { components };
 }

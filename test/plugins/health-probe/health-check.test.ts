@@ -162,6 +162,26 @@ t.test('no answer, no redirects, many components, and nothing of the body', asyn
   t.notMatch(JSON.stringify(details), /hunter2/);
 });
 
+t.test('components in a list, and those that tell no state in a word', async t => {
+  const bodies: Record<string, unknown> = {
+    '/list': { status: 'pass', checks: [{ name: 'db', status: 'UP' }, { status: 'UP' }, null, 'queue'] },
+    '/odd': {
+      status: 'pass',
+      components: { db: { status: { code: 'UP' } }, disk: null, queue: { size: 3 }, web: true },
+    },
+  };
+  const port = await listen(t, ({ url = '' }, response) => response.end(JSON.stringify(bodies[url])));
+  const block = (name: string) => sleeper(name, { health: { path: `/${name}`, port } });
+  const app = await startHost({ config: { list: block('list'), odd: block('odd') } });
+  t.teardown(() => app.stop());
+  const componentsOf = async (name: string) => {
+    await start(app, name);
+    return (await answered(app, name)).health_details.components;
+  };
+  t.same(await componentsOf('list'), [{ name: 'db', status: 'UP' }]);
+  t.same(await componentsOf('odd'), [{ name: 'web', status: 'true' }]);
+});
+
 t.test('a report tells no secret of the address or of the answer', async t => {
   const port = await listen(t, (_request, response) => {
     response.writeHead(500).end(JSON.stringify({ status: 'password=hunter2', checks: { db: 'token=hunter2' } }));
