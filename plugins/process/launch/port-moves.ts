@@ -9,26 +9,32 @@ const LOCAL_HOSTS: ReadonlySet<unknown> = new Set(['127.0.0.1', 'localhost', '::
 
 interface Move {
   readonly processName: string;
+  readonly from: number;
   readonly to: number;
+  /** Whether another enabled service keeps the former port. */
+  readonly isKept: boolean;
 }
+
+/** The port that a wait for this one has from now on; undefined when it stays. */
+type PortAfter = (port: number) => number | undefined;
 
 /**
  * Saves and logs the ports that moved; a port that comes from the environment changes in memory only. Waits of other
- * services for a moved port of this machine are changed too, unless they name another service than the one that moved,
- * or another service has that port.
+ * services for a moved port of this machine are changed too: those that name the service that moved, and those that
+ * name none while no other service has that port.
  */
 export async function savePortMoves(
   host: Pick<Host, 'log' | 'name' | 'use'>,
   moves: ReadonlyMap<NamedBlock, readonly PortChange[]>,
   blocks: readonly NamedBlock[],
 ): Promise<void> {
-  const moved = new Map<number, Move>();
+  const moved: Move[] = [];
   const updates: Record<string, unknown> = {};
   for (const [{ processName, path }, changes] of moves) {
     for (const { key, from, to } of changes) {
       host.log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
       merge(updates, path, { [key]: to });
-      if (!isKept(from, processName, blocks)) moved.set(from, { processName, to });
+      moved.push({ processName, from, to, isKept: isKept(from, moves, blocks) });
     }
   }
   for (const { processName, path, block } of blocks) {
@@ -47,11 +53,18 @@ export async function savePortMoves(
   await store.update({ updates, persist: true, actor: host.name });
 }
 
-/** Whether another enabled service is configured for the port. */
-function isKept(port: number, mover: string, blocks: readonly NamedBlock[]): boolean {
+/** Whether an enabled service is configured for the port and does not move from it. */
+function isKept(
+  port: number,
+  moves: ReadonlyMap<NamedBlock, readonly PortChange[]>,
+  blocks: readonly NamedBlock[],
+): boolean {
+  const movers = new Set(
+    [...moves].filter(([, changes]) => changes.some(({ from }) => from === port)).map(([block]) => block.processName),
+  );
   return blocks.some(
     ({ processName, block }) =>
-      processName !== mover && block.enabled === true && [...portsOf(block).values()].includes(port),
+      !movers.has(processName) && block.enabled === true && [...portsOf(block).values()].includes(port),
   );
 }
 
@@ -69,27 +82,29 @@ function followed(
   return { [key]: isList ? after : after[0] };
 }
 
-function followedAddress(entry: unknown, moved: ReadonlyMap<number, Move>): unknown {
-  if (typeof entry === 'string')
-    return entry.replace(LOCAL_ADDRESS, (whole, begin: string, port: string) => {
-      const move = moved.get(Number(port));
-      return move === undefined ? whole : `${begin}${move.to}`;
-    });
-  if (!isObject(entry) || typeof entry.url !== 'string') return entry;
-  const url = followedAddress(entry.url, onlyOf(entry, moved));
-  return url === entry.url ? entry : { ...entry, url };
+function followedAddress(entry: unknown, moved: readonly Move[]): unknown {
+  const { text, after } = isObject(entry)
+    ? { text: entry.url, after: portAfter(moved, entry.process_name) }
+    : { text: entry, after: portAfter(moved) };
+  if (typeof text !== 'string') return entry;
+  const url = text.replace(LOCAL_ADDRESS, (whole, begin: string, port: string) => {
+    const to = after(Number(port));
+    return to === undefined ? whole : `${begin}${to}`;
+  });
+  if (url === text) return entry;
+  return isObject(entry) ? { ...entry, url } : url;
 }
 
-function followedPort(entry: unknown, moved: ReadonlyMap<number, Move>): unknown {
+function followedPort(entry: unknown, moved: readonly Move[]): unknown {
   if (!isObject(entry) || !LOCAL_HOSTS.has(entry.host)) return entry;
-  const move = onlyOf(entry, moved).get(Number(entry.port));
-  return move === undefined ? entry : { ...entry, port: move.to };
+  const port = portAfter(moved, entry.process_name)(Number(entry.port));
+  return port === undefined ? entry : { ...entry, port };
 }
 
-/** The moves that a wait follows: those of the service that it names, or all when it names none. */
-function onlyOf(entry: Readonly<Record<string, unknown>>, moved: ReadonlyMap<number, Move>): ReadonlyMap<number, Move> {
-  const { process_name: name } = entry;
-  return name === undefined ? moved : new Map([...moved].filter(([, { processName }]) => processName === name));
+/** Of several services that moved from one port the first had it. */
+function portAfter(moved: readonly Move[], name?: unknown): PortAfter {
+  const counts = ({ processName, isKept }: Move): boolean => (name === undefined ? !isKept : processName === name);
+  return port => moved.find(move => move.from === port && counts(move))?.to;
 }
 
 /** Sets members of an object at a path and creates missing parents. */

@@ -120,6 +120,7 @@ t.test('what waits for it on this machine goes along, and nothing else', async t
       early: sleeper('Early', { port: atBoot, enabled: true }),
       first: sleeper('First', { port: both, enabled: true }),
       second: sleeper('Second', { port: both, enabled: true }),
+      later: sleeper('Later', { port: atBoot, enabled: true }),
       list: sleeper('List', {
         wait_for_url: [
           { url: address(taken, '/health?a=1'), process_name: 'Web', timeout: 3 },
@@ -128,6 +129,8 @@ t.test('what waits for it on this machine goes along, and nothing else', async t
           `http://example.org:${taken}/`,
           address(atBoot, '/'),
           address(both),
+          { url: address(both), process_name: 'Second' },
+          { url: address(atBoot), process_name: 'Later' },
         ],
         wait_for_tcp: { host: '127.0.0.1', port: taken },
       }),
@@ -137,10 +140,11 @@ t.test('what waits for it on this machine goes along, and nothing else', async t
   });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'Web')).status, 200);
-  const { web, early, second, list, text, calm } = await saved(app);
+  const { web, early, second, later, list, text, calm } = await saved(app);
   t.ok(web.port > taken);
   t.ok(early.port > atBoot);
   t.ok(second.port > both);
+  t.ok(later.port > early.port);
   t.same(list.wait_for_url, [
     { url: address(web.port, '/health?a=1'), process_name: 'Web', timeout: 3 },
     { url: address(taken), process_name: 'Another' },
@@ -148,6 +152,8 @@ t.test('what waits for it on this machine goes along, and nothing else', async t
     `http://example.org:${taken}/`,
     address(early.port, '/'),
     address(both),
+    { url: address(second.port), process_name: 'Second' },
+    { url: address(later.port), process_name: 'Later' },
   ]);
   t.same(list.wait_for_tcp, { host: '127.0.0.1', port: web.port });
   t.equal(text.wait_for_url, address(web.port, '/x'));
