@@ -98,7 +98,7 @@ async function readFromFile(handle: FileHandle, entry: Stats, request: PageReque
   const cutsLine = startsInLine && from === to && to > 0 && (newline < 0 || !goesOn);
   const text = cutsLine
     ? await endOfLine(handle, start, start + to, tailBytes)
-    : await redactLines(bytes.subarray(from, to));
+    : await redactLines(bytes.subarray(from, to), await keysBefore(handle, start + from));
   const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
   return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
 }
@@ -110,6 +110,16 @@ async function readRange(handle: FileHandle, start: number, length: number): Pro
 
 async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
   return (await readRange(handle, start - 1, 1))[0] === NEWLINE;
+}
+
+/** What is known at `position` of a private key that the lines before it may have begun. */
+async function keysBefore(handle: FileHandle, position: number): Promise<KeyBlock> {
+  const start = Math.max(0, position - LOOKED_BEFORE_BYTES);
+  const bytes = await readRange(handle, start, position - start);
+  const keys = new KeyBlock();
+  if (!keys.concerns(bytes)) return keys;
+  for (const line of bytes.toString('utf8').split('\n').slice(0, -1)) keys.shown(line);
+  return keys;
 }
 
 /** At most the last `maxBytes` of the line that begins before `start`, up to `end`. */
@@ -129,7 +139,8 @@ function isWithinCharacter(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-export async function redactLines(bytes: Buffer): Promise<string> {
+/** `before` is what the lines before these have begun. */
+export async function redactLines(bytes: Buffer, before = new KeyBlock()): Promise<string> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let text = '';
   /** Where the bytes begin that need no redaction and are not part of `text` yet. */
@@ -137,7 +148,7 @@ export async function redactLines(bytes: Buffer): Promise<string> {
   let count = 0;
   // A program that writes its log itself may write a private key into it, all lines of which but the first look
   // harmless.
-  const keys = KeyBlock.within(bytes);
+  const keys = before.isOpen ? before : KeyBlock.within(bytes);
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(NEWLINE, start);
     const end = newline < 0 ? bytes.length : newline;

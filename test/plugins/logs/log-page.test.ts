@@ -196,5 +196,13 @@ t.test('a private key in a log that a program writes itself is masked, also wher
     t.equal(first.chunk, 'before\n[REDACTED]\n');
     await appendFile(file, [...key.slice(4), 'behind', ''].join('\n'));
     t.equal((await read(file, after(first))).chunk, 'behind\n', 'the next page');
+
+    await writeFile(file, ['before', ...key.slice(0, 4), ''].join('\n'));
+    let page = await read(file);
+    for (const line of [...key.slice(4), 'behind']) {
+      await appendFile(file, `${line}\n`);
+      page = await read(file, after(page));
+      t.equal(page.chunk, line === 'behind' ? 'behind\n' : '', `a page for ${line}`);
+    }
   }
 });
