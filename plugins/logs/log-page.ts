@@ -6,14 +6,17 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { restingVersion } from '#kit/file-version';
 import { KeyBlock } from '#kit/key-block';
 import { redact, secretSigns } from '#kit/redact';
+import { MASK } from '#kit/redaction-words';
+import { LARGE_TEXT_BYTES, readText } from '#kit/text-thread';
 import { UNPRINTABLE } from '#kit/word-groups';
 
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
 /** How much of a line before its shown end is looked at, for a secret that the beginning of the end would divide. */
 const LOOKED_BEFORE_BYTES = 64 * 1024;
-/** Number of lines that are looked at before the event loop gets a turn. */
+/** After so many lines, or characters that are searched for secrets, the event loop gets a turn. */
 const TURN_LINES = 1_000;
+const TURN_CHARACTERS = LARGE_TEXT_BYTES;
 const MAX_KEPT = 8;
 /** Larger pages are not kept. */
 const MAX_KEPT_BYTES = 256 * 1024;
@@ -145,7 +148,8 @@ export async function redactLines(bytes: Buffer, before = new KeyBlock()): Promi
   let text = '';
   /** Where the bytes begin that need no redaction and are not part of `text` yet. */
   let same = 0;
-  let count = 0;
+  let lines = 0;
+  let characters = 0;
   // A program that writes its log itself may write a private key into it, all lines of which but the first look
   // harmless.
   const keys = before.isOpen ? before : KeyBlock.within(bytes);
@@ -156,14 +160,29 @@ export async function redactLines(bytes: Buffer, before = new KeyBlock()): Promi
     if (keys.isOpen || (signs !== 0 && signs !== UNPRINTABLE)) {
       const line = bytes.toString('utf8', start, end);
       const shown = keys.concerns(line) ? keys.shown(line) : line;
-      text += bytes.toString('utf8', same, start) + redact(shown, signs);
+      text += bytes.toString('utf8', same, start) + (await redacted(shown, signs));
+      characters += shown.length;
       same = shown === '' ? Math.min(end + 1, bytes.length) : end;
     }
     start = end + 1;
-    count += 1;
-    if (count % TURN_LINES === 0) await turn();
+    lines += 1;
+    if (lines < TURN_LINES && characters < TURN_CHARACTERS) continue;
+    await turn();
+    lines = 0;
+    characters = 0;
   }
   return text + bytes.toString('utf8', same);
+}
+
+/** A long line is searched in a thread; one that takes too long there is masked as a whole. */
+async function redacted(line: string, signs: number): Promise<string> {
+  if (line.length <= LARGE_TEXT_BYTES) return redact(line, signs);
+  return readText(import.meta.url, redactLongLine, line, signs).catch(() => MASK);
+}
+
+/** @public The thread for large texts calls it by its name. */
+export function redactLongLine(line: string, signs: number): string {
+  return redact(line, signs);
 }
 
 function sinceBanner(text: string): string {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { restingVersion } from '../../../core/kit/file-version.ts';
 import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
-import { type LogPage, LogPages, type PageRequest } from '../../../plugins/logs/log-page.ts';
+import { type LogPage, LogPages, type PageRequest, redactLines } from '../../../plugins/logs/log-page.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
@@ -205,4 +205,31 @@ t.test('a private key in a log that a program writes itself is masked, also wher
       t.equal(page.chunk, line === 'behind' ? 'behind\n' : '', `a page for ${line}`);
     }
   }
+});
+
+/** The number of turns that the event loop has while lines are searched, and what is shown of them. */
+async function searched(text: string): Promise<{ readonly turns: number; readonly shown: string }> {
+  let turns = 0;
+  let next: NodeJS.Immediate;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  next = setImmediate(count);
+  const shown = await redactLines(Buffer.from(text));
+  clearImmediate(next);
+  return { turns, shown };
+}
+
+t.test('long lines full of secrets leave room for others in between', async t => {
+  const [secret, masked] = ['password=p&', 'password=[REDACTED]&'];
+  const many = await searched(`${secret.repeat(5_000)}\n`.repeat(20));
+  t.equal(many.shown, `${masked.repeat(5_000)}\n`.repeat(20));
+  t.ok(many.turns >= 9, `${many.turns} turns for many lines`);
+  const long = `${secret.repeat(20_000)}\n`;
+  const one = await searched(long);
+  t.equal(one.shown, `${masked.repeat(20_000)}\n`);
+  t.ok(one.turns >= 9, `${one.turns} turns for one line`);
+  const crowd = await Promise.all(Array.from({ length: 110 }, () => redactLines(Buffer.from(long))));
+  t.equal(crowd.at(-1), '[REDACTED]\n', 'what nobody has time to search is not shown');
 });
