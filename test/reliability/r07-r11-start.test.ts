@@ -26,6 +26,7 @@ t.test('R7: each way in which a program cannot be launched is told apart', async
       h: block('Crasher', {
         command: ['sh', '-c', 'echo "ERROR cannot open the thing" >&2; echo "    at frame (file.js:1:1)" >&2; exit 7'],
       }),
+      j: block('Directory', { command: ['/usr/bin'] }),
       i: block('Clean end', { command: ['true'] }),
     },
   });
@@ -35,6 +36,7 @@ t.test('R7: each way in which a program cannot be launched is told apart', async
     ['Unknown program', 400, /command no-such-program-anywhere was not found in any directory of PATH; install it/],
     ['Unknown path', 400, /command \/nowhere\/program was not found/],
     ['Not executable', 400, /not-executable is not executable/],
+    ['Directory', 400, /^Directory cannot start: command \/usr\/bin is a directory; name the program in it$/],
     ['No directory', 400, /config_dir \/nowhere\/at\/all does not exist/],
     ['No interpreter', 400, /gone needs an interpreter or loader that is missing/],
     ['Open quote', 400, /not closed/],

@@ -48,6 +48,8 @@ export async function launchFaults({ processName, argv, cwd, env }: LaunchPlan):
   const codes = await Promise.all(candidates.map(executability));
   if (codes.includes('')) return faults;
   const denied = codes.includes('EACCES');
+  if (program.includes('/') && codes.includes('EISDIR'))
+    return [...faults, refusal(`command ${program} is a directory; name the program in it`)];
   const fault = denied
     ? 'is not executable; allow it with chmod +x, mount its file system without noexec, or correct the key command'
     : `was not found${program.includes('/') ? '' : ' in any directory of PATH'}; install it, or correct the key command`;
@@ -65,7 +67,8 @@ async function isDirectory(directory: string): Promise<boolean> {
 /** Empty when the file can be executed, otherwise the code of the error. */
 async function executability(file: string): Promise<string> {
   try {
-    if (!(await stat(file)).isFile()) return 'EACCES';
+    const entry = await stat(file);
+    if (!entry.isFile()) return entry.isDirectory() ? 'EISDIR' : 'EACCES';
     await access(file, constants.X_OK);
     return '';
   } catch (error) {
