@@ -208,7 +208,7 @@ export class AutoRestart implements ProcessRestarts {
   }
 
   #policies(): Policies {
-    return policiesOf(this.#settings(), this.#host.use('config.store').blocks());
+    return policiesOf(this.#settings(), this.#host.use('config.store'));
   }
 
   #watch(processName: string): Watch {

@@ -1,5 +1,5 @@
 // Which policy a service is restarted by: that of its entry in `dumb.auto_restart`, else that of its block's `restart`.
-import type { NamedBlock } from '#core';
+import type { ConfigStore } from '#core';
 import type { RestartLimits } from './restart-policy.ts';
 import type { AutoRestartSettings, RestartKey } from './settings.ts';
 
@@ -18,12 +18,15 @@ export interface Policy extends RestartLimits {
 /** Policies by process name; a process without one is not restarted. */
 export type Policies = ReadonlyMap<string, Policy>;
 
+type Blocks = Pick<ConfigStore, 'blocks' | 'findBlock'>;
+
 let last: { readonly settings: object; readonly blocks: object; readonly policies: Policies } | undefined;
 
 /** Each change replaces settings and blocks as a whole, so the result for the latest ones is kept. */
-export function policiesOf(settings: AutoRestartSettings, blocks: readonly NamedBlock[]): Policies {
+export function policiesOf(settings: AutoRestartSettings, store: Blocks): Policies {
+  const blocks = store.blocks();
   if (last?.settings !== settings || last.blocks !== blocks)
-    last = { settings, blocks, policies: made(settings, blocks) };
+    last = { settings, blocks, policies: made(settings, store) };
   return last.policies;
 }
 
@@ -32,9 +35,9 @@ export function limitsOf(settings: AutoRestartSettings): Policy {
   return { ...policyOf(settings), onUnhealthy: false };
 }
 
-function made(settings: AutoRestartSettings, blocks: readonly NamedBlock[]): Policies {
+function made(settings: AutoRestartSettings, store: Blocks): Policies {
   const policies = new Map<string, Policy>();
-  for (const { processName, block } of blocks) {
+  for (const { processName, block } of store.blocks()) {
     const key = block.restart as RestartKey | undefined;
     const { policy, ...limits } = typeof key === 'object' ? key : { policy: key };
     if (policy === undefined || policy === 'no') continue;
@@ -47,8 +50,9 @@ function made(settings: AutoRestartSettings, blocks: readonly NamedBlock[]): Pol
   }
   // Of several entries for one service the first counts.
   for (const service of settings.enabled ? settings.services.toReversed() : []) {
-    if (service.enabled === false) policies.delete(service.process_name);
-    else policies.set(service.process_name, policyOf({ ...settings, ...(service as Partial<AutoRestartSettings>) }));
+    const name = store.findBlock(service.process_name)?.processName ?? service.process_name;
+    if (service.enabled === false) policies.delete(name);
+    else policies.set(name, policyOf({ ...settings, ...(service as Partial<AutoRestartSettings>) }));
   }
   return policies;
 }

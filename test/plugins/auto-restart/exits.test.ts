@@ -37,6 +37,16 @@ t.test('an exit counts whatever the code; without health restarts the recovery i
   t.equal(count('unhealthy'), 0);
 });
 
+t.test('the list names a service as a request may', async t => {
+  const { app } = await run(t, block(), policy({ services: [{ process_name: 'sERVICE', unhealthy_threshold: 7 }] }));
+  await start(app, NAME);
+  const killed = await pidOf(app, NAME);
+  t.equal((await counters(app)).unhealthy_threshold, 7);
+  await killService(app);
+  await untilCounters(app, ({ restart_successes: successes }) => successes === 1);
+  t.not(await pidOf(app, NAME), killed);
+});
+
 t.test('an exit before the recovery is a failure', async t => {
   const { health } = await healthServer(t, () => 'starting');
   const { app, count } = await run(t, block({ health }), policy({ backoff_seconds: [0, 600] }));
