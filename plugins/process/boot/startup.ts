@@ -147,12 +147,16 @@ export class Startup {
   async review(source: ReadinessSource): Promise<void> {
     for (const name of this.#failures.keys()) {
       const excused = source.excused(name);
-      if (!excused && !(await source.ready(name))) continue;
-      this.#revision += 1;
-      this.#failures.delete(name);
-      if (this.#services.has(name)) this.#enterService(name, excused ? 'pending' : 'ready');
+      if (excused || (await source.ready(name))) this.#recover(name, excused ? 'pending' : 'ready');
     }
     if (this.#phase === 'degraded' && this.#failures.size === 0) this.enter('ready');
+  }
+
+  /** Removes the failure of a service that is ready, or no longer counts. */
+  #recover(processName: string, state: 'pending' | 'ready'): void {
+    this.#revision += 1;
+    this.#failures.delete(processName);
+    if (this.#services.has(processName)) this.#enterService(processName, state);
   }
 
   #enterService(processName: string, state: StartupService['state'], reason: string | null = null): void {
@@ -171,7 +175,10 @@ export class Startup {
   async #look(source: ReadinessSource): Promise<boolean> {
     let allReady = true;
     for (const [name, { state }] of this.#services) {
-      if (source.excused(name)) continue;
+      if (source.excused(name)) {
+        if (state === 'failed') this.#recover(name, 'pending');
+        continue;
+      }
       const ready = await source.ready(name);
       if (ready) this.mark(name, 'ready');
       else if (state === 'ready') this.#enterService(name, 'starting');

@@ -147,6 +147,25 @@ t.test('a service that does not start makes the start degraded until it is stopp
   t.equal((await app.get('/health')).body.status, 'healthy');
 });
 
+t.test('what failed and is stopped by hand before the boot is over does not make the start degraded', async t => {
+  const { told, port } = await healthServer(t);
+  const { app, count } = await boot(t, {
+    slow: sleeper('Slow', { health: { path: '/', port } }),
+    broken: sleeper('Broken', { command: ['/nowhere/program'] }),
+  });
+  await untilPhase(app, 'stabilizing');
+  t.match(await startupOf(app), { failures: { Broken: String }, services: { Broken: { state: 'failed' } } });
+  await stop(app, 'Broken');
+  told.word = 'healthy';
+  await until(() => count('dumb.startup.ready', null) + count('dumb.startup.degraded', null) === 1);
+  t.equal(count('dumb.startup.degraded', null), 0);
+  t.match(await startupOf(app), {
+    phase: 'ready',
+    failures: {},
+    services: { Broken: { state: 'pending', reason: null } },
+  });
+});
+
 t.test('a degraded start becomes ready when what failed is ready, not when it is merely started', async t => {
   const { told, port } = await healthServer(t);
   const { app } = await boot(
