@@ -8,7 +8,8 @@ const LOCAL_ADDRESS = /^(https?:\/\/(?:[^/?#@]*@)?(?:127\.0\.0\.1|localhost|\[::
 const LOCAL_HOSTS: ReadonlySet<unknown> = new Set(['127.0.0.1', 'localhost', '::1', undefined]);
 
 interface Move {
-  readonly processName: string;
+  /** Whether a wait that gives this name means the service that moved. */
+  readonly isNamedBy: (name: unknown) => boolean;
   readonly from: number;
   readonly to: number;
   /** Whether another enabled service keeps the former port. */
@@ -28,13 +29,15 @@ export async function savePortMoves(
   moves: ReadonlyMap<NamedBlock, readonly PortChange[]>,
   blocks: readonly NamedBlock[],
 ): Promise<void> {
+  const store = host.use('config.store');
   const moved: Move[] = [];
   const updates: Record<string, unknown> = {};
   for (const [{ processName, path }, changes] of moves) {
+    const isNamedBy = (name: unknown): boolean => store.findBlock(String(name))?.processName === processName;
     for (const { key, from, to } of changes) {
       host.log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
       merge(updates, path, { [key]: to });
-      moved.push({ processName, from, to, isKept: isKept(from, moves, blocks) });
+      moved.push({ isNamedBy, from, to, isKept: isKept(from, moves, blocks) });
     }
   }
   for (const { processName, path, block } of blocks) {
@@ -46,7 +49,6 @@ export async function savePortMoves(
     host.log.warn(`${processName}: ${Object.keys(waits).join(' and ')} goes along`);
     merge(updates, path, waits);
   }
-  const store = host.use('config.store');
   // A variable of the environment overrides the file, so its port can be replaced in memory only. The second update
   // does not save what memory holds by then.
   if (store.overridingVariables().length > 0) await store.update({ updates, persist: false, actor: host.name });
@@ -103,7 +105,7 @@ function followedPort(entry: unknown, moved: readonly Move[]): unknown {
 
 /** Of several services that moved from one port the first had it. */
 function portAfter(moved: readonly Move[], name?: unknown): PortAfter {
-  const counts = ({ processName, isKept }: Move): boolean => (name === undefined ? !isKept : processName === name);
+  const counts = ({ isNamedBy, isKept }: Move): boolean => (name === undefined ? !isKept : isNamedBy(name));
   return port => moved.find(move => move.from === port && counts(move))?.to;
 }
 

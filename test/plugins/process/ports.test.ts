@@ -129,7 +129,7 @@ t.test('what waits for it on this machine goes along, and nothing else', async t
           `http://example.org:${taken}/`,
           address(atBoot, '/'),
           address(both),
-          { url: address(both), process_name: 'Second' },
+          { url: address(both), process_name: 'SECOND' },
           { url: address(atBoot), process_name: 'Later' },
         ],
         wait_for_tcp: { host: '127.0.0.1', port: taken },
@@ -152,7 +152,7 @@ t.test('what waits for it on this machine goes along, and nothing else', async t
     `http://example.org:${taken}/`,
     address(early.port, '/'),
     address(both),
-    { url: address(second.port), process_name: 'Second' },
+    { url: address(second.port), process_name: 'SECOND' },
     { url: address(later.port), process_name: 'Later' },
   ]);
   t.same(list.wait_for_tcp, { host: '127.0.0.1', port: web.port });
