@@ -165,7 +165,9 @@ export const blockSchema = z.looseObject({
   wait_timeout_seconds: seconds
     .optional()
     .meta(FALLBACK)
-    .describe('how long a start waits for these; absent: as long as it takes'),
+    .describe(
+      'how long a start waits for these; default 600, but a boot waits for directories and mounts without a limit',
+    ),
   env_copy: z
     .looseObject({ source: text.describe('the file to copy'), destination: text.describe('where the copy goes') })
     .optional()
