@@ -21,7 +21,7 @@ const MAX_KEPT = 8;
 /** Larger pages are not kept. */
 const MAX_KEPT_BYTES = 256 * 1024;
 /** Matches the first line that the host writes at every start, and no line of a service that quotes it. */
-const BANNER = /^\w{3} \d{1,2}, \d{4} [\d:]{8} - INFO - host: Stackwarden \S+ starts$/gm;
+const BANNER = /^\w{3} \d{1,2}, \d{4} [\d:.]{8,12} - INFO - host: Stackwarden \S+ starts$/gm;
 
 export interface LogPage {
   readonly size: number;

@@ -151,6 +151,9 @@ t.test('the own log starts at its newest banner', async t => {
   const quoted = `Apr 2, 2025 10:04:02 - INFO - Kid subprocess: ${banner}`;
   await appendFile(file, quoted);
   t.equal((await read(file, { ownLog: true })).chunk, `${banner}new\n${quoted}`, 'what a service says is none');
+  const precise = banner.replace('10:04:01', '10:04:03.007');
+  await appendFile(file, `${precise}newest\n`);
+  t.equal((await read(file, { ownLog: true })).chunk, `${precise}newest\n`, 'a time with milliseconds');
 });
 
 t.test('what is no regular file is an empty page', async t => {
