@@ -9,6 +9,7 @@ import type {
   ProviderTarget,
 } from '../contract.ts';
 import type { ModelSources } from './model-source.ts';
+import { toldBy } from './provider-fault.ts';
 
 export class ChatCompletionsClient implements ChatCompletions {
   readonly #http: ProviderHttp;
@@ -23,13 +24,14 @@ export class ChatCompletionsClient implements ChatCompletions {
     const { model, temperature, options } = target;
     const body = { model, messages, temperature, max_tokens: options.max_tokens };
     const answer = await this.#http.postJson(target, path, body, { key: target.auth('bearer') });
-    const { choices, usage } = isObject(answer) ? answer : {};
+    const { choices, usage, error } = isObject(answer) ? answer : {};
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
     const { message, text, finish_reason: reason } = isObject(choice) ? choice : {};
     const content = isObject(message) ? textOf(message.content) : '';
     return {
       text: content || textOf(text),
-      finishReason: typeof reason === 'string' ? reason : undefined,
+      // Gateways answer 200 with an error when the service behind them has refused.
+      finishReason: toldBy(error) ?? (typeof reason === 'string' ? reason : undefined),
       rawUsage: usage,
     };
   }

@@ -43,7 +43,8 @@ export function reasonOf(text: string, value: unknown, key: string): string {
   return line.slice(0, told === undefined ? MAX_FOREIGN_REASON : MAX_REASON);
 }
 
-function toldBy(value: unknown, depth = 0): string | undefined {
+/** The sentence in which a service says what was wrong; undefined when it says nothing. */
+export function toldBy(value: unknown, depth = 0): string | undefined {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value;
   if (Array.isArray(value)) return toldBy(value[0], depth + 1);
   if (!isObject(value) || depth > MAX_DEPTH) return undefined;

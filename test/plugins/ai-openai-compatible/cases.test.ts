@@ -91,6 +91,7 @@ holdProvider(t, await contributionOf('ai-openai-compatible', 'ai.provider'), {
   silent: [
     { body: { choices: [{ message: { content: '' }, finish_reason: 'length' }] }, reason: /without text \(length\)/ },
     { body: { choices: [] }, reason: /without text/ },
+    { body: { error: { message: 'no credits', code: 402 } }, reason: /without text \(no credits\)/ },
   ],
   refuses: [
     { status: 400, body: { detail: { message: 'too long' } }, error: /\(400\): too long$/ },
