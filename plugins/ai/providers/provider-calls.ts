@@ -17,7 +17,7 @@ import type { Models } from './models.ts';
 import { isRefusedKey, noTextFault, reasonOf, statusFault } from './provider-fault.ts';
 import type { ProviderHttpClient } from './provider-http.ts';
 import { checkOptions } from './provider-options.ts';
-import type { ProviderRecord } from './provider-record.ts';
+import { checkKey, type ProviderRecord } from './provider-record.ts';
 import type { FoundProvider, Providers } from './providers.ts';
 import { requestBase } from './target-url.ts';
 import { usageOf, usualUsage } from './usage.ts';
@@ -147,7 +147,8 @@ export class ProviderCalls {
     const options = checkOptions(descriptor, record.provider_options);
     const { origin } = new URL(base);
     const isForeign = record.keyOrigin !== undefined && record.keyOrigin !== origin;
-    const key = descriptor.key === 'none' || isForeign ? '' : record.api_key;
+    // A key that came into the file by hand was not checked when it was saved.
+    const key = descriptor.key === 'none' || isForeign ? '' : checkKey(record.api_key);
     if (descriptor.key === 'required' && key === '') {
       const isStored = record.api_key !== '';
       throw new Problem(

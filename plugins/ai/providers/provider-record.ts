@@ -1,5 +1,8 @@
 // The provider to ask, and how: the members that the settings and each profile share.
 import { z } from 'zod';
+import { Problem } from '#core';
+
+const MAX_KEY_LENGTH = 4_096;
 
 interface Range {
   readonly min: number;
@@ -44,3 +47,16 @@ export type ProviderRecord = z.output<z.ZodObject<typeof providerFields>>;
 
 export const PROVIDER_FIELDS = Object.keys(providerFields) as (keyof ProviderRecord)[];
 export const DEFAULT_RECORD: ProviderRecord = z.object(providerFields).parse({});
+
+/** The key without blanks around it. Throws a Problem 400 for one that cannot be sent in a header. */
+export function checkKey(text: string): string {
+  const key = text.trim();
+  if (/\p{Cc}/u.test(key)) throw new Problem(400, 'api_key has control characters');
+  if (/[^\x20-\xff]/.test(key))
+    throw new Problem(
+      400,
+      'api_key has signs that no key has, such as an ellipsis or a zero-width space; copy the key again',
+    );
+  if (key.length > MAX_KEY_LENGTH) throw new Problem(400, `api_key is longer than ${MAX_KEY_LENGTH} characters`);
+  return key;
+}

@@ -1,9 +1,9 @@
 // Refuses new values with which a provider could not be called, however the configuration is saved. Values that are
 // stored already are not refused.
 import { isObject } from '#kit/plain-object';
+import { checkKey } from '../providers/provider-record.ts';
 import type { Providers } from '../providers/providers.ts';
 import { readTargetUrl } from '../providers/target-url.ts';
-import { checkKey } from './settings-store.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

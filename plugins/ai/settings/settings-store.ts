@@ -7,7 +7,7 @@ import { WorkQueue } from '#kit/work-queue';
 import type { ChangeWatch } from '../ledger/change-watch.ts';
 import type { CallRecord } from '../providers/provider-calls.ts';
 import { checkOptions, fittingOptions } from '../providers/provider-options.ts';
-import { DEFAULT_RECORD, PROVIDER_FIELDS, type ProviderRecord } from '../providers/provider-record.ts';
+import { checkKey, DEFAULT_RECORD, PROVIDER_FIELDS, type ProviderRecord } from '../providers/provider-record.ts';
 import type { Providers } from '../providers/providers.ts';
 import { readTargetUrl } from '../providers/target-url.ts';
 import type { KeyBindings } from './key-bindings.ts';
@@ -23,7 +23,6 @@ import type { ProfileChange, ProviderChange, SettingsChange } from './settings-w
 
 const MAX_NAME_LENGTH = 80;
 const MAX_MODEL_LENGTH = 200;
-const MAX_KEY_LENGTH = 4_096;
 
 /** Saved values that are not in force, and warnings. */
 export type SaveOutcome = Pick<ConfigUpdateResult, 'overridden' | 'warnings'>;
@@ -209,13 +208,6 @@ export class SettingsStore {
 /** The value if the owner has changed it, so that no default of a provider replaces it. */
 function given<Field extends 'timeout_sec' | 'temperature'>(base: ProviderRecord, field: Field): number | undefined {
   return base[field] === DEFAULT_RECORD[field] ? undefined : base[field];
-}
-
-export function checkKey(text: string): string {
-  const key = text.trim();
-  if (/\p{Cc}/u.test(key)) throw new Problem(400, 'api_key has control characters');
-  if (key.length > MAX_KEY_LENGTH) throw new Problem(400, `api_key is longer than ${MAX_KEY_LENGTH} characters`);
-  return key;
 }
 
 function freeName(given: string, id: string, profiles: readonly ProfileRecord[]): string {

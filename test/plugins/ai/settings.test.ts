@@ -120,6 +120,7 @@ t.test('settings, profiles and keys', async t => {
       [{ base_url: 'http://a:b@models.example' }, 400, /base_url has a user/],
       [{ model: 'a\u0001b' }, 400, /model has control characters/],
       [{ api_key: 'a\r\nx-evil: 1' }, 400, /api_key has control characters/],
+      [{ api_key: 'sk-a\u200bb' }, 400, /api_key has signs that no key has, .*; copy the key again/],
       [{ provider_options: { num_ctx: 'all' } }, 400, /provider_options\.num_ctx/],
     ];
     for (const [body, status, detail] of refused) {
