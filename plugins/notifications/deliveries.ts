@@ -8,12 +8,12 @@ import { type AttemptAccess, attempt } from './attempt.ts';
 import type { DeliveryOutcome, NotificationDestination } from './contract.ts';
 import { type FoundDestination, findDestination } from './destinations.ts';
 import { Lanes } from './lanes.ts';
-import type { ClaimedDelivery, DeliveryRecord, FinishedAttempt } from './queue-statements.ts';
+import type { ClaimedDelivery, DeliveryRecord, FinishedAttempt, WorkRequest } from './queue-statements.ts';
 import type { QueueStore } from './queue-store.ts';
 import { type ManualMessage, manualEvent } from './queued-event.ts';
 import { ReachedTargets } from './reached-targets.ts';
 import { askedPause, pauseAfter, type RetryPolicy } from './retry.ts';
-import type { DestinationSettings, NotificationSettings } from './settings.ts';
+import { type DestinationSettings, hasAllDestinations, type NotificationSettings } from './settings.ts';
 import { severityOf } from './severity.ts';
 
 const LANE_PAUSE_MS = 1_000;
@@ -145,12 +145,13 @@ export class Deliveries {
   }
 
   /** All destinations, after a change or `TELL_MS`; else null, because the store checks its whole queue for them. */
-  #all(nowMs: number): { readonly known: string[]; readonly disabled: string[] } | null {
+  #all(nowMs: number): WorkRequest['all'] {
     const { destinations } = this.#with.settings();
     if (destinations === this.#told.destinations && nowMs - this.#told.atMs < TELL_MS) return null;
     this.#told = { destinations, atMs: nowMs };
-    const disabled = destinations.filter(({ enabled }) => !enabled);
-    return { known: destinations.map(({ id }) => id), disabled: disabled.map(({ id }) => id) };
+    const disabled = destinations.filter(({ enabled }) => !enabled).map(({ id }) => id);
+    const isWhole = hasAllDestinations(this.#host.use('config.store'));
+    return { known: isWhole ? destinations.map(({ id }) => id) : null, disabled };
   }
 
   #begin(row: ClaimedDelivery): void {

@@ -189,8 +189,11 @@ export interface WorkRequest {
   readonly now: number;
   /** Whether messages about events are sent too, and not only those of users. */
   readonly isOpen: boolean;
-  /** Ids of all configured destinations, and of the disabled ones; null when they were given lately. */
-  readonly all: { readonly known: readonly string[]; readonly disabled: readonly string[] } | null;
+  /**
+   * Ids of all configured destinations, and of the disabled ones; null when they were given lately. `known` is null
+   * while the configuration may have more of them than can be read.
+   */
+  readonly all: { readonly known: readonly string[] | null; readonly disabled: readonly string[] } | null;
   readonly finished: readonly FinishedAttempt[];
   /** Destinations that can take one message each now; at most `slots` of them get one. */
   readonly free: readonly string[];
@@ -205,11 +208,12 @@ export interface Work {
 
 /** Gives up deliveries to destinations that are gone, and puts off those to disabled destinations. */
 function putAside(db: SqliteDatabase, { known, disabled }: NonNullable<WorkRequest['all']>, now: number): void {
-  prepared(
-    db,
-    `UPDATE deliveries SET status = 'failed', error = 'Destination no longer exists.', updated_at = ?
-     WHERE ${PENDING} AND claimed_by IS NULL AND destination_id NOT IN (SELECT value FROM json_each(?))`,
-  ).run(now, JSON.stringify(known));
+  if (known !== null)
+    prepared(
+      db,
+      `UPDATE deliveries SET status = 'failed', error = 'Destination no longer exists.', updated_at = ?
+       WHERE ${PENDING} AND claimed_by IS NULL AND destination_id NOT IN (SELECT value FROM json_each(?))`,
+    ).run(now, JSON.stringify(known));
   prepared(
     db,
     `UPDATE deliveries SET next_attempt_at = ?

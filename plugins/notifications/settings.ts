@@ -81,6 +81,13 @@ export function readSettings(store: Pick<ConfigStore, 'get'>): NotificationSetti
   return last.settings;
 }
 
+/** Whether the settings have every destination of the file: none is left out because something does not fit. */
+export function hasAllDestinations({ state, problems }: Pick<ConfigStore, 'state' | 'problems'>): boolean {
+  const place = `${SECTION_PATH.join('.')}.destinations.`;
+  const isInTheWay = (at: string) => `${at}.`.startsWith(place) || place.startsWith(`${at}.`);
+  return state === 'valid' && !problems.some(({ path }) => isInTheWay(path));
+}
+
 function settingsOf(section: unknown): NotificationSettings {
   const parsed = notificationsSection.safeParse(section);
   if (parsed.success) return parsed.data;

@@ -106,6 +106,27 @@ t.test('receivers', async t => {
     t.match(await rowOf(app, '5', 'slow'), { attempts: 0, error: 'Destination no longer exists.' });
   });
 
+  await t.test('one whose entry in the file does not fit at present', async t => {
+    await save([slow, fast]);
+    const held: { end(): void }[] = [];
+    receiver.answer = ({ path: at }, response) => void (at === '/fast' ? response.end() : held.push(response));
+    ring('held');
+    ring('waits');
+    await until(() => held.length === 1);
+    const file = path.join(app.configDir, 'stackwarden.json');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replace(/("cooldown_sec": ?)0/, '$1"none"'));
+    await until(async () => (await app.get('/notifications/config')).body.destinations.length === 1);
+    ring('to the other');
+    await reached(app, 'to the other', 'completed');
+    t.match(await rowOf(app, 'waits', 'slow'), { status: 'queued', error: null });
+    await writeFile(file, text);
+    receiver.answer = (_, response) => void response.end();
+    for (const response of held) response.end();
+    await reached(app, 'waits', 'completed', 'slow');
+    await save([fast]);
+  });
+
   await t.test('attempts are counted, and end', async t => {
     let left = 2;
     receiver.answer = (_, response) => {
