@@ -59,7 +59,7 @@ function conditionsOf(health: ServiceHealth, { database_pressure: threshold }: T
       type: 'database.collection.failed',
       isTrue: shown === undefined ? null : failures.length > 0,
       title: `A database of ${serviceName} cannot be read`,
-      body: failures.join('\n'),
+      body: failures.length === 0 ? 'Every look at them has succeeded.' : failures.join('\n'),
       overTitle: `The databases of ${serviceName} can be read again`,
       value: null,
       serviceName,

@@ -14,6 +14,7 @@ export interface Message {
   readonly severity: Severity;
   /** May be empty; then only the body is shown. */
   readonly title: string;
+  /** May be empty too; a service that refuses such a message gets the title as the body. */
   readonly body: string;
   /** null when the message concerns no service. */
   readonly serviceName: string | null;

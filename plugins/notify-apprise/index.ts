@@ -31,7 +31,11 @@ const gateway: NotificationDestination<GatewayConfig> = {
   },
 
   async send({ url, headers, basic, tag }, { title, body, type, format }, delivery) {
-    const answer = await delivery.request(url, { headers, basic, json: { title, body, type, format, tag } });
+    const answer = await delivery.request(url, {
+      headers,
+      basic,
+      json: { title, body: body || title, type, format, tag },
+    });
     return delivery.outcome(answer, { statuses: [200], reason: REASONS[answer.status] });
   },
 };

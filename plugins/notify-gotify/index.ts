@@ -31,7 +31,7 @@ const gotify: NotificationDestination<GotifyConfig> = {
     const extras = format === 'markdown' ? { 'client::display': { contentType: 'text/markdown' } } : undefined;
     const answer = await delivery.request(url, {
       headers: { 'x-gotify-key': token },
-      json: { title: title || undefined, message: body, priority: priority ?? PRIORITIES[severity], extras },
+      json: { title: title || undefined, message: body || title, priority: priority ?? PRIORITIES[severity], extras },
     });
     return delivery.outcome(answer, { statuses: [200] });
   },

@@ -47,7 +47,7 @@ const ntfy: NotificationDestination<NtfyConfig> = {
       const json = {
         topic,
         title: title || undefined,
-        message: body,
+        message: body || title,
         priority: priority ?? PRIORITIES[severity],
         ...options,
         markdown: format === 'markdown' || undefined,

@@ -47,7 +47,7 @@ const pushover: NotificationDestination<PushoverConfig> = {
     const urgent = priority === EMERGENCY ? { retry: retrySec, expire: expireSec } : {};
     const html = format === 'html' ? '1' : undefined;
     const answer = await delivery.request('https://api.pushover.net/1/messages.json', {
-      form: { ...form, title: title || undefined, message: body, priority: String(priority), html, ...urgent },
+      form: { ...form, title: title || undefined, message: body || title, priority: String(priority), html, ...urgent },
     });
     return delivery.outcome(answer, { statuses: [200], isOk: answer.json.status === 1 });
   },

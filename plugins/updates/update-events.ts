@@ -17,7 +17,12 @@ const NOTICES: { readonly [Type in UpdateEvent]: NotificationEvent<Events[Type]>
     order: 700,
     describe: ({ processName, currentVersion, availableVersion, releaseUrl }) => ({
       title: `${processName} ${availableVersion} is available`,
-      body: [currentVersion === null ? '' : `${currentVersion} is installed.`, releaseUrl ?? ''].join(' ').trim(),
+      body: [
+        currentVersion === null ? 'The installed version is not known.' : `${currentVersion} is installed.`,
+        releaseUrl ?? '',
+      ]
+        .join(' ')
+        .trim(),
       serviceName: processName,
       metadata: { current_version: currentVersion, available_version: availableVersion, release_url: releaseUrl },
     }),
@@ -27,7 +32,7 @@ const NOTICES: { readonly [Type in UpdateEvent]: NotificationEvent<Events[Type]>
     order: 700,
     describe: ({ processName, previousVersion, currentVersion }) => ({
       title: `${processName} was updated to ${currentVersion}`,
-      body: previousVersion === null ? '' : `It was ${previousVersion} before.`,
+      body: previousVersion === null ? 'Its former version is not known.' : `It was ${previousVersion} before.`,
       serviceName: processName,
       metadata: { previous_version: previousVersion, current_version: currentVersion },
     }),

@@ -75,4 +75,8 @@ t.test('a database that cannot be read', async t => {
     'The databases of Films can be read again': 'database:Films:collection',
     'Database pressure of Films is normal again': 'database:Films',
   });
+  t.notOk(
+    both.some(({ body }) => body === ''),
+    'services refuse what has a title alone',
+  );
 });

@@ -40,6 +40,7 @@ holdDestination(t, await contributionOf('notify-apprise', 'notifications.destina
       message: { severity: 'info', title: '' },
       sends: { to: HOST, json: { type: 'info', title: '' } },
     },
+    { url: 'apprise://localhost/my-key', message: { body: '' }, sends: { to: HOST, json: { body: 'Title' } } },
     {
       url: 'apprise://localhost/my-key',
       message: { severity: 'warning' },

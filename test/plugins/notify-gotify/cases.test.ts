@@ -39,6 +39,7 @@ holdDestination(t, await contributionOf('notify-gotify', 'notifications.destinat
       message: { severity: 'info', title: '' },
       sends: { to: HOST, json: { priority: 3, title: undefined } },
     },
+    { url: 'gotify://localhost/toKen', message: { body: '' }, sends: { to: HOST, json: { message: 'Title' } } },
     { url: 'gotify://localhost/toKen', message: { severity: 'success' }, sends: { to: HOST, json: { priority: 3 } } },
     { url: 'gotify://localhost/toKen', message: { severity: 'warning' }, sends: { to: HOST, json: { priority: 5 } } },
     {

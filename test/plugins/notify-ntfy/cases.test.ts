@@ -93,6 +93,7 @@ holdDestination(t, await contributionOf('notify-ntfy', 'notifications.destinatio
     },
     { url: 'ntfy://topic', message: { severity: 'success' }, sends: { to: CLOUD, json: { priority: 3 } } },
     { url: 'ntfy://topic', message: { severity: 'warning' }, sends: { to: CLOUD, json: { priority: 4 } } },
+    { url: 'ntfy://topic', message: { body: '' }, sends: { to: CLOUD, json: { message: 'Title' } } },
     { url: 'ntfy://topic?format=markdown', sends: { to: CLOUD, json: { markdown: true } } },
     {
       url: 'ntfy://topic',

@@ -53,6 +53,7 @@ holdDestination(t, await contributionOf('notify-pushover', 'notifications.destin
       message: { severity: 'warning', title: '' },
       sends: { to: API, form: { priority: '0', title: undefined } },
     },
+    { url: 'pover://user@token', message: { body: '' }, sends: { to: API, form: { message: 'Title' } } },
     { url: 'pover://user@token?format=html', sends: { to: API, form: { html: '1' } } },
     {
       url: 'pover://user@token',
