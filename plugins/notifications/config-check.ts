@@ -1,9 +1,11 @@
 // Refuses destinations to which nothing could be sent, whichever way the configuration is saved.
 import { type ContributionList, Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
 import type { NotificationDestination } from './contract.ts';
 import { findDestination } from './destinations.ts';
+import { doubledIds } from './doubled-ids.ts';
 import { headerFault } from './request-headers.ts';
 import { type DestinationSettings, notificationsSection } from './settings.ts';
 
@@ -17,12 +19,14 @@ export function checkDestinations(
   before: unknown,
   after: unknown,
 ): void {
-  const stored = new Map(destinationsOf(before).map(destination => [destination.id, destination]));
-  const seen = new Set<string>();
-  for (const destination of destinationsOf(after)) {
+  const [former, next] = [destinationsOf(before), destinationsOf(after)];
+  // What stands in the file already must not hinder changes elsewhere.
+  if (deepEqual(former, next)) return;
+  const [doubled] = doubledIds(next);
+  if (doubled !== undefined) throw refusal(`two destinations have the id '${doubled}'; give each its own`);
+  const stored = new Map(former.map(destination => [destination.id, destination]));
+  for (const destination of next) {
     const { id, name, provider, url, headers } = destination;
-    if (seen.has(id)) throw refusal(`two destinations have the id '${id}'; give each its own`);
-    seen.add(id);
     const earlier = stored.get(id);
     const isSame = earlier?.url === url && earlier.provider === provider;
     if (url !== '' && !isSame) checkUrl(list, destination);

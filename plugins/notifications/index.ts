@@ -6,6 +6,7 @@ import type {} from '../process/contract.ts';
 import { checkDestinations } from './config-check.ts';
 import type {} from './contract.ts';
 import { Deliveries } from './deliveries.ts';
+import { tellDoubledIds } from './doubled-ids.ts';
 import { deliveryMetrics } from './exported-metrics.ts';
 import { Intake } from './intake.ts';
 import { LostServices } from './lost-services.ts';
@@ -62,6 +63,7 @@ export default definePlugin({
 
     const monitor = new Monitor(host, { store, sources, settings, isStarted });
     const lost = new LostServices(host, settings);
+    tellDoubledIds(host, () => settings().destinations);
 
     host.contribute('health.note', 'notifications', {
       text: () => store.fault && `notifications wait in memory: ${store.fault}`,

@@ -236,3 +236,21 @@ t.test('a save of what a variable of the environment gives says so', async t => 
   t.match(saved.body, { max_attempts: 7, overridden: ['dumb.notifications.max_attempts'] });
   t.equal((await save(saved.body)).status, 200, 'the answer can be saved as it is');
 });
+
+t.test('an id that stands twice in the file hinders no change elsewhere', async t => {
+  const double = (name: string) => ({ id: 'twin', name, provider: 'webhook', url: 'http://127.0.0.1:1/' });
+  const app = await startHost({
+    plugins: ['notifications', 'notify-webhook', 'config', 'process'],
+    config: { a: service('Alpha', false), dumb: { notifications: { destinations: [double('One'), double('Two')] } } },
+  });
+  t.teardown(() => app.stop());
+  const changed = await app.post('/config', { updates: { a: { env: { A: '1' } } } });
+  t.equal(changed.status, 200, changed.text);
+  t.equal((await app.post('/notifications/config', { config: { max_attempts: 4 } })).status, 200);
+  const { body: config } = await app.get('/notifications/config');
+  const saved = await app.post('/notifications/config', {
+    config: { ...config, destinations: [...config.destinations, { id: 'three' }] },
+  });
+  t.match(saved, { status: 400, body: { detail: /two destinations have the id 'twin'; give each its own/ } });
+  t.equal((await ownLog(app)).split("several have the id 'twin'").length, 2, 'the log tells once');
+});
