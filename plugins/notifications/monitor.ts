@@ -57,11 +57,10 @@ export class Monitor {
     if (enabled && this.#timer?.intervalSec === intervalSec) return;
     void this.#timer?.end();
     if (!enabled) {
-      // All conditions are forgotten, also on the disk: a watch that is switched on again begins anew.
-      if (this.#timer !== undefined) {
-        this.#forget();
-        void this.#keep();
-      }
+      // All conditions are forgotten, also on the disk and when the host starts like this: a watch that is switched on
+      // again begins anew.
+      this.#forget();
+      void this.#keep();
       this.#timer = undefined;
       return;
     }

@@ -306,4 +306,20 @@ t.test('events', async t => {
       'the end of what was told before is not',
     );
   });
+
+  await t.test('switched off in the file while the host is down, it begins anew too', async t => {
+    await app.stop();
+    values.tank = 'full';
+    receiver.received.length = 0;
+    app = await start(false);
+    await settings({ enabled: true });
+    await passes(4);
+    values.tank = 'dry';
+    await told('The tank of Keeper is dry');
+    t.same(
+      titles(receiver).filter(title => title !== 'Startup complete'),
+      ['The tank of Keeper is dry'],
+      'the end of what was told before is not',
+    );
+  });
 });
