@@ -188,14 +188,16 @@ export class SettingsStore {
   #change(source: SaveSource, actor: string, edit: (stored: AiSettings) => AiSettings): Promise<SaveOutcome> {
     return this.#queue.add(async () => {
       const config = this.#host.use('config.store');
-      const next = edit(this.read());
-      const section = config.get(SECTION_PATH);
-      const updates = changedMembers(isObject(section) ? section : {}, {
+      const stored = this.read();
+      const next = edit(stored);
+      const given = config.get(SECTION_PATH);
+      const section = isObject(given) ? given : {};
+      const updates = changedMembers(section, {
         enabled: next.enabled,
         ...next.record,
         ...next.evidence,
         active_profile_id: next.activeProfileId,
-        profiles: next.profiles.map(storedProfile),
+        profiles: storedProfiles(section.profiles, stored.profiles, next.profiles),
       });
       if (Object.keys(updates).length === 0) return { overridden: [], warnings: [] };
       return this.#changes.as(source, () =>
@@ -229,6 +231,22 @@ function unknownProfile(id: string): Problem {
 
 function recordOf(profile: ProfileRecord): ProviderRecord {
   return Object.fromEntries(PROVIDER_FIELDS.map(field => [field, profile[field]])) as ProviderRecord;
+}
+
+/** The list to store. Entries of the file that are not in use, as those beyond the limit, stay with their keys. */
+function storedProfiles(list: unknown, before: readonly ProfileRecord[], next: readonly ProfileRecord[]): unknown {
+  if (deepEqual(before, next)) return list;
+  const inUse = new Set(before.map(({ id }) => id));
+  const left = new Map(next.map(profile => [profile.id, profile]));
+  const kept = (Array.isArray(list) ? list : []).flatMap((entry: unknown) => {
+    const id = isObject(entry) ? String(entry.id) : '';
+    // Of several with the same id only the first is in use.
+    if (!inUse.delete(id)) return [entry];
+    const profile = left.get(id);
+    left.delete(id);
+    return profile === undefined ? [] : [storedProfile(profile)];
+  });
+  return [...kept, ...[...left.values()].map(storedProfile)];
 }
 
 /** Leaves out a blank key, because a blank secret in a list would mean the stored one. */

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { openReceiver } from '../../contracts/receiver.ts';
+import { startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
@@ -366,4 +367,31 @@ t.test('a save of what a variable of the environment gives says so', async t => 
     body: { overridden: Array },
   });
   t.match((await app.request('DELETE', `/ai/profiles/${body.active_profile_id}`)).body, { overridden: Array });
+});
+
+t.test('profiles of the file that are not in use stay there', async t => {
+  const profile = (id: string, name: string) => ({ id, name, provider: 'ollama', api_key: `key-of-${name}` });
+  const profiles = [...Array.from({ length: 21 }, (_, i) => profile(`id${i}`, `p${i}`)), profile('id1', 'twin')];
+  const app = await startHost({
+    plugins: ['config', 'process', 'ai', 'ai-ollama'],
+    config: { dumb: { ai: { profiles } } },
+  });
+  t.teardown(() => app.stop());
+  const kept = async (): Promise<string[]> => {
+    const { dumb } = JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
+    return dumb.ai.profiles.map(({ api_key: key }: { api_key: string }) => key.replace('key-of-', ''));
+  };
+  const all = profiles.map(({ name }) => name);
+  const put = (json: object) => app.request('PUT', '/ai/settings', { json });
+  t.equal((await put({ max_log_chars: 2_000 })).body.profiles.length, 20);
+  t.same(await kept(), all, 'after a save of something else');
+  t.equal((await app.post('/ai/profiles/id2/activate')).status, 200);
+  t.equal((await put({ model: 'other' })).status, 200);
+  t.same(await kept(), all, 'after a save of one of them');
+  const { body } = await app.request('DELETE', '/ai/profiles/id3');
+  t.equal(body.profiles.at(-1).name, 'p20', 'the next one takes the place of one that is deleted');
+  t.same(
+    await kept(),
+    all.filter(name => name !== 'p3'),
+  );
 });
