@@ -7,7 +7,7 @@ import type { NotificationDestination } from './contract.ts';
 import { findDestination } from './destinations.ts';
 import { doubledIds } from './doubled-ids.ts';
 import { headerFault } from './request-headers.ts';
-import { type DestinationSettings, notificationsSection } from './settings.ts';
+import { type DestinationSettings, MAX_DESTINATIONS, notificationsSection } from './settings.ts';
 
 /**
  * `before` and `after` are the sections. URLs and headers that are stored already are never refused, so that an
@@ -23,6 +23,8 @@ export function checkDestinations(
   // What stands in the file already must not hinder changes elsewhere.
   if (deepEqual(former, next)) return;
   const [doubled] = doubledIds(next);
+  if (next.length > Math.max(MAX_DESTINATIONS, former.length))
+    throw refusal(`there may be ${MAX_DESTINATIONS}; remove one before you add another`);
   if (doubled !== undefined) throw refusal(`two destinations have the id '${doubled}'; give each its own`);
   const stored = new Map(former.map(destination => [destination.id, destination]));
   for (const destination of next) {

@@ -10,7 +10,7 @@ export const PROVIDERS = ['apprise', 'webhook'] as const;
 
 export type Provider = (typeof PROVIDERS)[number];
 
-const MAX_DESTINATIONS = 50;
+export const MAX_DESTINATIONS = 50;
 const MAX_NAMES = 500;
 const MAX_COOLDOWN_S = 604_800;
 
@@ -63,7 +63,11 @@ export const notificationsSection = z.object({
   history_retention_days: z.int().min(1).max(3_650).default(30).describe('age in days after which records go'),
   max_attempts: z.int().min(1).max(10).default(3).describe('how often a delivery is tried'),
   retry_base_sec: z.int().min(1).max(3_600).default(30).describe('pause before the second attempt; it doubles'),
-  destinations: z.array(destinationSection).max(MAX_DESTINATIONS).default([]).describe('who is told'),
+  // The limit counts for changes alone: a list in the file that exceeds it is used, not replaced by none.
+  destinations: z
+    .array(destinationSection)
+    .default([])
+    .meta({ maxItems: MAX_DESTINATIONS, description: 'who is told' }),
   thresholds: thresholdsSection.prefault({}),
 });
 

@@ -254,3 +254,24 @@ t.test('an id that stands twice in the file hinders no change elsewhere', async 
   t.match(saved, { status: 400, body: { detail: /two destinations have the id 'twin'; give each its own/ } });
   t.equal((await ownLog(app)).split("several have the id 'twin'").length, 2, 'the log tells once');
 });
+
+t.test('a list in the file that is too long is used, and does not grow', async t => {
+  const all = Array.from({ length: 51 }, (_, i) => ({ id: `d${i}`, provider: 'webhook', url: 'http://127.0.0.1:1/' }));
+  const app = await startHost({
+    plugins: ['notifications', 'notify-webhook', 'config'],
+    config: { dumb: { notifications: { destinations: all } } },
+  });
+  t.teardown(() => app.stop());
+  const save = (config: object) => app.post('/notifications/config', { config });
+  const { body: config } = await app.get('/notifications/config');
+  t.equal(config.destinations.length, 51);
+  const saved = await save(config);
+  t.equal(saved.status, 200, saved.text);
+  t.ok(saved.body.destinations.every(({ url_configured: isKept }: { url_configured: boolean }) => isKept));
+  t.match(await save({ destinations: [...config.destinations, { id: 'more' }] }), {
+    status: 400,
+    body: { detail: /at destinations: there may be 50; remove one before you add another$/ },
+  });
+  t.equal((await save({ destinations: config.destinations.slice(1) })).status, 200);
+  t.equal((await save({ destinations: config.destinations })).status, 400);
+});
