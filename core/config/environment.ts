@@ -1,28 +1,42 @@
 // The environment layer: values of the configuration that secret files, the process environment or `.env` override.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../contract/log.ts';
+import { errorText } from '../kit/error-text.ts';
 import { finiteData } from '../kit/finite-data.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { variablesIn } from '../kit/variables-text.ts';
 import { type ConfigEdit, type ConfigPath, startsWith } from './layers.ts';
+import { readRegular } from './regular-file.ts';
 
 const SECRETS_DIR = '/run/secrets';
+/** The names that `variableName` makes. */
+const VARIABLE = /^[A-Z0-9_]+$/;
 const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
   ...['true', '1', 'yes', 'on'].map(word => [word, true] as const),
   ...['false', '0', 'no', 'off'].map(word => [word, false] as const),
 ]);
+
+type Variables = Readonly<Record<string, string | undefined>>;
+type Tell = (problem: string, error?: unknown) => void;
 
 export interface Environment {
   /** The raw text of a variable, from the first of secret file, process environment and `.env` that defines it. */
   read(name: string): string | undefined;
   /** Whether the name of any variable begins with `prefix`. */
   hasPrefix(prefix: string): boolean;
+  /** Why variables of a file do not count; the log has each when it is found. */
+  readonly problems: readonly string[];
 }
 
-export function openEnvironment(configDir: string, env: NodeJS.ProcessEnv, log: Logger): Environment {
-  const layers = [readDotEnv(path.join(configDir, '.env'), log), env, Object.fromEntries(readSecrets())];
+export async function openEnvironment(configDir: string, env: NodeJS.ProcessEnv, log: Logger): Promise<Environment> {
+  const problems: string[] = [];
+  const tell = (problem: string, error?: unknown): void => {
+    problems.push(problem);
+    log.error(problem, error);
+  };
+  const layers = [await readDotEnv(path.join(configDir, '.env'), tell), env, await readSecrets(tell)];
   // Copied, because each read of `process.env` leaves JavaScript.
   const variables = new Map<string, string>();
   for (const [name, value] of layers.flatMap(layer => Object.entries(layer)))
@@ -31,32 +45,35 @@ export function openEnvironment(configDir: string, env: NodeJS.ProcessEnv, log: 
   return {
     read: name => variables.get(name),
     hasPrefix: prefix => names.some(name => name.startsWith(prefix)),
+    problems,
   };
 }
 
-function readSecrets(): ReadonlyMap<string, string | undefined> {
-  try {
-    return new Map(readdirSync(SECRETS_DIR).map(name => [name, readText(path.join(SECRETS_DIR, name))?.trimEnd()]));
-  } catch {
-    return new Map();
-  }
+async function readSecrets(tell: Tell): Promise<Variables> {
+  const entries = await readdir(SECRETS_DIR).catch(() => []);
+  // What else lies there is for others, such as the directories in which the content of links is kept.
+  const names = entries.filter(name => VARIABLE.test(name));
+  const texts = names.map(async name => [name, (await readText(path.join(SECRETS_DIR, name), tell))?.trimEnd()]);
+  return Object.fromEntries(await Promise.all(texts));
 }
 
-function readDotEnv(file: string, log: Logger): Readonly<Record<string, string | undefined>> {
-  const text = readText(file);
+async function readDotEnv(file: string, tell: Tell): Promise<Variables> {
+  const text = await readText(file, tell);
   if (text === undefined) return {};
   try {
     return variablesIn(text);
   } catch (error) {
-    log.error(`${file} cannot be understood and is ignored`, error);
+    tell(`${file} cannot be understood and is ignored`, error);
     return {};
   }
 }
 
-function readText(file: string): string | undefined {
+/** undefined for a file that is absent or cannot be read. */
+async function readText(file: string, tell: Tell): Promise<string | undefined> {
   try {
-    return readFileSync(file, 'utf8');
-  } catch {
+    return (await readRegular(file, 'replace it with a file of text')).toString('utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') tell(`variables do not count: ${errorText(error)}`);
     return undefined;
   }
 }

@@ -1,7 +1,6 @@
 // Finds, reads and parses the main configuration file.
 import { isUtf8 } from 'node:buffer';
-import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
@@ -15,6 +14,7 @@ import { positionAt } from '../kit/text-position.ts';
 import { LARGE_TEXT_BYTES, LARGE_YAML_BYTES, readTextAbove } from '../kit/text-thread.ts';
 import { parseYaml, yamlData } from '../kit/yaml-document.ts';
 import { FILE_NAMES } from './file-names.ts';
+import { readRegular } from './regular-file.ts';
 
 /** How many faults of a text are reported at once. */
 const MAX_FAULTS = 5;
@@ -71,20 +71,8 @@ export async function findUnreadFiles(file: string): Promise<string[]> {
 }
 
 export async function readConfigText(file: string): Promise<ConfigText> {
-  const bytes = await readRegular(file);
+  const bytes = await readRegular(file, 'replace it with the configuration, or remove it');
   return { file, format: formatOf(file), text: bytes.toString('utf8'), isUtf8: isUtf8(bytes) };
-}
-
-/** Refuses anything but a regular file: a FIFO would be waited for, and a device read, without end. */
-async function readRegular(file: string): Promise<Buffer> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  try {
-    if (!(await handle.stat()).isFile())
-      throw new Problem(409, `${file} is no regular file; replace it with the configuration, or remove it`);
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Throws a ConfigSyntaxError for a file in another encoding. */

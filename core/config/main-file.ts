@@ -1,5 +1,5 @@
 // The configuration file: its last read content, whether that can be used, and the only code that writes it.
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigObject, ConfigState } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
@@ -21,6 +21,7 @@ import {
   readConfigText,
   requireUtf8,
 } from './load.ts';
+import { readRegular } from './regular-file.ts';
 
 const [FIRST_FILE = ''] = FILE_NAMES;
 const WRITE_FAULTS: Readonly<Record<string, string>> = {
@@ -260,8 +261,9 @@ export class MainFile {
     const { log } = this.#options;
     this.reason = reason;
     for (const suffix of BACKUPS) {
-      const text = await readFile(found.file + suffix, 'utf8').catch(() => null);
-      const backup = text === null ? 'absent' : await this.#usableValue({ ...found, text, isUtf8: true });
+      const bytes = await readRegular(found.file + suffix, 'remove it').catch(() => null);
+      const text = bytes?.toString('utf8');
+      const backup = text === undefined ? 'absent' : await this.#usableValue({ ...found, text, isUtf8: true });
       if (typeof backup === 'string') continue;
       const name = `${path.basename(found.file)}${suffix}`;
       log.error(`${reason}; running with ${name}, and nothing is saved until it is mended`);

@@ -23,7 +23,7 @@ import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
 import { Announcements } from './announcements.ts';
 import { CurrentConfig, type Effective } from './current.ts';
-import { openEnvironment } from './environment.ts';
+import { type Environment, openEnvironment } from './environment.ts';
 import type { ConfigPath } from './layers.ts';
 import { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
@@ -75,17 +75,19 @@ export interface OpenConfig {
 export async function openConfig({ configDir, log, env, readOnly = false }: OpenConfigOptions): Promise<OpenConfig> {
   const schema = new ConfigSchema();
   const file = new MainFile({ configDir, log, readOnly });
-  const current = new CurrentConfig({ file, schema, environment: openEnvironment(configDir, env, log) });
+  const environment = await openEnvironment(configDir, env, log);
+  const current = new CurrentConfig({ file, schema, environment });
   const announcements = new Announcements(log);
   const updates = new Updates({ current, file, schema, announcements, log, readOnly });
   await file.load();
-  return new MainConfig({ log, schema, file, current, announcements, updates });
+  return new MainConfig({ log, schema, file, environment, current, announcements, updates });
 }
 
 interface Parts {
   readonly log: Logger;
   readonly schema: ConfigSchema;
   readonly file: MainFile;
+  readonly environment: Environment;
   readonly current: CurrentConfig;
   readonly announcements: Announcements;
   readonly updates: Updates;
@@ -239,7 +241,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   async review(unloaded: ReadonlySet<string>): Promise<ConfigReview> {
-    const { file } = this.#parts;
+    const { file, environment } = this.#parts;
     const { blocks, place, problems: misfits, unusedVariables } = this.#effective();
     const { problems, notes } = await reviewConfig({
       file: file.value,
@@ -249,7 +251,8 @@ class MainConfig implements OpenConfig, ConfigStore {
       unusedVariables,
       unloaded,
     });
-    return { problems: [...file.problems(), ...misfits.map(({ message }) => message), ...problems], notes };
+    const ofFiles = [...file.problems(), ...environment.problems];
+    return { problems: [...ofFiles, ...misfits.map(({ message }) => message), ...problems], notes };
   }
 
   faults(): string[] {

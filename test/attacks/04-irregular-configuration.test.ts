@@ -1,6 +1,6 @@
-// A configuration file that is no regular one is told by name: it is neither waited for nor read without an end.
+// A file of the configuration that is no regular one is told by name: it is neither waited for nor read without an end.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
@@ -14,11 +14,13 @@ const PLACES: Readonly<Record<string, (file: string) => unknown>> = {
 
 const LIMIT_MS = 30_000;
 
-function run(args: readonly string[]): Promise<{ readonly signal: NodeJS.Signals | null }> {
+function run(args: readonly string[]): Promise<{ readonly signal: NodeJS.Signals | null; readonly text: string }> {
   const main = path.resolve(import.meta.dirname, '../../core/cli/main.ts');
-  const options = { stdio: 'ignore', timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
+  const options = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
   const child = spawn(process.execPath, ['--import=tsx', main, ...args], options);
-  return new Promise(resolve => child.on('close', (_code, signal) => resolve({ signal })));
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', part => (text += part));
+  return new Promise(resolve => child.on('close', (_code, signal) => resolve({ signal, text })));
 }
 
 for (const [what, make] of Object.entries(PLACES)) {
@@ -39,5 +41,20 @@ for (const [what, make] of Object.entries(PLACES)) {
     const answer = await app.post('/config', { updates: { dumb: { log_level: 'DEBUG' } }, persist: true });
     t.equal(answer.status, 503, answer.text);
     await rm(file, { recursive: true });
+  });
+}
+
+for (const [what, make] of Object.entries(PLACES)) {
+  t.test(`${what} in place of the variables, and of the copy of a damaged configuration`, async t => {
+    const configDir = testDir(t, { 'stackwarden.json': '{ "tz": ', 'stackwarden.json.bak.1': '{ "tz": "older" }' });
+    const place = (name: string): string => path.join(configDir, name);
+    await make(place('stackwarden.json.bak'));
+    t.not((await run(['check', '--config-dir', configDir])).signal, 'SIGKILL', 'nobody waits for the copy');
+
+    await writeFile(place('stackwarden.json'), '{}');
+    await make(place('.env'));
+    const { signal, text } = await run(['check', '--config-dir', configDir]);
+    t.not(signal, 'SIGKILL', 'nobody waits for the variables');
+    t.match(text, `variables do not count: ${place('.env')} is no regular file; replace it with a file of text`);
   });
 }
