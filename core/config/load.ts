@@ -1,6 +1,6 @@
 // Finds, reads and parses the main configuration file.
 import { isUtf8 } from 'node:buffer';
-import { readdir } from 'node:fs/promises';
+import { readdir, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
@@ -46,14 +46,20 @@ class ConfigSyntaxError extends Error {
   override readonly name = 'ConfigSyntaxError';
 }
 
-/** Reads the configuration file of a directory, the first of its names that exists; null when there is none. */
+/**
+ * Reads the configuration file of a directory, the first of its names that exists; null when there is none. Throws an
+ * Error that says what to do when that one cannot be read.
+ */
 export async function findConfigFile(configDir: string): Promise<ConfigText | null> {
   for (const name of FILE_NAMES) {
     try {
       return await readConfigText(path.join(configDir, name));
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') continue;
+      if (code === 'ENOENT') {
+        await refuseLostLink(path.join(configDir, name));
+        continue;
+      }
       if (code === 'ENOTDIR')
         throw new Error(`there is no directory ${configDir}; name another with --config-dir`, { cause: error });
       if (!CLOSED.includes(code)) throw error;
@@ -62,6 +68,13 @@ export async function findConfigFile(configDir: string): Promise<ConfigText | nu
     }
   }
   return null;
+}
+
+/** A link whose target is missing is no missing file: another one would be read, or made, in its place. */
+async function refuseLostLink(file: string): Promise<void> {
+  const target = await readlink(file).catch(() => null);
+  if (target === null) return;
+  throw new Error(`${file} is a link to ${target}, which does not exist; bring that back, or remove the link`);
 }
 
 /** Names of the files in the same directory that would be read if this one were not there. */

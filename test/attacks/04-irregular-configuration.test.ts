@@ -58,3 +58,14 @@ for (const [what, make] of Object.entries(PLACES)) {
     t.match(text, `variables do not count: ${place('.env')} is no regular file; replace it with a file of text`);
   });
 }
+
+t.test('a link that leads nowhere is not taken for a missing file', async t => {
+  const configDir = testDir(t, { 'stackwarden.yaml': 'tz: UTC\n' });
+  const file = path.join(configDir, 'stackwarden.json');
+  await symlink('gone/stackwarden.json', file);
+  const message = `${file} is a link to gone/stackwarden.json, which does not exist; bring that back, or remove the link`;
+  await t.rejects(startHost({ plugins: ['config'], configDir }), { message });
+  t.match((await run(['check', '--config-dir', configDir])).text, message);
+  await rm(path.join(configDir, 'stackwarden.yaml'));
+  await t.rejects(startHost({ plugins: ['config'], configDir }), { message }, 'nor is another one made in its place');
+});
