@@ -110,6 +110,24 @@ export function withoutPaths(edits: readonly ConfigEdit[], paths: readonly Confi
   });
 }
 
+/**
+ * The edits with those above one of these paths replaced by edits of members, so that what lies below them can count at
+ * these paths. `lower` is what they were made on: its members that such an edit hides are deleted one by one.
+ */
+export function openedAt(edits: readonly ConfigEdit[], paths: readonly ConfigPath[], lower: unknown): ConfigEdit[] {
+  if (edits.length === 0) return [];
+  const above = new Set(paths.flatMap(path => waysTo(path).slice(0, -1).map(placeOf)));
+  const opened = (edit: ConfigEdit): ConfigEdit[] => {
+    const { path: at, value } = edit;
+    if (!above.has(placeOf(at))) return [edit];
+    const members = isObject(value) ? value : {};
+    const hidden = at.reduce(own, lower);
+    const keys = new Set([...Object.keys(members), ...(isObject(hidden) ? Object.keys(hidden) : [])]);
+    return [...keys].flatMap(key => opened({ path: [...at, key], value: own(members, key) }));
+  };
+  return edits.flatMap(opened);
+}
+
 /** The path itself and those above it. */
 function waysTo(path: ConfigPath): ConfigPath[] {
   return [...path.keys(), path.length].map(depth => path.slice(0, depth));

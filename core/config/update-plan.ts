@@ -8,6 +8,7 @@ import {
   type ConfigPath,
   changedPaths,
   dotted,
+  openedAt,
   placeOf,
   startsWith,
   withEdits,
@@ -66,7 +67,9 @@ export function planUpdate(
   const saved = own.filter(edit => !isAlone(edit));
   const settled = settleSecrets(saved, { file: moved, shown, overrides, place });
   const changes = storedEdits(settled.saved, { file: moved, shown: lower.open, overrides });
-  const overlay = [...withoutPaths(current.overlay, own.map(pathOf)), ...inMemory, ...settled.inMemory];
+  const paths = own.map(pathOf);
+  const left = withoutPaths(openedAt(current.overlay, paths, lower.root), paths);
+  const overlay = [...left, ...inMemory, ...settled.inMemory];
   const stored = withEdits(moved, changes) as ConfigObject;
   const next = current.layered(stored, overlay);
   const whole = withUnshownItems(changes, { file: moved, misfits: lower.misfits, place });

@@ -64,6 +64,40 @@ t.test('layers: file, memory and environment', { skip }, async t => {
   t.same((await saved(app)).kid.env, { B: '3', C: '4' });
 });
 
+t.test(
+  'what is saved counts also where memory alone holds the object, or something else, around it',
+  { skip },
+  async t => {
+    const env = { A: '1', C: '3' };
+    const app = await startHost({
+      plugins: PLUGINS,
+      config: { kid: kid('Kid', ['calm'], { env, extra: { a: 1, deep: { x: 1, y: 2 } }, other: { a: 1, b: 2 } }) },
+    });
+    t.teardown(() => app.stop());
+    const block = async () => (await app.get('/config?process_name=kid')).body;
+    const inMemory = { env: { A: '2', B: '2' }, extra: { a: 2, deep: { x: 2 } }, other: 'text' };
+    await post(app, { process_name: 'Kid', updates: inMemory });
+    t.match(await block(), inMemory);
+
+    const kept = await post(app, { updates: { kid: { env: { A: '4' }, extra: { deep: { x: 4 } }, other: { a: 4 } } } });
+    t.same(kept.body.changed, ['kid.env.A', 'kid.extra.deep.x', 'kid.other']);
+    const { env: nowEnv, extra, other } = await block();
+    t.same(nowEnv, { A: '4', B: '2' }, 'the rest is as memory has it');
+    t.same(extra, { a: 2, deep: { x: 4 } });
+    t.same(other, { a: 4 });
+    t.match((await saved(app)).kid, {
+      env: { A: '4', C: '3' },
+      extra: { a: 1, deep: { x: 4, y: 2 } },
+      other: { a: 4 },
+    });
+
+    await post(app, { updates: { kid: { extra: null } }, persist: false });
+    t.notOk('extra' in (await block()));
+    await post(app, { updates: { kid: { extra: { deep: { y: 5 } } } } });
+    t.same((await block()).extra, { deep: { y: 5 } }, 'what memory removed stays away');
+  },
+);
+
 t.test('a block that memory alone has is saved as a whole or not at all', { skip }, async t => {
   const app = await startHost({ plugins: PLUGINS, config: { kid: kid('Kid', ['calm'], { enabled: true }) } });
   t.teardown(() => app.stop());
