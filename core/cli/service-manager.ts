@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { HostPhase, StackwardenHost } from '../host/host-options.ts';
+import { urlHost } from '../kit/client-host.ts';
 import { publicEnvironment } from '../kit/public-environment.ts';
 
 const run = promisify(execFile);
@@ -57,6 +58,7 @@ function assignmentsOf(phase: HostPhase, { address }: StackwardenHost): string[]
     const monotonicUsec = process.hrtime.bigint() / 1_000n;
     return ['RELOADING=1', `MONOTONIC_USEC=${monotonicUsec}`, 'STATUS=reading the configuration again'];
   }
-  const status = address === null ? 'the API is switched off' : `answers on http://${address.host}:${address.port}`;
+  const status =
+    address === null ? 'the API is switched off' : `answers on http://${urlHost(address.host)}:${address.port}`;
   return ['READY=1', `STATUS=${status}`];
 }

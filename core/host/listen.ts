@@ -1,5 +1,6 @@
 // Opens the native listener, and logs its address, who has the port if it is in use, and that no login is needed.
 import type { Logger } from '../contract/log.ts';
+import { urlHost } from '../kit/client-host.ts';
 import { errorText } from '../kit/error-text.ts';
 import { isLoopback } from '../kit/loopback.ts';
 import type { HttpServer } from './entrance.ts';
@@ -32,7 +33,7 @@ export async function listen(
   const address = await http.listen({ host, port, retryMs: RETRY_MS, taken }).catch((cause: unknown) => {
     throw new Error(`${errorText(cause)}; ${REMEDY}`, { cause });
   });
-  log.info(`Stackwarden ${version} answers on http://${address.host}:${address.port}`);
+  log.info(`Stackwarden ${version} answers on http://${urlHost(address.host)}:${address.port}`);
   if (!isLoopback(address.host) && !hasLogin())
     log.warn(`listening on ${address.host} while authentication is off: everybody who reaches it is in control`);
   return address;

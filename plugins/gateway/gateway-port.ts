@@ -2,6 +2,7 @@
 // frontend, and taken back as soon as the frontend no longer listens.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host, Listener, NamedBlock } from '#core';
+import { urlHost } from '#kit/client-host';
 import type { ProcessSnapshot } from '../process/contract.ts';
 
 const FIRST_RETRY_MS = 100;
@@ -148,7 +149,7 @@ export class GatewayPort {
     try {
       this.#listener = await this.#options.open(address);
       this.#complaint = '';
-      host.log.info(`gateway on http://${address}:${this.#listener.port}`);
+      host.log.info(`gateway on http://${urlHost(address)}:${this.#listener.port}`);
       if (this.#wanted !== address) this.#timer = setTimeout(() => void this.#open());
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import t, { type Test } from 'tap';
@@ -200,6 +201,20 @@ t.test('in a host', { skip: !isHere }, async t => {
     t.ok(await logged(host.configDir, /WARNING.*authentication is off/));
     await host.stop();
     await t.rejects(fetch(`http://127.0.0.1:${line[1]}/`), 'its listener ends with the host');
+  });
+
+  const hasIpv6 = Object.values(networkInterfaces()).some(known => known?.some(({ address }) => address === '::1'));
+  await t.test('an address of IPv6 is told as URLs have it', { skip: !hasIpv6 }, async t => {
+    const host = await startHost({
+      plugins: ['config', 'gateway'],
+      config: { dumb: { gateway: { enabled: true, host: '::1', port: 0 } } },
+      listen: { host: '::1', port: 0 },
+    });
+    t.teardown(() => host.stop());
+    for (const what of ['gateway on', 'answers on']) {
+      const line = await until(() => logged(host.configDir, new RegExp(`${what} (http://\\S+)`)));
+      t.equal(new URL(String(line[1])).hostname, '[::1]', line[0]);
+    }
   });
 
   await t.test('a command that is given its address names that of the API', async t => {
