@@ -1,6 +1,9 @@
 // A list of addresses and networks, such as `127.0.0.1` or `fd00::/8`; texts that are neither are ignored.
 import { BlockList, type IPVersion, isIP } from 'node:net';
 
+/** Digits alone: an empty text would count as 0, the length of the network of all addresses, and -0 aborts Node. */
+const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
+
 /** The test whether an address is in the list, or in one of its networks. */
 export function addressList(texts: readonly string[]): (address: string) => boolean {
   // Made at the first question, because every start makes these tests and few answers use them.
@@ -17,15 +20,18 @@ export function addressList(texts: readonly string[]): (address: string) => bool
 
 function listOf(texts: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const text of texts) {
-    const [address = '', bits] = text.trim().split('/');
-    const family = familyOf(address);
-    if (family === undefined) continue;
-    const most = family === 'ipv6' ? 128 : 32;
-    const prefix = Number(bits ?? most);
-    if (Number.isInteger(prefix) && prefix >= 0 && prefix <= most) list.addSubnet(address, prefix, family);
-  }
+  for (const { address, prefix, family } of texts.flatMap(text => networkIn(text) ?? []))
+    list.addSubnet(address, prefix, family);
   return list;
+}
+
+function networkIn(text: string): { address: string; prefix: number; family: IPVersion } | undefined {
+  const [, address = '', bits] = NETWORK.exec(text.trim()) ?? [];
+  const family = familyOf(address);
+  if (family === undefined) return undefined;
+  const most = family === 'ipv6' ? 128 : 32;
+  const prefix = Number(bits ?? most);
+  return prefix <= most ? { address, prefix, family } : undefined;
 }
 
 function familyOf(address: string): IPVersion | undefined {
