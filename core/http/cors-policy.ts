@@ -43,8 +43,20 @@ function readOrigins(root: Readonly<Record<string, unknown>>): readonly string[]
   if (!Array.isArray(origins)) return DEFAULT_ORIGINS;
   const texts = origins
     .filter(origin => typeof origin === 'string' && origin !== '*')
-    .map(text => text.replace(/\/$/, ''));
+    .map(text => originIn(text) ?? text);
   return texts.length > 0 ? texts : DEFAULT_ORIGINS;
+}
+
+/**
+ * The origin of an address as browsers send it: in small letters, without a path and without the usual port. undefined
+ * for a text that is no address of a site.
+ */
+export function originIn(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { origin, protocol, host } = new URL(text);
+  if (origin !== 'null') return origin;
+  // Of an extension of a browser, whose addresses have a scheme of their own.
+  return host === '' ? undefined : `${protocol}//${host}`;
 }
 
 function readMember(value: unknown, key: string): unknown {

@@ -92,7 +92,7 @@ export class HostNames {
     this.#lastServed = undefined;
     this.#lists = {
       root,
-      allowed: new Set(texts(hosts).map(nameOf)),
+      allowed: new Set(texts(hosts).map(hostNameIn)),
       proxies: texts(proxies),
       isProxy: addressList(texts(proxies)),
     };
@@ -107,6 +107,11 @@ function apiService(root: Readonly<Record<string, unknown>>): Readonly<Record<st
 
 function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter(item => typeof item === 'string') : [];
+}
+
+/** The name that an entry of the allowed hosts means, which may be the address of a site; empty when it has none. */
+export function hostNameIn(text: string): string {
+  return nameOf(hostOf(text) ?? text);
 }
 
 /** The host without port, brackets and trailing dot; empty when it is neither a name nor an address. */

@@ -18,6 +18,11 @@ export function addressList(texts: readonly string[]): (address: string) => bool
   };
 }
 
+/** Whether the text is an address or a network, so that it counts in a list. */
+export function isAddressOrNetwork(text: string): boolean {
+  return networkIn(text) !== undefined;
+}
+
 function listOf(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const { address, prefix, family } of texts.flatMap(text => networkIn(text) ?? []))

@@ -61,13 +61,13 @@ t.test('by name, natively and through the gateway', async t => {
     config: {
       dumb: {
         gateway: { enabled: true, host: '127.0.0.1', port: gatewayPort },
-        api_service: { allowed_hosts: ['media.example.com', 'box.example.com:3005'] },
+        api_service: { allowed_hosts: ['media.example.com', 'box.example.com:3005', 'https://url.example.com/'] },
       },
     },
   });
   t.teardown(() => app.stop());
   const native = portOf(app);
-  const served = [...OWN, 'media.example.com', 'MEDIA.example.com:443', 'box.example.com'];
+  const served = [...OWN, 'media.example.com', 'MEDIA.example.com:443', 'box.example.com', 'url.example.com'];
   for (const host of served) {
     t.equal((await get(native, '/health', host)).status, 200, host);
     t.equal((await get(gatewayPort, '/api/health', host)).status, 200, `gateway: ${host}`);

@@ -311,6 +311,15 @@ t.test('a data_root that is relative is told when it is saved', { skip: skip || 
   t.same(await save('/data'), []);
 });
 
+t.test('an entry of a list of names that counts for nothing is told when it is saved, and once', { skip }, async t => {
+  const app = await startHost({ config: {}, plugins: ['config', 'process'] });
+  t.teardown(() => app.stop());
+  const save = async (api_service: object) => (await post(app, { updates: { dumb: { api_service } } })).body.warnings;
+  const told = /^dumb\.api_service\.trusted_proxies: 'nginx' is no address and no network/;
+  t.match(await save({ trusted_proxies: ['nginx', '192.0.2.1'] }), [told]);
+  t.same(await save({ trusted_proxies: ['nginx', '192.0.2.2'], allowed_hosts: ['https://media.example/'] }), []);
+});
+
 t.test('a section of a plugin that is left out, while nobody must log in', async t => {
   const app = await startHost({
     plugins: ['config', 'process'],
