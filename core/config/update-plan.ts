@@ -37,7 +37,7 @@ export interface UpdatePlan {
   /** Whether the file is changed by anything but moves. */
   readonly isPersisted: boolean;
   readonly warnings: readonly string[];
-  /** Whether the environment has another value for what is edited. */
+  /** Whether the environment will have a value for what is edited. */
   isOverridden(edit: ConfigEdit): boolean;
 }
 
@@ -48,7 +48,9 @@ export function planUpdate(
 ): UpdatePlan {
   const effective = current.effective();
   const { open: shown, overrides, blocks, place } = effective;
-  const isOverridden = (edit: ConfigEdit) => overrides.some(override => startsWith(override.path, edit.path));
+  const overriddenBy = (variables: readonly ConfigEdit[]) => (edit: ConfigEdit) =>
+    variables.some(override => startsWith(override.path, edit.path));
+  const isOverridden = overriddenBy(overrides);
   /** An edit that merely repeats a value of the environment, or of memory above it, has no effect. */
   const isOwn = (edit: ConfigEdit) =>
     !isOverridden(edit) || changedPaths(valueAt(shown, edit.path), edit.value).length > 0;
@@ -94,7 +96,8 @@ export function planUpdate(
           `${processName} is in memory alone, and so is this change; save its whole block to keep both`,
       ),
     ],
-    isOverridden,
+    // By what the variables are once it is saved: one for an empty object is then for its new members.
+    isOverridden: overriddenBy(next.overrides),
   };
 }
 

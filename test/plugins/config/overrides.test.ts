@@ -107,6 +107,22 @@ t.test('an object of which only the environment holds a part can be written for 
   t.same(((await stored(app)).kid as Values).env, { TOKEN: 'mine' }, 'what a user sets is saved');
 });
 
+t.test('what the environment goes on to override is told, and nothing else', async t => {
+  const twins = { instances: { One: sleeper('Twin One', { enabled: false, note: 'mine' }) } };
+  const { app } = await openWith(
+    t,
+    { kid: sleeper('Kid', { enabled: false, empty: {} }), twins },
+    ['config', 'process'],
+    { KID_EMPTY: JSON.stringify({ a: 'given' }), TWINS_INSTANCES_ONE_NOTE: 'given' },
+  );
+  const saved = (updates: Values) => app.post('/config', { updates });
+  const member = await saved({ kid: { empty: { a: 'mine', b: 1 } } });
+  t.match(member.body, { changed: ['kid.empty.b'], overridden: ['kid.empty.a'] }, 'a member of what is given whole');
+  t.match((await app.get('/config?process_name=Kid')).body, { empty: { a: 'given', b: 1 } });
+  const removed = await saved({ twins: { instances: { One: null } } });
+  t.same(removed.body.overridden, [], 'what is gone is overridden by nothing');
+});
+
 t.test('a block that moves to its present name leaves values of the environment behind', async t => {
   const nzbdav = { process_name: 'Former', token: 'in the file', other: 1 };
   const plugins = ['config', 'process', 'services', 'config-migrations'];
