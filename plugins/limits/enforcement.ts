@@ -90,12 +90,14 @@ async function limitEach(
   nice: number | undefined,
 ): Promise<string | null> {
   const done = new Set<number>();
+  // -0 becomes 0, because Node aborts for a priority of -0.
+  const priority = nice === undefined ? undefined : nice + 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const others = (await processesOf(leader)).filter(pid => !done.has(pid));
     for (const pid of others) {
       done.add(pid);
       try {
-        if (nice !== undefined) for (const thread of await threadsOf(pid)) setPriority(thread, nice);
+        if (priority !== undefined) for (const thread of await threadsOf(pid)) setPriority(thread, priority);
         if (resources.length > 0) await setResources(pid, resources);
       } catch (error) {
         // A failure at a descendant is ignored: it may have ended meanwhile.

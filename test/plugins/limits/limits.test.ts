@@ -110,6 +110,16 @@ const removed = (cgroup: string): Promise<boolean> =>
     error => error.code === 'ENOENT' || Promise.reject(error),
   );
 
+t.test('a priority of -0 is one of 0', async t => {
+  const app = await startHost({ plugins: PLUGINS, config: { calm: block('Calm', 'sleep 600', {}) } });
+  t.teardown(() => app.stop());
+  const body = '{"process_name": "Calm", "updates": {"nice": -0}}';
+  const headers = { 'content-type': 'application/json' };
+  t.equal((await app.request('POST', '/config', { body, headers })).status, 200);
+  t.match(await start(app, 'Calm'), { status: 200 });
+  t.equal(getPriority(await pidOf(app, 'Calm')), 0);
+});
+
 t.test('runs lie beside the cgroup of their host, where that has one for itself', { skip }, async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { bound: block('Bound', 'sleep 600', { enabled: true }) });
