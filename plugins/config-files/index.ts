@@ -18,6 +18,12 @@ const PROGRAM_DIRS = ['../../core', '../../plugins', '../../templates'].map(plac
 );
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
+/** The file of users that lies elsewhere, and its copy. A relative path begins where the host was started. */
+function usersFiles(): string[] {
+  const { DUMB_AUTH_CONFIG_PATH: named = '' } = process.env;
+  return named === '' ? [] : [path.resolve(named), `${path.resolve(named)}.bak`];
+}
+
 export default definePlugin({
   name: 'config-files',
   host: '^1',
@@ -31,11 +37,7 @@ export default definePlugin({
       () => ({
         configDir: host.paths.configDir,
         mainFile: store.file,
-        ownPlaces: [
-          ...PROGRAM_DIRS,
-          process.env.DUMB_AUTH_CONFIG_PATH ?? '',
-          ...[store.get('dumb.plugins.dirs')].flat(),
-        ].filter(isPath),
+        ownPlaces: [...PROGRAM_DIRS, ...usersFiles(), ...[store.get('dumb.plugins.dirs')].flat()].filter(isPath),
         dataRoot: store.get('data_root'),
         fileRoots: store.get('dumb.api_service.file_roots'),
         templateFile: configKey => host.find('service.templates')?.get(configKey)?.block.config_file,

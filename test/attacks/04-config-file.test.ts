@@ -48,11 +48,15 @@ t.test('a config_file elsewhere is refused with the reason and the setting', asy
     [path.join(app.configDir, 'templates', 'services', 'mine.yaml'), /Stackwarden itself/],
     [path.join(app.configDir, 'handed-over.json'), /Stackwarden itself/],
     [users, /Stackwarden itself/],
+    [`${users}.bak`, /Stackwarden itself/],
     ['/etc/passwd', /the system/],
   ] as const) {
     await point(file);
     t.match(await call(), { status: 403, body: { detail: reason } }, file);
   }
+  process.env.DUMB_AUTH_CONFIG_PATH = path.relative(process.cwd(), users);
+  await point(users);
+  t.match(await call(), { status: 403 }, 'also where the variable names them from the working directory on');
   await point(path.join(product, 'templates', 'services', 'sonarr.json'), { config_dir: product });
   t.match(
     await call(),
