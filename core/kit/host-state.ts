@@ -15,6 +15,15 @@ export function declareHostState(name: string): void {
   declared.add(name);
 }
 
+/**
+ * The file of users that lies elsewhere, and its copy; empty where it has its usual place. A relative path begins where
+ * the host was started.
+ */
+export function usersElsewhere(): string[] {
+  const { DUMB_AUTH_CONFIG_PATH: named = '' } = process.env;
+  return named === '' ? [] : [path.resolve(named), `${path.resolve(named)}.bak`];
+}
+
 /** Both paths must be real ones, with all links resolved. */
 export function isHostState(file: string, configDir: string): boolean {
   if (!isBelow(file, configDir)) return false;

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { definePlugin, Problem } from '#core';
+import { usersElsewhere } from '#kit/host-state';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
 import { guardFile } from './file-guard.ts';
@@ -18,12 +19,6 @@ const PROGRAM_DIRS = ['../../core', '../../plugins', '../../templates'].map(plac
 );
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** The file of users that lies elsewhere, and its copy. A relative path begins where the host was started. */
-function usersFiles(): string[] {
-  const { DUMB_AUTH_CONFIG_PATH: named = '' } = process.env;
-  return named === '' ? [] : [path.resolve(named), `${path.resolve(named)}.bak`];
-}
-
 export default definePlugin({
   name: 'config-files',
   host: '^1',
@@ -37,7 +32,7 @@ export default definePlugin({
       () => ({
         configDir: host.paths.configDir,
         mainFile: store.file,
-        ownPlaces: [...PROGRAM_DIRS, ...usersFiles(), ...[store.get('dumb.plugins.dirs')].flat()].filter(isPath),
+        ownPlaces: [...PROGRAM_DIRS, ...usersElsewhere(), ...[store.get('dumb.plugins.dirs')].flat()].filter(isPath),
         dataRoot: store.get('data_root'),
         fileRoots: store.get('dumb.api_service.file_roots'),
         templateFile: configKey => host.find('service.templates')?.get(configKey)?.block.config_file,

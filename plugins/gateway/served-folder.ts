@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { fileVersion } from '#kit/fs-out-of-process';
-import { isHostState } from '#kit/host-state';
+import { isHostState, usersElsewhere } from '#kit/host-state';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 
 const PAGE = 'index.html';
@@ -12,9 +12,11 @@ const PAGE = 'index.html';
 export async function refusalOf(host: Host): Promise<(folder: string) => string | null> {
   const configDir = await realPlaceOf(host.paths.configDir);
   const logDir = await realPlaceOf(host.paths.logDir);
+  // A mount that does not answer keeps the gateway from nothing: the users on it cannot be read either.
+  const users = await Promise.all(usersElsewhere().map(file => realPlaceOf(file).catch(() => file)));
   const isIn = (place: string, folder: string): boolean => place === folder || place.startsWith(`${folder}/`);
   return folder => {
-    if (folder === '/' || [configDir, logDir].some(place => isIn(place, folder)))
+    if (folder === '/' || [configDir, logDir, ...users].some(place => isIn(place, folder)))
       return `${folder} holds the state of Stackwarden itself`;
     if (isHostState(folder, configDir) || isIn(folder, logDir))
       return `${folder} lies in the state of Stackwarden itself`;

@@ -124,3 +124,34 @@ t.test('static_dir serves the console alone', async t => {
     await rm(path.join(dir, 'log'), { recursive: true });
   }
 });
+
+t.test('static_dir serves no folder that holds the users', async t => {
+  const dir = await directory(t);
+  const folder = path.join(dir, 'folder');
+  await mkdir(folder);
+  for (const name of ['index.html', 'accounts.json', 'accounts.json.bak'])
+    await writeFile(path.join(folder, name), 'content');
+  t.teardown(() => {
+    delete process.env.DUMB_AUTH_CONFIG_PATH;
+  });
+  for (const named of [
+    path.join(folder, 'accounts.json'),
+    path.relative(process.cwd(), path.join(folder, 'accounts.json')),
+  ]) {
+    process.env.DUMB_AUTH_CONFIG_PATH = named;
+    const port = await freePort();
+    const app = await startHost({
+      plugins: ['gateway', 'logs'],
+      configDir: dir,
+      config: { dumb: { gateway: { port, static_dir: folder } } },
+    });
+    const get = async (name: string) => (await request(`http://127.0.0.1:${port}/${name}`)).body.text();
+    await until(async () => (await get('')) !== '', { what: 'the gateway to answer' });
+    for (const name of ['accounts.json', 'accounts.json.bak'])
+      t.match(await get(name), 'Not found', `${name}: ${named}`);
+    await app.host.stop();
+    const fault = `dumb.gateway.static_dir is not served: ${folder} holds the state of Stackwarden itself`;
+    t.match(await ownLogText(path.join(dir, 'log')), fault);
+    await rm(path.join(dir, 'log'), { recursive: true });
+  }
+});
