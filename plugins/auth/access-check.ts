@@ -6,6 +6,10 @@ import type { UserStore } from './user-store.ts';
 const BEARER = /^bearer +([^\s]+)$/i;
 const NOBODY: Identity = Object.freeze({ username: null });
 
+export function authenticationRequired(): Problem {
+  return new Problem(401, 'Authentication required', { headers: { 'WWW-Authenticate': 'Bearer' } });
+}
+
 export class TokenCheck implements AccessCheck {
   readonly #store: UserStore;
   readonly #tokens: Tokens;
@@ -44,7 +48,7 @@ export class TokenCheck implements AccessCheck {
     if (!this.#store.content.enabled) return NOBODY;
     const token = BEARER.exec(authorization ?? '')?.[1];
     if (token === undefined) {
-      throw new Problem(401, 'Authentication required', { headers: { 'WWW-Authenticate': 'Bearer' } });
+      throw authenticationRequired();
     }
     return { username: this.#tokens.verify(token, 'access').username };
   }

@@ -1,6 +1,7 @@
 // Everything that changes accounts or the authentication switch. At least one user who can log in always remains.
 import { randomInt } from 'node:crypto';
 import { type Logger, Problem } from '#core';
+import { authenticationRequired } from './access-check.ts';
 import { checkPassword, checkUserName } from './account-rules.ts';
 import type { AuthChange } from './contract.ts';
 import { decoysFor, hashPassword, isCurrentHash, isKnownHash, verifyPassword } from './password.ts';
@@ -86,9 +87,11 @@ export class Accounts {
     this.#onChange({ kind: 'disabled', username: null });
   }
 
-  async add(username: string, password: string): Promise<StoredUser> {
+  /** `actor` is null for a caller who had no need to log in. */
+  async add(username: string, password: string, actor: string | null): Promise<StoredUser> {
     const user = await createUser(username, password);
     await this.#store.update(content => {
+      requireLogin(content, actor);
       const folded = username.toLowerCase();
       if (content.users.some(other => other.username.toLowerCase() === folded)) {
         throw new Problem(400, 'A user of that name exists already');
@@ -175,6 +178,11 @@ function requireNoUsers(content: UserFile): void {
 
 function requireEnabled(content: UserFile): void {
   if (!content.enabled) throw new Problem(400, 'Authentication is disabled; enable it first');
+}
+
+/** The caller was let in while authentication was off, and somebody has enabled it since. */
+function requireLogin(content: UserFile, actor: string | null): void {
+  if (content.enabled && actor === null) throw authenticationRequired();
 }
 
 function requireUser(content: UserFile, username: string): StoredUser {

@@ -19,7 +19,8 @@ export function registerUserRoutes(host: Host, store: UserStore, accounts: Accou
     summary: 'Creates a user; the first one enables authentication',
     body: wire.credentials,
     response: wire.userAnswer,
-    handle: async ({ body }) => wire.userToWire(await accounts.add(body.username, body.password)),
+    handle: async ({ body, identity }) =>
+      wire.userToWire(await accounts.add(body.username, body.password, identity.username)),
   });
 
   host.route({

@@ -205,6 +205,21 @@ t.test('adding the first user enables authentication', async t => {
   t.match((await app.get('/auth/status')).body, { enabled: true, has_users: true, setup_skipped: false });
 });
 
+t.test('who came while nobody had to log in adds no user once somebody must', async t => {
+  const app = await open(t);
+  const names = ['first', 'second', 'third'];
+  const answers = await Promise.all(
+    names.map(username => app.post('/auth/users', { username, password: 'long enough' })),
+  );
+  t.same(answers.map(({ status }) => status).sort(), [200, 401, 401]);
+  const winner = answers.find(({ status }) => status === 200)?.body;
+  const { users } = await stored(app);
+  t.same(
+    users.map(({ username }: { username: string }) => username),
+    [winner.username],
+  );
+});
+
 t.test('guessing is slowed down, nobody is locked out', async t => {
   const { app } = await openWithUser(t);
   const guess = () => app.post('/auth/login', { ...FIRST, password: 'wrong horse' });
