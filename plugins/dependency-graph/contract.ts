@@ -70,7 +70,10 @@ export interface SignalFindings {
 
 /** One way to find out that a service needs another. */
 export interface SignalSource {
-  /** Matches `^[a-z][a-z0-9_]{2,47}$`; for third parties it begins with the plugin's name and `_`. */
+  /**
+   * Matches `^[a-z][a-z0-9_]{2,47}$`. For third parties it is the plugin's name without a leading `signal-` and with
+   * `_` in place of `-`, or begins with that and `_`.
+   */
   readonly signal: string;
   readonly classification: Classification;
   readonly strength: Strength;

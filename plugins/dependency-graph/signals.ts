@@ -72,15 +72,14 @@ export class Signals {
 
   /** The signals that count at present, the product's own first. */
   known(): KnownSignal[] {
-    const all = [...this.#contributed];
-    const own = this.#own.flatMap(({ signal, rank }) =>
-      all.filter(({ value }) => value.signal === signal).map(({ value: source }) => ({ source, rank })),
-    );
-    const others = all.filter(({ value }) => !own.some(({ source }) => source === value));
-    return [
-      ...own.map(({ source, rank }) => ({ source, plugin: null, strength: source.strength, rank })),
-      ...others.flatMap(row => this.#thirdParty(row)),
-    ];
+    const own = this.#own.flatMap(({ signal, rank }) => {
+      // The key belongs to one plugin only, whereas anybody may write the name of a signal.
+      const source = this.#contributed.get(signal)?.value;
+      return source?.signal === signal ? [{ source, plugin: null, strength: source.strength, rank }] : [];
+    });
+    const taken = new Set(this.#own.map(({ signal }) => signal));
+    const others = [...this.#contributed].filter(({ value }) => !own.some(({ source }) => source === value));
+    return [...own, ...others.flatMap(row => this.#thirdParty(row, taken))];
   }
 
   /** Whether the contributed sources are still exactly these, from the same loads of their plugins. */
@@ -149,21 +148,34 @@ export class Signals {
     return isPaused ? `${PAUSED}: ${message}` : message;
   }
 
-  #thirdParty({ owner: plugin, value: source }: Contribution<SignalSource>): KnownSignal[] {
-    const prefix = `${plugin.replaceAll('-', '_')}_`;
-    const fits = (source.classification === 'linkage') === (source.strength === 'soft_linkage');
-    if (!NAME.test(source.signal) || !source.signal.startsWith(prefix) || !fits) {
-      if (!this.#refused.has(source.signal))
-        this.#host.log.error(
-          `the dependency signal ${source.signal} is not used: its name must begin with ${prefix}, in small letters, and its strength fit its classification`,
-        );
-      this.#refused.add(source.signal);
+  /** `taken` has the names that are in use; the name of this signal is added. */
+  #thirdParty({ owner: plugin, value: source }: Contribution<SignalSource>, taken: Set<string>): KnownSignal[] {
+    const reason = refusalOf(plugin, source, taken);
+    if (reason !== undefined) {
+      const text = `the dependency signal ${source.signal} of ${plugin} is not used: ${reason}`;
+      if (!this.#refused.has(text)) this.#host.log.error(text);
+      this.#refused.add(text);
       return [];
     }
+    taken.add(source.signal);
     const granted = (this.#host.use('config.store').get('dumb.dependency_graph.startup_blocking') ?? []) as string[];
     const isLowered = source.strength === 'hard_runtime' && !granted.includes(plugin);
     return [{ source, plugin, strength: isLowered ? 'hard_configured' : source.strength, rank: 0 }];
   }
+}
+
+/** Why the signal of a third party does not count; undefined when it does. */
+function refusalOf(plugin: string, source: SignalSource, taken: ReadonlySet<string>): string | undefined {
+  const { signal, classification, strength } = source;
+  const folder = plugin.replaceAll('-', '_');
+  const name = folder.replace(/^signal_/, '');
+  const isOwn = [name, folder].some(begin => signal === begin || signal.startsWith(`${begin}_`));
+  if (!NAME.test(signal) || !isOwn)
+    return `its name must be ${name} or begin with ${name}_, in small letters, digits and underscores, 48 at most`;
+  if (taken.has(signal)) return 'another signal has this name; give it a name of its own';
+  if ((classification === 'linkage') !== (strength === 'soft_linkage'))
+    return 'its strength must be soft_linkage when its classification is linkage, and a hard one when it is hard';
+  return undefined;
 }
 
 async function within<Value>(value: Value | Promise<Value>, limitMs: number | null): Promise<Value> {

@@ -7,6 +7,7 @@ import { testDir } from '../../support/directory.ts';
 import { edgesOf, startGraph } from '../../support/graph.ts';
 import { pluginNames, pluginsDir } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
@@ -183,4 +184,49 @@ t.test('a list of relations is enough', { skip }, async t => {
   const lister = faulty('lister', 'lister_signal', "() => [{ dependency: 'Server', dependent: 'Client' }]");
   const { of } = await open(t, { lister });
   t.same(edgesOf(await of('Client')), ['Server -> Client: lister_signal']);
+});
+
+t.test('its name is that of its folder, and no name counts twice', { skip }, async t => {
+  const source = (signal: string, key = signal) =>
+    `host.contribute('dependency.signal', '${key}', { signal: '${signal}', classification: 'hard',
+      strength: 'hard_runtime', description: 'A name', find: () => [{ dependency: 'Server', dependent: 'Client' }] })`;
+  const folder = (name: string, ...sources: string[]) =>
+    `export default { name: '${name}', host: '^1', setup(host) { ${sources.join('\n')} } }`;
+  const { of, app } = await open(t, {
+    'signal-acme': folder(
+      'signal-acme',
+      source('acme_ports'),
+      source('acmeports'),
+      source('wait_for_url', 'acme_waits'),
+      source('depends_on', 'acme_depends'),
+    ),
+    'signal-acme-ports': folder(
+      'signal-acme-ports',
+      source('acme_ports', 'acme_more'),
+      source('acme_ports_udp'),
+      source('signal_acme_ports_tcp'),
+    ),
+    'signal-wait-for': folder('signal-wait-for', source('wait_for_dir', 'own_dir'), source('wait_for')),
+  });
+  const answer = await of('Client');
+  const table: { signal: string; source: string }[] = answer.dependency_truth_table;
+  t.same(
+    table.slice(12).map(row => `${row.signal} ${row.source}`),
+    [
+      'acme_ports plugin:signal-acme',
+      'acme_ports_udp plugin:signal-acme-ports',
+      'signal_acme_ports_tcp plugin:signal-acme-ports',
+      'wait_for plugin:signal-wait-for',
+    ],
+  );
+  t.equal(new Set(table.map(row => row.signal)).size, table.length, 'names of the product stay its own');
+  t.same(edgesOf(answer), ['Server -> Client: acme_ports acme_ports_udp signal_acme_ports_tcp wait_for']);
+  const told = (await ownLog(app)).filter(line => line.includes('is not used'));
+  t.match(told.map(line => line.replace(/.*the dependency signal /, '')).sort(), [
+    /^acme_ports of signal-acme-ports is not used: another signal has this name; give it/,
+    /acmeports of signal-acme is not used: its name must be acme or begin with acme_, in small letters/,
+    /depends_on of signal-acme is not used: its name must be acme or/,
+    /wait_for_dir of signal-wait-for is not used: another signal has this name/,
+    /wait_for_url of signal-acme is not used/,
+  ]);
 });
