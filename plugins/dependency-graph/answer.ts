@@ -120,7 +120,7 @@ export class GraphAnswer {
    * rest.
    */
   #dependencyRows() {
-    const needs = this.#context.structure.needs.get(this.#target.processName) ?? [];
+    const needs = this.#hard(this.#context.structure.needs.get(this.#target.processName));
     const ordered = [...needs].sort(
       (a, b) =>
         ROW_ORDER.indexOf(a.signal) - ROW_ORDER.indexOf(b.signal) ||
@@ -152,7 +152,7 @@ export class GraphAnswer {
 
   /** One row for each key whose services need the target: those of the static table first, otherwise sorted by key. */
   #dependentRows() {
-    const needs = this.#context.structure.neededBy.get(this.#target.processName) ?? [];
+    const needs = this.#hard(this.#context.structure.neededBy.get(this.#target.processName));
     const byKey = new Map<string, SignalNeed[]>();
     for (const need of needs) {
       const key = this.#entries.get(need.dependent)?.key ?? '';
@@ -165,7 +165,7 @@ export class GraphAnswer {
       .map(([key, own]) => {
         const members = [...new Set(own.map(need => need.dependent))];
         const missing = members.flatMap(name =>
-          (this.#context.structure.needs.get(name) ?? [])
+          this.#hard(this.#context.structure.needs.get(name))
             .filter(need => this.#stateOf(need.members) !== 'running')
             .map(need => need.key),
         );
@@ -261,6 +261,11 @@ export class GraphAnswer {
     if (relations?.core !== undefined) return ['core_service_map'];
     if (relations?.nonCore !== undefined) return ['non_core_dependency_map'];
     return isCore ? ['conditional_startup_map'] : [];
+  }
+
+  /** Rows by key have what a start needs; a soft link stands in the rows of processes only. */
+  #hard(needs: readonly SignalNeed[] = []): SignalNeed[] {
+    return needs.filter(need => this.#strengths.get(need.signal) !== 'soft_linkage');
   }
 
   #needsOf(processName: string, signal: string): SignalNeed[] {

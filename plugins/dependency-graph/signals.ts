@@ -112,9 +112,7 @@ export class Signals {
         const limitMs = deadline === undefined ? null : deadline - performance.now();
         const given = await within(source.find(snapshot), limitMs);
         const findings = plugin === null ? given : checked(given);
-        if (plugin !== null && (findings.relations?.length ?? 0) > MAX_RELATIONS)
-          throw new Error(`it gave more than ${MAX_RELATIONS} relations`);
-        if (plugin !== null) this.#tellStrangers(signal, findings, snapshot);
+        if (plugin !== null) this.#examine(signal, relationsIn(findings), snapshot);
         found.push([source, findings]);
         this.#failures.delete(signal);
       } catch (error) {
@@ -127,8 +125,9 @@ export class Signals {
     return { found, errors, staleMs: Math.min(Number.POSITIVE_INFINITY, ...pausedUntilMs) };
   }
 
-  /** Warns about relations of unknown processes, which are dropped later. */
-  #tellStrangers(signal: string, { relations = [] }: SignalFindings, { entries }: GraphSnapshot): void {
+  /** Throws when a third party gave too many relations; warns about those that are dropped later. */
+  #examine(signal: string, relations: readonly Relation[], { entries }: GraphSnapshot): void {
+    if (relations.length > MAX_RELATIONS) throw new Error(`it gave more than ${MAX_RELATIONS} relations`);
     const names = new Set(entries.map(entry => entry.processName));
     const isDropped = ({ dependency, dependent }: Relation): boolean =>
       dependency === dependent || !names.has(dependency) || !names.has(dependent);
@@ -176,6 +175,12 @@ function refusalOf(plugin: string, source: SignalSource, taken: ReadonlySet<stri
   if ((classification === 'linkage') !== (strength === 'soft_linkage'))
     return 'its strength must be soft_linkage when its classification is linkage, and a hard one when it is hard';
   return undefined;
+}
+
+/** All relations of a source, those within its needs included. */
+function relationsIn({ relations = [], needs = [] }: SignalFindings): Relation[] {
+  const needed = needs.flatMap(({ dependent, members }) => members.map(dependency => ({ dependency, dependent })));
+  return [...relations, ...needed];
 }
 
 async function within<Value>(value: Value | Promise<Value>, limitMs: number | null): Promise<Value> {

@@ -49,12 +49,16 @@ export function createStructure(snapshot: GraphSnapshot, found: Found): Structur
   for (const [{ signal }, { relations = [], needs: wanted = [] }] of found) {
     for (const { dependency, dependent } of relations) relate(dependency, dependent, signal);
     for (const need of wanted) {
-      const own = { ...need, signal };
+      if (!names.has(need.dependent)) continue;
+      const members = need.members.filter(member => member !== need.dependent && names.has(member));
+      // A need that names no member is that of a missing service; one whose members were all dropped says nothing.
+      if (members.length === 0 && need.members.length > 0) continue;
+      const own = { ...need, members, signal };
       holding.set(need.dependent, (holding.get(need.dependent) ?? new Set()).add(signal));
       if (need.onlyAnnotates === true) annotations.push(own);
       else {
         push(needs, need.dependent, own);
-        for (const member of need.members) relate(member, need.dependent, signal);
+        for (const member of members) relate(member, need.dependent, signal);
       }
     }
   }

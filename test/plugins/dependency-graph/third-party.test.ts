@@ -230,3 +230,46 @@ t.test('its name is that of its folder, and no name counts twice', { skip }, asy
     /wait_for_url of signal-acme is not used/,
   ]);
 });
+
+t.test('needs name services that exist, and soft ones stand in no row by key', { skip }, async t => {
+  const needer = `export default { name: 'needer', host: '^1', setup(host) {
+    const needs = (signal, classification, strength, ...needs) => host.contribute('dependency.signal', signal, {
+      signal, classification, strength, description: 'Needs', find: () => ({ needs }) })
+    needs('needer_hard', 'hard', 'hard_configured',
+      { dependent: 'Client', key: 'server', members: ['Server', 'Nobody', 'Client'] },
+      { dependent: 'Client', key: 'nothing', members: [] },
+      { dependent: 'Client', key: 'client', members: ['Client'] },
+      { dependent: 'Nobody', key: 'client', members: ['Client'] })
+    needs('needer_soft', 'linkage', 'soft_linkage', { dependent: 'Server', key: 'client', members: ['Client'] }) } }`;
+  const { of, app } = await open(t, { needer });
+  const [client, server] = [await of('Client', 'all'), await of('Server', 'all')];
+  t.match(client.dependency_rows, [
+    { key: 'server', process_count: 1, starter_process_name: 'Server' },
+    { key: 'nothing', process_count: 0, starter_process_name: null, state: 'missing' },
+  ]);
+  t.same(client.dependent_rows, [], 'neither unknown processes nor soft needs');
+  t.match(server.dependent_rows, [{ key: 'client', signals: ['needer_hard'], missing_deps: ['server', 'nothing'] }]);
+  t.same(server.dependency_rows, []);
+  t.same(
+    server.startup_order.map(({ key }: { key: string }) => key),
+    ['server', 'client'],
+  );
+  t.match(server.linked_outgoing_rows, [{ process_name: 'Client', signals: ['needer_soft'] }]);
+  for (const answer of [client, server, await of('Client'), await of('Server')])
+    t.same(
+      answer.nodes.map(({ id }: { id: string }) => id),
+      ['Client', 'Server'],
+    );
+  const told = (await ownLog(app)).filter(line => line.includes('are dropped'));
+  t.match(told, [/4 relations of the dependency signal needer_hard are dropped/]);
+});
+
+t.test('needs count against the most that a signal may give', { skip }, async t => {
+  const many = faulty(
+    'many',
+    'many_needs',
+    "() => ({ needs: [{ dependent: 'Client', key: 'server', members: Array(2_001).fill('Server') }] })",
+  );
+  const { of } = await open(t, { many });
+  t.match((await of('Client')).signal_errors, [{ signal: 'many_needs', error: 'it gave more than 2000 relations' }]);
+});
