@@ -92,8 +92,12 @@ function secondsOf(value: unknown): number | undefined {
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
 }
 
-function secondsOfText(text: string): number {
-  return /^\s*[\d.]+\s*$/.test(text) ? Number(text) : Date.parse(text) / MS_PER_S;
+/** Dates in the form of ISO 8601 only: `Date.parse` finds one in texts such as `run 7` too. */
+function secondsOfText(text: string): number | undefined {
+  if (/^\s*\d[\d.]*(?:e\+?\d+)?\s*$/i.test(text)) return Number(text);
+  return /^\s*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?\s*$/i.test(text)
+    ? Date.parse(text.trim()) / MS_PER_S
+    : undefined;
 }
 
 /** Writes a sample, in place of one of the same time. Runs within a transaction of the caller. */

@@ -5,6 +5,7 @@ import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
 import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
+import { parseSample } from '../../../plugins/metrics-history/store/samples.ts';
 import { audit, type Body, chart, deepSample, open, START, sample, write } from '../../support/history-database.ts';
 
 t.test('lines of an earlier program', async t => {
@@ -23,6 +24,34 @@ t.test('lines of an earlier program', async t => {
   statements.recordImport(db, record);
   t.same(statements.importRecord(db), record);
   audit(db);
+});
+
+t.test('times of lines are numbers or dates of ISO 8601', t => {
+  const times = {
+    '1.7942e9': 1_794_200_000,
+    ' 1794200001.5 ': 1_794_200_001.5,
+    '2026-11-09': 1_794_182_400,
+    '2026-11-09T04:53:22Z': 1_794_200_002,
+    '2026-11-09 04:53:22.5+00:00': 1_794_200_002.5,
+    '2026-11-09T05:53:22+0100': 1_794_200_002,
+  };
+  for (const [text, seconds] of Object.entries(times))
+    t.equal(parseSample(JSON.stringify({ timestamp: text })).timestamp, seconds, text);
+  const none = [
+    'run 7',
+    'Nov 9 2026',
+    '-5',
+    '7 pm',
+    '1.2.3',
+    '2026-13-45',
+    '2026-11-09T04:53:22 UTC',
+    '11/09/2026',
+    '',
+  ];
+  for (const text of none) t.throws(() => parseSample(JSON.stringify({ timestamp: text })), /it has no time/, text);
+  const lines = none.map(text => JSON.stringify({ timestamp: text }));
+  t.same(statements.importLines(open(), lines), { samples: 0, skipped: none.length });
+  t.end();
 });
 
 t.test('a file of an earlier program is used as it is', async t => {
