@@ -1,5 +1,5 @@
 // Opens the file of a database, and refuses one that others own, a link, or an unknown schema version.
-import type { Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
@@ -46,6 +46,8 @@ export class SqliteFile {
   readonly #migrations: readonly Migration[];
   readonly #warn: (message: string) => void;
   #db: Sqlite | undefined;
+  /** The file system on which the file was when it was opened. */
+  #device: number | undefined;
 
   constructor(options: SqliteFileOptions, migrations: readonly Migration[], warn: (message: string) => void) {
     this.#options = options;
@@ -77,6 +79,25 @@ export class SqliteFile {
     const reader = await this.#connect(this.#options.file, true);
     reader.exec('BEGIN');
     return reader;
+  }
+
+  /**
+   * Whether somebody has removed the file since it was opened, so that all that is written is lost. Not true where its
+   * file system was unmounted, which may come back with the file.
+   */
+  isRemoved(): boolean {
+    const { file } = this.#options;
+    if (file === null || this.#device === undefined) return false;
+    try {
+      if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) return false;
+      for (let place = path.dirname(file); ; place = path.dirname(place)) {
+        const entry = lstatSync(place, { throwIfNoEntry: false });
+        if (entry !== undefined) return entry.dev === this.#device;
+      }
+    } catch {
+      // A place that cannot be looked at tells nothing about the file.
+      return false;
+    }
   }
 
   /** Renames a damaged file and the files that belong to it. */
@@ -133,6 +154,7 @@ export class SqliteFile {
         if (opened.ino !== made.ino || opened.dev !== made.dev || !(await directory.isInPlace())) {
           throw new SqliteFault('database.unusable', `${file} was exchanged while it was opened; try again`);
         }
+        this.#device = opened.dev;
         return this.#prepare(db);
       } catch (error) {
         db.close();

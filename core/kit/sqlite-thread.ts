@@ -182,6 +182,11 @@ export class SqliteThread implements Database<AnyModule> {
       return;
     }
     if (reply.id !== this.#current?.id) return;
+    if ('isRemoved' in reply) {
+      this.#owner.warn(`${this.#name} was removed; a new one is made`);
+      this.#repeat();
+      return;
+    }
     if ('result' in reply) {
       this.#finish(undefined, deserialize(reply.result));
       return;
@@ -192,6 +197,14 @@ export class SqliteThread implements Database<AnyModule> {
       ? new Problem(503, message, code === undefined ? {} : { code })
       : Object.assign(new Error(message), { code });
     this.#finish(error);
+  }
+
+  /** Has the present request executed by another thread, which opens the file anew. */
+  #repeat(): void {
+    clearTimeout(this.#stuck);
+    if (this.#current !== undefined) this.#waiting.unshift(this.#current);
+    this.#current = undefined;
+    void this.#end();
   }
 
   /** Ends the present request and sends the next. */

@@ -33,6 +33,8 @@ export type SqliteReply =
       /** Whether the thread has closed its database and accepts no further requests. */
       readonly isOver: boolean;
     }
+  /** The file was removed. The request was not executed, and the thread accepts no further ones. */
+  | { readonly id: number; readonly isRemoved: true }
   | { readonly warning: string };
 
 interface Cursor {
@@ -45,10 +47,13 @@ type Module = Readonly<Record<string, unknown>>;
 
 const MAX_CURSORS = 8;
 const CURSOR_IDLE_MS = 30_000;
+/** How often it is looked whether the file is still there. */
+const LOOK_MS = 1_000;
 
 const port = parentPort;
 const options = workerData as SqliteWorkerData;
 const cursors = new Map<number, Cursor>();
+let lookedMs = Number.NEGATIVE_INFINITY;
 const warn = (warning: string): void => post({ warning });
 const loaded = load();
 // Each request reports a failed load. Without this the thread would end before the first one, as if the database had
@@ -70,6 +75,10 @@ function post(reply: SqliteReply, transfer: ArrayBuffer[] = []): void {
 
 async function answer(id: number, request: SqliteRequest): Promise<void> {
   try {
+    if (await lacksFile(request)) {
+      post({ id, isRemoved: true });
+      return;
+    }
     const result = serialize(await run(request));
     if (result.length > options.maxBytes) {
       throw new Error(
@@ -81,6 +90,14 @@ async function answer(id: number, request: SqliteRequest): Promise<void> {
   } catch (error) {
     await fail(id, error);
   }
+}
+
+/** Whether the file was removed. Rows that are being read from it are given to their end before that counts. */
+async function lacksFile({ kind }: SqliteRequest): Promise<boolean> {
+  const nowMs = performance.now();
+  if (kind === 'close' || cursors.size > 0 || nowMs - lookedMs < LOOK_MS) return false;
+  lookedMs = nowMs;
+  return (await loaded).file.isRemoved();
 }
 
 async function fail(id: number, error: unknown): Promise<void> {
