@@ -20,6 +20,7 @@ export type Parts = readonly [
 
 /** The index of the last group of parts. */
 const MORE = 3;
+const HEAD_PARTS = 2;
 const HEAD = ['timestamp', 'system', 'dumb_managed', 'external'];
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -40,7 +41,7 @@ export function partsOf(sample: Sample): Parts | undefined {
     return undefined;
   const textOfMember = ([key, value]: readonly [string, unknown]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`;
   return [
-    members.slice(0, 2).map(textOfMember),
+    members.slice(0, HEAD_PARTS).map(textOfMember),
     managed.map(entry => JSON.stringify(entry)),
     external.map(entry => JSON.stringify(entry)),
     members.slice(HEAD.length).map(textOfMember),
@@ -178,11 +179,23 @@ export interface Change {
 
 /** Throws an Error when the text is not that of a part: damaged bytes may give any text. */
 export function checkPart(group: number, text: string): void {
-  JSON.parse(isMember(group) ? `{${text}}` : text);
+  if (isMember(group)) memberIn(text);
+  else JSON.parse(text);
+}
+
+/** Throws an Error when the head lacks one of its two members. */
+export function checkHead(head: readonly string[]): void {
+  if (head.length !== HEAD_PARTS) throw new Error('the head of the sample is damaged');
 }
 
 function isMember(group: number): boolean {
   return group === 0 || group === MORE;
+}
+
+function memberIn(text: string): readonly [key: string, value: unknown] {
+  const [member, ...others] = Object.entries(JSON.parse(`{${text}}`) as Sample);
+  if (member === undefined || others.length > 0) throw new Error('a part of the sample is not one member');
+  return member;
 }
 
 /** The item of a part, as text. Throws an Error when the text is not that of a part. */
@@ -192,11 +205,16 @@ export function itemOfPart(group: number, text: string): string {
     return text;
   }
   if (group === 0) {
-    const member = JSON.parse(`{${text}}`) as Sample;
-    const [key = ''] = Object.keys(member);
-    return `${JSON.stringify(key)}:${JSON.stringify(compactItem(member)[key])}`;
+    const [key, value] = memberIn(text);
+    return `${JSON.stringify(key)}:${textOfItem(compactItem({ [key]: value })[key])}`;
   }
-  return JSON.stringify((compactItem({ external: [JSON.parse(text)] }).external as unknown[])[0]);
+  return textOfItem((compactItem({ external: [JSON.parse(text)] }).external as unknown[])[0]);
+}
+
+/** An item lacks what no sample has. */
+function textOfItem(item: unknown): string {
+  if (item === undefined) throw new Error('a part of the sample is unknown');
+  return JSON.stringify(item);
 }
 
 function isList(value: unknown): value is readonly Sample[] {

@@ -3,6 +3,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import {
   type Change,
+  checkHead,
   checkPart,
   itemOfPart,
   type Parts,
@@ -150,12 +151,13 @@ function groupsOf(
     expected = place + 1;
     return textOf(part, changesOf(reader, part));
   };
-  const [head, managed, external, more] = GROUPS.map(group => {
+  const [head = [], managed, external, more] = GROUPS.map(group => {
     const texts: string[] = [];
     for (let left = reader.take(); left > 0; left -= 1) texts.push(partOf(group));
     return texts;
   });
-  return [head ?? [], managed ?? [], external ?? [], more ?? []];
+  checkHead(head);
+  return [head, managed ?? [], external ?? [], more ?? []];
 }
 
 function changesOf(reader: VarintReader, part: KnownPart): Change[] {

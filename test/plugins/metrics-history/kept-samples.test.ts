@@ -7,6 +7,13 @@ import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
 import { compactItem } from '../../../plugins/metrics-history/codec/compact-item.ts';
 import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
+import {
+  differences,
+  itemOfDifferences,
+  knownSample,
+  wholeOfDifferences,
+} from '../../../plugins/metrics-history/codec/shape-codec.ts';
+import { VarintWriter } from '../../../plugins/metrics-history/codec/varints.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 import {
   audit,
@@ -151,6 +158,55 @@ t.test('a damaged row is left out, and spoils no other', async () => {
     { numRuns: 100 },
   );
 });
+
+t.test('whatever the bytes of a sample are, they give JSON or an error', async t => {
+  const { timestamp, system, ...others } = sample({ at: 0 });
+  const known = knownSample(Buffer.from(JSON.stringify({ timestamp, system, ...others })));
+  if (known === undefined) throw new Error('it has another form');
+  const plain = (...parts: readonly (readonly string[])[]): Buffer => {
+    const writer = new VarintWriter();
+    for (const texts of parts) {
+      writer.put(texts.length);
+      for (const text of texts) {
+        writer.put(1);
+        writer.putBytes(Buffer.from(text));
+      }
+    }
+    return Buffer.concat([Buffer.from([0]), writer.end()]);
+  };
+  const time = '"timestamp":7';
+  const whole = plain([time, '"system":{}'], [], ['{"name":"x"}'], ['"more":1']);
+  t.same(JSON.parse(wholeOfDifferences(whole, known).toString()).external, [{ name: 'x' }]);
+  const damaged = {
+    'no head': plain([], [], [], []),
+    'half a head': plain([time], [], [], []),
+    'an empty member': plain(['', time], [], [], []),
+    'two members in one': plain([time, '"system":{},"more":1'], [], [], []),
+    'an empty member of a plugin': plain([time, '"system":{}'], [], [], ['']),
+  };
+  for (const [what, bytes] of Object.entries(damaged)) {
+    t.throws(() => wholeOfDifferences(bytes, known), what);
+    t.throws(() => itemOfDifferences(bytes, known), what);
+  }
+  t.throws(() => itemOfDifferences(plain([time, '"system":{}'], [], ['7'], []), known), 'a process that is none');
+  for (const made of [whole, differences(JSON.parse(known.text.toString()), known) ?? whole])
+    for (let place = 0; place < made.length; place += 1)
+      for (let byte = 0; byte < 256; byte += 1) {
+        const bytes = Buffer.from(made);
+        bytes[place] = byte;
+        for (const read of [wholeOfDifferences, itemOfDifferences]) ok(isJsonOrError(() => read(bytes, known)));
+      }
+});
+
+function isJsonOrError(read: () => Buffer): boolean {
+  let text: string;
+  try {
+    text = read().toString();
+  } catch {
+    return true;
+  }
+  return typeof JSON.parse(text) === 'object';
+}
 
 t.test('a dictionary that nobody needs is not remembered for long', async t => {
   let reads = 0;
