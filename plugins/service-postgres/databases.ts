@@ -14,6 +14,8 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 /** How much the rows of a statement of other plugins may have. */
 const MAX_ROWS_BYTES = 8 * 1024 * 1024;
 const MAINTENANCE = 'postgres';
+/** Any number that nobody else locks in the database `postgres`. The lock ends with its session. */
+const CREATION_LOCK = 7_824_119;
 
 export interface DatabaseServer extends ServerAccess {
   /** Names of the databases that must exist. */
@@ -31,9 +33,10 @@ export interface Creation {
 export async function createDatabases(server: DatabaseServer, { log, signal, limitMs }: Creation): Promise<void> {
   const { client, socket } = await connect(server, signal, limitMs);
   try {
-    const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
-    const existing = new Set(rows.map(row => row.datname));
-    for (const name of server.databases.filter(wanted => !existing.has(wanted))) {
+    if ((await missingOn(client, server)).length === 0) return;
+    // At a first start several ask at once; each refusal of the server would be an error in its log.
+    await client.query('SELECT pg_advisory_lock($1)', [CREATION_LOCK]);
+    for (const name of await missingOn(client, server)) {
       const [database, owner] = [client.escapeIdentifier(name), client.escapeIdentifier(server.user)];
       try {
         await client.query(`CREATE DATABASE ${database} OWNER ${owner}`);
@@ -47,6 +50,12 @@ export async function createDatabases(server: DatabaseServer, { log, signal, lim
     client.end().catch(() => undefined);
     socket.destroySoon();
   }
+}
+
+async function missingOn(client: Client, { databases }: DatabaseServer): Promise<string[]> {
+  const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
+  const existing = new Set(rows.map(row => row.datname));
+  return databases.filter(wanted => !existing.has(wanted));
 }
 
 /** Returns the rows of one statement. Rejects with the error of the server or of the connection. */
