@@ -4,6 +4,13 @@ import { Problem } from '#core';
 /** A fault whose message is written by this plugin and may be shown as it is. */
 export class StoreFault extends Error {}
 
+/** The file of the history is another one than the mark belongs to; PostgreSQL itself works. */
+export class FileExchanged extends StoreFault {
+  constructor() {
+    super('the file of the history was exchanged');
+  }
+}
+
 /** Sentences by SQLSTATE or its class (PostgreSQL documentation, appendix A), and by error code of the system. */
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'PostgreSQL accepts no connections; see whether it runs',

@@ -2,7 +2,7 @@
 // has lost.
 import type { HistoryMark, KeptSample, MetricsHistory } from '../metrics-history/contract.ts';
 import type { Connection } from './connection.ts';
-import { StoreFault } from './fault.ts';
+import { FileExchanged } from './fault.ts';
 import { missingTimes, payloadsAt, readMark, samplesByHour, timesOfHour, writeSamples } from './tables.ts';
 
 const BATCH_ROWS = 1_000;
@@ -32,7 +32,7 @@ export async function writeNew(replication: Replication, mark: HistoryMark): Pro
   for (;;) {
     signal.throwIfAborted();
     const { samples, mark: next } = await history.changesAfter(done, BATCH_ROWS);
-    if (next.id !== done.id) throw new StoreFault('the file of the history was exchanged');
+    if (next.id !== done.id) throw new FileExchanged();
     if (next.seq === done.seq) return done;
     await writeSamples(connection, samples, next);
     done = next;

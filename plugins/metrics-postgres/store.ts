@@ -13,7 +13,7 @@ import type {
 } from '../metrics-history/contract.ts';
 import type { PostgresServer } from '../service-postgres/contract.ts';
 import { Connection, type Target } from './connection.ts';
-import { StoreFault, sentenceOf } from './fault.ts';
+import { FileExchanged, StoreFault, sentenceOf } from './fault.ts';
 import { Notice } from './notice.ts';
 import * as reads from './reads.ts';
 import { type Replication, restoreLost, startMark, writeMissing, writeNew } from './replication.ts';
@@ -234,8 +234,15 @@ export class PostgresStore implements HistoryStore {
         },
       };
       for (;;) {
-        await this.#compare(replication, attempts);
-        await this.#replicate(replication);
+        try {
+          await this.#compare(replication, attempts);
+          await this.#replicate(replication);
+        } catch (error) {
+          if (!(error instanceof FileExchanged)) throw error;
+          // The server works, so that the comparison begins anew without a pause.
+          this.#held = null;
+          this.#host.log.info(`${error.message}, so it is compared with PostgreSQL`);
+        }
       }
     } finally {
       if (this.#connection === connection) this.#connection = undefined;

@@ -1,10 +1,11 @@
 // What the own file has lost comes back from PostgreSQL; what it thinned out or removed does not.
-import { copyFile } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { changeMainFile } from '../../support/host-config.ts';
 import { activated, agree, line, storage, timesIn, writeLines, YESTERDAY } from '../../support/metrics-postgres.ts';
+import { ownLogText } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 t.test('a file that is lost, and one that is older than what PostgreSQL holds', async t => {
@@ -31,6 +32,14 @@ t.test('a file that is lost, and one that is older than what PostgreSQL holds', 
 
   await use('new.sqlite');
   await holds(200);
+  await agree(t, app, block);
+
+  for (const end of ['', '-wal', '-shm']) await rm(path.join(directory, `new.sqlite${end}`));
+  const isTold = async () => (await ownLogText(path.join(app.configDir, 'log'))).includes('new.sqlite was removed');
+  await until(async () => (await storage(app)) && isTold(), { what: 'the removal to be noticed' });
+  await holds(200);
+  const { active_provider: provider, last_error: fault } = await storage(app);
+  t.same([provider, fault], ['postgresql', null], 'the server is not at fault');
   await agree(t, app, block);
 
   await copyFile(path.join(directory, 'new.sqlite'), path.join(directory, 'backup.sqlite'));
