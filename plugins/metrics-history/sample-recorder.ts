@@ -70,7 +70,11 @@ export class SampleRecorder {
 
   async #take(): Promise<void> {
     const { enabled, intervalMs } = this.#options.settings();
-    if (!enabled) return;
+    if (!enabled) {
+      // Nothing is to be kept. What waits is written once samples are kept again, or at the end.
+      this.#fault = undefined;
+      return;
+    }
     try {
       const sampler = this.#host.use('metrics.sampler');
       const sample = await sampler.sample(intervalMs / 2);

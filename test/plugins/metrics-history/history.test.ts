@@ -22,7 +22,7 @@ type Body = any;
 
 async function startWith(t: Test, metrics: Record<string, unknown>, configDir?: string): Promise<TestHost> {
   const app = await startHost({
-    plugins: ['metrics-history', 'config'],
+    plugins: ['metrics-history', 'config', 'health'],
     config: { dumb: { metrics } },
     ...(configDir === undefined ? {} : { configDir }),
   });
@@ -255,6 +255,23 @@ t.test(
     t.ok((await storage(app)).sqlite.samples > samples);
   },
 );
+
+t.test('what is not kept is told only while samples are to be kept', async t => {
+  const app = await startWith(t, { history_interval_sec: 0.5, storage: { sqlite_path: '/dev/null' } });
+  const isTold = async (): Promise<boolean> =>
+    String((await app.get('/health')).body.details).includes('samples of metrics are not kept: /dev/null');
+  const save = (metrics: object) =>
+    changeMainFile(app.configDir, ({ dumb, ...config }) => ({
+      ...config,
+      dumb: { ...dumb, metrics: { ...(dumb.metrics as object), ...metrics } },
+    }));
+  await until(isTold, { what: 'a place that cannot be used' });
+  await save({ history_enabled: false, storage: { sqlite_path: path.join(app.configDir, 'metrics', 'm.sqlite') } });
+  await until(async () => !(await isTold()), { what: 'nothing to be told' });
+  t.match((await storage(app)).sqlite, { samples: 0, error: null });
+  await save({ history_enabled: true });
+  await until(async () => (await storage(app)).sqlite.samples > 2, { what: 'what waited to be written' });
+});
 
 t.test('another place begins a new file, and the old one stays', async t => {
   const app = await startWith(t, { history_interval_sec: 0.5 });
