@@ -1,6 +1,7 @@
 // Rollups: the ranges of whole days, hours and spans of five minutes. They are kept once their time is over, so that
 // the extremes of a week take no longer than those of an hour.
 import type { SqliteDatabase } from '#core';
+import { isObject } from '#kit/plain-object';
 import { prepared } from '#kit/prepared-statement';
 import { RangeCollector, type Ranges } from '../ranges.ts';
 import { counter, setMetadata } from './metadata.ts';
@@ -96,9 +97,20 @@ function* keptRanges(db: SqliteDatabase, fromMs: number, toMs: number, level: nu
       if (nextMs === null || nextMs >= toMs) return;
       startMs = startOf(nextMs, spanMs);
     }
-    const kept = known.get(startMs);
-    const ranges = kept === undefined ? made(db, startMs, level) : (JSON.parse(kept) as Ranges | null);
+    const kept = rangesIn(known.get(startMs));
+    const ranges = kept === undefined ? made(db, startMs, level) : kept;
     if (ranges !== null) yield ranges;
+  }
+}
+
+/** undefined for a damaged text, so that the ranges are made again. */
+function rangesIn(text: string | undefined): Ranges | null | undefined {
+  try {
+    const ranges = JSON.parse(text ?? '') as Ranges | null;
+    const members = [ranges?.curves, ranges?.filesystems, ranges?.network_interfaces];
+    return ranges === null || members.every(isObject) ? ranges : undefined;
+  } catch {
+    return undefined;
   }
 }
 

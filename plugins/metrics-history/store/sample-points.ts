@@ -20,6 +20,7 @@ interface PointRow {
 type Parts = readonly [fileSystems: readonly Part[], interfaces: readonly Part[]];
 type Part = readonly [nameId: number, first: number | null, second: number | null];
 
+const NO_PARTS: Parts = [[], []];
 const TENTHS = 10;
 /** How far ahead `until_ms` of a name that is in use is set, so that only few samples write the name. */
 const AHEAD_MS = 3_600_000;
@@ -77,7 +78,7 @@ export function* pointsBetween(db: SqliteDatabase, fromMs: number, toMs: number)
 }
 
 function pointOfRow(db: SqliteDatabase, row: PointRow): TimedPoint {
-  const [fileSystems, interfaces] = JSON.parse(row.parts) as Parts;
+  const [fileSystems, interfaces] = partsIn(row.parts);
   return {
     atMs: row.at_ms,
     cpu: percent(row.cpu),
@@ -91,6 +92,17 @@ function pointOfRow(db: SqliteDatabase, row: PointRow): TimedPoint {
     fileSystems: new Map(fileSystems.map(([id, space, inodes]) => [nameOf(db, id), [percent(space), percent(inodes)]])),
     interfaces: new Map(interfaces.map(([id, sent, received]): [string, Pair] => [nameOf(db, id), [sent, received]])),
   };
+}
+
+/** A damaged text counts as one without parts, because an error would spoil every chart with this point. */
+function partsIn(text: string): Parts {
+  try {
+    const parts: unknown = JSON.parse(text);
+    const isList = (list: unknown): boolean => Array.isArray(list) && list.every(part => Number.isInteger(part?.[0]));
+    return Array.isArray(parts) && isList(parts[0]) && isList(parts[1]) ? (parts as unknown as Parts) : NO_PARTS;
+  } catch {
+    return NO_PARTS;
+  }
 }
 
 /** Called after a rollback, which may have undone names that are remembered. */

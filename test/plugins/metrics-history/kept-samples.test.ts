@@ -159,6 +159,41 @@ t.test('a damaged row is left out, and spoils no other', async () => {
   );
 });
 
+t.test('damaged numbers and rollups spoil no chart', t => {
+  const db = open();
+  write(
+    db,
+    Array.from({ length: 900 }, (_, index) => ({ at: index * 5, cpu: index % 100 })),
+  );
+  const request = { since: START, now: START + 4_500, bucketSeconds: 5, maxPoints: 1_000 };
+  const whole = chart(db, request);
+  t.ok((db.prepare('SELECT count(*) FROM metrics_rollups').pluck().get() as number) > 1);
+  const damagedTexts = [
+    '',
+    '[[',
+    '{}',
+    '7',
+    'null',
+    '[1,2]',
+    '[[7],[]]',
+    '[[[{}]],[]]',
+    '{"curves":1}',
+    '{"curves":{}}',
+  ];
+  db.exec('DELETE FROM metrics_blocks');
+  for (const text of damagedTexts) {
+    // A copy, because a connection remembers the points of charts.
+    const copy = new Database((db as unknown as Database.Database).serialize()) as unknown as SqliteDatabase;
+    copy.prepare('UPDATE metrics_points SET parts = ? WHERE at_ms = ?').run(text, (START + 4_450) * 1_000);
+    copy.prepare('UPDATE metrics_rollups SET ranges = ?').run(text === 'null' ? '' : text);
+    const body = chart(copy, request);
+    t.same(body.stats, whole.stats, text);
+    t.same(body.series.cpu, whole.series.cpu);
+    t.equal(body.series.filesystems['/data'].disk.filter((value: unknown) => value === null).length, 1);
+  }
+  t.end();
+});
+
 t.test('whatever the bytes of a sample are, they give JSON or an error', async t => {
   const { timestamp, system, ...others } = sample({ at: 0 });
   const known = knownSample(Buffer.from(JSON.stringify({ timestamp, system, ...others })));
