@@ -1,4 +1,4 @@
-// Every character of Unicode as a unit of random strings. That of fast-check, `binary`, takes a second to be made.
+// Every character of Unicode as a unit of random strings. The unit `binary` of fast-check takes a second to build.
 import fc from 'fast-check';
 
 export const ANY_CHARACTER = fc

@@ -19,11 +19,11 @@ export interface PackageSpec {
 }
 
 export interface SigningKey {
-  /** In ASCII. */
+  /** In ASCII armour. */
   readonly publicKey: string;
   readonly fingerprint: string;
   sign(text: string): Promise<string>;
-  /** Ends the agent that holds it. */
+  /** Ends the agent that holds the key, and removes the key. */
   end(): Promise<void>;
 }
 
@@ -49,14 +49,14 @@ export async function signingKey(): Promise<SigningKey> {
 }
 
 export interface AptRepository {
-  /** What it serves, by path. */
+  /** The files that the repository serves, by path. */
   readonly files: Readonly<Record<string, ServedFile>>;
   readonly packages: string;
-  /** The text that `InRelease` signs; `changes` are more of its fields. */
+  /** The text that `InRelease` signs; `changes` are additional fields of it. */
   release(packages?: string, changes?: string): string;
 }
 
-/** Its component is `main`; it has packages for amd64 alone. */
+/** Makes a repository with the component `main` and packages for amd64 only. */
 export async function aptRepository(
   specs: readonly PackageSpec[],
   key: SigningKey,

@@ -1,22 +1,24 @@
-// Archives byte by byte, with whatever a publisher could put into them, also by malice.
+// Archives built byte by byte, with anything that a publisher could put into them, malice included.
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 
 export interface TarMember {
   readonly name: string | Buffer;
-  /** Type flag of the header: `0` a file, `1` a hard link, `2` a link, `5` a directory and so on. Default: `0`. */
+  /**
+   * Type flag of the header: `0` a file, `1` a hard link, `2` a symbolic link, `5` a directory and so on. Default: `0`.
+   */
   readonly type?: string;
   readonly content?: string | Buffer;
   readonly mode?: number;
   readonly target?: string | Buffer;
-  /** Told in the header instead of the size of the content. */
+  /** A size for the header that differs from the size of the content. */
   readonly size?: number;
-  /** Told instead of the right sum of the header. */
+  /** A checksum for the header that differs from the right one. */
   readonly sum?: number;
 }
 
 const BLOCK = 512;
 
-/** The members in their order, and the end of the archive. */
+/** An archive of the members in this order, with its end. */
 export function tar(members: readonly TarMember[], end = Buffer.alloc(2 * BLOCK)): Buffer {
   return Buffer.concat([...members.flatMap(tarMember), end]);
 }
@@ -39,7 +41,7 @@ export function tarMember(member: TarMember): Buffer[] {
   return [header, body, Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK)];
 }
 
-/** The extended header that says more of the member after it; with the type `g` of all members after it. */
+/** An extended header for the member after it; with the type `g`, for all members after it. */
 export function pax(records: Readonly<Record<string, string>>, type: 'x' | 'g' = 'x'): TarMember {
   const lines = Object.entries(records).map(([key, value]) => {
     const rest = Buffer.byteLength(` ${key}=${value}\n`);
@@ -53,22 +55,22 @@ export function pax(records: Readonly<Record<string, string>>, type: 'x' | 'g' =
 export interface ZipMember {
   readonly name: string | Buffer;
   readonly content?: string | Buffer;
-  /** Type and permissions as Unix has them; 0 for an archive of another system. */
+  /** Type and permissions of Unix; 0 for an archive from another system. */
   readonly mode?: number;
-  /** Told instead of what is true. */
+  /** A size that differs from the true one. */
   readonly size?: number;
   readonly crc?: number;
-  /** 0 for a content that is not packed. */
+  /** The compression method; 0 leaves the content uncompressed. */
   readonly method?: number;
   readonly flags?: number;
-  /** Place of the member whose packed bytes it shares. */
+  /** Index of a member whose compressed bytes this member refers to. */
   readonly sharedWith?: number;
 }
 
 const UTF8_NAMES = 0x800;
 const STORED = 0;
 const DEFLATED = 8;
-/** Stands for a number that is told with 64 bits elsewhere. */
+/** Marks a number whose value is in a 64-bit field elsewhere. */
 const ELSEWHERE = 0xffffffff;
 
 export function zip(members: readonly ZipMember[], { isZip64 = false } = {}): Buffer {
@@ -121,7 +123,7 @@ export function zip(members: readonly ZipMember[], { isZip64 = false } = {}): Bu
   return Buffer.concat([...locals, directory, ...ends]);
 }
 
-/** Numbers of 64 bits that stand beside an entry. */
+/** The extra field of an entry with 64-bit numbers. */
 function zip64Field(numbers: readonly number[]): Buffer {
   const field = Buffer.alloc(4 + 8 * numbers.length);
   field.writeUInt16LE(1, 0);
@@ -130,7 +132,7 @@ function zip64Field(numbers: readonly number[]): Buffer {
   return field;
 }
 
-/** The end of a large archive, and where it stands. */
+/** The Zip64 end of the central directory, and its locator. */
 function zip64End(count: number, directoryBytes: number, directoryPlace: number): Buffer {
   const end = Buffer.alloc(56);
   end.write('PK\x06\x06');
@@ -151,7 +153,7 @@ function zip64End(count: number, directoryBytes: number, directoryPlace: number)
   return Buffer.concat([end, locator]);
 }
 
-/** A Debian package with these parts, by name. */
+/** An ar archive, such as a Debian package, with these parts by name. */
 export function ar(parts: Readonly<Record<string, Buffer | string>>): Buffer {
   const members = Object.entries(parts).flatMap(([name, part]) => {
     const content = Buffer.from(part);

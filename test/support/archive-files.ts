@@ -1,4 +1,4 @@
-// Archives made of a few files, as publishers make them.
+// Archives made of a few files, built with the usual programs.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,14 +7,14 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Texts of files by their paths; `-> target` makes a link, and a text that begins with `#!` may be run. */
+/** Contents of files by path. `-> target` makes a link; a text that begins with `#!` becomes executable. */
 export type ArchiveFiles = Readonly<Record<string, string>>;
 
 export function tarGzipOf(files: ArchiveFiles): Promise<Buffer> {
   return made(files, (directory, file) => run('tar', ['-C', directory, '--owner=0', '--group=0', '-czf', file, '.']));
 }
 
-/** A package; `control` has more fields than its name, its version and its architecture. */
+/** A Debian package; `control` has fields besides the usual ones. */
 export function debOf(
   files: ArchiveFiles,
   {

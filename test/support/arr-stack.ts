@@ -1,4 +1,4 @@
-// A stack of media managers and download services that answer as the real ones do, and what each of them was told.
+// Starts a stack of stand-ins for media managers and download services, which record what they are told.
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,10 @@ export const keyOf = async (dir: string, name: string): Promise<string> =>
 export const fieldsOf = (entry: State): Record<string, unknown> =>
   Object.fromEntries(entry.fields.map((field: State) => [field.name, field.value]));
 
-/** With its directory and the file that its first start completes, for whichever user it runs as. */
+/**
+ * A block with its directory and settings file, which any user may write. The application adds its key at its first
+ * start.
+ */
 export async function arr(dir: string, kind: string, name: string, more: object = {}, settings = '') {
   const port = await freePort();
   const file = path.join(dir, name, 'config.xml');
@@ -38,7 +41,7 @@ export async function arr(dir: string, kind: string, name: string, more: object 
   };
 }
 
-/** Something that listens, where a download service would. */
+/** A block of a program that only listens, in place of a download service. */
 export async function listener(dir: string, name: string, more: object = {}) {
   const port = await freePort();
   return {
@@ -51,7 +54,7 @@ export async function listener(dir: string, name: string, more: object = {}) {
   };
 }
 
-/** `file` keeps what it is told. */
+/** A block of a stand-in for InfiniDysk; `file` keeps the settings that it is given. */
 export const infinidyskBlock = async (dir: string, port: number, file: string) => ({
   enabled: true,
   process_name: 'InfiniDysk',
@@ -62,7 +65,7 @@ export const infinidyskBlock = async (dir: string, port: number, file: string) =
   command: [process.execPath, infinidysk, String(port), file, 'the-key-of-infinidysk'],
 });
 
-/** `setUp` false: the directories that templates name outside of `dir` are not made. */
+/** With `setUp` false, the directories that templates name outside of `dir` are not created. */
 export async function startStack(
   t: Parameters<typeof testDir>[0],
   dir: string,

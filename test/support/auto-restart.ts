@@ -1,4 +1,4 @@
-// Starts a host with one auto-restarted service, and a health endpoint whose answers the test decides.
+// Starts a host with one service that is restarted automatically, and a health endpoint whose answers the test decides.
 import { createServer } from 'node:http';
 import type { Test } from 'tap';
 import type { EventType } from '../../core/contract/plugin.ts';
@@ -31,7 +31,7 @@ export const policy = (more: object = {}) => ({
   ...more,
 });
 
-/** `pace` 1: where the service must end within the observation however slow the machine is. */
+/** Pass `pace` 1 when the service must end within the observation, even on a slow machine. */
 export async function runWithAutoRestart(
   t: Test,
   service: object,

@@ -1,11 +1,11 @@
-// What runtimes are handed for a build, in a folder of the test, with what they print in a list.
+// The request that an install runtime gets for a build, in a folder of the test, with the output in a list.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { NamedBlock } from '../../core/contract/config.ts';
 import type { BuildRequest } from '../../plugins/installs/contract.ts';
 
-/** Like the services of tests; null where the test cannot be another user. */
+/** The user of services in tests; null when the test cannot start programs as another user. */
 export const BUILD_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
 
 export interface TestBuild extends BuildRequest {
@@ -19,7 +19,7 @@ export interface BuildRequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The release lies in `<dir>/release` and shall lie in `<dir>/final`. */
+/** The release lies in `<dir>/release`; its final place is `<dir>/final`. */
 export function buildRequest(
   dir: string,
   files: Readonly<Record<string, string>>,

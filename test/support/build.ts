@@ -1,4 +1,4 @@
-// A build with the packages that it names beside it and no others, so that it runs with node alone.
+// Makes a build, with only the packages that it names installed beside it, so that it runs with node alone.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Runs the builder with these options; gives its output. */
+/** Runs the builder with these options, and gives its output. */
 export async function runBuilder(args: readonly string[]): Promise<string> {
   const builder = path.join(rootDir, 'core/build/trim.ts');
   return (
@@ -20,14 +20,14 @@ export async function runBuilder(args: readonly string[]): Promise<string> {
   ).stdout;
 }
 
-/** Builds into `outDir`; no `plugins`: all. Gives what the builder says. */
+/** Builds into `outDir`, by default with all plugins, and gives the output of the builder. */
 export async function buildInto(outDir: string, plugins?: readonly string[]): Promise<string> {
   const stdout = await runBuilder([...(plugins === undefined ? [] : ['--plugins', plugins.join()]), '--out', outDir]);
   await linkPackages(outDir);
   return stdout;
 }
 
-/** A build of everything that nobody changes: that of the run, or one of the test's own where it runs alone. */
+/** A build of everything, which no test may change: that of the test run, or a new one when the file is run alone. */
 export async function sharedBuild(t: { teardown(end: () => Promise<void>): void }): Promise<string> {
   const { STACKWARDEN_TEST_BUILD: ofTheRun } = process.env;
   if (ofTheRun !== undefined) return ofTheRun;
@@ -39,7 +39,7 @@ export async function sharedBuild(t: { teardown(end: () => Promise<void>): void 
   return outDir;
 }
 
-/** Puts the dependencies that a manifest names into its `node_modules`. */
+/** Links the dependencies that the manifest of a build names into its `node_modules`. */
 async function linkPackages(directory: string): Promise<void> {
   const { dependencies } = JSON.parse(await readFile(path.join(directory, 'package.json'), 'utf8'));
   for (const name of Object.keys(dependencies)) {

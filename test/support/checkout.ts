@@ -14,13 +14,15 @@ const PARTS = ['core', 'plugins', 'templates', 'test/contracts', 'test/support',
 
 export interface Checkout {
   readonly directory: string;
-  /** Runs a command in it and gives its output. */
+  /** Runs a command in the checkout and gives its output. */
   run(command: string, args: readonly string[], env?: Record<string, string>): Promise<string>;
-  /** Starts a command in it, as the leader of a process group. */
+  /** Starts a command in the checkout, as the leader of a process group. */
   spawn(command: string, args: readonly string[], env?: Record<string, string>): ChildProcess;
 }
 
-/** `owner`: whose it is and who types the commands; absent: who runs the test. Nobody else can enter it. */
+/**
+ * `owner` owns the checkout and runs the commands; default: the user of the test. Nobody else can enter the directory.
+ */
 export async function checkOut(t: Test, owner?: { readonly uid: number; readonly gid: number }): Promise<Checkout> {
   const home = await mkdtemp(path.join(tmpdir(), 'stackwarden-home-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
@@ -37,7 +39,7 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
     npm_config_update_notifier: 'false',
     ...more,
   });
-  // What looks into the processes of tests writes where the owner may not.
+  // NODE_OPTIONS of tests would have each process write where the owner may not.
   const bare = ['-u', 'NODE_OPTIONS'];
   return {
     directory,
@@ -55,7 +57,7 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
 }
 
 /**
- * A link to those that are there. For a user who does not get to them second names of their files, which he cannot
+ * Links to the installed packages. A user who cannot reach them gets hard links to the files, which that user cannot
  * change.
  */
 async function installPackages(place: string, owner: { readonly uid: number; readonly gid: number } | undefined) {
@@ -65,7 +67,7 @@ async function installPackages(place: string, owner: { readonly uid: number; rea
   else await run('cp', ['-al', packages, place]).catch(() => copyPackages(packages, place));
 }
 
-/** Where the place is on another disk. */
+/** Copies the packages when hard links are impossible because the checkout is on another disk. */
 async function copyPackages(packages: string, place: string): Promise<void> {
   await rm(place, { recursive: true, force: true });
   await run('cp', ['-a', packages, place]);

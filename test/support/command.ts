@@ -13,7 +13,7 @@ export interface CommandPlace {
   readonly env?: Record<string, string>;
 }
 
-/** The login of whoever runs the tests is never used. */
+/** Without `env`, the login of the person who runs the tests is not used. */
 export async function runCommand({ configDir, base, env }: CommandPlace, ...args: string[]): Promise<CommandResult> {
   const run = spawnStackwarden(configDir, {
     args: ['--url', base, ...args],

@@ -1,4 +1,4 @@
-// Starts a host on a configuration file that a test writes, and looks at the entries of its services.
+// Starts a host on a configuration file that a test writes, and reads the entries of its services.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Test } from 'tap';
@@ -7,7 +7,7 @@ import { startHost, type TestHost } from './host.ts';
 
 export type Values = Record<string, unknown>;
 
-/** A block that needs nothing and runs until it is stopped. */
+/** A service block without dependencies, which runs until it is stopped. */
 export const sleeper = (name: string, more: Values = {}): Values => ({
   enabled: true,
   process_name: name,
@@ -15,7 +15,7 @@ export const sleeper = (name: string, more: Values = {}): Values => ({
   ...more,
 });
 
-/** The directory of the configuration goes with the test, and so does the host. */
+/** The host stops, and the directory of its configuration is removed, with the test. */
 export async function openWith(t: Test, config: Values, plugins: readonly string[], env?: NodeJS.ProcessEnv) {
   const configDir = testDir(t, {});
   const file = path.join(configDir, 'stackwarden.json');

@@ -1,14 +1,14 @@
-// The console in a browser, watched: whatever it does that it must not, and what people see of it.
+// Opens the console in a browser, records faults such as errors and requests to elsewhere, and examines what it shows.
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 
 const PATIENCE_MS = 120_000;
-/** What a browser says of answers that a test provokes. */
+/** Messages of the browser about failed answers, which tests provoke on purpose. */
 const PROVOKED = /Failed to load resource|WebSocket connection to/;
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Errors, violations of the policy and requests to elsewhere. */
+  /** Errors, violations of the content security policy, and requests to other origins. */
   readonly faults: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export async function openWatched(browser: Browser, origins: readonly string[]):
   return { page, faults };
 }
 
-/** What keeps people with disabilities from using the page as it is now, in one sentence each. */
+/** Serious violations of accessibility rules on the page as it is now, one sentence each. */
 export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = (await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
@@ -44,7 +44,7 @@ export interface Picture {
   readonly pixels: Readonly<Record<string, number>>;
 }
 
-/** What a picture in the format PNG shows; `blank` is a page without a policy. */
+/** The colours of a PNG image; `blank` is a page without a content security policy. */
 export async function pictureOf(blank: Page, png: Buffer): Promise<Picture> {
   return (await blank.evaluate(`(async () => {
     const image = new Image();

@@ -1,6 +1,6 @@
-// A stand-in for applications whose variables say where their data is: in SQLite, or in PostgreSQL. Its first argument says
-// whose habits it has. It makes its tables at each start, or by a script of its own, and notes that as that application
-// does. /data tells which engine it uses and what is in it.
+// A stand-in for applications whose environment variables say where their data is, in SQLite or in PostgreSQL. The
+// first argument names the application that it imitates. It creates its tables at each start, or with a script of its
+// own, and records that as the application does. /data tells which engine it uses and what its tables hold.
 const { createHash } = require('node:crypto');
 const { existsSync, mkdirSync, readFileSync } = require('node:fs');
 const { createServer } = require('node:http');
@@ -10,7 +10,7 @@ const [, , name, ...words] = process.argv;
 const { env } = process;
 const after = word => words[words.indexOf(word) + 1];
 
-/** Columns by their kind, in SQLite and in PostgreSQL; each table has a column id. */
+/** Types of columns by kind, in SQLite and in PostgreSQL. Each table also has a column id. */
 const KINDS = {
   text: ['TEXT', 'text'],
   int: ['INTEGER', 'integer'],

@@ -1,5 +1,4 @@
-// A host with Bazarr, Pulsarr and Seerr on SQLite, of which there are stand-ins, and a PostgreSQL to which they can
-// move.
+// A host with stand-ins for Bazarr, Pulsarr and Seerr on SQLite, and a PostgreSQL server to which they can move.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, readFileSync } from 'node:fs';
@@ -21,29 +20,29 @@ const PACE = 0.1;
 
 interface DatabaseApp {
   readonly processName: string;
-  /** Directory in which everything of it lies. */
+  /** The directory of the application, with all its files. */
   readonly home: string;
   readonly file: string;
   readonly port: number;
   readonly block: Readonly<Record<string, unknown>>;
-  /** Texts of the files of its program, by their names in `home`. */
+  /** Contents of the files of its program, by path in `home`. */
   readonly program: Readonly<Record<string, string>>;
-  /** Fills the tables that the stand-in has made. */
+  /** SQL that fills the tables which the stand-in has created. */
   readonly rows: string;
 }
 
 export interface DatabaseApps {
-  /** Of the host. */
+  /** The configuration directory of the host. */
   readonly configDir: string;
   readonly config: Record<string, unknown>;
   readonly plugins: readonly string[];
   /** Names of the processes. */
   readonly names: readonly string[];
-  /** Fingerprint of the file of SQLite. */
+  /** A fingerprint of the service's SQLite file. */
   source(processName: string): string;
-  /** What the service tells of its data. */
+  /** What the service answers about its data. */
   data(processName: string): Promise<Body>;
-  /** Changes the file of SQLite. */
+  /** Changes the service's SQLite file. */
   write(processName: string, sql: string): void;
 }
 
@@ -103,7 +102,7 @@ async function appsIn(dir: string): Promise<DatabaseApp[]> {
   ];
 }
 
-/** Their tables are made and filled. */
+/** Sets up the applications, whose tables hold rows. */
 export async function makeDatabaseApps(t: Test): Promise<DatabaseApps> {
   const server = await postgresBlock(t);
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
@@ -149,7 +148,7 @@ export async function makeDatabaseApps(t: Test): Promise<DatabaseApps> {
   };
 }
 
-/** Resolves when they all run. */
+/** Resolves when the server and all applications are healthy. */
 export async function startDatabaseApps(
   t: Test,
   { configDir, config, plugins, names }: DatabaseApps,
@@ -160,7 +159,7 @@ export async function startDatabaseApps(
   return host;
 }
 
-/** Puts the program where it is looked for, and lets it make its tables, as at a first start. */
+/** Writes the program of an application, and lets it create its tables as at a first start. */
 async function install({ processName, home, file, program, rows }: DatabaseApp): Promise<void> {
   for (const [name, text] of Object.entries(program)) {
     await mkdir(path.dirname(path.join(home, name)), { recursive: true });

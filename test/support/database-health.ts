@@ -1,4 +1,4 @@
-// Media managers with real databases on a host that looks after them.
+// Starts a host that examines the real databases of a media manager.
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -13,7 +13,7 @@ export type HealthBody = any;
 const NOBODY = 65_534;
 export const isRoot = process.getuid?.() === 0;
 
-/** A directory of the services' user with the databases of a media manager, and the block of it. */
+/** Creates a directory, owned by the services' user, for the databases of a media manager, and a block for it. */
 export async function filmPlace(t: Test): Promise<{ dir: string; main: string; log: string; block: object }> {
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
@@ -50,7 +50,7 @@ export async function startHealth(t: Test, block: object, settings: object = {},
   return app;
 }
 
-/** The service's entry after a fresh look. */
+/** The service's entry after a new examination. */
 export async function freshHealth(app: TestHost): Promise<HealthBody> {
   return until(async () => {
     const { status, body } = await app.get('/metrics/database-health?process_name=Films&refresh=true');

@@ -5,7 +5,7 @@ import type { DatabaseOptions, SqliteDatabase } from '../../core/contract/databa
 import type { Host } from '../../core/contract/host.ts';
 import { startHost } from './host.ts';
 
-/** The types of the module below. */
+/** The types of the statements in `NOTES`. */
 export interface Notes {
   add(db: SqliteDatabase, note: { text: string }): number;
   count(db: SqliteDatabase): number;
@@ -13,7 +13,10 @@ export interface Notes {
   echo(db: SqliteDatabase, value: unknown): unknown;
   info(db: SqliteDatabase): { version: number; journal: string; synchronous: number; cache: number; columns: string[] };
   limit(db: SqliteDatabase, pages: number): void;
-  /** Bytes of the write-ahead log after notes of so many were added, twice with their index, but not committed. */
+  /**
+   * Adds notes of so many bytes without a commit, and returns the size of the write-ahead log. An index holds them
+   * again.
+   */
   spilled(db: SqliteDatabase, bytes: number): number;
   block(db: SqliteDatabase, ms: number): void;
   die(db: SqliteDatabase): void;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** Of a wait for another installation and of the own one together. */
+/** Limits an installation, including the wait for the lock. */
 const LIMIT_MS = 600_000;
 const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/stackwarden', import.meta.url));
 
@@ -28,7 +28,7 @@ async function find(programs: readonly string[]): Promise<string | undefined> {
 async function install(programs: readonly string[], packages: readonly string[]): Promise<string | undefined> {
   process.stderr.write(`${packages.join(', ')}: not here, installing with apt-get ...\n`);
   await mkdir(cacheDir, { recursive: true });
-  // One test file installs, the others wait for it; the kernel lets go of the lock should it end.
+  // One test file installs while others wait for the lock. The kernel releases the lock when its holder ends.
   const apt = (...args: string[]) =>
     run('flock', [path.join(cacheDir, 'apt.lock'), 'apt-get', ...args], {
       timeout: LIMIT_MS,

@@ -1,4 +1,4 @@
-// Makes a directory for a test that is removed after everything else the test tears down.
+// Makes a directory for a test, and removes it after everything else that the test tears down.
 
 type Fixtures = Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>;
 

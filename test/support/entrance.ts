@@ -1,4 +1,4 @@
-// Opens an HTTP entrance on a free port without a host, for tests of HTTP and WebSocket alone.
+// Opens the HTTP server of a host on a free port without a host, for tests of HTTP and WebSocket alone.
 import { connect } from 'node:net';
 import type { Logger } from '../../core/contract/log.ts';
 import type { AccessCheck, Route } from '../../core/contract/route.ts';
@@ -6,7 +6,7 @@ import type { Stream } from '../../core/contract/stream.ts';
 import { createHttpEntrance, type EntranceOptions, type HttpServer } from '../../core/host/entrance.ts';
 import { type Fault, testOwner } from './owner.ts';
 
-/** Owners go by name. */
+/** An owner of routes and streams is given by its name. */
 interface NamedHttpServer extends Omit<HttpServer, 'addRoute' | 'addStream'> {
   addRoute(plugin: string, route: Route): () => void;
   addStream(plugin: string, stream: Stream): () => void;
@@ -18,7 +18,7 @@ export interface TestEntrance {
   readonly base: string;
   readonly faults: Fault[];
   readonly lines: string[];
-  /** The plugins on whose behalf something ran, in order. */
+  /** Names of the owners whose code ran, in order. */
   readonly ran: string[];
   access: AccessCheck | undefined;
   config: Record<string, unknown>;

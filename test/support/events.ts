@@ -1,4 +1,4 @@
-// Records every event of a test host, in order, by a plugin in a folder of its own.
+// Records every event of a test host, in order, with a plugin in a folder of its own.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -21,11 +21,11 @@ export interface EventRecorder {
   /** The plugins to pass to `startHost`. */
   readonly plugins: readonly string[];
   readonly events: RecordedEvent[];
-  /** Events of one process; with null those that belong to none. */
+  /** Counts events of a type for one process; with null, those that belong to no process. */
   count(type: EventType, processName: string | null): number;
 }
 
-/** `plugins`: of the product, beside processes and configuration. */
+/** `plugins` are further plugins of the product. */
 export async function recordEvents(t: Test, plugins: readonly string[] = []): Promise<EventRecorder> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-recorder-'));
   t.teardown(() => rm(dir, { recursive: true }));

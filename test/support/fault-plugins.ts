@@ -1,7 +1,6 @@
-// Plugins that each hand over one kind of thing with one kind of fault in it, and the plugin that calls what they hand
-// over.
+// Plugins that each hand over one kind of thing with one kind of fault in it, and the plugin that calls these things.
 
-/** What goes wrong inside a function; `good` is what it should give. */
+/** What goes wrong inside a function; `good` is what it should return. */
 const FAULTS = {
   throws: `throw new Error('fault of ' + NAME)`,
   rejects: `return Promise.reject(new Error('fault of ' + NAME))`,
@@ -9,11 +8,11 @@ const FAULTS = {
   'throws-later': `setTimeout(() => { throw new Error('fault of ' + NAME) }, 5); return good`,
   'emits-error': `const emitter = new EventEmitter()
     setTimeout(() => emitter.emit('error', new Error('fault of ' + NAME)), 5); return good`,
-  // As a call that waits for a slow disk does; it needs no processor time.
+  // Blocks as a synchronous call that waits for a slow disk does, without processor time.
   blocks: `const limitMs = NAME.includes('route') ? 3_000 : 900
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limitMs); return good`,
   'gives-rubbish': `return 10n`,
-  // What is thrown throws in turn, whatever is asked of it.
+  // The rejection is an object that throws at every access.
   'rejects-proxy': `const trap = () => { throw new Error('fault of ' + NAME) }
     return Promise.reject(new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap, ownKeys: trap }))`,
 } as const;
@@ -147,7 +146,9 @@ export type Kind = keyof typeof KINDS;
 
 const CALLED: readonly Fault[] = ['throws', 'rejects', 'never-ends', 'throws-later'];
 const HEARD: readonly Fault[] = ['throws', 'rejects', 'throws-later'];
-/** Kinds that are contained as others are, or of which nobody waits for an answer, are tried with some faults. */
+/**
+ * Kinds that share their containment with others, or whose answer nobody waits for, are tried with some faults only.
+ */
 const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'answer-member': ['throws', 'rejects', 'throws-later', 'emits-error', 'blocks', 'gives-rubbish'],
   'problem-member': ['throws', 'throws-later'],
@@ -191,7 +192,7 @@ const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
   'request-body': CALLED,
   'own-listener': HEARD,
   'job-details': ['throws', 'throws-later'],
-  // In a thread of their own, where what comes later is a warning of the database.
+  // Statements run in a thread of their own. What they throw later is a warning of the database, which no row shows.
   statement: ['throws', 'rejects', 'never-ends', 'gives-rubbish'],
   rows: ['throws'],
   migration: ['throws', 'rejects', 'never-ends'],
@@ -203,7 +204,7 @@ export const CELLS: readonly (readonly [Kind, Fault])[] = (Object.keys(KINDS) as
   (FAULTS_OF[kind] ?? (Object.keys(FAULTS) as Fault[])).map(fault => [kind, fault] as const),
 );
 
-/** What a kind has no use for harms nobody. */
+/** Kinds whose results are ignored, so that a wrong one harms nobody. */
 export const IGNORES_RUBBISH: readonly Kind[] = [
   'tap-parallel',
   'tap-series',
@@ -250,7 +251,7 @@ const HOOKS: Partial<Record<Kind, string>> = {
   'tapped-signal': `'parallel', { guarded: false }`,
 };
 
-/** Owns the points, hooks and the one service, and calls what it is asked to call. */
+/** Makes the plugin that owns the points, hooks and services, and that calls what a request asks it to call. */
 export function callerPlugin(cells: readonly (readonly [Kind, Fault])[]): string {
   const hooks = cells.flatMap(([kind, fault]) =>
     HOOKS[kind] === undefined
@@ -289,7 +290,7 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
     'point-flags': name => host.contribute('owned.' + name, 'caller', {}),
     contribution: name => list.get(name).value.call(),
     instance: name => list.get(name).value.deep.list[0].call(),
-    // One that fails as soon as it is looked at is not in the list.
+    // A contribution that fails when it is examined is not in the list.
     accessor: name => list.get(name)?.value.value,
     service: name => host.use('cell.' + name).call(),
     'deep-result': async name => (await host.use('cell.' + name).call()).a.b.c.call(),

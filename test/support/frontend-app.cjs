@@ -1,6 +1,6 @@
-// A stand-in for the web frontend as a process of its own. It passes requests on as that does: `/api` and the streams to
-// DMB_API_URL, `/ui/<name>` to `/service/ui/<name>` below DMB_TRAEFIK_URL. As Nitro does, it ends only when its clients
-// have closed their connections, which browsers keep open, or when NITRO_SHUTDOWN_TIMEOUT is over.
+// A stand-in for the web frontend as a process of its own. Like the frontend, it forwards `/api` and the streams to
+// DMB_API_URL, and `/ui/<name>` to `/service/ui/<name>` below DMB_TRAEFIK_URL. Like a Nitro server, it ends only when
+// its clients have closed their connections, which browsers keep open, or after NITRO_SHUTDOWN_TIMEOUT.
 const { readFileSync } = require('node:fs');
 const { createServer, request } = require('node:http');
 const { connect } = require('node:net');
@@ -11,7 +11,7 @@ const uis = new URL(process.env.DMB_TRAEFIK_URL);
 const shutdownMs = Number(process.env.NITRO_SHUTDOWN_TIMEOUT ?? 30_000);
 const page = readFileSync(path.join(__dirname, 'frontend-page.html'), 'utf8').replace('{run}', String(process.pid));
 
-/** Where a request goes; undefined for the frontend's own pages. */
+/** The address to which a request is forwarded; undefined for the frontend's own pages. */
 function targetOf({ url, headers }) {
   if (/^\/api(\/|\?|$)/.test(url)) return { base: api, path: url.slice('/api'.length) || '/' };
   if (/^\/ws\/(logs|status|metrics)(\?|$)/.test(url)) return { base: api, path: url };
@@ -31,7 +31,7 @@ const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     return;
   }
   const [, name] = /^\/ui\/([^/?]+)/.exec(incoming.url) ?? [];
-  // A page of a service stands in a frame; in a window of its own the frontend leads back to itself.
+  // Pages of services are shown in a frame. In a window of its own, the frontend redirects to its start page.
   if (name !== undefined && incoming.headers['sec-fetch-dest'] === 'document') {
     outgoing.writeHead(302, { location: '/' }).end();
     return;
@@ -39,7 +39,7 @@ const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
   const headers = { ...incoming.headers, host: target.base.host };
   const { method } = incoming;
   const { hostname: host, port } = target.base;
-  // A connection that is kept could be closed just when it is used again.
+  // A connection that is kept open could be closed at the very moment at which it is used again.
   const upstream = request({ host, port, path: target.path, method, headers, agent: false });
   upstream.on('response', answer => {
     const cookies = [...(answer.headers['set-cookie'] ?? [])];

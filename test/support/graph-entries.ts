@@ -1,4 +1,4 @@
-// Entries of the dependency graph without a host, with the marks that the product's own keys of blocks have.
+// Entries of the dependency graph, made without a host. They have the marks of the product's own block keys.
 import type { BlockMarks, RelationMark } from '../../core/contract/config.ts';
 import { blockKeys } from '../../plugins/dependency-graph/block-keys.ts';
 import { Entries } from '../../plugins/dependency-graph/entries.ts';
@@ -14,7 +14,7 @@ for (const { shape } of [blockSchema, mountKeys, blockKeys, selectorKeys])
   }
 const marks: BlockMarks = { decidesProgram: [], programFiles: [], relations };
 
-/** `reads` are further keys that signals ask for. */
+/** `reads` are further keys of blocks that signals read. */
 export function graphEntries(templates: ServiceTemplates, reads: readonly string[] = []): Entries {
   return new Entries({ templates, marksOf: () => marks, reads });
 }

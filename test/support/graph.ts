@@ -12,7 +12,7 @@ export type Answer = any;
 
 export interface GraphHost {
   readonly app: TestHost;
-  /** The graph of one process. */
+  /** The answer for one process. */
   of(processName: string, scope?: 'runtime' | 'all'): Promise<Answer>;
 }
 

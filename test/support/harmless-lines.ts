@@ -1,4 +1,4 @@
-// Lines that look as if they held a secret, and hold none: whatever masks secrets leaves them byte for byte.
+// Lines that look like secrets and hold none: what masks secrets must leave them byte for byte.
 
 export const HARMLESS_LINES: readonly string[] = `
 INFO normal startup message

@@ -1,4 +1,4 @@
-// The memory that a program still holds, without what only waits to be collected.
+// Measures the memory that the process still holds after a collection of garbage.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

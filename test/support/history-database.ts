@@ -1,4 +1,4 @@
-// A database of the history in memory, samples for it, and what is asked of it.
+// Databases of the metrics history in memory, samples for them, and queries.
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import t from 'tap';
@@ -16,7 +16,7 @@ function migrated(): Database.Database {
 
 export const EMPTY = migrated().serialize();
 
-/** A copy of a database, of which nothing is remembered. */
+/** Opens a copy of a database. The statements have nothing cached for it. */
 export function open(content = EMPTY): SqliteDatabase {
   return new Database(content) as unknown as SqliteDatabase;
 }
@@ -25,7 +25,7 @@ export function contentOf(db: SqliteDatabase): Buffer {
   return (db as unknown as Database.Database).serialize();
 }
 
-/** The first second of a minute. */
+/** A time at the first second of a minute. */
 export const START = 1_795_000_020;
 
 export interface Made {
@@ -66,7 +66,7 @@ export function chart(db: SqliteDatabase, request: Partial<Parameters<typeof sta
   return JSON.parse(gunzipSync(statements.chart(db, whole)).toString());
 }
 
-/** The books against what is really there. */
+/** Asserts that the stored totals agree with the rows. */
 export function audit(db: SqliteDatabase): void {
   const { n, raw, stored } = db
     .prepare(

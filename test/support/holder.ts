@@ -1,4 +1,4 @@
-// A third party's plugin that holds processes until it is told to let go.
+// A third party's plugin that holds processes, so that they cannot start, until a test releases them.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const HOLDER = `export default { name: 'holder', host: '^1', needs: ['process'],
   host.route({ method: 'POST', path: '/release/{name}', summary: 'x', handle ({ params: { name } }) { releases.get(name)(); return {} } })
 } }`;
 
-/** The folder in which the plugin `holder` is. */
+/** The folder that contains the plugin `holder`. */
 export async function holderFolder(t: Test): Promise<string> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-holder-'));
   t.teardown(() => rm(dir, { recursive: true }));

@@ -1,5 +1,5 @@
-// The configuration of a host that runs as a process of its own, with a port that nobody else takes. It needs no test
-// library.
+// Writes the configuration of a host that runs in a process of its own, on a port that no other test takes. Imports no
+// test library.
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -10,13 +10,13 @@ interface MainConfig {
   readonly dumb: Record<string, unknown>;
 }
 
-/** Changes the file as somebody with an editor does, while its host runs. */
+/** Rewrites the file while its host runs, as a person with an editor does. */
 export async function changeMainFile(configDir: string, change: (config: MainConfig) => object): Promise<void> {
   const file = path.join(configDir, 'stackwarden.json');
   await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')) as MainConfig)));
 }
 
-/** Test files that run at the same time take theirs from different parts. */
+/** Test files that run at the same time take their ports from different ranges. */
 const PORTS_OF_A_JOB = 1_000;
 const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 12) * PORTS_OF_A_JOB;
 const given = new Set<number>();
@@ -43,7 +43,7 @@ export async function writeConfig(configDir: string, config: Record<string, unkn
   return port;
 }
 
-/** A port that was free a moment ago, outside the range from which outgoing connections take theirs. */
+/** A port that is free now, outside the range from which outgoing connections get theirs. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + randomInt(PORTS_OF_A_JOB);

@@ -1,4 +1,4 @@
-// A host in a process of its own with options that the command line does not have, for faults that concern the process.
+// A host in a process of its own, with options that the command line does not have, for faults that affect a process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { HostOptions } from '../../core/host/host-options.ts';
 import { hostProgram } from './host-program.ts';
@@ -14,7 +14,7 @@ export interface HostProcess {
   json(path: string, init?: RequestInit): Promise<unknown>;
 }
 
-/** Resolves when it answers. The configuration must give `dumb.api_service.port`. */
+/** Resolves when the host answers. The configuration must give `dumb.api_service.port`. */
 export async function startHostProcess(
   port: number,
   options: Options,
@@ -25,7 +25,7 @@ export async function startHostProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onSpawn?.(child);
-  // A test that is cut short leaves no host behind.
+  // A test that is cut short must not leave its host behind.
   process.once('exit', () => child.kill('SIGTERM'));
   let output = '';
   const take = (text: string): void => {
@@ -43,7 +43,7 @@ export async function startHostProcess(
   const base = `http://127.0.0.1:${port}`;
   const answers = async (): Promise<boolean> => {
     const { body, ok } = await fetch(`${base}/host/plugins`);
-    // It is large. What nobody reads holds its connection open, also when the host is gone.
+    // The body is large, and an unread body keeps its connection open even after the host has ended.
     await body?.cancel();
     return ok;
   };

@@ -1,12 +1,12 @@
-// The program of a host in a process of its own: from the build of the run where there is one, else from the sources. Its
-// argument holds the options of the host, and where it ends itself, as if killed, around the writing of a job's file.
+// Runs a host in a process of its own, from the build of the test run if there is one, else from the sources. The
+// argument holds the options of the host, and the save of a job file around which the process kills itself.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const { STACKWARDEN_TEST_BUILD: buildDir } = process.env;
 
-/** What the core has in this file of the sources; in a build one file holds the whole core. */
+/** The module that holds the exports of this source file. In a build, one file holds the whole core. */
 function fromCore(file) {
   return import(buildDir === undefined ? path.join(rootDir, file) : path.join(buildDir, 'core/bundle/core.js'));
 }
@@ -21,7 +21,7 @@ function killAt(prototype, { when, holds }) {
   };
 }
 
-// Whoever read the output may be gone.
+// Whoever read the output may have ended, and the host must not fail for that.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 const { kill, ...options } = JSON.parse(process.argv[2] ?? '{}');
 const { createHost } = await fromCore('core/host/host.ts');

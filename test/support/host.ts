@@ -11,19 +11,19 @@ import { PACE } from './pace.ts';
 
 export { pluginNames, pluginsDir };
 
-/** Folders of the sources of programs begin so. */
+/** How the names of plugins that fetch programs begin. */
 const SOURCES = 'install-';
-/** For tests of processes. */
+/** What tests of processes need. */
 const DEFAULT_PLUGINS = ['config', 'process', 'auto-restart', 'health-probe'];
 
 export interface TestHostOptions extends Partial<Omit<HostOptions, 'plugins'>> {
   /**
-   * What the test is about; what that needs comes along. Default: processes and configuration, or everything in
-   * `pluginDirs` where the test gives some. `all`: every plugin of the product; `offline`: all but those that fetch
-   * programs from the internet.
+   * The plugins that the test is about; those that they need are added. Default: processes and configuration, or
+   * everything in `pluginDirs` where the test gives some. `all`: every plugin of the product; `offline`: all but those
+   * that fetch programs from the internet.
    */
   readonly plugins?: readonly string[] | 'all' | 'offline';
-  /** Written as stackwarden.json before the start; the gateway is off and ports are free unless it says otherwise. */
+  /** Written as stackwarden.json before the start. Unless it says otherwise, the gateway is off and ports are free. */
   readonly config?: Record<string, unknown>;
 }
 
@@ -112,7 +112,9 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
   };
 }
 
-/** The same host as its first user calls it, who is made here; it needs the plugin auth. */
+/**
+ * Creates the first user, and gives the same host with clients that are logged in as that user. Needs the plugin auth.
+ */
 export async function asOwner(app: TestHost): Promise<TestHost> {
   const { body } = await app.post('/auth/setup', { username: 'owner', password: 'correct horse' });
   const owner = { authorization: `Bearer ${body.access_token}` };

@@ -9,17 +9,17 @@ import { until } from './until.ts';
 
 export interface Desk {
   jobs: Jobs;
-  /** Ends the work of that key; an Error makes it fail. */
+  /** Ends the work of the job with this key; an Error makes the job fail. */
   finish(key: string, outcome?: unknown): void;
   readonly begun: string[];
-  /** Keys whose work does not mind its signal. */
+  /** Keys of jobs whose work ignores its signal. */
   readonly deaf: Set<string>;
 }
 
 export const desks = new Map<string, Desk>();
 Object.assign(globalThis, { desksOfJobs: desks });
 
-/** A plugin whose jobs end when the test says so. `kind`: source of further members of the kind. */
+/** The source of the plugin; `kind` is source text of further members of its kind of job. */
 export const source = (desk: string, kind: string) => `let z
 export default { name: 'worker', host: '^1', config: zod => { z = zod; return z.object({ turn: z.number().default(0) }) }, async setup (host) {
   const desk = globalThis.desksOfJobs.get('${desk}')
@@ -47,7 +47,7 @@ export async function work(t: Test, kind = '', configDir = testDir(t)) {
   return { desk, app, configDir, report, directory: path.join(configDir, 'jobs', 'worker', 'work') };
 }
 
-/** Starts a job and waits for its work to begin. */
+/** Starts a job and waits until its work begins. */
 export async function begin(desk: Desk, key: string): Promise<Job> {
   const { length } = desk.begun;
   const job = await desk.jobs.start(key);

@@ -27,7 +27,7 @@ const habits = {
     child('ignore-term', { detached: true }, rest[0]).unref();
     stay();
   },
-  // A daemon forks twice: the process in the middle ends, and the last one has no parent of ours.
+  // A daemon forks twice: the process in the middle ends, so the last one is adopted by another process.
   'double-fork'() {
     child('middle', { detached: true }, rest[0]);
     stay();
@@ -42,7 +42,7 @@ const habits = {
     stay();
   },
   'crash-after': () => setTimeout(() => process.exit(4), Number(rest[0])),
-  // Prints the given number of numbered lines as fast as it can, and then stays.
+  // Prints the given number of numbered lines as fast as it can, and then runs on.
   count() {
     for (let number = 0; number < Number(rest[0]); number += 1) process.stdout.write(`number ${number}\n`);
     stay();

@@ -1,4 +1,4 @@
-// Makes configuration blocks of misbehaving children, and starts, stops and examines them.
+// Makes configuration blocks of misbehaving child processes; starts, stops and examines those.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readStat } from '../../plugins/process/supervise/proc-stat.ts';
@@ -7,7 +7,7 @@ import { until } from './until.ts';
 
 const script = fileURLToPath(new URL('./kid.cjs', import.meta.url));
 
-/** A block whose command is the child with the given habit and its arguments. */
+/** A block whose command is the child process with the given habit and its arguments. */
 export function kid(
   processName: string,
   command: readonly string[],
@@ -23,7 +23,7 @@ export function kid(
   };
 }
 
-/** The pid that a child writes into a file. */
+/** The pid that a child process writes into a file. */
 export function notedPid(file: string): Promise<number> {
   return until(async () => Number(await readFile(file, 'utf8')), { what: `a pid in ${file}` });
 }
@@ -41,13 +41,13 @@ export async function status(app: TestHost, name: string) {
   return (await app.get(`/process/service-status?include_health=true&process_name=${encodeURIComponent(name)}`)).body;
 }
 
-/** The pid of a managed process, from the supervisor's state file; undefined where none is recorded. */
+/** The pid of a managed process, from the supervisor's state file; undefined when none is recorded. */
 export async function pidOf(app: TestHost, name: string): Promise<number> {
   const record = await until(
     async () => {
       const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
       const found = state.processes[name] ?? {};
-      // A signal to 0 would end this process and its whole group.
+      // A pid of 0 is never returned: a signal to 0 would end this process and its whole group.
       return found.pid !== 0 && found;
     },
     { what: 'the end of a launch' },

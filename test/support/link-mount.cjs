@@ -1,7 +1,7 @@
-// A file system of links that answers as slowly as it is told, and for some names never: the kernel's protocol of FUSE,
-// as far as reading needs it. Usage: link-mount.cjs DIRECTORY FOLDERS LINKS DELAY_MS; `mounted` on stdout says that it is.
-// In each of the folders d0, d1, ... lie the links l0, l1, ... to `/old/<folder>/<link>`. In `files` there is every name that
-// begins with f. What is in `hang` is never answered for.
+// A file system of links that speaks the FUSE protocol of the kernel as far as reading needs it, and answers after
+// DELAY_MS. Each of the folders d0, d1, ... holds links l0, l1, ... to `/old/<folder>/<link>`. `files` holds every name
+// that begins with f. Requests for `hang` are never answered. Prints `mounted`. Usage: link-mount.cjs DIRECTORY FOLDERS
+// LINKS DELAY_MS
 const { spawn } = require('node:child_process');
 const { openSync, read, writeSync } = require('node:fs');
 
@@ -14,7 +14,7 @@ const HEADER_BYTES = 40;
 
 const device = openSync('/dev/fuse', 'r+');
 const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other';
-// It looks at what it has mounted, so it must be answered meanwhile.
+// mount(8) examines what it has mounted, so this process must answer while it runs.
 spawn('mount', ['-i', '-t', 'fuse', '-o', options, 'links', directory], {
   stdio: ['ignore', 'inherit', 'inherit', device],
 }).on('exit', code => (code === 0 ? process.stdout.write('mounted\n') : process.exit(1)));
@@ -67,7 +67,7 @@ function listing(node, offset, size) {
   return Buffer.concat(parts);
 }
 
-/** The answer's bytes, or the number of an error. */
+/** The bytes of the answer, or an error number. */
 function answerOf(opcode, node, body) {
   switch (opcode) {
     case 1: {
@@ -113,14 +113,14 @@ function reply(unique, answer) {
   try {
     writeSync(device, Buffer.concat([head, body]));
   } catch {
-    // Whoever asked has gone.
+    // The caller has gone.
   }
 }
 
 function serve() {
   const buffer = Buffer.alloc(65_536);
   read(device, buffer, 0, buffer.length, null, (error, length) => {
-    // The mount was taken off.
+    // The file system has been unmounted.
     if (error?.code === 'ENODEV') process.exit(0);
     if (!error && length >= HEADER_BYTES) {
       const [opcode, unique] = [buffer.readUInt32LE(4), buffer.readBigUInt64LE(8)];
@@ -132,7 +132,7 @@ function serve() {
         else reply(unique, answer);
       }
     }
-    // There is nothing to read before the mount.
+    // Until it is mounted, every read fails.
     setTimeout(serve, error ? 5 : 0);
   });
 }

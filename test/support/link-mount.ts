@@ -1,4 +1,4 @@
-// A file system of links that answers slowly, or never, or goes away; see link-mount.cjs.
+// Mounts a file system of links that answers slowly, not at all, or disappears; see link-mount.cjs.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { linkDir } from './links.ts';
 
 const SERVER = path.join(import.meta.dirname, 'link-mount.cjs');
 
-/** Mounted at `mount` in `dir`, a directory of the test. `end` takes it away. */
+/** Mounts at `mount` in `dir`, a directory of the test. `end` kills the server of the file system. */
 export async function mountLinks(t: Test, { folders = 4, links = 5, delayMs = 0 } = {}) {
   const dir = linkDir(t);
   const mount = path.join(dir, 'mount');

@@ -1,4 +1,4 @@
-// Trees of links for tests, outside of the product's own directory, where nothing of theirs may lie.
+// Trees of links for tests, outside of the project's directory.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import type { Test } from 'tap';
 import type { TestHost } from './host.ts';
 import { until } from './until.ts';
 
-/** The tree: a directory for an object, a link to `to`, a file for a text. */
+/** An object is a directory, an object with `to` a link, a text a file. */
 export interface Tree {
   readonly [name: string]: Tree | LinkTo | string;
 }
@@ -16,7 +16,7 @@ interface LinkTo {
   readonly to: string;
 }
 
-/** A directory that is removed with the test; the real path of it. */
+/** The real path of a new directory, which is removed with the test. */
 export function linkDir(t: Test, tree: Tree = {}): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'stackwarden-links-')));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ export function plant(directory: string, tree: Tree): void {
   }
 }
 
-/** Every entry with its kind, owner and target, as find(1) sees it, without the mode of links and the times. */
+/** Every entry with its kind, owner and target as find(1) prints them, without modes and times. */
 export function found(directory: string): string {
   const args = [directory, '-printf', '%P\\t%y\\t%U:%G\\t%l\\0'];
   return execFileSync('find', args, { encoding: 'latin1', maxBuffer: 1 << 30 })
@@ -43,7 +43,7 @@ export function found(directory: string): string {
     .join('\n');
 }
 
-/** The targets of all links below a directory, by their paths in it, as find(1) tells them. */
+/** The targets of all links below a directory, by path in it, as find(1) prints them. */
 export function linksOf(directory: string): Map<string, string> {
   const args = [directory, '-type', 'l', '-printf', '%P\\0%l\\0'];
   const texts = execFileSync('find', args, { encoding: 'latin1', maxBuffer: 1 << 30 }).split('\0');

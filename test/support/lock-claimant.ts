@@ -8,13 +8,13 @@ import { TYPESCRIPT } from './typescript.ts';
 const thisFile = fileURLToPath(import.meta.url);
 
 export interface Claimant {
-  /** Resolves with null when the directory is held now, else with the reason. */
+  /** Resolves with null when the claim succeeds, else with the reason of its refusal. */
   claim(): Promise<string | null>;
   release(): Promise<void>;
   end(): void;
 }
 
-/** Resolves when the process waits for its first order. */
+/** Resolves when the process is ready for its first claim. */
 export async function startClaimant(configDir: string): Promise<Claimant> {
   const child = spawn(process.execPath, [TYPESCRIPT, thisFile, configDir], {
     env: { ...process.env, NODE_OPTIONS: '', TAP: '' },

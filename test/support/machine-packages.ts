@@ -1,4 +1,4 @@
-// Packages of a test in the machine itself: apt-get asks none of the machine's own sources, and they go with the test.
+// Removes packages that a test installs in the machine itself, and keeps apt-get away from the machine's sources.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 import type { Test } from 'tap';
 
 const run = promisify(execFile);
-/** Other test files install packages at the same time. */
+/** Waits for the lock, because other test files may install packages at the same time. */
 const LOCK_S = 300;
 
 /** Whether packages can be installed here. */
 export const hasPackages = process.geteuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-/** Packages by these names are removed when the test ends; until then the machine's lists stay as they are. */
+/** Removes packages with these names when the test ends. Until then apt-get uses package lists of the test's own. */
 export async function ownPackages(t: Pick<Test, 'teardown'>, names: readonly string[]): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-apt-'));
   const file = path.join(directory, 'apt.conf');
@@ -37,10 +37,10 @@ Dir::State::lists "${directory}/lists"; Dir::Cache "${directory}"; Dpkg::Options
   });
 }
 
-/** Those of the packages that the machine has, also by halves. */
+/** Which of these packages dpkg knows, including those that are only partly installed. */
 export async function installed(names: readonly string[]): Promise<string[]> {
   const known = await run('dpkg-query', ['-W', ...names]).catch((error: { stdout?: string }) => {
-    // It fails for each that it does not know.
+    // dpkg-query exits with an error when it does not know one of the packages.
     if (error.stdout === undefined) throw error;
     return { stdout: error.stdout };
   });
@@ -50,7 +50,7 @@ export async function installed(names: readonly string[]): Promise<string[]> {
     .filter(Boolean);
 }
 
-/** The system of the machine, as packages are named for it. */
+/** Id and code name of the machine's system, as repositories of packages use them. */
 export async function systemOf(): Promise<{ readonly id: string; readonly codename: string }> {
   const text = await readFile('/etc/os-release', 'utf8');
   const told = (name: string) => new RegExp(`^${name}="?([a-z0-9.-]+)"?$`, 'm').exec(text)?.[1] ?? '';

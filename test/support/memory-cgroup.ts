@@ -1,4 +1,4 @@
-// A cgroup with a limit of memory, of whichever version this machine lets its root write.
+// Creates a cgroup with a limit of memory, of whichever cgroup version root can write here.
 import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from './until.ts';
@@ -9,13 +9,13 @@ const PLACES = [
 ] as const;
 
 export interface MemoryCgroup {
-  /** For `within`: a shell that moves into the cgroup first. */
+  /** A command for `within` of `spawnStackwarden`: a shell that moves into the cgroup first. */
   readonly within: readonly string[];
-  /** Once nothing runs in it. */
+  /** Resolves once the cgroup is empty and has been removed. */
   remove(): Promise<void>;
 }
 
-/** Undefined where no limit can be set. */
+/** Resolves with undefined where no limit can be set. */
 export async function limitMemory(bytes: number): Promise<MemoryCgroup | undefined> {
   for (const { root, limit } of PLACES) {
     const directory = path.join(root, `stackwarden-test-${process.pid}`);

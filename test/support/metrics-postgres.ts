@@ -1,4 +1,4 @@
-// A host whose history of metrics is to move to PostgreSQL, and looks into both stores.
+// Starts a host whose history of metrics is to move to PostgreSQL, and reads both of its stores.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { until } from './until.ts';
 export type Body = any;
 
 export const ACTIVATION = '/metrics/history/storage/activate-postgresql';
-/** The section of a host that is to use it. */
+/** The section `metrics` of a host that is to use PostgreSQL. */
 export const CHOSEN = { storage: { provider: 'postgresql' } };
 
 export type Block = Awaited<ReturnType<typeof postgresBlock>>;
@@ -50,7 +50,7 @@ export const choose = (app: TestHost, provider = 'postgresql') =>
 export const isActive = (app: TestHost) =>
   until(async () => (await storage(app)).active_provider === 'postgresql', { what: 'PostgreSQL to be read from' });
 
-/** Rows of the server's own user. */
+/** Runs a query as the owner of the server. */
 export async function query(block: Record<string, unknown>, sql: string, database = 'dumb_metrics'): Promise<Body[]> {
   const client = new pg.Client({ host: '127.0.0.1', port: Number(block.port), user: 'keeper', database });
   client.on('error', () => undefined);
@@ -71,7 +71,7 @@ export async function timesIn(app: TestHost, block: Record<string, unknown>) {
   return { own, there: there.map(({ timestamp }) => timestamp as number) };
 }
 
-/** A configuration directory, beside that of the server, with a file of an earlier program. */
+/** A configuration directory with a history file of an earlier program. */
 export async function directoryWith(t: Test, lines: readonly string[]): Promise<string> {
   const configDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
   t.teardown(() => rm(configDir, { recursive: true, force: true }));
@@ -83,7 +83,7 @@ export async function directoryWith(t: Test, lines: readonly string[]): Promise<
 export const writeLines = (configDir: string, name: string, lines: readonly string[]) =>
   writeFile(path.join(configDir, 'metrics', name), `${lines.join('\n')}\n`);
 
-/** A line of a file of an earlier program. */
+/** A line of such a history file. */
 export const line = (timestamp: number, cpu = 5): string =>
   JSON.stringify({
     timestamp,
@@ -116,7 +116,7 @@ export async function activated(t: Test, metrics: Record<string, unknown>): Prom
   return { app, block };
 }
 
-/** Both stores hold the same, in order, and each sample once. */
+/** Asserts that both stores hold the same samples in the same order, and each sample once. */
 export async function agree(t: Test, app: TestHost, block: Block): Promise<void> {
   await until(async () => {
     const times = await timesIn(app, block);

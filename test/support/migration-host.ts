@@ -1,11 +1,10 @@
-// A host in a process of its own that ends itself, as if killed, right before or right after a job file holds
-// something.
+// Starts a host in a process of its own that kills itself right before or right after a certain save of a job file.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { hostProgram } from './host-program.ts';
 import { withNeeds } from './needs.ts';
 import { until } from './until.ts';
 
-/** `holds` is a text that the file is about to hold for the first time. */
+/** `holds` is a text that the saved file contains for the first time. */
 export interface KillPoint {
   readonly when: 'before' | 'after';
   readonly holds: string;
@@ -25,7 +24,7 @@ export interface MigrationHost {
   output(): string;
 }
 
-/** Resolves when it answers. It ends with the test. */
+/** Resolves when the host answers or has ended. The host ends with this process at the latest. */
 export async function startMigrationHost(options: Options): Promise<MigrationHost> {
   const plugins = await withNeeds(options.plugins);
   const child = spawn(process.execPath, hostProgram({ ...options, plugins, listen: { port: 0 } }), {

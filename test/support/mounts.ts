@@ -1,5 +1,5 @@
-// Mounts by the real rclone, of what a stand-in for a service serves, on a host whose mount table and rules for FUSE
-// are its own.
+// Starts real rclone mounts of files that a stand-in for a service serves, on a host with its own mount table and its
+// own rules for FUSE.
 import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -25,8 +25,8 @@ const PREPARE = 'mount --bind "$1/fuse.conf" /etc/fuse.conf && mount --bind "$1/
 
 /**
  * Starts `Decypharr` and the mounts of its files. `userMounts`: whether the services' user may mount for others.
- * `script` is what the file
- * of each mount, which the services' user owns, names as a command; it runs in `own`.
+ * `script`: the command that the configuration file of each mount names. It runs in `own`; the services' user owns that
+ * file.
  */
 export async function startMounts(
   t: Test,

@@ -1,4 +1,4 @@
-// What the product's plugins need: which come with one, and which go with it.
+// Which plugins a plugin needs, and which plugins need it.
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export async function pluginNames(): Promise<string[]> {
   return entries.flatMap(entry => (entry.isDirectory() ? [entry.name] : [])).sort();
 }
 
-/** Of a plugin that is not the product's nobody knows before it is loaded. */
+/** The needs of a plugin that is not the product's are unknown before it is loaded. */
 async function needsOf(name: string): Promise<readonly string[]> {
   if (!existsSync(path.join(pluginsDir, name))) return [];
   const { default: plugin } = await import(pathToFileURL(path.join(pluginsDir, name, 'index.ts')).href);

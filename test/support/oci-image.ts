@@ -1,4 +1,4 @@
-// Container images made of files, and a registry that has them and gives nothing without the token that it hands out.
+// Container images made of files, and a registry that gives them only to callers with the token that it issues.
 import { createHash } from 'node:crypto';
 import type { FileAnswers, ServedFile } from '../contracts/file-server.ts';
 import { type ArchiveFiles, tarGzipOf } from './archive-files.ts';
@@ -47,7 +47,7 @@ export async function imageOf(
   return { manifest, digest: digestOf(manifest), blobs };
 }
 
-/** An index of images by `architecture` or `architecture/variant`. */
+/** An index of images, which are given by `architecture` or `architecture/variant`. */
 export function indexOf(images: Readonly<Record<string, Image>>): string {
   const manifests = Object.entries(images).map(([platform, { manifest, digest }]) => {
     const [architecture, variant] = platform.split('/');
@@ -65,14 +65,14 @@ export function indexOf(images: Readonly<Record<string, Image>>): string {
 export interface RegistryContent {
   /** Name of the repository, as in `owner/program`. */
   readonly image: string;
-  /** Manifests and indexes by tag. */
+  /** Texts of manifests and indexes by tag. */
   readonly tags: Readonly<Record<string, string>>;
   readonly images: readonly Image[];
-  /** Stands in for a blob; undefined serves it. */
+  /** Answers for a blob instead; undefined serves the blob. */
   readonly blob?: (digest: string, bytes: Buffer) => ServedFile | undefined;
 }
 
-/** What a registry at `base` answers; its tokens are at `/token`. */
+/** The answers of a registry at `base`; its tokens are at `/token`. */
 export function registryAnswers(base: string, { image, tags, images, blob }: RegistryContent): FileAnswers {
   const documents = new Map<string, string>(Object.entries(tags));
   const blobs = new Map<string, Buffer>();

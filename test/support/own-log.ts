@@ -1,4 +1,4 @@
-// The lines of a host's own log, whole.
+// Reads the complete lines of a host's own log.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { until } from './until.ts';
 const MARK = 'test: mark ';
 let marks = 0;
 
-/** All lines so far. They are written in batches, so one more is waited for, which is left out. */
+/** All lines so far. The host writes lines in batches, so this logs one more line, waits for it and leaves it out. */
 export async function ownLog({ host, configDir }: Pick<TestHost, 'host' | 'configDir'>): Promise<string[]> {
   const written = () => ownLogText(path.join(configDir, 'log'));
   const hasEnded = await Promise.race([host.stopped.then(() => true), nextTurn(false)]);
@@ -22,8 +22,8 @@ export async function ownLog({ host, configDir }: Pick<TestHost, 'host' | 'confi
 }
 
 /**
- * What has reached the disk of the directory that `dumb.log_dir` names, each day in a file of its own. Lines may still
- * be on their way: to be asked until one is there, or once the host has stopped; `ownLog` waits.
+ * What has reached the files in the directory that `dumb.log_dir` names, one file for each day. Lines may still be on
+ * their way, so read it until a line is there, or once the host has stopped. `ownLog` waits by itself.
  */
 export async function ownLogText(logDir: string): Promise<string> {
   const names = (await readdir(logDir)).filter(name => name.startsWith('DUMB-')).sort();

@@ -1,16 +1,16 @@
-// A host with a few of the product's plugins and with plugins of a test's own, written to a folder as a third party's.
+// Starts a host with some of the product's plugins and with a test's own plugins, in a folder as of a third party.
 import { testDir } from './directory.ts';
 import { pluginsDir, startHost, type TestHost } from './host.ts';
 import { ownLog as ownLogLines } from './own-log.ts';
 
 export interface OwnPlugin {
-  /** Text of the body of `setup (host, config)`. */
+  /** The text of the body of `setup (host, config)`. */
   readonly setup: string;
-  /** Text of other members, such as `needs: ['process'],`. */
+  /** The text of other members, such as `needs: ['process'],`. */
   readonly more?: string;
 }
 
-/** `shipped` are loaded beside them. */
+/** `shipped` are the plugins of the product that are loaded too. */
 export async function startWithPlugins(
   t: Parameters<typeof testDir>[0],
   own: Readonly<Record<string, string | OwnPlugin>>,
@@ -32,7 +32,7 @@ export async function startWithPlugins(
   return app;
 }
 
-/** All that the host's own log says so far. */
+/** The text of the host's own log so far. */
 export async function ownLog(app: TestHost): Promise<string> {
   return (await ownLogLines(app)).map(line => `${line}\n`).join('');
 }

@@ -1,15 +1,17 @@
-// A PATH of a test's own: few programs of this machine, and scripts that stand in for others.
+// Replaces PATH for a test: a few programs of this machine, and scripts that stand in for others.
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Test } from 'tap';
 
-/** What every system has. */
+/** Programs that every system has. */
 const COMMON = ['sh', 'rm', 'mkdir', 'chmod', 'cp', 'cat'];
 
-/** Each tells its version when it is asked for it. */
+/** Shell scripts by name. Each prints the version when it is called with `--version`. */
 export type Tools = Readonly<Record<string, string>>;
 
-/** Gives a function that has this process, and what it starts, find these tools and no others until the test ends. */
+/**
+ * Returns a function that replaces the tools on PATH, for this process and those that it starts, until the test ends.
+ */
 export function ownTools(t: Test, dir: string): (tools: Tools, version?: string) => Promise<void> {
   const before = process.env.PATH;
   t.teardown(() => {

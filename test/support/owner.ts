@@ -1,4 +1,4 @@
-// An owner of routes and streams as the host has one for each plugin, that notes what was run and what failed.
+// An owner of routes and streams, of which a host has one for each plugin. It notes what ran and what failed.
 import type { Logger } from '../../core/contract/log.ts';
 import type { FaultPlace, Owner } from '../../core/kit/owner.ts';
 
@@ -10,7 +10,7 @@ export interface Fault {
 
 export interface OwnerNotes {
   readonly faults: Fault[];
-  /** Plugins whose code was run, in order. */
+  /** Names of the plugins whose code ran, in order. */
   readonly ran: string[];
 }
 

@@ -1,2 +1,2 @@
-// How fast the hosts of tests are: an observation of two seconds takes 0.4 s.
+// How much shorter the waits of hosts are in tests: a wait of two seconds takes 0.4 s.
 export const PACE = 0.2;

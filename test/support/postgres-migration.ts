@@ -1,4 +1,4 @@
-// A host with a service on SQLite, a stand-in of its application, and a PostgreSQL server to which it can move.
+// A host with a service on SQLite, whose application is a stand-in, and a PostgreSQL server to which it can move.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,9 +19,9 @@ import { until } from './until.ts';
 export type Body = any;
 
 export const NAME = 'Sonarr';
-/** Of the server, which asks for none. */
+/** A password for the server, which asks for none. */
 export const PASSWORD = 'sEcret-of-the-server';
-/** A second instance. */
+/** The name of a second instance. */
 export const OTHER = 'Sonarr 4K';
 export const PREFIX = '/process/postgres-migration';
 export const PLUGINS = [
@@ -41,39 +41,39 @@ export const PLUGINS = [
 const APP = fileURLToPath(new URL('./servarr-app.cjs', import.meta.url));
 const NOBODY = 65_534;
 const SERIES = 300;
-/** Whoever watches a service waits for long. */
+/** Shorter than in other tests, because observations of services make up most of a migration's time. */
 const PACE = 0.1;
 
 export interface Stack {
-  /** Of the service. */
+  /** The directory of the service. */
   readonly home: string;
-  /** Of the host. */
+  /** The configuration directory of the host. */
   readonly configDir: string;
   readonly config: Record<string, unknown>;
   readonly port: number;
   readonly serverPort: number;
-  /** Fingerprint of the files that must not change. */
+  /** A fingerprint of the files that must not change. */
   source(): string;
   query(sql: string, database?: string): Promise<Body[]>;
-  /** Those of the service that are transferred, in the order of the transfer. Each holds rows. */
+  /** The tables of the service that are transferred, in the order of the transfer. Each table holds rows. */
   tables(): string[];
-  /** Changes the database of the service, which does not run. */
+  /** Changes the database of the service, which must be stopped. */
   write(sql: string): void;
-  /** What the service itself tells of its data; undefined while it does not answer. */
+  /** What the service answers about its data; undefined while it does not answer. */
   data(): Promise<{ engine: string; series: number; digest: string } | undefined>;
 }
 
 export interface StackOptions {
-  /** What the application does differently. */
+  /** A habit of the application in which it differs from the usual one. */
   readonly habit?: string;
   /** Whether there is a second instance, `OTHER`, with the same data. */
   readonly isTwo?: boolean;
 }
 
-/** The service has made its tables in SQLite, and holds rows of every kind. */
+/** Sets up the service with its tables in SQLite, which hold rows of every kind. */
 export async function makeStack(t: Test, { habit = '', isTwo = false }: StackOptions = {}): Promise<Stack> {
   const server = await postgresBlock(t);
-  // The server has the directory of the test.
+  // The directory of the test belongs to the server.
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
   t.teardown(() => rm(dir, { recursive: true, force: true }));
   const home = path.join(dir, 'home');
@@ -123,7 +123,10 @@ export async function makeStack(t: Test, { habit = '', isTwo = false }: StackOpt
     await client.connect();
     return client;
   };
-  /** Kept, because the server begins a process for each; not in another database, which could not be removed then. */
+  /**
+   * Kept open, because the server starts a process for each session. Sessions in other databases are not kept: a
+   * database with sessions cannot be dropped.
+   */
   let session: Promise<pg.Client> | undefined;
   const openSession = (): Promise<pg.Client> => {
     const letGo = (): void => {
@@ -188,7 +191,7 @@ function tablesOf(db: Database.Database): string[] {
   return db.prepare(select).pluck().all() as string[];
 }
 
-/** Lets the application make its tables, then fills them. */
+/** Lets the application create its tables, and fills them. */
 async function fill(home: string): Promise<void> {
   const settings = readFileSync(path.join(home, 'config.xml'), 'utf8');
   const child = spawn(process.execPath, [APP, 'sonarr', `--data=${home}`], { stdio: 'inherit' });
@@ -221,7 +224,7 @@ async function fill(home: string): Promise<void> {
   db.close();
 }
 
-/** A third party's plugin, which answers with the events of migrations. */
+/** A third party's plugin whose route gives the events of migrations. */
 const LISTENER = `export default { name: 'listener', host: '^1', setup (host) {
   const events = [];
   for (const type of ['migration.succeeded', 'migration.failed']) host.on(type, ({ data }) => { events.push({ type, ...data }) });
@@ -239,7 +242,7 @@ export const toldOf = (app: TestHost, jobId: string): Promise<Body[]> =>
     { what: 'the event of a migration' },
   );
 
-/** Resolves when those processes are healthy. */
+/** Resolves when the named processes are healthy. */
 export async function startStack(t: Test, { configDir, config }: Stack, names?: readonly string[]): Promise<TestHost> {
   const own = path.join(path.dirname(configDir), 'plugins');
   await mkdir(path.join(own, 'listener'), { recursive: true });
@@ -251,7 +254,7 @@ export async function startStack(t: Test, { configDir, config }: Stack, names?: 
   return app;
 }
 
-/** The server runs and takes clients, and so does the service if it is enabled. */
+/** Resolves when the named processes are healthy. */
 export async function running(app: TestHost, names: readonly string[] = ['PostgreSQL', NAME]): Promise<void> {
   for (const name of names)
     await until(
@@ -274,7 +277,7 @@ export const request = (mode: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** Begins a migration and gives its id. */
+/** Starts a migration and gives the id of its job. */
 export async function begin(app: TestHost, mode: string, more: Record<string, unknown> = {}): Promise<string> {
   const { status, body, text } = await app.post(`${PREFIX}/start`, request(mode, more));
   if (status !== 200) throw new Error(text);
@@ -283,7 +286,7 @@ export async function begin(app: TestHost, mode: string, more: Record<string, un
 
 const ACTIVE = ['queued', 'running', 'finalizing', 'rolling_back'];
 
-/** The job once it has ended. */
+/** The status of the job once it has ended. */
 export async function ended(app: TestHost, jobId: string): Promise<Body> {
   return until(
     async () => {

@@ -1,23 +1,23 @@
-// Stands between a client and a server of PostgreSQL, and takes the server's place at a message: what the client then
-// gets is a fault's.
+// A proxy between a client and a PostgreSQL server. It holds back one message of the server and lets a fault answer
+// instead.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import type { PostgresServer } from './transfer.ts';
 
-/** Of each message of a server: its kind, and the length of what follows, itself included. */
+/** Bytes before the content of a message: its kind, and a length that counts itself. */
 const HEAD = 5;
 
 export interface ServerFault {
-  /** The kind of the server's message that is held back, as a sign of the protocol. */
+  /** The kind of the server's message that is held back, a letter of the protocol. */
   readonly at: string;
-  /** Gets what the client would have got, with all that came with it. */
+  /** Called with the bytes that the client would have received, from this message on. */
   readonly send: (client: Socket, held: Buffer) => unknown;
 }
 
 export type Access = PostgresServer['access'];
 
-/** One message, whose length need not be that of what is in it. */
+/** One message; `bytes` is the length that it declares, which need not be true. */
 export function message(kind: string, content: string | Buffer, bytes = Buffer.byteLength(content)): Buffer {
   const head = Buffer.alloc(HEAD);
   head.write(kind);
@@ -25,13 +25,15 @@ export function message(kind: string, content: string | Buffer, bytes = Buffer.b
   return Buffer.concat([head, Buffer.from(content)]);
 }
 
-/** Writes the same for as long as there is somebody who reads it. */
+/** Writes the same bytes until the client disconnects. */
 export async function sendForEver(client: Socket, bytes: Buffer): Promise<void> {
   while (!client.destroyed)
     if (!client.write(bytes)) await new Promise(resolve => client.once('drain', resolve).once('close', resolve));
 }
 
-/** Gives the place of the proxy, which closes with the test. From the fault on nothing of either side is passed on. */
+/**
+ * Gives the address of the proxy, which closes with the test. After the fault nothing is passed on in either direction.
+ */
 export async function startProxy(t: Test, { host, port, ...access }: Access, fault: ServerFault): Promise<Access> {
   const sockets = new Set<Socket>();
   const server = createServer(client => {

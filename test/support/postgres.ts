@@ -1,5 +1,5 @@
-// Creates a PostgreSQL data directory for one test, the configuration block that runs a server on it, and a server that
-// runs without a host.
+// Creates a PostgreSQL data directory for a test, a configuration block that runs a server on it, and a server without
+// a host.
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,22 +29,22 @@ async function initialise(data: string): Promise<void> {
   await run(initdb, ['-D', data, '-U', 'keeper', '--auth=trust', '--no-sync', '--encoding=UTF8'], user);
 }
 
-/** The first of a run makes a directory of which the others have copies: that takes a tenth of the time. */
+/** The first test makes an original, which others copy: a copy takes a tenth of the time. */
 async function makeData(data: string): Promise<void> {
   if (buildDir === undefined) return initialise(data);
   const original = path.join(path.dirname(buildDir), 'postgres-data');
   if (!existsSync(original)) {
     const own = `${original}-${randomUUID()}`;
     await initialise(own);
-    // Another file may have been faster.
+    // Another test file may have made the original meanwhile.
     await rename(own, original).catch(() => rm(own, { recursive: true }));
   }
   await run('cp', ['-a', original, data]);
 }
 
 /**
- * The directory belongs to the user that services run as, and the server asks for no password. `settings` are settings
- * of the server as `name=value`.
+ * The data directory belongs to the user that services run as, and the server asks for no password. `settings` are
+ * settings of the server as `name=value`.
  */
 export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: readonly string[] = []) {
   const { postgres } = await programs();
@@ -52,7 +52,7 @@ export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: 
   await chmod(directory, 0o755);
   const data = path.join(directory, 'data');
   await makeData(data);
-  // What a server writes outlives its own death, and no machine dies here.
+  // Without fsync, data survives the death of the server, though not of the machine, which no test causes.
   const options = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'fsync=off', ...settings].flatMap(one => [
     '-c',
     one,
@@ -71,7 +71,7 @@ export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: 
   };
 }
 
-/** A server, and a session in each of its databases that is asked for. */
+/** Starts a server, with a client for each database that is asked for. */
 export async function startPostgres(t: Parameters<typeof testDir>[0], settings: readonly string[] = []) {
   const { command, config_dir, host, port, user } = await postgresBlock(t, settings);
   const [program = '', ...args] = command.map(word => word.replace('{port}', String(port)));
@@ -96,10 +96,10 @@ export async function startPostgres(t: Parameters<typeof testDir>[0], settings: 
   await until(() => session('postgres'));
   return {
     access: { host, port, user, password: '' },
-    /** For other files of the test. */
+    /** A directory for other files of the test. */
     directory: path.dirname(config_dir),
     session,
-    /** Ends the server at once, as a crash does. */
+    /** Kills the server at once, as in a crash. */
     kill: () => child.kill('SIGQUIT'),
     async create(database: string, tables: string): Promise<pg.Client> {
       await (await session('postgres')).query(`CREATE DATABASE "${database}" TEMPLATE template0 ENCODING UTF8`);

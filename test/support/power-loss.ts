@@ -1,5 +1,4 @@
-// A file system on a disk that can be looked at as it would be found after a loss of power: without what was not
-// written to it yet.
+// A file system that can be examined as a loss of power would leave it: without what has not reached its disk yet.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,8 +11,8 @@ const DISK_BYTES = 64 * 2 ** 20;
 export const DISK_ONLY = { skip: canMount() ? false : 'it takes root, mkfs.ext4 and a loop device' };
 
 /**
- * Mounts a new file system at `place`, beside which its disk is. `lost` calls with where it is mounted as a loss of
- * power would leave it now.
+ * Mounts a new file system at `place`; its disk image lies beside it. `lost` mounts a copy of the image, as a loss of
+ * power would leave it now, and calls `look` with its place.
  */
 export function makeDisk(t: Test, place: string) {
   const [disk, copy, found] = [`${place}.disk`, `${place}.copy`, `${place}.found`];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface ProductSource {
-  /** Below the root of the project, with `/`. */
+  /** The path below the root of the project, with `/`. */
   readonly file: string;
   readonly text: string;
 }

@@ -1,28 +1,28 @@
-// Races a piece of work as root against somebody who exchanges what a path stands for.
+// Races a function, run as root, against another user who exchanges what a path stands for.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
 export const NOBODY = 65_534;
 export const isRoot = process.getuid?.() === 0;
-/** For tests that need both root and somebody who is not. */
+/** Skips tests that need root and another user. */
 export const ROOT_ONLY = { skip: isRoot ? false : 'only root can be attacked by another user' };
 
 const SWAPPER = path.join(import.meta.dirname, 'swapper.cjs');
 
 export interface Race {
-  /** The path that stands for each of `others` in turn, and for nothing in between. */
+  /** The path that stands for each of `others` in turn, and in between for nothing. */
   readonly place: string;
   /** Existing entries that `nobody` may rename. */
   readonly others: readonly string[];
-  /** How often the work is done at least. Default 10,000. */
+  /** How often the work is done at least. Default: 10,000. */
   readonly rounds?: number;
   readonly work: () => Promise<unknown>;
 }
 
 /**
- * Does the work while `nobody` exchanges the entries, 10,000 times at least. Returns how often the work succeeded; its
- * refusals are ignored.
+ * Repeats the work while `nobody` exchanges the entries at least 10,000 times. Returns how often the work succeeded;
+ * failures of the work are ignored.
  */
 export async function race({ place, others, rounds = 10_000, work }: Race): Promise<number> {
   const swapper = spawn(process.execPath, [SWAPPER, place, ...others], {

@@ -1,7 +1,7 @@
-// Sends requests as bytes, so that they can be such as no client would make.
+// Sends requests as bytes, including requests that no client would send.
 import { connect } from 'node:net';
 
-/** The answer to these lines over a connection of its own, until it is closed or becomes a stream. */
+/** Sends these lines over a new connection, and gives the answer once the connection is closed or becomes a stream. */
 export function raw(port: number, lines: readonly string[]): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -9,7 +9,7 @@ export function raw(port: number, lines: readonly string[]): Promise<{ status: n
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => {
       text += chunk;
-      // A stream that was opened goes on.
+      // An upgraded connection would stay open.
       if (text.startsWith('HTTP/1.1 101')) socket.destroy();
     });
     socket.on('error', reject);
@@ -18,7 +18,7 @@ export function raw(port: number, lines: readonly string[]): Promise<{ status: n
   });
 }
 
-/** The bytes by which a client asks for a stream, for a connection that it then uses as it likes. */
+/** The bytes of a handshake for a WebSocket stream, for a connection on which a test then sends bytes of its own. */
 export function handshakeTo(stream: string): string {
   return [
     `GET ${stream} HTTP/1.1`,

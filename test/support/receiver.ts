@@ -1,4 +1,4 @@
-// A receiver of webhooks on a free port: keeps what it gets, and answers as the test wants.
+// A receiver of webhooks on a free port: keeps the messages, and answers as the test wants.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
@@ -14,9 +14,9 @@ interface ReceivedMessage {
 export interface Receiver {
   readonly url: string;
   readonly received: ReceivedMessage[];
-  /** Messages to one path. */
+  /** Messages to this path. */
   at(path: string): ReceivedMessage[];
-  /** How the next requests are answered; by default with 200. */
+  /** Answers the next requests; by default with 200. */
   answer: (message: ReceivedMessage, response: ServerResponse) => void;
 }
 

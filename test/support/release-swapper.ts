@@ -1,6 +1,6 @@
-// Does one thing with a folder of releases, and kills itself before or after one of its renames, or has one refused as
-// on a full disk: `swap` or `restore`, the configuration directory, the folder, the name of the draft, the moment, and
-// `refused`.
+// Swaps or restores a folder of releases in a process that kills itself before or after one of its renames, or for
+// which one rename fails as on a full disk. Arguments: `swap` or `restore`, configuration directory, folder, name of
+// the draft, number of the moment, and `refused` for the failure.
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 

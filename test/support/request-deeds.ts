@@ -1,10 +1,10 @@
-// What can happen while requests are replicated, as data: people's deeds, faults, outages, losses, kills and time.
+// What can happen while requests are replicated, as data: acts of people, faults, outages, losses, kills and time.
 import fc from 'fast-check';
 import type { MediaKey } from './request-journal.ts';
 import { type ManagedRequest, type ManagerUser, type RequestManager, STATUS } from './request-manager.ts';
 import type { ManagerFault } from './request-manager-fault.ts';
 
-/** 0 is the primary, the others are its subordinates. */
+/** 0 is the primary; higher numbers are its subordinates. */
 type Place = number;
 
 /** What people do at one request manager. `which` chooses among the requests that are there. */
@@ -29,7 +29,7 @@ export type PersonsDeed =
 export type Deed =
   | PersonsDeed
   | { readonly kind: 'cycle' }
-  /** From the n-th call on, as many calls as `times` says. */
+  /** From the n-th call on, the fault hits as many calls as `times` says. */
   | {
       readonly kind: 'fault';
       readonly at: Place;
@@ -40,18 +40,18 @@ export type Deed =
   | { readonly kind: 'outage'; readonly at: Place; readonly isDown: boolean }
   | { readonly kind: 'lose'; readonly at: Place }
   | { readonly kind: 'clock'; readonly at: Place; readonly skewMs: number }
-  /** Whether the state can be saved. */
+  /** Whether the disk is full, so that the state cannot be saved. */
   | { readonly kind: 'disk'; readonly isFull: boolean }
   | { readonly kind: 'pass'; readonly minutes: number }
-  /** At the n-th call of the next cycle, whoever it goes to. */
+  /** The sync is killed at the n-th call of the next cycle, to whichever manager. */
   | { readonly kind: 'kill'; readonly after: number }
   | { readonly kind: 'meanwhile'; readonly after: number; readonly deed: PersonsDeed }
-  /** Requests that the primary declined fill pages of its list. */
+  /** Declined requests on the primary that fill pages of its list. */
   | { readonly kind: 'crowd'; readonly count: number };
 
 /**
- * What goes wrong or gets in the way in a history; a history has some of it, so that each law is tried without the
- * rest.
+ * What can go wrong or interfere in a history. Each history has only some of it, so that every law is also tried
+ * without the rest.
  */
 const TROUBLES = [
   'fault',
@@ -61,7 +61,7 @@ const TROUBLES = [
   'disk',
   'kill',
   'meanwhile',
-  /** People use the subordinates too. */
+  /** People use the subordinates as well. */
   'others',
   'crowd',
 ] as const;
@@ -71,14 +71,14 @@ export const PRIMARY_USERS: readonly ManagerUser[] = [
   { id: 3, email: 'trusted@example.com', permissions: 32 | 128 },
   { id: 4, email: 'stranger@example.com', permissions: 32 },
 ];
-/** The same people under other numbers and in another spelling, but for one whom nobody knows there. */
+/** The same users with other ids and another spelling, except one who does not exist there. */
 export const SUBORDINATE_USERS: readonly ManagerUser[] = [
   { id: 3, email: 'MODEST@example.com', permissions: 32 },
   { id: 7, email: 'Trusted@example.com', permissions: 32 | 128 },
 ];
 const TITLES = 6;
 const FIRST_TITLE = 600;
-/** Titles that are known everywhere but on the last subordinate. */
+/** A title that the last subordinate does not know. */
 export const RARE_TITLE = FIRST_TITLE + 4;
 const SEASONS = [1, 2, 3, 4];
 const FIRST_OF_CROWD = 10_000;
@@ -89,7 +89,7 @@ export function titleKey(title: number, is4k: boolean): MediaKey {
   return { mediaType: title % 2 === 0 ? 'movie' : 'tv', tmdbId: FIRST_TITLE + title, is4k };
 }
 
-/** Does at one request manager what people do there; nothing where there is nothing to do it with. */
+/** Does at one request manager what a person does there; nothing if no request fits. */
 export function perform(manager: RequestManager, deed: PersonsDeed): void {
   if (deed.kind === 'ask') {
     const { title, is4k, seasons, isPending, user } = deed;
@@ -114,7 +114,7 @@ export function perform(manager: RequestManager, deed: PersonsDeed): void {
   else if (request.mediaType === 'tv') manager.addSeasons(request.id, deed.seasons);
 }
 
-/** Replicated nowhere. */
+/** Adds declined requests, which are replicated nowhere. */
 export function crowd(manager: RequestManager, count: number): void {
   const from = FIRST_OF_CROWD + manager.requests.length;
   for (let tmdbId = from; tmdbId < from + count; tmdbId += 1)
@@ -128,10 +128,10 @@ function isOfCrowd({ tmdbId }: ManagedRequest): boolean {
 const CHANGES = ['approve', 'approve', 'decline', 'decline', 'remove', 'remove', 'extend', 'extend', 'fail'] as const;
 const number = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
 const seasons = fc.subarray(SEASONS, { minLength: 1 });
-/** A request for a series without seasons is one for all of them. */
+/** A request for a series without seasons asks for all of them. */
 const askedSeasons = fc.oneof({ weight: 6, arbitrary: seasons }, { weight: 1, arbitrary: fc.constant([]) });
 
-/** What people do at the first `places`; mostly they use the primary. */
+/** Acts of people at the first `places`, mostly at the primary. */
 function personsDeed(places: number): fc.Arbitrary<PersonsDeed> {
   const at = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: number(places - 1) });
   const which = number(20);
@@ -170,13 +170,14 @@ const fault: fc.Arbitrary<ManagerFault> = fc.oneof(
   fc.constant<ManagerFault>({ kind: 'slow', ms: 20 }),
 );
 
-/** `places`: the primary and its subordinates. */
+/** `places` counts the primary and its subordinates. */
 export function deeds(places: number): fc.Arbitrary<Deed[]> {
   return fc.subarray([...TROUBLES]).chain(troubles => {
     const weigh = (trouble: (typeof TROUBLES)[number], weight: number) => (troubles.includes(trouble) ? weight : 0);
     const at = number(places - 1);
     const persons = personsDeed(troubles.includes('others') ? places : 1);
-    // What changed before the newest that was read is not on the first page, and nobody looks further.
+    // A change with an older time than the newest that was read is not on the first page of a long list, and no further
+    // page is read.
     const clockAt = troubles.includes('crowd') ? fc.integer({ min: 1, max: places - 1 }) : at;
     const deed = fc.oneof<fc.WeightedArbitrary<Deed>[]>(
       { weight: 12, arbitrary: persons },
@@ -195,7 +196,7 @@ export function deeds(places: number): fc.Arbitrary<Deed[]> {
         weight: weigh('outage', 2),
         arbitrary: fc.record({ kind: fc.constant('outage' as const), at, isDown: fc.boolean() }),
       },
-      // After a loss on the primary little can be said of its titles, so it is rare.
+      // After the primary loses its data few laws apply to its titles, so that is rare.
       {
         weight: weigh('lose', 1),
         arbitrary: fc.record({ kind: fc.constant('lose' as const), at: fc.constantFrom(...losable(places)) }),
@@ -234,7 +235,8 @@ export function deeds(places: number): fc.Arbitrary<Deed[]> {
 }
 
 /**
- * What people do at the primary while nothing goes wrong, with the crowd that comes after; the next cycle is to see it.
+ * What a person does at the primary while nothing goes wrong, and how many declined requests follow. The next cycle
+ * must see it.
  */
 export interface QuietDeed {
   readonly deed: PersonsDeed;

@@ -1,5 +1,4 @@
-// What happened at every request manager of a test, in one order: each call, and each thing that people did there by
-// hand.
+// The journal of a test: in one order, all calls to its request managers and all that people change there.
 import type { ManagerFault } from './request-manager-fault.ts';
 
 export interface MediaKey {
@@ -8,7 +7,7 @@ export interface MediaKey {
   readonly is4k: boolean;
 }
 
-/** As in the configuration. */
+/** The options by their names in the configuration. */
 export interface ReplicationOptions {
   readonly sync_pending: boolean;
   readonly sync_approved: boolean;
@@ -19,26 +18,26 @@ export interface ReplicationOptions {
   readonly pending_without_approval: 'create' | 'hold';
 }
 
-/** What one call, or one person, changed. */
+/** What a call or a person changed. */
 export interface RequestChange extends MediaKey {
   readonly kind: 'created' | 'edited' | 'approved' | 'declined' | 'removed' | 'available' | 'blocklisted';
   readonly id: number;
   readonly status: number;
-  /** After the change; of a movie none. */
+  /** The seasons after the change; empty for a movie. */
   readonly seasons: readonly number[];
-  /** Whether a person made the request there, in contrast to whoever uses the key. */
+  /** Whether the request was made by a person, and not with the API key of the sync. */
   readonly byPerson: boolean;
-  /** The owner's, in lower case; empty where a title changed. */
+  /** The owner's address in lower case; empty when a title changed. */
   readonly email: string;
 }
 
-/** A request to the public API, below its base path. */
+/** A call to the public API; the path is relative to its base path. */
 export interface ManagerCall {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: callers may send bodies of any shape
   readonly body: any;
@@ -49,18 +48,18 @@ export type JournalEntry =
       readonly what: 'call';
       readonly manager: string;
       readonly call: ManagerCall;
-      /** Null where nothing was answered. */
+      /** Null when nothing was answered. */
       readonly status: number | null;
       readonly change?: RequestChange | undefined;
-      /** What went wrong, other than slowness. */
+      /** What went wrong with the call, except slowness. */
       readonly fault?: ManagerFault['kind'] | undefined;
     }
   | { readonly what: 'person'; readonly manager: string; readonly change: RequestChange }
-  /** The data of the manager. */
+  /** The manager lost its data. */
   | { readonly what: 'lost'; readonly manager: string }
-  /** From here on these options hold. */
+  /** These options hold from here on. */
   | { readonly what: 'options'; readonly options: ReplicationOptions }
-  /** Whoever replicates was killed; it had saved that these requests are its own, as `<manager> <id> <fingerprint>`. */
+  /** The sync was killed. `saved`: the requests that it had saved as its own, as `<manager> <id> <fingerprint>`. */
   | { readonly what: 'killed'; readonly saved: ReadonlySet<string> };
 
 export type CallEntry = Extract<JournalEntry, { what: 'call' }>;
@@ -72,7 +71,7 @@ export class RequestJournal {
     this.entries.push(entry);
   }
 
-  /** Calls to one manager, or to all; `from` is an index of `entries`. */
+  /** Calls to one manager, or to all; `from` is the index of the first entry to consider. */
   calls(manager?: string, from = 0): CallEntry[] {
     return this.entries
       .slice(from)

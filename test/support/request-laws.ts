@@ -1,4 +1,5 @@
-// What replication must never do, checked by playing the journal of a test again.
+// The laws of replication, checked by replaying the journal of a test: what the sync must never do at a request
+// manager.
 import type {
   CallEntry,
   JournalEntry,
@@ -14,15 +15,19 @@ export interface ReplayedJournal {
   /** One sentence for each breach. */
   readonly breaches: readonly string[];
   /**
-   * Whether a person, or a loss of data, interfered with a title's requests on a subordinate since it was first asked
-   * for.
+   * Whether a person, or a loss of data, interfered with a title's requests on a subordinate since the title was first
+   * asked for.
    */
   isInterfered(manager: string, fingerprint: string): boolean;
   /**
-   * Whether the sync cannot know that it made the request: the answer was lost, or it was killed before it saved it.
+   * Whether the sync may not know that it made the request: its answer was lost, or the sync was killed before it saved
+   * it.
    */
   isUncertain(manager: string, id: number): boolean;
-  /** Whether the primary lost its data after it had the request, whose number can then be another's. */
+  /**
+   * Whether the primary has lost its data since a request for the title. Another title may have that request's number
+   * now.
+   */
   isLost(fingerprint: string): boolean;
 }
 
@@ -30,7 +35,7 @@ export interface ReplayedJournal {
 interface ListRead {
   readonly start: number;
   readonly sort: string;
-  /** Offsets of pages that failed and were not read since. */
+  /** Offsets of pages that failed and were not read again since. */
   readonly failed: Set<number>;
 }
 
@@ -43,7 +48,7 @@ interface WishFrom extends Wished {
 interface OwnCreation {
   /** 0 for a movie. */
   readonly seasons: readonly number[];
-  /** The newest request of the primary that it can have been made for. */
+  /** The highest number of a request on the primary for which it can have been made. */
   readonly upTo: number;
 }
 
@@ -74,25 +79,25 @@ class Player implements ReplayedJournal {
   /** The permissions of each subordinate's users, by address in lower case. */
   readonly #users = new Map<string, ReadonlyMap<string, number>>();
   #options: ReplicationOptions | undefined;
-  /** Of the primary, by id. */
+  /** The requests of the primary, by id. */
   readonly #requests = new Map<number, RequestChange>();
   /**
-   * What was removed there, by id, and when: readings of what changed do not tell, so that it is there until the next
-   * sweep.
+   * Requests that were removed from the primary, by id, and when. The sync learns of a removal only from the next
+   * sweep, which reads the whole list.
    */
   readonly #gone = new Map<number, { readonly request: RequestChange; readonly at: number }>();
-  /** What each fingerprint's requests asked for, and from when. */
+  /** What the requests of each fingerprint asked for together, and from when on. */
   readonly #wishes = new Map<string, WishFrom[]>();
   #read: ListRead | undefined;
   #isReadOver = true;
   /** Where the newest reading without a failure began, and the newest of the whole list. */
   #wholeFrom = 0;
   #sweepFrom = 0;
-  /** When the primary said last that a request with this number is not there, asked after a whole sweep. */
+  /** When the primary last answered that it has no request of this number, after a sweep. */
   readonly #confirmed = new Map<number, number>();
   /** When pages of the primary's list were read. */
   readonly #listed: number[] = [];
-  /** Fingerprints of which lists may never have shown a request. */
+  /** Fingerprints that have a request which lists may never have shown. */
   readonly #hidden = new Set<string>();
   readonly #idsOf = new Map<string, Set<number>>();
   readonly #created = new Map<string, Creations>();
@@ -100,16 +105,16 @@ class Player implements ReplayedJournal {
   readonly #lost = new Set<string>();
   /** Subordinates that have lost their data. */
   readonly #lossy = new Set<string>();
-  /** Requests that the sync made, with their fingerprints; after a loss of data a number is given again. */
+  /** Fingerprints of the requests that the sync made. After a loss of data, a number is given to another request. */
   readonly #known = new Map<string, ReadonlySet<string>>();
   /** Requests that the sync removed. */
   readonly #removed = new Map<string, { readonly manager: string; readonly fingerprint: string }>();
   readonly #uncertain = new Set<string>();
-  /** Of each subordinate's requests, as `<manager> <id>`. */
+  /** The seasons of each subordinate's requests, by `<manager> <id>`. */
   readonly #seasons = new Map<string, readonly number[]>();
-  /** Titles in one quality that a subordinate has, as `<manager> <title>`. */
+  /** Titles, in one quality, that a subordinate has available, as `<manager> <title>`. */
   readonly #available = new Set<string>();
-  /** Titles of which a subordinate said last that it has them. */
+  /** Titles that were available in the last answer of the subordinate, in the same form. */
   readonly #seenAvailable = new Set<string>();
 
   constructor(primary: RequestManager, subordinates: readonly RequestManager[]) {
@@ -181,13 +186,13 @@ class Player implements ReplayedJournal {
     for (const { id } of requests) ids.add(id);
     this.#idsOf.set(fingerprint, ids);
     if (!isRemoval) return;
-    // Whoever removes a request and asks again clears what was remembered of it.
+    // The sync forgets its own requests when the primary's are removed, even if a person then asks again.
     for (const [manager, creations] of this.#created) {
       const own = creations.get(fingerprint) ?? new Map<number, OwnCreation>();
       for (const [id, { upTo }] of own) {
         if (requests.some(request => request.id <= upTo)) continue;
         own.delete(id);
-        // Where nothing is to be deleted it is forgotten, and left alone from then on.
+        // Without `sync_deletes` the sync forgets the request, and never touches it again.
         if (!this.#options?.sync_deletes) this.#uncertain.add(`${manager} ${id}`);
       }
     }
@@ -208,7 +213,7 @@ class Player implements ReplayedJournal {
   }
 
   #forget(saved: ReadonlySet<string>): void {
-    // What it removed and did not save is there as far as it knows.
+    // A removal that was not saved is unknown to the restarted sync, which takes the request for present.
     for (const [request, { manager, fingerprint }] of this.#removed)
       if (saved.has(`${request} ${fingerprint}`)) this.#interfered.add(`${manager} ${fingerprint}`);
     for (const [request, fingerprints] of this.#known)
@@ -244,14 +249,14 @@ class Player implements ReplayedJournal {
   }
 
   /**
-   * What is gone, or whose deletion was not answered, when it is to be deleted is deleted; after a loss of data another
-   * title may be in its place.
+   * A request that is to be removed is no longer the sync's own when it is not found, or when the answer to its removal
+   * was lost. After a loss of data the number may belong to another title.
    */
   #playGone({ manager, call: { path } }: CallEntry): void {
     const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
     for (const [fingerprint, own] of this.#created.get(manager) ?? []) {
       const wishes = this.#wishesKnown(fingerprint).map(({ wish }) => wish);
-      // Lists may hide what still asks for it, beside a request that was declined.
+      // Lists may hide a request of the group, so the sync may know only of one that was declined.
       const isRefused = wishes.includes('absent') || wishes.includes('declined') || this.#hidden.has(fingerprint);
       if (isRefused) own.delete(Number(id));
     }
@@ -322,7 +327,7 @@ class Player implements ReplayedJournal {
       this.#known.set(request, new Set([...(this.#known.get(request) ?? []), fingerprint]));
       if (entry.fault === undefined && upTo > 0)
         this.#created.get(entry.manager)?.set(fingerprint, own.set(change.id, creation));
-      // What was removed meanwhile is forgotten where nothing is to be deleted.
+      // Without `sync_deletes` the sync forgets a request whose title nobody asks for any more.
       const isForgotten = upTo === 0 && !this.#options?.sync_deletes;
       if (entry.fault !== undefined || isForgotten) this.#uncertain.add(request);
     }
@@ -338,7 +343,7 @@ class Player implements ReplayedJournal {
       this.#breach(entry, 'approves what nobody approved');
     if (change.kind === 'declined') {
       if (this.#isPersons(entry, change, fingerprint)) this.#breach(entry, "declines a person's request");
-      // What lists hide may ask for it beside a request that was declined.
+      // Lists may hide a request of the group, so the sync may know only of one that was declined.
       const isDeclined = wishes.includes('declined') || this.#hidden.has(fingerprint);
       if (!isDeclined || !this.#options?.sync_declined) this.#breach(entry, 'declines what nobody declined');
     }
@@ -356,7 +361,7 @@ class Player implements ReplayedJournal {
     if (!isApproved && change.status === STATUS.approved && this.#options?.pending_without_approval === 'hold')
       this.#breach(entry, 'approves by creating what nobody approved');
     this.#judgeSeasons(entry, change, moments, []);
-    // Of a group that is known in part it is not known who asked first.
+    // The sync cannot tell who asked first when it knows only part of a group.
     if (this.#isKnownInPart(fingerprint)) return;
     const users = this.#users.get(manager) ?? new Map<string, number>();
     const isMapped = this.#options?.user_mapping === 'email_match';
@@ -379,7 +384,10 @@ class Player implements ReplayedJournal {
     if (further.length > 0) this.#breach(entry, `asks for seasons that nobody asked for: ${further}`);
   }
 
-  /** Whether the options replicate one of the wishes; beside what is pending something approved may not be known. */
+  /**
+   * Whether the options let one of the wishes be replicated. When only part of a group is known, a hidden request may
+   * be the approved one, so either wish will do.
+   */
   #isReplicated(fingerprint: string, wishes: readonly Wish[]): boolean {
     const { sync_pending: isPending, sync_approved: isApproved } = this.#options ?? {};
     const asks = (wish: Wish) => wishes.includes(wish);
@@ -393,7 +401,8 @@ class Player implements ReplayedJournal {
   }
 
   /**
-   * After a loss of data a request for the same title under the same number looks like the one that was made before.
+   * Whether a person made the request. After a loss of data, a request for the same title under the same number looks
+   * like the one that the sync made before.
    */
   #isPersons({ manager }: CallEntry, { byPerson, id }: RequestChange, fingerprint: string): boolean {
     return byPerson && this.#known.get(`${manager} ${id}`)?.has(fingerprint) !== true;

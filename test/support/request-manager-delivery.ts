@@ -1,14 +1,12 @@
-// What travels back for one call to a request manager, with what can go wrong on the way; the same with and without
-// sockets.
+// The answer of a request manager to one call, with what can go wrong on its way. Tests with and without sockets use
+// it.
 import type { ManagerCall } from './request-journal.ts';
 import { API_PATH, type RequestManager } from './request-manager.ts';
 import type { ManagerFault } from './request-manager-fault.ts';
 
 export interface Delivery {
   readonly delayMs: number;
-  /**
-   * `never`: nothing comes; `cut`: the connection ends after half of the text, or before a byte where there is none.
-   */
+  /** `never`: nothing comes. `cut`: the connection ends after half of the text, or at once when there is no text. */
   readonly end: 'whole' | 'cut' | 'never';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

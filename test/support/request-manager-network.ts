@@ -1,4 +1,4 @@
-// Request managers that are called in process, by a function like `host.fetch`; time is the test's own.
+// Request managers that are called in process, by a function like `host.fetch`, on a clock of the test.
 import type { FetchAnswer, FetchOptions } from '../../core/contract/fetch.ts';
 import { API_PATH, type RequestManager } from './request-manager.ts';
 import { deliver } from './request-manager-delivery.ts';
@@ -7,7 +7,7 @@ export interface ManagerNetwork {
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 }
 
-/** `managers` by their origins; `wait` passes the time of a slow or absent answer. */
+/** `managers` are given by their origins. `wait` is called for the time of a slow or absent answer. */
 export function managerNetwork(
   managers: ReadonlyMap<string, RequestManager>,
   wait: (ms: number, signal?: AbortSignal) => Promise<void>,

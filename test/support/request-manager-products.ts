@@ -1,29 +1,33 @@
-// What differs between the request managers, and between their releases, that speak the same public API.
+// What differs between products, and between releases of request managers, that share a public API.
 
 export interface RequestManagerProduct {
   readonly version: string;
-  /** Statuses of requests that a list without a filter holds. */
+  /** Statuses of requests that a list without a filter includes. */
   readonly listed: readonly number[];
   /**
-   * Whether a list without a filter leaves out requests whose title is blocklisted, and a creation of one is refused.
+   * Whether there is a blocklist: lists without a filter leave out requests for blocklisted titles, and new ones are
+   * refused.
    */
   readonly hasBlocklist: boolean;
-  /** The status that a request has once its title is available. */
+  /** The status of an approved request once its title is available. */
   readonly availableStatus: number;
-  /** Whether a title can be requested again once the first request is completed. */
+  /** Whether a title can be requested again after its request is completed. */
   readonly takesRepeats: boolean;
-  /** Whether `seasons: "all"` is understood. */
+  /** Whether `seasons: "all"` is accepted. */
   readonly takesAllSeasons: boolean;
-  /** Whether only a pending request can be edited; any other is a conflict. */
+  /** Whether only pending requests can be edited; an edit of any other is a conflict. */
   readonly editsPendingOnly: boolean;
-  /** Whether each page of a list waits for every media manager that is connected. */
+  /** Whether each page of a list waits for all connected media managers. */
   readonly asksMediaManagers: boolean;
-  /** The status that answers a wrong key. */
+  /** The status of an answer to a wrong key. */
   readonly refusal: 401 | 403;
 }
 
 export const REQUEST_MANAGERS = {
-  /** The oldest: 4 and 5 are states of availability, lists leave them out, and all seasons must be named. */
+  /**
+   * The oldest release: statuses 4 and 5 are those of availability, lists leave them out, and each season must be
+   * named.
+   */
   early: {
     version: '1.20.0',
     listed: [1, 2, 3],
@@ -35,7 +39,7 @@ export const REQUEST_MANAGERS = {
     asksMediaManagers: false,
     refusal: 403,
   },
-  /** A request stays approved when its title is available. */
+  /** A request stays approved when its title becomes available. */
   settled: {
     version: '1.33.2',
     listed: [1, 2, 3],

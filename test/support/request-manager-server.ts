@@ -7,9 +7,9 @@ import { deliver } from './request-manager-delivery.ts';
 
 export interface RequestManagerServer {
   readonly manager: RequestManager;
-  /** With the path prefix, without a slash at the end. */
+  /** The address with the path prefix, without a slash at the end. */
   readonly url: string;
-  /** Calls that are being answered, now and at most so far. */
+  /** How many calls are being answered now, and the most there were at once. */
   readonly inFlight: { now: number; most: number };
   /** Ends every connection; callers are refused until `open`. */
   close(): Promise<void>;
@@ -17,9 +17,9 @@ export interface RequestManagerServer {
 }
 
 export interface RequestManagerServerOptions extends RequestManagerOptions {
-  /** Before `/api/v1`, such as `/requests`. */
+  /** A prefix before `/api/v1`, such as `/requests`. */
   readonly pathPrefix?: string;
-  /** How long each page waits for the media managers, where the product asks them. */
+  /** How long each page waits for the media managers, if the product asks them. */
   readonly mediaManagersMs?: number;
 }
 
@@ -68,7 +68,7 @@ export async function startRequestManager(
       response.once('close', () => {
         inFlight.now -= 1;
       });
-      // A caller that leaves in the middle of its body is no failure of the test.
+      // A caller that disconnects in the middle of its body is no failure of the test.
       serve(request, response).catch(() => response.destroy());
     });
     await new Promise<void>((resolve, reject) => {

@@ -1,15 +1,14 @@
-// A stand-in for a request manager, without sockets: what it holds, what people do there, and what its public API
-// answers.
+// A stand-in for a request manager, without sockets: its requests, what people do with them, and its public API.
 import { type ManagerCall, type MediaKey, type RequestChange, RequestJournal } from './request-journal.ts';
 import type { ManagerFault } from './request-manager-fault.ts';
 import { REQUEST_MANAGERS, type RequestManagerName, type RequestManagerProduct } from './request-manager-products.ts';
 
-/** Below the address of a manager. */
+/** The path of the API below the address of a manager. */
 export const API_PATH = '/api/v1';
 export const STATUS = { pending: 1, approved: 2, declined: 3, failed: 4, completed: 5 } as const;
 const MEDIA = { unknown: 1, pending: 2, processing: 3, partial: 4, available: 5, blocklisted: 6 } as const;
 const PERMISSION = { admin: 2, manageUsers: 8, manageRequests: 16, request: 32 } as const;
-/** Bits that approve by themselves, for movies and series. */
+/** Permissions by which requests for movies and series are approved automatically. */
 const AUTO_APPROVE = {
   movie: { normal: 128 | 256, fourK: 32_768 | 65_536 },
   tv: { normal: 128 | 512, fourK: 32_768 | 131_072 },
@@ -20,14 +19,14 @@ export const ADMINISTRATOR: ManagerUser = { id: 1, email: 'admin@example.com', p
 export interface ManagerUser {
   readonly id: number;
   readonly email: string;
-  /** The bit mask of the API. */
+  /** The bit mask of permissions in the API. */
   readonly permissions: number;
-  /** How many requests the user may own; without it any number. */
+  /** How many requests the user may own; without it, any number. */
   readonly quota?: number;
 }
 
 interface Title {
-  /** Of a series; for a movie empty. */
+  /** The seasons of a series; empty for a movie. */
   readonly seasons: readonly number[];
   readonly tvdbId?: number;
 }
@@ -44,22 +43,25 @@ export interface ManagedRequest extends MediaKey {
 
 export interface ManagerAnswer {
   readonly status: number;
-  /** Sent as JSON; undefined is an empty body. */
+  /** Sent as JSON; undefined means an empty body. */
   readonly body?: unknown;
 }
 
 export interface RequestManagerOptions {
   readonly product?: RequestManagerName;
-  /** In the journal. */
+  /** The name of the manager in the journal. */
   readonly name?: string;
   readonly apiKey?: string;
-  /** Besides the administrator, whose id is 1. */
+  /** Users besides the administrator, whose id is 1. */
   readonly users?: readonly ManagerUser[];
-  /** What the metadata source knows; without it everything, and each series has seasons 1 to 4 and specials. */
+  /**
+   * Looks a title up in the metadata source. Default: it knows every title, and each series has seasons 1 to 4 and
+   * specials.
+   */
   readonly findTitle?: (mediaType: 'movie' | 'tv', tmdbId: number) => Title | undefined;
-  /** Unix milliseconds. */
+  /** The time in Unix milliseconds. */
   readonly clock?: () => number;
-  /** Shared by the managers of a test. */
+  /** The journal, which the managers of a test share. */
   readonly journal?: RequestJournal;
 }
 
@@ -81,20 +83,20 @@ export class RequestManager {
   readonly apiKey: string;
   readonly product: RequestManagerProduct;
   readonly journal: RequestJournal;
-  /** Added to the clock: a machine whose time is wrong. */
+  /** Added to the clock, as on a machine whose time is wrong. */
   clockSkewMs = 0;
-  /** An outage: nobody listens. */
+  /** Whether nothing listens, as during an outage. */
   isDown = false;
-  /** What goes wrong with a call; asked once for each. */
+  /** The fault of a call; asked once for each call. */
   faultOf: (call: ManagerCall) => ManagerFault | undefined = () => undefined;
   users: ManagerUser[];
-  /** Before a loss of data. */
+  /** The users before a loss of data. */
   readonly firstUsers: readonly ManagerUser[];
   readonly #findTitle: NonNullable<RequestManagerOptions['findTitle']>;
   readonly #clock: () => number;
   readonly #requests = new Map<number, ManagedRequest>();
   readonly #byTitle = new Map<string, ManagedRequest[]>();
-  /** Status of titles that differs from what their requests say, by media type, number and quality. */
+  /** Statuses of titles that do not follow from their requests, by title. */
   readonly #titleStatus = new Map<string, number>();
   #lastId = 0;
 
@@ -142,7 +144,7 @@ export class RequestManager {
     return this.#titleStatus.get(titleKey(key)) === MEDIA.blocklisted;
   }
 
-  /** A person makes a request, which is approved unless `status` says otherwise. */
+  /** A person makes a request. Its status is `approved` by default. */
   ask({ mediaType, tmdbId, is4k = false, seasons, status = STATUS.approved, user }: PersonsRequest): ManagedRequest {
     const wanted = mediaType === 'tv' ? [...(seasons ?? [1])] : [];
     return this.#add({ mediaType, tmdbId, is4k }, wanted, status, user ?? ADMINISTRATOR, true);
@@ -157,7 +159,7 @@ export class RequestManager {
     return true;
   }
 
-  /** A person asks for seasons in addition; false when the request is gone. */
+  /** A person adds seasons to a request; false when it is gone. */
   addSeasons(id: number, seasons: readonly number[]): boolean {
     const request = this.#requests.get(id);
     if (request === undefined) return false;
@@ -175,7 +177,7 @@ export class RequestManager {
     return true;
   }
 
-  /** A title has been downloaded: its approved requests are what the product calls completed. */
+  /** A title has been downloaded, so its approved requests take the status of an available title in this product. */
   makeAvailable(key: MediaKey): void {
     this.#titleStatus.set(titleKey(key), MEDIA.available);
     for (const request of this.requestsOf(key))
@@ -183,14 +185,14 @@ export class RequestManager {
     this.#note({ ...key, kind: 'available', ...NO_REQUEST });
   }
 
-  /** Products without a blocklist ignore it. */
+  /** Blocklists a title, in products that have a blocklist. */
   blocklist(key: MediaKey): void {
     if (!this.product.hasBlocklist) return;
     this.#titleStatus.set(titleKey(key), MEDIA.blocklisted);
     this.#note({ ...key, kind: 'blocklisted', ...NO_REQUEST });
   }
 
-  /** The database is lost, and begins anew with the first number. The key stays, because it is kept elsewhere. */
+  /** Loses the database: requests are numbered from 1 again. The API key stays, because it is kept elsewhere. */
   loseData(): void {
     this.#requests.clear();
     this.#byTitle.clear();
@@ -200,14 +202,14 @@ export class RequestManager {
     this.journal.add({ what: 'lost', manager: this.name });
   }
 
-  /** What the public API answers, noted in the journal. */
+  /** Answers a call to the public API, and notes it in the journal. */
   answer(call: ManagerCall, fault?: ManagerFault['kind']): ManagerAnswer {
     const { answer, change } = this.#dispatch(call);
     this.journal.add({ what: 'call', manager: this.name, call, status: answer.status, change, fault });
     return answer;
   }
 
-  /** Notes a call that the manager itself never saw, because something before it failed or answered. */
+  /** Notes a call that never reached the manager, because something in front of it failed or answered. */
   noteUnserved(call: ManagerCall, status: number | null, fault: ManagerFault['kind']): void {
     this.journal.add({ what: 'call', manager: this.name, call, status, fault });
   }
@@ -257,7 +259,7 @@ export class RequestManager {
     };
   }
 
-  /** As it stands in its title's `mediaInfo`: without the title. */
+  /** A request as it stands in the `mediaInfo` of its title: without the title. */
   #showNested({ id, status, mediaType, is4k, createdAtMs, updatedAtMs, seasons, requestedBy }: ManagedRequest) {
     return {
       id,
@@ -334,7 +336,7 @@ export class RequestManager {
     return owner.quota !== undefined && owned >= owner.quota ? 'Quota exceeded.' : undefined;
   }
 
-  /** Whether a request in this status leaves no room for another one of its title. */
+  /** Whether a request in this status prevents another request for its title. */
   #blocksAnother(status: number): boolean {
     return status !== STATUS.declined && !(this.product.takesRepeats && status === STATUS.completed);
   }
@@ -415,7 +417,7 @@ export class RequestManager {
   }
 }
 
-/** Whether what the user asks for, of whatever kind, may be approved by itself. */
+/** Whether requests of a user with these permissions may be approved automatically, for any kind of title. */
 export function approvesByAsking(permissions: number): boolean {
   const bits = PERMISSION.admin | PERMISSION.manageRequests;
   const automatic = Object.values(AUTO_APPROVE).flatMap(({ normal, fourK }) => [normal, fourK]);

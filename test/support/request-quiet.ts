@@ -1,4 +1,4 @@
-// What every subordinate must show once nothing changes any more: the decision table, seen from the outside.
+// What every subordinate must show after the last change: the decision table of replication, seen from the outside.
 import type { MediaKey, ReplicationOptions } from './request-journal.ts';
 import { fingerprintOf, type ReplayedJournal } from './request-laws.ts';
 import { approvesByAsking, type ManagedRequest, type RequestManager, STATUS } from './request-manager.ts';
@@ -11,7 +11,7 @@ export interface Quiet {
   readonly replayed: ReplayedJournal;
 }
 
-/** One sentence for each title that is not as it should be. */
+/** One sentence for each title whose requests on the subordinate are wrong. */
 export function unsettled(quiet: Quiet): string[] {
   const { primary, subordinate, options } = quiet;
   const listed = new Set(primary.listed);
@@ -29,7 +29,7 @@ export function unsettled(quiet: Quiet): string[] {
   });
 }
 
-/** `asked`: by people on the primary; `listed`: what its list shows of everything. */
+/** `asked`: requests for the title on the primary; `listed`: all requests that the primary's list shows. */
 function faultOf(
   quiet: Quiet,
   fingerprint: string,
@@ -37,7 +37,7 @@ function faultOf(
   { asked, listed }: { readonly asked: readonly ManagedRequest[]; readonly listed: ReadonlySet<ManagedRequest> },
 ): string | undefined {
   const { subordinate, options } = quiet;
-  // A group of which lists hide a part cannot be judged whole.
+  // A group that lists hide in part cannot be judged.
   if (asked.some(request => !listed.has(request))) return undefined;
   const { wish, email } = wishedBy(
     asked.map(request => ({ ...request, email: request.requestedBy.email.toLowerCase() })),
@@ -45,9 +45,9 @@ function faultOf(
   const present = subordinate.requestsOf(key);
   const live = present.filter(({ status }) => status !== STATUS.declined);
   const own = present.filter(({ byPerson, id }) => !byPerson && !quiet.replayed.isUncertain(subordinate.name, id));
-  // After a loss of the primary's data a number may lead to another request, or to the same one asked for anew.
+  // After a loss of the primary's data, a number may belong to another request, or to a new one for the same title.
   if (quiet.replayed.isLost(fingerprint)) return undefined;
-  // A primary that shows nothing at all deletes nothing.
+  // While the primary lists no requests at all, nothing is deleted.
   const isHeld = listed.size === 0;
   if (wish === 'absent') return options.sync_deletes && own.length > 0 && !isHeld ? 'is left over' : undefined;
   if (quiet.replayed.isInterfered(subordinate.name, fingerprint)) return undefined;
@@ -56,7 +56,7 @@ function faultOf(
   const isRefused = subordinate.isBlocklisted(key) || !subordinate.knows(key);
   if (subordinate.isAvailable(key) || isRefused) return undefined;
   if (wish === 'pending' && options.pending_without_approval === 'hold' && !canAsk(quiet, email)) return undefined;
-  // What was declined before waits for an approval.
+  // A request that was declined there before waits for an approval on the primary.
   if (wish === 'pending' && present.some(({ status }) => status === STATUS.declined)) return undefined;
   if (live.length === 0) return 'was not created';
   if (wish === 'approved' && live.every(({ status }) => status === STATUS.pending)) return 'was not approved';
@@ -65,7 +65,7 @@ function faultOf(
   return missing.length === 0 ? undefined : `lacks the seasons ${[...new Set(missing)]}`;
 }
 
-/** Whether a request of that person stays pending on the subordinate. */
+/** Whether a request of that user stays pending on the subordinate. */
 function canAsk({ subordinate, options }: Quiet, email: string | null): boolean {
   const user = subordinate.users.find(user => user.email.toLowerCase() === email);
   return options.user_mapping === 'email_match' && user !== undefined && !approvesByAsking(user.permissions);

@@ -1,5 +1,5 @@
-// A primary and one subordinate request manager, in process, and cycles of a replication between them: time is the
-// test's own.
+// Runs cycles of a replication between a primary and one subordinate request manager, in process, on a clock of the
+// test.
 import { WorkQueue } from '../../core/kit/work-queue.ts';
 import { Cycles } from '../../plugins/request-sync/cycles.ts';
 import { HttpRequestManager } from '../../plugins/request-sync/http-request-manager.ts';
@@ -19,7 +19,7 @@ interface StageOptions {
   readonly turnMs?: number;
 }
 
-/** A primary and one subordinate; each call of `cycle` is one cycle of the same replication. */
+/** Sets up a primary and one subordinate. Each call of `cycle` runs one cycle of the same replication. */
 export function stage({ options = {}, state = emptyState(), turnMs, ...managers }: StageOptions = {}) {
   const clock = { nowMs: Date.parse('2026-01-01T00:00:00Z') };
   const made = (name: string) => new RequestManager({ name, clock: () => clock.nowMs });
@@ -69,7 +69,7 @@ export function stage({ options = {}, state = emptyState(), turnMs, ...managers 
     saves,
     writes,
     cycle: () => cycles.run(),
-    /** A cycle in which the whole list is read. */
+    /** Runs a cycle that reads the whole list. */
     sweep: () => {
       clock.nowMs += 15 * MINUTE_MS;
       return cycles.run();

@@ -1,4 +1,4 @@
-// What the requests of one fingerprint ask for together, by the statuses of the public API.
+// What the requests of one fingerprint ask for together, from their statuses in the public API.
 import type { RequestChange } from './request-journal.ts';
 import { STATUS } from './request-manager.ts';
 
@@ -6,16 +6,18 @@ export type Wish = 'approved' | 'pending' | 'declined' | 'absent';
 
 export interface Wished {
   readonly wish: Wish;
-  /** Of all that are not declined; undefined where the primary lists none, which asks for all of them. */
+  /** The seasons of all requests that are not declined. Undefined when they name none, which asks for all seasons. */
   readonly seasons: readonly number[] | undefined;
-  /** Whose the replicated request becomes where people are mapped; in lower case, null where nothing is asked for. */
+  /**
+   * The address, in lower case, of the user who becomes the owner when users are mapped. Null when there is no request.
+   */
   readonly email: string | null;
 }
 
-/** A fingerprint that the primary has no request of. */
+/** The wish for a title of which the primary has no request. */
 export const NOTHING_WISHED: Wished = { wish: 'absent', seasons: [], email: null };
 
-/** `requests` in any order. */
+/** `requests` may be in any order. */
 export function wishedBy(requests: readonly Pick<RequestChange, 'id' | 'status' | 'seasons' | 'email'>[]): Wished {
   const sorted = requests.toSorted((a, b) => a.id - b.id);
   const wish = wishOf(sorted.map(({ status }) => status));
@@ -27,7 +29,7 @@ export function wishedBy(requests: readonly Pick<RequestChange, 'id' | 'status' 
   };
 }
 
-/** The strongest of the statuses. */
+/** The strongest wish among the statuses. */
 function wishOf(statuses: readonly number[]): Wish {
   if (statuses.length === 0) return 'absent';
   if (statuses.some(status => status !== STATUS.pending && status !== STATUS.declined)) return 'approved';

@@ -1,10 +1,12 @@
-// How often a seeded test repeats: a few times in the suite, as often as STACKWARDEN_TEST_ROUNDS says for a long proof;
-// and what it draws.
+// How often a seeded test repeats, and its random numbers. The suite repeats a few times; STACKWARDEN_TEST_ROUNDS sets
+// more.
 export function rounds(few: number): number {
   return Number(process.env.STACKWARDEN_TEST_ROUNDS ?? few);
 }
 
-/** Gives whole numbers below its argument, from STACKWARDEN_TEST_SEED, which is told. */
+/**
+ * Returns a function that gives a whole number below its argument. The seed is STACKWARDEN_TEST_SEED, and is printed.
+ */
 export function randomNumbers(t: { comment(text: string): void }): (below: number) => number {
   let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? 1);
   t.comment(`seed ${seed}`);

@@ -1,4 +1,4 @@
-// A schedule whose times a test brings about, with what it does and tells.
+// A schedule of one service whose times a test brings about; it records what the schedule does and logs.
 import type { Test } from 'tap';
 import type { Host } from '../../core/contract/host.ts';
 import type { ProcessSnapshot, ProcessStatus } from '../../plugins/process/contract.ts';

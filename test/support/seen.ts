@@ -1,4 +1,4 @@
-// Programs that note what they were started with, where those of services would be.
+// Programs, in place of those of services, that note the arguments and variables they were started with.
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from './until.ts';
@@ -10,7 +10,7 @@ export interface Seen {
 
 const END = '--- end of part ---';
 
-/** Makes a shell script that writes its arguments and variables to `<file>.seen`, for whichever user runs it. */
+/** Makes a shell script that writes its arguments and variables to `<file>.seen`, whichever user runs it. */
 export async function noting(file: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const note = `{ printf '%s\\n' "$0" "$@" '${END}'; env; printf '%s\\n' '${END}'; } > '${file}.seen'`;
@@ -20,7 +20,7 @@ export async function noting(file: string): Promise<void> {
   await chmod(`${file}.seen`, 0o666);
 }
 
-/** The last run of the program. */
+/** What the program noted at its last start. */
 export async function seenBy(file: string): Promise<Seen> {
   const [args = '', env = ''] = await until(
     async () => {

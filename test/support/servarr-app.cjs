@@ -1,6 +1,6 @@
-// A stand-in for a Servarr application. It keeps its data in SQLite, or in PostgreSQL where its config.xml says so, makes
-// its tables step by step in either, notes the steps in VersionInfo, and then answers /ping. /data tells which engine it
-// uses and what is in it. Usage: servarr-app.cjs NAME --data=DIRECTORY
+// A stand-in for a Servarr application. It keeps its data in SQLite, or in PostgreSQL if its config.xml says so. It
+// creates its tables step by step, notes the steps in VersionInfo, and then answers /ping. /data tells which engine it
+// uses and what its tables hold. Usage: servarr-app.cjs NAME --data=DIRECTORY
 const { createHash } = require('node:crypto');
 const { existsSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
@@ -37,7 +37,7 @@ const UNIQUE = { QualityProfiles: 'Name', Config: 'Key' };
 const SEEDS = { QualityProfiles: ['Any', 'HD'] };
 const LOGS = { Logs: { Message: 'text', Time: 'time', Level: 'text' } };
 
-/** One statement list for each version. */
+/** One list of statements for each version of the schema. */
 function steps(tables, isPostgres) {
   return Object.entries(tables).map(([table, columns]) => {
     const id = isPostgres
@@ -54,7 +54,7 @@ function steps(tables, isPostgres) {
   });
 }
 
-/** Whoever writes a row to the table waits for ever, also where triggers are off. */
+/** A trigger that makes writers of the table wait for ever, even where triggers are disabled. */
 const holding = table => `
   CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(86400); RETURN NEW; END';
   CREATE TRIGGER hold BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION hold();
@@ -102,7 +102,7 @@ async function postgres(database, tables) {
   return { rows: async sql => (await client.query(sql)).rows, end: () => client.end() };
 }
 
-/** Leaves room for one more file. */
+/** Uses up the inodes of the disk except one. */
 function fillDisk(directory) {
   for (let number = 0; ; number += 1) {
     try {

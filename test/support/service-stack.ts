@@ -1,4 +1,4 @@
-// Known services below one directory, each with a program that notes what it was started with in place of its own.
+// Places known services below one directory, with programs in place of their own that note how they were started.
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createWebServer } from 'node:http';
@@ -17,13 +17,13 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The first folder of a path that is not the machine's own. */
+/** The first folder of an absolute path, unless the path is in a system directory. */
 const ABSOLUTE = /(?<=^|[=: ])\/(?!(?:bin|sbin|usr\/bin|usr\/sbin|usr\/local|tmp)(?:\/|$|:))([a-z][\w-]*)/g;
-/** Of the host, which has its own places for them. */
+/** Folders of the host, which has its own places for them. */
 const FOLDERS: Readonly<Record<string, string>> = { config: 'host', log: 'host/log' };
 const END = '--- end of part ---';
 
-/** The least of what a data directory has. */
+/** Creates the least that counts as a data directory. */
 const INITDB = 'mkdir -p -m 700 "$2" && mkdir "$2/base" && echo 16 > "$2/PG_VERSION" && : > "$2/postgresql.conf"';
 export class Stack {
   readonly dir: string;
@@ -39,7 +39,7 @@ export class Stack {
     return this.#app;
   }
 
-  /** Its directories, and a program that makes a data directory. */
+  /** Creates the directories, and a program that creates a data directory. */
   async make(): Promise<void> {
     for (const place of ['host/templates/services', 'bin', 'seen']) await mkdir(this.at(place), { recursive: true });
     await chmod(this.at('seen'), 0o777);
@@ -53,7 +53,7 @@ export class Stack {
     return path.join(this.dir, ...place);
   }
 
-  /** A text of the catalogue with its paths below the directory of the test. */
+  /** A value of the catalogue with its absolute paths moved below the directory of the test. */
   moved<Value>(value: Value): Value {
     const place = (folder: string): string => this.at(FOLDERS[folder] ?? folder);
     const text = JSON.stringify(value, (_key, member) =>
@@ -68,7 +68,7 @@ export class Stack {
     return port;
   }
 
-  /** Places the program of an absolute path, or of a name on `PATH`, and the scripts beside it. */
+  /** Places the program of an absolute path, or of a name on `PATH`, and the scripts among its arguments. */
   async place(argv: readonly string[], directory: string): Promise<void> {
     const [program = '', ...rest] = argv;
     if (program !== '/bin/sh') await this.#note(program.includes('/') ? program : this.at('bin', program));
@@ -76,7 +76,10 @@ export class Stack {
       await this.#note(path.resolve(directory, word));
   }
 
-  /** It lives as long as it is a service; what is run before one, or asked for its version, ends. */
+  /**
+   * Writes a script that runs on when it is started as a service, and ends when it is run before one or for its
+   * version.
+   */
   async #note(file: string): Promise<void> {
     const note = `{ pwd; printf '%s\\n' '${END}' "$0" "$@" '${END}'; /usr/bin/env; } > "${this.at('seen')}/$name"`;
     const ends = `name=$STACKWARDEN_PROCESS_NAME\n[ -n "$name" ] || { echo "$0 $*" >> "${this.at('seen')}/before"; exit 0; }`;
@@ -98,7 +101,7 @@ export class Stack {
     return { directory: directory.trim(), argv: argv.trimEnd().split('\n'), env: Object.fromEntries(pairs) };
   }
 
-  /** Command lines of what was run before the launches. */
+  /** Command lines that ran before the launches of services. */
   before(): Promise<string> {
     return readFile(this.at('seen/before'), 'utf8');
   }
@@ -115,14 +118,14 @@ export class Stack {
   }
 }
 
-/** Something that takes connections where others wait for it. */
+/** A server that accepts and closes connections, for services that wait for a port. */
 export async function listening(port: number): Promise<Server> {
   const server = createServer(socket => socket.destroy()).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }
 
-/** Something that answers where the files of a mount would be. */
+/** A web server where the files of a mount would be served. */
 export async function serving(t: Test, port: number): Promise<void> {
   const server = createWebServer((_request, answer) => answer.end()).listen(port, '127.0.0.1');
   await once(server, 'listening');

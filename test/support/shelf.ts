@@ -1,5 +1,5 @@
-// A shelf of releases of one kind of service, and what it takes that a host updates from it: a template, blocks, and a
-// source in a folder of a third party's.
+// A source of releases for one kind of service, and what a host needs to update services from it: a template, blocks,
+// and a plugin in a third party's folder.
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Test } from 'tap';
@@ -7,18 +7,18 @@ import { testDir } from './directory.ts';
 import { pluginsDir, type TestHost } from './host.ts';
 
 const NOBODY = 65_534;
-/** The release that services have when a test begins. */
+/** The release that services have at the start of a test. */
 export const FIRST = 'v1.0.0';
 
-/** What a release does when it is started. Each notes which it is, where no update comes. */
+/** Shell commands that a release runs when it is started. Each release first writes its version to `data/started`. */
 const PROGRAMS = {
   good: 'exec sleep 1000',
   exits: 'echo it cannot start; exit 3',
-  /** Runs without ever answering on its port. */
+  /** Runs, but never answers on its port. */
   mute: 'exec sleep 1000',
-  /** Ends by force alone. */
+  /** Ends only by SIGKILL. */
   stubborn: `trap '' TERM; exec sleep 1000`,
-  /** Takes what is left of its disk when it is stopped. */
+  /** Fills its disk when it is stopped. */
   fills: `trap 'n=0; while { true > data/fill-$n; } 2> /dev/null; do n=$((n + 1)); done; exit 0' TERM; while :; do sleep 0.05; done`,
   /** Answers on the port of its block. */
   answers: `exec ${process.execPath} -e "require('http').createServer((_, a) => a.end('ok')).listen(process.env.PORT, '127.0.0.1')"`,
@@ -26,24 +26,24 @@ const PROGRAMS = {
 type Program = keyof typeof PROGRAMS;
 
 export interface Shelf {
-  /** Of the host. */
+  /** The configuration directory of the host. */
   readonly configDir: string;
-  /** Of the templates of the test's own. */
+  /** The directory of the test's own templates. */
   readonly templatesDir: string;
-  /** Of the source, as a value of `dumb.plugins.dirs`. */
+  /** The folder of the source plugin, for `dumb.plugins.dirs`. */
   readonly sourceDir: string;
   readonly pluginDirs: readonly string[];
-  /** Makes a release the newest. */
+  /** Writes a release and makes it the newest. */
   publish(version: string, program?: Program, files?: Readonly<Record<string, string>>): Promise<void>;
-  /** Has the shelf answer everybody with this failure. */
+  /** Makes the source answer every call with this failure. */
   refuse(status: number, message: string, headers?: Record<string, string>): Promise<void>;
-  /** How often it was asked for the newest release. */
+  /** How often the newest release was asked for. */
   asked(): Promise<number>;
-  /** Writes the template, and the first release of a service; gives its block. */
+  /** Writes the template and the first release of a service, and gives the block of the service. */
   service(name: string, more?: Record<string, unknown>, program?: Program): Promise<Record<string, unknown>>;
-  /** The release in the folder of a service. */
+  /** The release that is in the folder of a service. */
   present(name: string): Promise<string>;
-  /** The release that the service was started on last. */
+  /** The release that the service was last started on. */
   started(name: string): Promise<string>;
 }
 

@@ -1,5 +1,5 @@
-// A source of releases, a runtime and a desk at which the service of installations is asked, as a third party's
-// plugins. What is published are folders; files beside them make the source wait or refuse.
+// Plugins of a third party: a source of releases, a runtime, and a route that calls the service `installs`. A release
+// is a folder; files beside the releases make the source wait or fail.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Test } from 'tap';
@@ -11,22 +11,24 @@ type Files = Readonly<Record<string, string>>;
 export interface Shop {
   readonly configDir: string;
   readonly pluginDirs: readonly string[];
-  /** The folder of a program that is installed there. */
+  /** The folder into which this program is installed. */
   place(name: string): string;
-  /** Makes a release the newest. */
+  /** Writes a release and makes it the newest. */
   publish(version: string, files?: Files): Promise<void>;
-  /** The source waits until it is opened again. */
+  /** Makes the source wait until `open` is called. */
   close(): Promise<void>;
   open(): Promise<void>;
-  /** The source answers with this failure; null ends it. A status of 0 is an Error that is no Problem. */
+  /**
+   * Makes the source answer with this failure; null ends that. With a status of 0 it is an Error that is no Problem.
+   */
   refuse(refusal: { readonly status: number; readonly detail: string } | null): Promise<void>;
-  /** Writes a template of a service `key` whose `install` has these members besides. */
+  /** Writes the template of a service `key`. `install` and `more` are further members of it. */
   template(key: string, install?: Record<string, unknown>, more?: Record<string, unknown>): Promise<void>;
-  /** A block of such a service, in a folder that is not there yet. */
+  /** A block of such a service, whose folder does not exist yet. */
   block(name: string, more?: Record<string, unknown>): Record<string, unknown>;
 }
 
-/** Stays up, and says which release it is of. */
+/** Runs until it is stopped, and prints its release. */
 const PROGRAM = 'echo "runs $(cat version.txt)"; exec sleep 1000\n';
 
 export async function makeShop(t: Test): Promise<Shop> {
@@ -95,7 +97,7 @@ export function startShopHost(shop: Shop, config: Record<string, unknown>, more:
   return startHost({ configDir, pluginDirs, plugins: ['installs', 'setup', 'services', 'own-shop'], config, ...more });
 }
 
-/** Calls a member of the service. */
+/** Calls a member of the service `installs`. */
 export async function ask(app: TestHost, member: string, ...args: readonly unknown[]) {
   return app.post('/desk', { member, args });
 }
@@ -140,7 +142,7 @@ const SHOP = `
       latest: async request => ({ version: await versionOf(request), notesUrl: null, releasesBehind: null }),
       async fetch(request) {
         const { shop } = request.facts;
-        // It does not listen to its signal.
+        // This source ignores its signal.
         while (await access(shop + '/closed').then(() => true, () => false)) await delay(20);
         await refuse(shop);
         const version = await versionOf(request);

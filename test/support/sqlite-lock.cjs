@@ -1,4 +1,4 @@
-// Another program that holds the lock of a database until its input ends.
+// A program that holds the lock of a database until its input ends.
 const Database = require('better-sqlite3');
 
 const db = new Database(process.argv[2], { timeout: 10_000 });

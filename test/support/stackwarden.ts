@@ -1,4 +1,4 @@
-// Stackwarden as a process of its own: as it ships where the run of the tests made a build, else from its sources.
+// Stackwarden as a process of its own: from the build of the test run if there is one, else from its sources.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export const COMMAND =
   buildDir === undefined
     ? [TYPESCRIPT, path.join(rootDir, 'core/cli/main.ts')]
     : [path.join(buildDir, 'core/cli/main.js')];
-/** As in hosts of `startHost`. */
+/** The same pace as in hosts of `startHost`. */
 const PACE_OPTION = ['--pace', String(PACE)];
 
 export interface RunningStackwarden {
@@ -32,28 +32,28 @@ export interface RunningStackwarden {
 }
 
 export interface StackwardenOptions {
-  /** Default: `start`, which is at the pace of tests unless they say otherwise. */
+  /** Default: `start`. `start` runs at the pace of tests. */
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
-  /** Of `start`: only these and what they need. Default: every plugin. */
+  /** For `start`: these plugins and those that they need. Default: every plugin. */
   readonly plugins?: readonly string[];
-  /** Given to the process under this number, as a careless parent would. */
+  /** A descriptor that the process inherits under this number, as from a careless parent. */
   readonly openDescriptor?: number;
-  /** The directory of the build that it is started from. Default: that of the run, or the sources. */
+  /** The directory of the build that is started. Default: the build of the test run, or the sources. */
   readonly build?: string;
-  /** Words before the command, of a program that becomes what follows them. */
+  /** A program with arguments that executes the command which follows them. */
   readonly within?: readonly string[];
 }
 
 /**
- * In the environment of every host that is started here and, from it, of its services: they outlive a host that is
- * killed.
+ * A variable of every host that is started here. Its services inherit it, and are found by it when they outlive a
+ * killed host.
  */
 const MARK_NAME = 'STACKWARDEN_TEST_HOSTS';
 const mark = randomUUID();
 let endsAll = false;
 
-/** Starts the command; nothing is waited for. */
+/** Starts the command and waits for nothing. */
 export function spawnStackwarden(
   configDir: string,
   { args = ['start'], env, openDescriptor, build, within = [] }: StackwardenOptions = {},
@@ -90,7 +90,7 @@ export function spawnStackwarden(
   return { child, base: '', stdout: () => stdout, stderr: () => stderr, exited };
 }
 
-/** A test that fails half-way leaves what it started. */
+/** Kills what a test that failed half-way has left. */
 async function endAll(): Promise<void> {
   const left = () => processesWith(`${MARK_NAME}=${mark}`);
   for (const { pid } of await left()) kill(pid);

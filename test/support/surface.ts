@@ -1,11 +1,11 @@
-// What a host offers, and whether it answers everything of it.
+// What a host offers through its ready plugins, and what it must offer when some of them are left out.
 import { isDeepStrictEqual } from 'node:util';
 import type { TestHost } from './host.ts';
 import { withDependents } from './needs.ts';
 import { until } from './until.ts';
 
 export interface Surface {
-  /** Those that are ready. */
+  /** Names of the plugins that are ready. */
   readonly plugins: readonly string[];
   readonly routes: readonly string[];
   readonly streams: readonly string[];
@@ -14,17 +14,17 @@ export interface Surface {
 
 export interface Trimming {
   readonly names: readonly string[];
-  /** What a host without the plugins must offer. */
+  /** What a host without these plugins must offer. */
   readonly expected: Surface;
-  /** The routes that are missing without the plugins. */
+  /** The routes that are missing without these plugins. */
   readonly gone: readonly string[];
 }
 
 const TOGETHER = 20;
 
 /**
- * Each leaves a few plugins out, so that every one is left out once, from what a host that has them all says of itself.
- * Neighbours in the list, which are often alike, are left out by different ones.
+ * Trimmings that each leave out a few plugins, so that each plugin is left out once. What must remain comes from the
+ * reports of a host with all plugins. Neighbours in the list, which are often alike, are in different trimmings.
  */
 export async function trimmings(full: TestHost): Promise<Trimming[]> {
   const reports = full.host.plugins();

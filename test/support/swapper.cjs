@@ -1,5 +1,5 @@
-// Exchanges what a path stands for as fast as it can: each of the other paths takes its place in turn, until its input
-// ends. Says when it is ready, and when it has done so 10,000 times.
+// Exchanges what a path stands for as fast as possible: each of the other paths is renamed to it in turn, until the
+// input ends. Prints `ready` at the start, and `enough` after 10,000 exchanges.
 const fs = require('node:fs');
 
 const [place, ...others] = process.argv.slice(2);
@@ -9,7 +9,7 @@ const ENOUGH = 10_000;
 let made = 0;
 let exchanged = 0;
 
-/** Moves aside what the one that is raced against has made in between. */
+/** Moves an entry to the place. An entry that the raced program has made there meanwhile is moved aside first. */
 function take(other) {
   for (;;) {
     try {

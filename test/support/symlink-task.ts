@@ -1,4 +1,4 @@
-// Tasks with links in a child of their own, as the host runs them: from the build of the tests where there is one.
+// Runs tasks about links in a child process, as the host does: from the build of the test run if there is one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -14,10 +14,10 @@ const COMMAND =
   buildDir === undefined ? [TYPESCRIPT, path.join(rootDir, `${PROGRAM}.ts`)] : [path.join(buildDir, `${PROGRAM}.js`)];
 
 export interface TaskOptions {
-  /** Holds what the task writes beside links. */
+  /** The directory in which the task writes its own files. */
   readonly configDir: string;
   readonly id: string;
-  /** How long a question after a target may take; default 10 s. */
+  /** How long a check of a link's target may take; default 10 s. */
   readonly answerMs?: number;
   /** The directories of the product; default the one with the sources. */
   readonly installDirs?: readonly string[];
@@ -27,9 +27,9 @@ export interface TaskOptions {
 
 export interface RunningTask {
   readonly child: ChildProcess;
-  /** The last message; undefined when the child ended before it. The child is gone then. */
+  /** Resolves once the child has ended, with the last message; undefined when there was none. */
   readonly ended: Promise<TaskEnd | undefined>;
-  /** The last message, as soon as it is there: a child with threads that hang may stay for as long as they do. */
+  /** Resolves with the last message when it arrives: a child may outlive it while its threads hang. */
   readonly answered: Promise<TaskEnd>;
 }
 
@@ -48,7 +48,7 @@ export function startTask(task: TaskName, input: object, options: TaskOptions): 
   return { child, ended, answered };
 }
 
-/** Runs tasks one after the other in a child that ends with the test, and gives the last message of each. */
+/** Runs tasks one after the other in a child that ends with the test; gives the last message of each task. */
 export function startTaskChild(t: Test, options: TaskOptions): (task: TaskName, input: object) => Promise<TaskEnd> {
   const child = spawnChild();
   t.teardown(() => child.kill('SIGKILL'));
@@ -92,7 +92,7 @@ export async function taskResult(task: TaskName, input: object, options: TaskOpt
   return message.result as any;
 }
 
-/** The input of a repair that rewrites nothing and moves nothing, but for what is given. */
+/** The input of a repair that rewrites and moves nothing, except for what `given` says. */
 export function repairInput(given: object): object {
   return {
     dryRun: false,
@@ -109,7 +109,7 @@ export function repairInput(given: object): object {
   };
 }
 
-/** The input of a restore that writes and replaces nothing, but for what is given. */
+/** The input of a restore that writes and replaces nothing, except for what `given` says. */
 export function restoreInput(given: object): object {
   return { dryRun: false, overwrites: false, restoreBroken: true, sampleLimit: 0, mountsDown: [], ...given };
 }

@@ -24,12 +24,13 @@ export function templatesOf(): Promise<ServiceTemplates> {
 interface SetUp {
   readonly section?: object;
   readonly key?: string;
-  /** Plugins whose services it uses. */
+  /** Plugins whose services the plugin uses. */
   readonly needs?: readonly string[];
 }
 
 /**
- * What the plugin of that folder contributes to a point when it is set up with such a section: under a key, or first.
+ * What a plugin contributes to a point when it is set up with this section of the configuration: the value under the
+ * key, or without a key the first value.
  */
 export async function contributionOf<Value>(
   plugin: string,

@@ -1,4 +1,4 @@
-// A transfer of files of SQLite that a test has made into databases of a server that it has started.
+// Transfers SQLite files that a test has made to databases of a server that the test has started.
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import type { TransferError, TransferProgress, TransferTask } from '../../plugins/postgres-migration/transfer/task.ts';
@@ -8,7 +8,7 @@ import type { startPostgres } from './postgres.ts';
 
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
-/** Makes a file; `write` gets it open. */
+/** Makes a SQLite file; `write` is called with the open database. */
 export function sqliteFile(directory: string, name: string, write: (db: Database.Database) => void): string {
   const file = path.join(directory, name);
   const db = new Database(file);
@@ -38,7 +38,7 @@ export function run(task: TransferTask, { signal, onProgress }: RunOptions = {})
   });
 }
 
-/** What a transfer that must not succeed ends with. */
+/** The error of a transfer that must fail. */
 export async function faultOf(task: TransferTask, options?: RunOptions): Promise<TransferError> {
   try {
     await run(task, options);

@@ -1,21 +1,21 @@
-// Unpacks within the test's own process, thousands of times where a program for each would take minutes.
+// Unpacks archives within the test's own process: a process for each of thousands of archives would take minutes.
 import { mkdir, mkdtemp, open, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { UnpackTask } from '../../plugins/archives/task.ts';
 import { unpackHere } from '../../plugins/archives/unpack-here.ts';
 
 export interface UnpackAttempt {
-  /** Absolute path of the folder. */
+  /** Absolute path of the folder that the archive is unpacked into. */
   readonly into: string;
-  /** Why it was refused; undefined when it was unpacked. */
+  /** Why the archive was refused; undefined when it was unpacked. */
   readonly refusal: Error | undefined;
-  /** All that lies in the folder, by path. */
+  /** Paths of all entries in the folder. */
   readonly names: readonly string[];
-  /** What lies beside the folder and the archives. */
+  /** Names of entries beside the folder that are not the test's own archives. */
   readonly beside: readonly string[];
 }
 
-/** A list of archives are layers. Rejects with whatever is no refusal. */
+/** Unpacks an archive; several archives in a list are layers of one image. Rejects with errors that are no refusals. */
 export async function attemptToUnpack(
   dir: string,
   archive: Buffer | readonly Buffer[],
@@ -46,7 +46,7 @@ export async function attemptToUnpack(
     const descriptors = archives.map(({ fd }) => fd);
     const refusal = await unpackHere(task, descriptors, () => undefined).then(() => undefined, asRefusal);
     const others = (await readdir(place)).filter(name => name !== 'into' && !name.startsWith('archive-'));
-    // Without file types Node would follow links, and each of two that lead to their own folder doubles the way.
+    // Without file types, Node would follow links, and links to their own folder would be followed without end.
     const entries = await readdir(into, { recursive: true, withFileTypes: true });
     const names = entries.map(({ parentPath, name }) => path.relative(into, path.join(parentPath, name)));
     return { into, refusal, names, beside: others };

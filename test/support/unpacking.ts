@@ -1,5 +1,4 @@
-// A host with the plugin of archives from a build, whose program starts as it does for users, and a plugin of the test
-// that asks it.
+// A host with the archive plugin from a build, whose worker starts as it does for users, and a plugin that calls it.
 import { chmod, chown, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Unpacked, Unpacking, UnpackingProgress } from '../../plugins/archives/contract.ts';
@@ -17,7 +16,7 @@ const ASKING = `export default { name: 'asking', host: '^1', setup (host) {
         progress.push(one)
         if (isCancelled) controller.abort(new Error('it was cancelled'))
       }
-      // A Problem of the build is none that this host knows.
+      // A Problem from the build is not an instance of this process's Problem class, so it is passed on as data.
       const refused = ({ status, message }) => ({ status: status ?? 500, detail: message })
       const unpacking = host.use('archives').unpack({ ...body, signal: controller.signal, onProgress })
       return unpacking.then(unpacked => ({ status: 200, ...unpacked, progress }), refused)
@@ -25,7 +24,7 @@ const ASKING = `export default { name: 'asking', host: '^1', setup (host) {
   })
 } }`;
 
-/** 200 with what was unpacked, or the status of the refusal with its sentence. */
+/** With status 200 what was unpacked, else the status and the sentence of the refusal. */
 interface Answer extends Partial<Unpacked> {
   readonly status: number;
   readonly detail?: string;
@@ -37,7 +36,7 @@ type Asked = Partial<Omit<Unpacking, 'archive' | 'signal' | 'onProgress'>> & { r
 interface Unpacker {
   /** A directory of the test. */
   readonly dir: string;
-  /** Asks for archives in files, of which a list are layers; into a new directory unless it names one. */
+  /** Unpacks archives, given as bytes or files; several in a list are layers. Default for `into`: a new directory. */
   unpack(archive: Buffer | readonly Buffer[] | string, asked?: Asked): Promise<Answer & { readonly into: string }>;
 }
 

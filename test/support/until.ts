@@ -1,14 +1,16 @@
-// Waits for a condition by asking for it repeatedly; tests wait in no other way.
+// Waits for a condition by checking it repeatedly. Tests wait in no other way.
 import { setTimeout as delay } from 'node:timers/promises';
 
 const INTERVAL_MS = 20;
-/** What takes longer than this is asked for less often: each time takes processor time of what is waited for. */
+/**
+ * After this time a condition is checked less often, because each check takes processor time from what it waits for.
+ */
 const SOON_MS = 500;
 const LATER_INTERVAL_MS = 60;
 
 export interface UntilOptions {
   readonly timeoutMs?: number;
-  /** Default: a short time, and a longer one when it takes long. */
+  /** Default: 20 ms, and 60 ms once the wait has lasted for half a second. */
   readonly intervalMs?: number;
   readonly what?: string;
 }

@@ -1,4 +1,4 @@
-// Those who publish programs, on one real socket: each host is a path below which it answers, as a mirror has it.
+// Publishers of programs on one real socket: each of their hosts is a path, as behind a mirror.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import type { FileAnswers, ServedFile } from '../contracts/file-server.ts';
 import { zip } from './archive-bytes.ts';
 
 export interface Vendors {
-  /** For `dumb.install_mirrors`. */
+  /** A value for `dumb.install_mirrors`. */
   readonly mirrors: Readonly<Record<string, string>>;
   /** `<host><path>` of each request. */
   readonly asked: readonly string[];
@@ -36,13 +36,13 @@ export async function openVendors(t: Test, hosts: Readonly<Record<string, FileAn
 
 export interface Repository {
   readonly tag: string;
-  /** Files of releases. */
+  /** The files of the release, by name. */
   readonly assets?: Readonly<Record<string, Buffer>>;
-  /** Of the sources, whatever is selected. */
+  /** The files of the sources, which are the same for every tag and commit. */
   readonly sources?: Readonly<Record<string, string | Buffer>>;
 }
 
-/** The API of GitHub, and where it keeps sources and files, for repositories by `owner/name`. */
+/** Answers of the API of GitHub and of its hosts for sources and release files, for repositories by `owner/name`. */
 export function github(repositories: Readonly<Record<string, Repository>>): Readonly<Record<string, FileAnswers>> {
   const found = (path: string) => {
     const [, name = '', rest = ''] = /^(?:\/repos)?\/([^/]+\/[^/]+)\/(.*)$/.exec(path) ?? [];
@@ -83,7 +83,7 @@ function releaseOf(name: string, { tag, assets = {} }: Repository) {
   };
 }
 
-/** All of it lies in one folder. */
+/** An archive of the sources; all files lie in one folder. */
 function sourcesOf(name: string, { sources = {} }: Repository): ServedFile {
   const top = `${name.replace('/', '-')}-0123456`;
   return { body: zip(Object.entries(sources).map(([file, content]) => ({ name: `${top}/${file}`, content }))) };

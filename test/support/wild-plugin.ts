@@ -1,10 +1,10 @@
-// Runs the service, in a process of its own, with one plugin of a third party that does what no plugin should.
+// Runs Stackwarden in a process of its own, with a third party's plugin that does what no plugin should do.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { testDir } from './directory.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from './stackwarden.ts';
 
-/** It stands in {config_dir}/plugins; `others` do beside it. */
+/** `source` is the plugin, in {config_dir}/plugins; `others` are further plugins beside it. */
 export async function startWithWild(
   t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
   source: string,
