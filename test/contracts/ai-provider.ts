@@ -1,5 +1,5 @@
-// The contract of providers of models: what each sends over a real socket, what it reads from answers, and that no
-// fault of a service makes it wait, follow, or tell a key.
+// The contract of providers of models: what a provider sends over a real socket, and what it reads from answers. No
+// fault of a service may make it wait too long, follow a redirect, or reveal a key.
 import type { Test } from 'tap';
 import type { Host } from '../../core/contract/host.ts';
 import { Problem } from '../../core/contract/problem.ts';
@@ -17,7 +17,7 @@ import { differences, type ExpectedRequest, type Sent } from './expected-request
 import { type Answers, openReceiver, type Reply, type SocketFault } from './receiver.ts';
 
 export interface ChatCase {
-  /** What the record has otherwise than that of the table. */
+  /** Members of the record that differ from those of the table. */
   readonly record?: Partial<CallRecord>;
   readonly sends: ExpectedRequest;
   readonly answers: Answers;
@@ -33,24 +33,24 @@ export interface ModelsCase {
 }
 
 export interface ProviderTable {
-  /** A record that can be asked. */
+  /** A record with all that a request needs. */
   readonly record: Partial<CallRecord>;
-  /** What people paste as the address, and the base of the requests that follow. */
+  /** Addresses as people paste them, and the base of the requests that follow. */
   readonly bases?: readonly { readonly stored: string; readonly base: string }[];
   /** Addresses that are refused before anything is asked. */
   readonly refusedBases?: readonly string[];
-  /** The first is the usual one; the messages are `MESSAGES`. */
+  /** The first case is the usual one; all of them send `MESSAGES`. */
   readonly chats: readonly [ChatCase, ...ChatCase[]];
   readonly models: readonly ModelsCase[];
-  /** Answers without text, and the reason that they give. */
+  /** Answers without text, and the reason that the provider gives for each. */
   readonly silent: readonly { readonly body: unknown; readonly reason: RegExp }[];
-  /** How the service itself says that it refused. */
+  /** Answers by which the service refuses, and the error of each. */
   readonly refuses?: readonly (Reply & { readonly error: RegExp })[];
-  /** Models that are known to have ended or that cannot answer in text: none of them is asked. */
+  /** Models that have ended or cannot answer in text; the provider must not send a request for them. */
   readonly refusedModels?: readonly { readonly model: string; readonly error: RegExp }[];
 }
 
-/** What each chat of the contract asks. */
+/** The messages of each chat in the contract. */
 export const MESSAGES: readonly ChatMessage[] = [
   { role: 'system', content: 'You are brief.' },
   { role: 'user', content: 'One?' },
@@ -62,7 +62,7 @@ const KEY = 'k3y-that-nobody-may-learn';
 const SHORT_S = 0.3;
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Runs all of the contract. */
+/** Runs all tests of the contract. */
 export function holdProvider(t: Test, provider: AiProvider, table: ProviderTable): void {
   const { descriptor } = provider;
   const ask = (answers: Answers | SocketFault, record: Partial<CallRecord> = {}) =>
@@ -120,7 +120,7 @@ export function holdProvider(t: Test, provider: AiProvider, table: ProviderTable
     ) => {
       const { error, requests } = await ask(answers, record);
       t.match(error, wanted, what);
-      // A machine may be too slow to ask before a short time is over.
+      // With `hang` the short deadline may be over on a slow machine before the request is sent.
       t.ok(requests.length === 1 || answers === 'hang', `${what}: it is asked once`);
       told.push(error?.message ?? '');
       return requests;
@@ -194,7 +194,7 @@ function usualReply(answers: Answers): Reply {
   return typeof answers === 'function' ? answers({ method: 'POST', path: '', headers: {}, body: '' }) : answers;
 }
 
-/** What servers may list beside models; none of it is one. */
+/** Entries that servers may list beside models. */
 const ODD_ENTRIES = [null, 5, [], {}, { id: {}, name: {}, model: {} }, { id: [], name: 7, model: null }];
 
 function withOddEntries(answers: Answers): Answers {
@@ -216,7 +216,7 @@ interface Asked {
   readonly requests: readonly Sent[];
 }
 
-/** Asks once. Whatever address it is for, it arrives at a receiver here, and `requests` tells what arrived. */
+/** Sends one chat. All requests arrive at a receiver, whatever their address, and are returned as `requests`. */
 async function asked(provider: AiProvider, answers: Answers | SocketFault, record: Partial<CallRecord>) {
   const request = { messages: MESSAGES, maxOutputTokens: MAX_OUTPUT_TOKENS };
   const { value, ...rest } = await diverted(provider, answers, calls =>

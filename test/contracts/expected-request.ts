@@ -1,24 +1,24 @@
-// What a request to a service has to hold, and what it holds otherwise.
+// What a request to a service must contain, and how a request differs from that.
 import { deepEqual } from '../../core/kit/deep-equal.ts';
 import type { Received } from './receiver.ts';
 
 export interface ExpectedRequest {
   /** Method and whole URL, for example `POST https://service.example/messages`. */
   readonly to: string;
-  /** With names in lower case. */
+  /** Header names are in lower case; undefined for a header that must be absent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Members that the JSON of the body has; undefined for one that it has not. */
+  /** Members of the JSON body; undefined for a member that must be absent. */
   readonly json?: object;
-  /** Members that the form of the body has. */
+  /** Fields of the form in the body; undefined for a field that must be absent. */
   readonly form?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Sent extends Received {
-  /** Method and URL. */
+  /** Method and URL of the request. */
   readonly to: string;
 }
 
-/** What a request has otherwise than it is expected, by place. */
+/** The differences between a request and what was expected, each with its place. */
 export function differences(request: Sent, { headers = {}, json, form = {} }: ExpectedRequest): string[] {
   const fields = Object.fromEntries(new URLSearchParams(request.body));
   return [
@@ -28,7 +28,7 @@ export function differences(request: Sent, { headers = {}, json, form = {} }: Ex
   ];
 }
 
-/** Objects may have more members than are wanted, lists may not. */
+/** Objects may have more members than expected, lists may not. */
 function missing(found: unknown, wanted: unknown, place: string): string[] {
   if (typeof wanted !== 'object' || wanted === null || typeof found !== 'object' || found === null) {
     return deepEqual(found, wanted) ? [] : [`${place}: ${JSON.stringify(found)}`];

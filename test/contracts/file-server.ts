@@ -1,4 +1,4 @@
-// A server of files with TLS on a real socket: it answers as it is told, also from the midst of a file, well or badly.
+// A server of files with TLS on a real socket. It answers as it is told, well or badly, and may serve parts of files.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -12,30 +12,30 @@ export interface FileRequest {
 }
 
 export interface ServedFile {
-  /** Default 200. */
+  /** Default: 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Texts and bytes are sent as they are, anything else as JSON. Default nothing. */
+  /** Strings and bytes are sent as they are, anything else as JSON. Default: an empty body. */
   readonly body?: unknown;
-  /** The connection breaks after so many bytes of an answer. */
+  /** Closes the connection after so many bytes of the body. */
   readonly cutAfterBytes?: number;
-  /** Whether the server begins in the midst when it is asked to. Default true. */
+  /** Whether the server honours requests for a range. Default: true. */
   readonly takesRanges?: boolean;
 }
 
-/** `endless` sends until the client has enough, `silent` a part and then nothing, `hang` never answers. */
+/** `endless` sends without end, `silent` sends a part and then nothing, `hang` never answers. */
 export type ServerFault = 'endless' | 'hang' | 'reset' | 'silent';
 
 export type FileAnswers = (request: FileRequest) => ServedFile | ServerFault | undefined;
 
 export interface FileServer {
-  /** Address without a path. */
+  /** The address without a path. */
   readonly base: string;
   readonly requests: readonly FileRequest[];
   close(): Promise<void>;
 }
 
-/** Breaks the first answer for each path in the midst. */
+/** Cuts the first answer for each path in the middle of its body. */
 export function cutOnce(answers: FileAnswers): FileAnswers {
   const cut = new Set<string>();
   return request => {
@@ -46,7 +46,7 @@ export function cutOnce(answers: FileAnswers): FileAnswers {
   };
 }
 
-/** What `answers` knows nothing of is not found. */
+/** Where `answers` gives undefined, the answer is 404. */
 export async function openFileServer(answers: FileAnswers): Promise<FileServer> {
   const requests: FileRequest[] = [];
   const server = createServer(unknownCertificate, (incoming, response) => {

@@ -1,4 +1,4 @@
-// Suites that a plugin can be held against, published as `stackwarden/contracts`. They run in tap.
+// Contract tests that plugins can run with tap, published as `stackwarden/contracts`.
 export * from './ai-provider.ts';
 export * from './config-format.ts';
 export * from './install-source.ts';

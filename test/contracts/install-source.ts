@@ -1,5 +1,5 @@
-// The contract of sources of programs: what each finds and fetches over a real socket, and that no fault of a server
-// makes it wait, leave something behind, or go where it should not.
+// The contract of sources of programs: what a source finds and fetches over a real socket. No fault of a server may
+// make it wait too long, leave files behind, or contact another server.
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,19 +28,19 @@ import {
   type ServerFault,
 } from './file-server.ts';
 
-/** How a release is asked for, and of whom. */
+/** A request for a release, and the answers of the servers. */
 export interface InstallCase {
   readonly what?: string;
-  /** Default: the latest. */
+  /** Default: the latest release. */
   readonly selector?: InstallSelector;
   /** Default: amd64. */
   readonly architecture?: Architecture;
   readonly installedVersion?: string;
-  /** Members that differ from those of the table. */
+  /** Facts that differ from those of the table. */
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** Default: those of the table. */
+  /** Default: the answers of the table. */
   readonly answers?: (base: string) => FileAnswers;
-  /** What the server `ELSEWHERE` answers. */
+  /** Answers of the server `ELSEWHERE`. */
   readonly elsewhere?: FileAnswers;
 }
 
@@ -48,15 +48,18 @@ export interface FetchedCase extends InstallCase {
   readonly version: string;
   readonly notesUrl?: string | null;
   readonly releasesBehind?: number | null;
-  /** All that is in the release, by path: texts, and `-> target` for links. Nothing of one that is placed elsewhere. */
+  /**
+   * All entries of the release by path: contents of files, and `-> target` for links. Empty for a release that is
+   * placed elsewhere.
+   */
   readonly files: Readonly<Record<string, string>>;
-  /** What it gives to be written beside them. */
+  /** Small texts that the source returns to be written into the release, by path. */
   readonly texts?: Readonly<Record<string, string>>;
-  /** How many requests are made at most until the release is there. */
+  /** The largest allowed number of requests for the release. */
   readonly maxRequests?: number;
-  /** Names of headers that a server elsewhere may not see. */
+  /** Names of headers that another server must not receive. */
   readonly secretHeaders?: readonly string[];
-  /** Whether a file is continued in its midst. */
+  /** Whether an interrupted download is resumed. */
   readonly isResumed?: boolean;
 }
 
@@ -64,15 +67,15 @@ export interface RefusedCase extends InstallCase {
   readonly what: string;
   readonly status: number;
   readonly message: RegExp;
-  /** Whether the release is refused before it is fetched. Default true. */
+  /** Whether the search for the release is refused already. Default: true. */
   readonly beforeFetch?: boolean;
 }
 
 export interface InstallSourceTable {
   readonly facts: (base: string) => Readonly<Record<string, unknown>>;
-  /** A server that has everything. */
+  /** Answers of a server that has everything. */
   readonly answers: (base: string) => FileAnswers;
-  /** The first is the usual one. */
+  /** The first case is the usual one. */
   readonly fetched: readonly [FetchedCase, ...FetchedCase[]];
   readonly refused: readonly RefusedCase[];
 }
@@ -97,7 +100,7 @@ interface Fault {
   readonly message: RegExp;
 }
 
-/** Another server that the vendor can lead to. */
+/** Another server, to which the vendor's server may redirect. */
 export const ELSEWHERE = 'https://files.example';
 const VENDOR = 'https://vendor.example';
 const SHORT_MS = 300;
@@ -126,7 +129,7 @@ const FAULTS: readonly Fault[] = [
   { what: 'a page', answer: { body: '<html>log in' }, status: 502, message: /./ },
 ];
 
-/** Runs all of the contract. `open` makes the source with the services that a host gives it. */
+/** Runs all tests of the contract. `open` creates the source with the services of a host. */
 export function holdInstallSource(
   t: Test,
   open: (host: Pick<Host, 'use'>) => InstallSource,
@@ -185,7 +188,7 @@ export function holdInstallSource(
   });
 }
 
-/** Asks servers that are here for this alone, first what there is and then for all of it. */
+/** Asks servers that are started for this attempt for the latest release, and then fetches it. */
 async function attempted(
   open: (host: Pick<Host, 'use'>) => InstallSource,
   table: InstallSourceTable,
@@ -260,7 +263,7 @@ async function outcomeOf<Value>(run: () => Promise<Value>): Promise<Outcome<Valu
   );
 }
 
-/** Texts by path, and `-> target` for links. */
+/** Contents of files by path, and `-> target` for links. */
 async function filesIn(directory: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

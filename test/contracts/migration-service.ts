@@ -1,5 +1,5 @@
-// The contract of services that can be moved to PostgreSQL: their facts fit together, and a helper that is made from
-// them has nothing in common with the service itself.
+// The contract of services that can be moved to PostgreSQL: their description is consistent, and the helper process
+// made from it shares nothing with the service.
 import type { Test } from 'tap';
 import type { MigrationService } from '../../plugins/postgres-migration/contract.ts';
 import { dataOf } from '../../plugins/postgres-migration/data-place.ts';
@@ -7,16 +7,16 @@ import { helperCommand, helperEnvironment, helperSettings } from '../../plugins/
 import { servicePoint } from '../../plugins/postgres-migration/points.ts';
 
 export interface MigrationTable {
-  /** The command of the service, as it is launched with the data in `data`. */
+  /** The command that launches the service with its data in `data`. */
   readonly command: readonly string[];
-  /** Variables of the service that matter for that. */
+  /** Environment variables of the service that decide where its data is. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** `config_dir` of its block. Default: `data`. */
+  /** `config_dir` in the service's block. Default: `data`. */
   readonly directory?: string;
   readonly data: string;
-  /** The command for the data in `/helper` and the port 4711, as the program has to be launched there. */
+  /** The command by which the helper must be launched for the data in `/helper` and the port 4711. */
   readonly helperCommand: readonly string[];
-  /** Settings of the service. Those that a helper must not share have another value in its own. */
+  /** Settings of the service. Those that a helper must not share get another value in the helper. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Which settings and variables a helper must not share, for example ports, addresses and keys. */
   readonly notShared: readonly string[];
@@ -26,7 +26,7 @@ const SERVER = { host: '127.0.0.1', port: 5_432, user: 'keeper', password: 'p-a-
 const MAX_NAME_BYTES = 63;
 const LONG_INSTANCE = 'a_rather_long_name_of_one';
 
-/** Runs all of the contract. */
+/** Runs all tests of the contract. */
 export function holdMigrationService(t: Test, service: MigrationService, table: MigrationTable): void {
   const { databases, helper, overridingVariables } = service;
   const { directory = table.data, settings = {}, variables = {} } = table;

@@ -1,5 +1,5 @@
-// The contract of destinations of notifications: what each reads from URLs, what it sends over a real socket, and that
-// no fault of a service makes it wait, follow, or tell a secret.
+// The contract of destinations of notifications: what a destination reads from URLs, and what it sends over a real
+// socket. No fault of a service may make it wait too long, follow a redirect, or reveal a secret.
 import { createHook } from 'node:async_hooks';
 import type { Test } from 'tap';
 import { Problem } from '../../core/contract/problem.ts';
@@ -14,7 +14,9 @@ import { type Answers, openReceiver, type Receiver, type Reply, type SocketFault
 export interface DestinationCase {
   readonly url: string;
   readonly sends: ExpectedRequest | readonly ExpectedRequest[];
-  /** Where it is not the usual message: a critical one with the title `Title` and the body `Body`. */
+  /**
+   * Default: a critical message with the title `Title` and the body `Body`. Members here replace those of the default.
+   */
   readonly message?: Partial<MessageFacts>;
 }
 
@@ -33,11 +35,11 @@ export interface DestinationTable {
   readonly refused: readonly RefusedUrl[];
   /** Web addresses that belong to other services. */
   readonly foreign?: readonly string[];
-  /** How the service answers when it has accepted; the first is its usual answer. */
+  /** Answers by which the service accepts; the first is its usual answer. */
   readonly accepts: readonly [Answers, ...Answers[]];
-  /** How the service itself says that it refused, or wants a pause. */
+  /** Answers by which the service refuses, or asks for a pause. */
   readonly refuses: readonly RefusingReply[];
-  /** A URL that has everything, and those of its parts that nobody may learn. */
+  /** A URL with all parts that the scheme knows, and those of its parts that are secret. */
   readonly secret: { readonly url: string; readonly parts: readonly string[] };
 }
 
@@ -55,10 +57,10 @@ const MESSAGE: MessageFacts = {
 };
 const NETWORK = /^(?:TCP|TLS|UDP|PIPE|GETADDRINFO|GETNAMEINFO|QUERY|HTTP|PROCESS)/;
 const RUNS = 300;
-/** Shorter texts are words of sentences as well. */
+/** Shorter texts can be ordinary words of sentences. */
 const SURE_LENGTH = 8;
 
-/** Runs all of the contract. */
+/** Runs all tests of the contract. */
 export function holdDestination(t: Test, destination: NotificationDestination, table: DestinationTable): void {
   holdUrls(t, destination, { urls: table.cases.map(({ url }) => url), refused: table.refused });
 
@@ -100,7 +102,7 @@ export function holdDestination(t: Test, destination: NotificationDestination, t
       },
     });
 
-    // At once, because one of them is a wait for a deadline.
+    // These run at once, because one of them waits for a deadline.
     await Promise.all([
       fails('no answer', 'hang', /did not answer in time/),
       fails('a reset', 'reset', /closed the connection/),
@@ -141,7 +143,7 @@ export function holdDestination(t: Test, destination: NotificationDestination, t
   });
 }
 
-/** Runs the part of the contract that is about URLs: for destinations that send by other ways than HTTP. */
+/** Runs the tests of the contract about URLs alone, for destinations that do not send over HTTP. */
 export function holdUrls(
   t: Test,
   destination: NotificationDestination,
@@ -186,7 +188,7 @@ export function holdUrls(
       '\r\n',
       ' ',
     );
-    // The unit `binary` of fast-check takes a second to be made.
+    // The unit `binary` of fast-check takes a second to build.
     const anyCharacter = fc
       .oneof(fc.nat(0xd7_ff), fc.integer({ min: 0xe0_00, max: 0x10_ff_ff }))
       .map(code => String.fromCodePoint(code));
@@ -223,7 +225,7 @@ export interface DeliverOptions {
   readonly message?: Partial<MessageFacts> | undefined;
 }
 
-/** Makes one attempt. Whatever address it is for, it arrives at a receiver here, and `requests` tells what arrived. */
+/** Makes one attempt. All requests arrive at a receiver, whatever their address, and are returned as `requests`. */
 export async function deliver(
   destination: NotificationDestination,
   url: string,

@@ -1,4 +1,4 @@
-// What every plugin must keep, tried in a real host with the whole product beside it.
+// The contract of every plugin, tested in a real host beside all plugins of the product.
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,9 +18,8 @@ export interface HeldPlugin {
 type Suite = Pick<Test, 'test'>;
 
 /**
- * `folder` is the plugin's own; `use` then does what this plugin is for, where that takes a host, while its host runs
- * with
- * `config`. The host is stopped afterwards.
+ * Runs all tests of the contract on a host with `config`, and stops the host afterwards. `folder` is the folder of the
+ * plugin. `use` may test there what the plugin itself does.
  */
 export async function holdPlugin(
   t: Suite,

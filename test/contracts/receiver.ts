@@ -1,4 +1,4 @@
-// A receiver of notifications on a real socket: keeps what it gets, and answers as it is told, well or badly.
+// A receiver of HTTP requests on a real socket: it keeps them, and answers as it is told, well or badly.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -14,10 +14,10 @@ export interface Received {
 }
 
 export interface Reply {
-  /** Default 200. */
+  /** Default: 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text is sent as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   /** Whether the body comes in several pieces. */
   readonly inPieces?: boolean;
@@ -25,17 +25,17 @@ export interface Reply {
 
 export type Answers = Reply | ((request: Received) => Reply);
 
-/** What a receiver can do wrong with the socket. */
+/** Faults of a receiver at the level of the socket. */
 export type SocketFault = 'cut' | 'endless' | 'hang' | 'no HTTP' | 'reset';
 
 export interface Receiver {
-  /** Address without a path. */
+  /** The address without a path. */
   readonly base: string;
   readonly received: readonly Received[];
   close(): Promise<void>;
 }
 
-/** With `tls`, one whose certificate nobody trusts. */
+/** With `tls`, the receiver has a certificate that nobody trusts. */
 export async function openReceiver(
   answers: Answers | SocketFault,
   { tls = false }: { readonly tls?: boolean } = {},
@@ -57,7 +57,7 @@ export async function openReceiver(
     if (inPieces) for (const piece of whole.match(/.{1,7}/gs) ?? []) await written(response, piece);
     response.end(inPieces ? undefined : whole);
   };
-  // A client that leaves in the midst is one of the faults.
+  // One of the faults makes clients disconnect early.
   const listener = (request: IncomingMessage, response: ServerResponse) =>
     void handle(request, response).catch(() => response.destroy());
   const server = tls ? createTlsServer(unknownCertificate, listener) : createServer(listener);

@@ -1,4 +1,4 @@
-// The contract of signal sources: runs a source against its own table of configurations, near misses included.
+// The contract of signal sources: runs a source against its own table of configurations, which includes near misses.
 import t from 'tap';
 import { findBlocks } from '../../core/kit/named-blocks.ts';
 import type { SignalSource } from '../../plugins/dependency-graph/contract.ts';
@@ -8,13 +8,13 @@ import { templatesOf } from '../support/templates.ts';
 
 export interface SignalCase {
   readonly name: string;
-  /** The whole configuration; without defaults, so a key that is left out has no entry. */
+  /** The whole configuration. No defaults are added, so a key that is left out has no entry. */
   readonly config: Record<string, unknown>;
   /** Relations as `dependency -> dependent`; `? key -> dependent` for a need that no process can fill. */
   readonly finds: readonly string[];
 }
 
-/** Runs the contract; `load` returns the source that the plugin contributes. */
+/** Runs all tests of the contract; `load` returns the source that the plugin contributes. */
 export function testSignalSource(load: () => Promise<SignalSource>, cases: readonly SignalCase[]): void {
   t.test('the source', async t => {
     const source = await load();

@@ -1,4 +1,4 @@
-// A certificate that nobody trusts, and its key: receivers of tests show it to see that it is refused.
+// A certificate that nobody trusts, and its key. Receivers use it to test that clients refuse it.
 export const unknownCertificate = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUGgAwIBAgIUIvOejrryC+oyx8xleZPK5idrkGYwCgYIKoZIzj0EAwIw

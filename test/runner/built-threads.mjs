@@ -1,5 +1,5 @@
-// In the runner, threads and programs of the product start from its build: from the sources each of them begins with a
-// loader of its own, which takes longer than what most tests ask of it.
+// Lets threads and programs of the product start from the build. From the sources, each of them would load a TypeScript
+// loader first, which takes longer than most tests need them for.
 import childProcess from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -9,7 +9,7 @@ import workerThreads from 'node:worker_threads';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCE = /\.ts$/;
-/** It is told of its modules by messages, in which they are those of the sources. */
+/** This worker gets paths of modules in messages, and those are paths of the sources. */
 const OF_SOURCES = 'core/kit/text-worker.js';
 
 /** @param {string} buildDir */
@@ -25,7 +25,7 @@ export function startFromBuild(buildDir) {
     return isProduct && existsSync(place) ? place : undefined;
   }
 
-  /** Of the data for a thread, the modules in the build by their names; undefined when one is a test's own. */
+  /** Modules in the data for a thread, replaced by those of the build; undefined when one of them is a test's own. */
   function builtModules(data) {
     const isModule = value => typeof value === 'string' && value.startsWith('file:');
     const named = Object.entries(data ?? {}).filter(([, value]) => isModule(value));

@@ -1,4 +1,4 @@
-// What a test file must not leave behind: processes, mounts, entries of its directories. Looked for, named, and ended.
+// Finds, names and removes what a test file must not leave behind: processes, mounts and entries of directories.
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,22 +7,22 @@ import { promisify } from 'node:util';
 import { kill, type MarkedProcess, processesWith } from '../support/marked-processes.ts';
 
 const run = promisify(execFile);
-/** How long a process that was told to end may take to be gone. */
+/** How long a process that was told to end may still run. */
 const ENDING_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
 export interface Territory {
-  /** A variable that only processes of this test file have in their environment, as `NAME=value`. */
+  /** A variable, as `NAME=value`, that only processes of this test file have in their environment. */
   readonly mark: string;
-  /** The temporary directory that was the file's own. */
+  /** The temporary directory of the test file. */
   readonly directory: string;
-  /** Names in it that are somebody else's. */
+  /** Names in it that belong to the runner. */
   readonly foreign: readonly string[];
-  /** Where tap makes directories for tests, and how names of those of this file begin. */
+  /** The directory in which tap makes fixtures, and the prefix of those of this file. */
   readonly fixtures: { readonly directory: string; readonly prefix: string };
 }
 
-/** One line for each thing that is left; none of it is there afterwards. */
+/** Removes everything that is left, and gives one line for each thing. */
 export async function clearAway({ mark, directory, foreign, fixtures }: Territory): Promise<string[]> {
   const left: string[] = [];
   for (const { pid, command } of await remaining(mark)) {
@@ -48,7 +48,7 @@ export async function clearAway({ mark, directory, foreign, fixtures }: Territor
   return left;
 }
 
-/** Those that still live after the time that an ending process may need. */
+/** Processes that still run after the time that an ending process may need. */
 async function remaining(mark: string): Promise<MarkedProcess[]> {
   const deadline = performance.now() + ENDING_MS;
   for (;;) {
@@ -58,7 +58,7 @@ async function remaining(mark: string): Promise<MarkedProcess[]> {
   }
 }
 
-/** Outer ones first. */
+/** Mounts whose path begins like this, outer ones first. */
 async function mountsBelow(beginning: string): Promise<string[]> {
   const places = (await readFile('/proc/self/mountinfo', 'utf8'))
     .split('\n')

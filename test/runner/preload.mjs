@@ -1,11 +1,11 @@
-// Loaded into every process of test files, and from there into its threads and the programs that it runs from the sources.
+// Loaded into every process that runs test files, into its threads, and into programs that it runs from the sources.
 import asyncHooks from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * tap follows each promise and timer back to its test, which takes a sixth of the time of most files. Without that, an
- * error that nobody waits for ends the file: Node prints it, and tap names the test that was unfinished.
+ * Imports tap without its async hook, which relates each promise and timer to its test and takes a sixth of the time of
+ * most files. Without the hook an unhandled error ends the file: Node prints it, and tap names the unfinished test.
  */
 async function importTap() {
   const { createHook } = asyncHooks;
@@ -19,7 +19,7 @@ async function importTap() {
   return t;
 }
 
-/** An empty object or list in a pattern of `t.match` is matched by an empty one alone; `Object` and `Array` mean any. */
+/** Lets an empty object or list in a pattern of `t.match` match only an empty one; `Object` and `Array` match any. */
 async function holdEmptyPatterns() {
   const { Match } = await import('tcompare');
   const { test } = Match.prototype;
@@ -39,13 +39,14 @@ function isFilled(value) {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-// Node reads these authorities at every start, which takes it longer than all the rest of that; tests trust their own alone.
+// Node reads these authorities at every start, which takes longer than the rest of the start. Tests trust their own
+// alone.
 if (isMainThread) delete process.env.NODE_EXTRA_CA_CERTS;
 if (isMainThread && /\/(?:[^/]+\.test|shared-process)\.ts$/.test(process.argv[1] ?? '')) {
-  // What every file needs comes before TypeScript, because from then on each import is asked of the loader's own thread.
+  // These come before TypeScript is registered, because afterwards each import is sent to the thread of the loader.
   const t = await importTap();
   await Promise.all([import('zod'), import('undici'), import('ws'), import('chokidar')]);
-  // For a file that is run alone: the runner gives a limit to each of its own. A slow machine needs more than tap's 30 s.
+  // A file that runs without the runner gets its limit here. A slow machine needs more than the 30 s of tap.
   if (process.send === undefined && process.env.TAP_TIMEOUT === undefined) t.setTimeout(600_000);
 }
 const { STACKWARDEN_TEST_BUILD: buildDir } = process.env;

@@ -1,13 +1,13 @@
-// How much processor time a process has used, with those of its children that have ended and were waited for.
+// The processor time of a process, including its children that have ended and were waited for.
 import { readFile } from 'node:fs/promises';
 
-/** Of Linux, on every machine. */
+/** The unit of these fields in Linux, on every machine. */
 const TICKS_PER_S = 100;
-/** Places of user, system, and those of its children among the fields that follow the name. */
+/** Positions, among the fields after the name, of user and system time of the process and of its children. */
 const FIRST_FIELD = 11;
 const LAST_FIELD = 15;
 
-/** Seconds; 0 where the process is gone. */
+/** In seconds; 0 when the process is gone. */
 export async function processorSeconds(pid: number | undefined): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

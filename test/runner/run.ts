@@ -12,34 +12,35 @@ import { type Outcome, runTestFile } from './test-file.ts';
 import { TestProcess } from './test-process.ts';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Ports are given out by lanes, of which there are so many. */
+/** How many lanes there are at most. Each lane runs one file at a time and has its own range of ports. */
 const MAX_JOBS = 12;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { jobs: { type: 'string' }, summary: { type: 'string' } },
 });
-/** So many run in any case. Without a wish of the user's there are more, each time that a core has nothing to do. */
+/** How many lanes always run. Without `--jobs`, further lanes run a file whenever a core is idle. */
 const jobs = Math.min(MAX_JOBS, Number(values.jobs ?? Math.max(4, 2 * availableParallelism())));
 const lanes = values.jobs === undefined ? MAX_JOBS : jobs;
 
 /**
- * They take long for their size: whole hosts, servers of databases, rounds. The last file to end should not be the
- * longest.
+ * Files that take long for their size, since they start whole hosts or database servers, or repeat many rounds. They
+ * run first, so that none of them is the last to end.
  */
 const FIRST = /^test\/(?:trimmed|reliability|regexes|fuzz|plugins\/metrics-postgres)\/|^test\/attacks\/21-/;
 
-/** They need a process of their own. */
+/** Files that need a process of their own. */
 const ALONE = new Set([
-  // It gives objects members that all of them inherit, which a host before it would have made impossible.
+  // The file adds members to all objects, which a host in the same process would have made impossible before.
   'test/attacks/01-names-that-reach-prototypes.test.ts',
-  // Its subject lives as long as its process.
+  // The file tests something that exists once in a process.
   'test/core/kit/file-looker.test.ts',
-  // A thread in it takes all the memory that it may have; with more room for what is new, that ends the process.
+  // A thread in this file uses up its memory. With the large semi-spaces of shared processes, that would end the
+  // process.
   'test/core/kit/text-thread.test.ts',
 ]);
 
-/** Long ones first, as far as their place and their size tell. */
+/** The chosen files; those that probably take longest come first. */
 async function testFiles(): Promise<string[]> {
   const names = await readdir(path.join(rootDir, 'test'), { recursive: true });
   const chosen = names
@@ -64,7 +65,7 @@ function tell({ file, seconds, cpuSeconds, passed, failures }: Outcome, done: nu
 async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]> {
   const files = await testFiles();
   console.log(`${files.length} test files, ${jobs}${lanes > jobs ? ' or more' : ''} at a time`);
-  // Fixtures lie below the checkout.
+  // tap puts fixtures below the checkout, so its folder must be one from which plugins are accepted.
   const refusal = await refusalOfFolder(path.join(rootDir, 'package.json'));
   if (refusal !== null) console.log(`tests that load plugins of their own will fail here: ${refusal}`);
   const builtIn = path.join(directory, 'build');
@@ -79,7 +80,7 @@ async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]
       TAP: '1',
       TAP_TIMEOUT: '0',
       TAP_JOB_ID: String(lane),
-      // npm would leave one in the temporary directory, on releases of Node that have it.
+      // Some releases of Node let npm enable a compile cache, which would appear in the temporary directory.
       NODE_DISABLE_COMPILE_CACHE: '1',
     };
     const shared = new TestProcess(env);
@@ -109,8 +110,8 @@ async function main(): Promise<boolean> {
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failures.length, 0);
   const skipped = outcomes.reduce((sum, outcome) => sum + outcome.skipped, 0);
-  // Once more, because what failed may stand hundreds of lines above, and whoever keeps the output may keep its end
-  // only.
+  // Failures are repeated at the end, because they may stand hundreds of lines above, and some readers keep only the
+  // end.
   for (const { file, failures } of outcomes)
     for (const failure of failures) console.log(`FAILED ${file}: ${failure.split('\n', 1)[0]}`);
   if (stop.signal.aborted) console.log('ended before its time');

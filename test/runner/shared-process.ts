@@ -1,4 +1,4 @@
-// A process that runs the test files it is told of, one after the other: what they load and warm up is shared.
+// A process that runs test files one after the other, so that modules are loaded and compiled only once.
 import { createWriteStream } from 'node:fs';
 import { register } from 'node:module';
 import path from 'node:path';
@@ -9,36 +9,36 @@ import { transform } from 'esbuild';
 import { Test, type TestOpts } from 'tap';
 import { setRootTest } from './root-test.ts';
 
-/** What the runner asks for. */
+/** The message by which the runner starts a file. */
 export interface FileOrder {
-  /** Relative to the project. */
+  /** The path relative to the project. */
   readonly file: string;
-  /** Where its TAP is written. */
+  /** The file into which the TAP is written. */
   readonly outputFile: string;
-  /** Of the environment, while the file runs. */
+  /** Environment variables for the file. */
   readonly env: Readonly<Record<string, string>>;
   readonly limitMs: number;
 }
 
-/** What the runner is told when the file has ended. */
+/** The message after the end of a file. */
 export interface FileEnding {
-  /** What keeps the process alive that the file had not found there, in Node's words. */
+  /** Resources that keep the process alive and did not exist before the file, named as by Node. */
   readonly open: readonly string[];
   readonly residentBytes: number;
 }
 
-/** How long what the file closed may take to be closed. */
+/** How long closing may take after the end of a file. */
 const CLOSING_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 
 const { env: ownEnvironment } = process;
 
 register('./tap-hooks.mjs', import.meta.url);
-// Hosts that run from the sources bundle pages with it, and its child lives as long as this process: it is no file's
-// own.
+// Starts the child process of esbuild, which hosts from the sources use to bundle pages. It lives as long as this
+// process, so that it belongs to no file.
 await transform('');
 
-/** A signal to 0 goes to the whole process group, and so to the runner. */
+/** A signal to pid 0 would also reach the runner, because it goes to the whole process group. */
 const { kill } = process;
 process.kill = (pid, signal) => {
   if (pid === 0) throw new Error('a test sends a signal to its own process group');
@@ -47,7 +47,7 @@ process.kill = (pid, signal) => {
 
 async function runFile({ file, outputFile, env, limitMs }: FileOrder): Promise<FileEnding> {
   Object.assign(process.env, env);
-  // tap names fixtures and snapshots by it.
+  // tap names fixtures and snapshots after this argument.
   process.argv[1] = path.resolve(file);
   const before = process.getActiveResourcesInfo();
   const output = createWriteStream(outputFile);
@@ -61,15 +61,15 @@ async function runFile({ file, outputFile, env, limitMs }: FileOrder): Promise<F
   test.pipe(output);
   test.runMain(() => undefined);
   await finished(output);
-  // tap goes on to count the time of a test that has ended, holds all of it meanwhile, and complains at the end.
+  // tap would keep the timer of the ended test, hold the whole test in memory meanwhile, and report a timeout at last.
   test.setTimeout(0);
-  // tap lets go of it, and the process would end between two files.
+  // tap unreferences the channel, so the process would end between two files.
   process.channel?.ref();
   const replaced = process.env === ownEnvironment ? [] : ['another object as process.env'];
   return { open: [...(await remaining(before)), ...replaced], residentBytes: process.memoryUsage.rss() };
 }
 
-/** What is still open after the time that closing may need. */
+/** What is still open after the time that closing may take. */
 async function remaining(before: readonly string[]): Promise<string[]> {
   const deadline = performance.now() + CLOSING_MS;
   for (;;) {

@@ -1,4 +1,4 @@
-// What Node's loader asks in a shared process: `tap` is the root test of the file that runs.
+// The loader hook of a shared process: `tap` resolves to the root test of the running file.
 const TAP_OF_FILE = new URL('./tap-of-file.ts', import.meta.url).href;
 
 /** @type {import('node:module').ResolveHook} */

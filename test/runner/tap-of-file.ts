@@ -1,8 +1,8 @@
-// What is imported as `tap` in a shared process: the root test of the file that runs.
+// The module that test files in a shared process import as `tap`: the root test of the running file.
 import type { Test } from 'tap';
 import { rootTest } from './root-test.ts';
 
-/** Suites that several files share are loaded once, so that the test is looked up at each use. */
+/** Suites that several files share are loaded only once, so the root test is looked up at each use. */
 export default new Proxy({} as Test, {
   get(_, name) {
     const test = rootTest();

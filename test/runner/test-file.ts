@@ -1,4 +1,4 @@
-// One test file with a temporary directory of its own: its TAP is counted, what it leaves is told.
+// Runs one test file with a temporary directory of its own, counts its TAP, and reports what it leaves behind.
 import { chmod, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,33 +9,33 @@ import { clearAway } from './left-behind.ts';
 import type { TestProcess } from './test-process.ts';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-/** In the environment of everything that a test file starts. */
+/** A variable in the environment of everything that a test file starts. */
 const MARK = 'STACKWARDEN_TEST_FILE';
-/** The loader keeps what it compiled here; all files share it. */
+/** The directory of compiled files of the loader, which all test files share. */
 const LOADER_CACHE = `tsx-${process.getuid?.() ?? 0}`;
 const FILE_LIMIT_MS = 600_000;
 
 export interface Outcome {
   readonly file: string;
   readonly seconds: number;
-  /** Processor time, of its programs too. */
+  /** Processor time, including programs that the file ran. */
   readonly cpuSeconds: number;
   readonly passed: number;
   readonly skipped: number;
-  /** Each with its place and what was found; empty when the file is fine. */
+  /** One text for each failure, with its place and the values; empty when the file passes. */
   readonly failures: readonly string[];
 }
 
 export interface Place {
-  /** Of the whole run. */
+  /** The temporary directory of the whole run. */
   readonly directory: string;
-  /** A number that no other file has at the same time. */
+  /** The number of the lane, which runs no other file at the same time. */
   readonly lane: number;
-  /** Whether its process ends with it. */
+  /** Whether the process ends with this file. */
   readonly isAlone: boolean;
 }
 
-/** Never rejects for what the file does. `signal` ends the file with its process. */
+/** Rejects for nothing that the file does. `signal` kills the file's process. */
 export async function runTestFile(
   file: string,
   place: Place,
@@ -43,9 +43,9 @@ export async function runTestFile(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const startedMs = performance.now();
-  // Short, because paths of sockets below it may not be long.
+  // The name is short because paths of sockets may not be long.
   const directory = await mkdtemp(path.join(place.directory, `${place.lane}-`));
-  // As the system's own: services run as other users.
+  // Anyone may write there, as in the system's temporary directory, because services run as other users.
   await chmod(directory, 0o1777);
   await symlink(path.join(tmpdir(), LOADER_CACHE), path.join(directory, LOADER_CACHE));
   const mark = `${place.directory}/${file.replace(/^test\//, '').replaceAll(/[^a-z0-9]+/gi, '-')}`;
@@ -68,7 +68,7 @@ export async function runTestFile(
     fixtures: { directory: path.join(rootDir, '.tap', 'fixtures'), prefix: `${file.replaceAll('/', '-')}-` },
   }))
     failures.push(`left behind: ${left}`);
-  // What went wrong must not become the next file's.
+  // The next file must not run in a process in which something went wrong.
   if (failures.length > 0) await testProcess.end();
   await rm(outputFile, { force: true });
   return { file, seconds: (performance.now() - startedMs) / 1_000, cpuSeconds, passed, skipped, failures };
@@ -79,7 +79,7 @@ function countTap(text: string) {
   let passed = 0;
   let skipped = 0;
   const follow = (parser: Parser, above: readonly string[]): void => {
-    // A subtest is followed by one assertion that sums it up, and is all there is of one without assertions of its own.
+    // The assertion after a subtest only repeats its result. It counts when the subtest asserts nothing itself.
     let subtest: Parser | undefined;
     parser.on('child', (child: Parser) => {
       subtest = child;

@@ -1,5 +1,5 @@
-// The process of a lane that runs test files one after the other; it is replaced when it has run many, has grown, or
-// ended.
+// The process in which a lane runs test files one after the other. It is replaced after many files, when it has grown,
+// and after it has ended.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,29 +11,32 @@ const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const preload = fileURLToPath(new URL('./preload.mjs', import.meta.url));
 const script = fileURLToPath(new URL('./shared-process.ts', import.meta.url));
 /**
- * How many bytes of code run until V8 looks at what to compile anew. Most of what a test runs is over before that pays.
- * Releases of Node after 20 do not know the option.
+ * How many bytes of bytecode run before V8 considers optimising a function. Most functions of a test end before that
+ * pays. Releases of Node after 20 do not know the option.
  */
 const OPTIMISE_AFTER = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : [];
 /**
- * MiB for what is new, of every thread, whatever limit it has. Nearly all of it is garbage soon, and what a small space
- * is full of is copied twice before.
+ * Semi-space sizes in MiB, for every thread, whatever its memory limit. Nearly all objects soon become garbage, and a
+ * small semi-space would copy many of them first.
  */
 const ROOM_FOR_NEW = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 const MAX_FILES = 60;
 const MAX_RESIDENT_BYTES = 512 * 2 ** 20;
-/** tap ends a file that is late by itself, with the names of what it waits for; this is for one that cannot. */
+/**
+ * tap itself ends a late file and names what it waits for. This is the time after which a file is killed that blocks
+ * tap.
+ */
 const ENDING_MS = 20_000;
 const LAST_WORDS_MS = 200;
 
 /** How a file ended. */
 interface Ending {
-  /** The exit code or signal of the process; null where it lives. */
+  /** The exit code or signal of the process; null when it still runs. */
   readonly exit: number | string | null;
   readonly open: readonly string[];
-  /** What was written to standard error. */
+  /** What the process wrote to standard error. */
   readonly errors: string;
-  /** Processor time of the file with its programs; without those that became somebody else's. */
+  /** Processor time of the file and its programs, except programs that it did not wait for. */
   readonly cpuSeconds: number;
 }
 
@@ -45,13 +48,15 @@ export class TestProcess {
   #residentBytes = 0;
   #errors = '';
 
-  /** `env` is what all its files have in their environment. One for a single file has no options that make many fast. */
+  /**
+   * `env` is the environment for all files. The process of a single file lacks the options that make many files faster.
+   */
   constructor(env: Readonly<Record<string, string>>, { isAlone = false }: { readonly isAlone?: boolean } = {}) {
     this.#env = env;
     this.#options = isAlone ? [] : [...OPTIMISE_AFTER, ...ROOM_FOR_NEW];
   }
 
-  /** Never rejects for what the file does. `signal` ends the process. */
+  /** Rejects for nothing that the file does. `signal` kills the process. */
   async run(order: FileOrder, signal: AbortSignal): Promise<Ending> {
     if (this.#files >= MAX_FILES || this.#residentBytes > MAX_RESIDENT_BYTES) await this.end();
     this.#child ??= this.#start();
@@ -71,13 +76,13 @@ export class TestProcess {
       const cpuSeconds = (await processorSeconds(child.pid)) - usedBefore;
       return { exit: null, open: ending.open, errors: this.#errors, cpuSeconds };
     }
-    // What is left behind may hold this pipe open, too.
+    // A process that the file has left behind may keep this pipe open.
     await Promise.race([child.stderr === null || once(child.stderr, 'close'), delay(LAST_WORDS_MS)]);
     await this.end();
     return { exit: child.exitCode ?? child.signalCode, open: [], errors: this.#errors, cpuSeconds: 0 };
   }
 
-  /** The next file begins in a new one. */
+  /** Ends the process; the next file starts a new one. */
   async end(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -107,10 +112,10 @@ export class TestProcess {
   }
 }
 
-/** Undefined when the process ends with the file. */
+/** Resolves with undefined when the process ends with the file. */
 async function endingOf(child: ChildProcess): Promise<FileEnding | undefined> {
   for await (const [message] of on(child, 'message', { close: ['exit'] })) {
-    // tap has something to say to runners, too.
+    // tap sends messages of its own to a parent process.
     if (Object.hasOwn(message, 'open')) return message;
   }
   return undefined;

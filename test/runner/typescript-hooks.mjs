@@ -1,4 +1,4 @@
-// What Node's loader asks for files of TypeScript: the answer is compiled once for all processes and runs.
+// The loader hook for TypeScript files. Compiled files are cached for all processes and runs.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,19 +8,19 @@ const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const cacheDir = path.join(rootDir, 'node_modules', '.cache', 'stackwarden', 'typescript');
 
 /**
- * Files are read without waiting, since nothing else happens in this thread: each wait is a detour over another one.
+ * Files are read synchronously: this thread does nothing else, and other reads make a detour over a second one.
  *
  * @type {import('node:module').LoadHook}
  */
 export async function load(url, context, nextLoad) {
-  // A module that is loaded anew has a query.
+  // A module that is loaded anew has a query in its URL.
   if (!/^file:.*\.ts(?:\?|$)/.test(url)) return nextLoad(url, context);
   const file = fileURLToPath(url);
   const source = readFileSync(file, 'utf8');
   return { format: 'module', shortCircuit: true, source: await compiled(file, source) };
 }
 
-/** Kept by the file's place; the last line says of which text. */
+/** The cached file is named after the path of the source; its last line is the hash of the source. */
 async function compiled(file, source) {
   const relative = path.relative(rootDir, file);
   if (relative.startsWith('..')) return compile(file, source);
@@ -53,13 +53,13 @@ async function compile(file, source) {
   return code;
 }
 
-/** Other users' processes read what is kept and cannot write it. */
+/** Processes of other users can read the cache, but not write it. */
 function keep(kept, text) {
   try {
     mkdirSync(cacheDir, { recursive: true });
     writeFileSync(`${kept}.${process.pid}`, text);
     renameSync(`${kept}.${process.pid}`, kept);
   } catch {
-    // The next process compiles it again.
+    // The cache is optional: the next process compiles the file again.
   }
 }

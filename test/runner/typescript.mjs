@@ -1,5 +1,5 @@
-// Loaded with `--import` into a process that runs TypeScript from its sources, and by that into its threads: Node learns to load
-// it. Of tests only, because tsx does not come along into threads and takes a fifth of a second of each process.
+// Teaches Node to load TypeScript, in a process that was started with `--import` of this file and in its threads. Only
+// tests use it: tsx does not work in threads, and takes a fifth of a second in each process.
 import { register } from 'node:module';
 
 if (!('typescript' in process.features)) {
