@@ -1,6 +1,6 @@
-// What a diagnosis costs: masking secrets in MB/s against a plain copy, and the bundle of a stack of 36 services with
-// their logs and seven days of metrics: its time, the longest pause of the event loop, and memory. `--mb 1000` for more
-// logs than the usual 100 MB.
+// What a diagnosis costs: the speed of masking secrets, against a plain copy; and the time, longest pause of the event
+// loop and memory for a bundle from 36 services with their logs and a week of metrics. `--mb 1000` sets the size of the
+// logs; default: 100 MB.
 import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +16,7 @@ const WINDOW_H = 168;
 const LINES_AT_ONCE = 5_000;
 const TEXT_BYTES = 8 * 1024 * 1024;
 const LOOK_MS = 2_000;
-/** Of a host that has nothing to do. */
+/** The longest pause of a host that is idle. */
 const QUIET_PAUSE_MS = 10;
 const option = process.argv.indexOf('--mb');
 const megabytes = option < 0 ? 100 : Number(process.argv[option + 1]);
@@ -64,7 +64,7 @@ function timed(work: () => unknown): number {
   return performance.now() - startedMs;
 }
 
-/** The host goes on to start for some seconds after its first answer, which is no part of a diagnosis. */
+/** Waits until the host is idle: its start goes on for some seconds after the first answer. */
 async function started(host: BuiltHost): Promise<void> {
   do await delay(LOOK_MS);
   while ((await host.longestPauseMs()) > QUIET_PAUSE_MS);

@@ -39,7 +39,7 @@ async function tokenCheck(): Promise<void> {
   const baseline: number[] = [];
   for (let run = 0; run < RUNS; run += 1) {
     runs.push(usEach(() => tokens.verify(access, 'access')));
-    // The signature alone.
+    // The baseline computes only the signature.
     baseline.push(usEach(() => createHmac('sha256', key).update(`${head}.${body}`).digest()));
   }
   await place.remove();
@@ -67,7 +67,7 @@ async function logins(): Promise<void> {
     const baseline = p99(await latencies(host.base, () => performance.now() > idleUntil));
     let left = LOGINS;
     const others = latencies(host.base, () => left <= 0);
-    // A peer may try 20 times a second; what is beyond it waits as a client would.
+    // A client may try 20 times a second; further attempts are refused and repeated.
     const logIn = async (): Promise<void> => {
       while (left > 0) {
         const headers = { 'content-type': 'application/json' };

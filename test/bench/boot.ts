@@ -1,4 +1,5 @@
-// A boot of sixty processes in ten layers, each after the layer before: how close it comes to its longest chain.
+// The boot of sixty processes in ten layers, each of which waits for the layer before, against the time of the longest
+// chain.
 import { setTimeout as delay } from 'node:timers/promises';
 import { makePlace, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
@@ -8,7 +9,7 @@ const WIDTH = 6;
 const RUNS = 2;
 const MS_PER_S = 1_000;
 const LOOK_MS = 50;
-/** A process counts as started when it has lived for so long. */
+/** A process counts as started when it has run for this long. */
 const OBSERVATION_MS = 2_000;
 
 interface Status {

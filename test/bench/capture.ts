@@ -1,6 +1,6 @@
-// Output capture: how fast the lines of 1, 10 and 50 writers reach their logs, and what a megabyte costs the host; also
-// where they go to the own log too, and where each has secrets. The baseline is a bare Node process that copies the
-// same lines from pipes to files, without looking at them.
+// How fast the lines of 1, 10 and 50 writers reach their logs, and what a megabyte costs the host, also for lines that
+// go to the host's own log too and for lines with secrets. The baseline is a bare Node process that copies the same
+// lines from pipes to files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -14,11 +14,11 @@ import { until } from '../support/until.ts';
 import { type BuiltHost, cpuMs, makePlace, type Place, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
-/** 200 MB of ordinary ones: what a host does besides is little beside so much. */
+/** 200 MB of ordinary lines, so that other work of the host hardly counts. */
 const LINES = 2_200_000;
-/** Written before, because the first output of all starts a thread. */
+/** Lines before the measurement, because the very first output starts a thread. */
 const FIRST_LINES = 100_000;
-/** What a host does right after its start would count as work on the output. */
+/** A wait after the start of a host, whose further work would count as work on the output. */
 const SETTLE_MS = 5_000;
 const SECRET_LINES = 500_000;
 const RUNS = 3;
@@ -28,12 +28,12 @@ const SECRETS_LINE = '2026-01-02 INFO user 12 of me@example.org sent token=abcde
 interface Work {
   readonly name: string;
   readonly writers: number;
-  /** Of all writers. */
+  /** Lines of all writers together. */
   readonly lines: number;
   readonly line: string;
   /** The line as it is logged. */
   readonly logged: string;
-  /** Whether the lines go to the own log too. */
+  /** Whether the lines go to the host's own log too. */
   readonly toOwnLog: boolean;
 }
 
@@ -51,7 +51,7 @@ const WORKS: readonly Work[] = [
   },
 ];
 const MB = 1_000_000;
-/** What a log line has more than the line that was written. */
+/** What stands before the line in the log. */
 const PREFIX = 'Jan 2, 2026 03:04:05 - INFO - Writer 0 subprocess: ';
 
 const sourceBytes = ({ line, lines }: Work): number => lines * (line.length + 1);
@@ -83,7 +83,7 @@ async function measure(
   const ms = performance.now() - startedMs;
   const cpu = (await cpuMs(pid)) - cpuBefore;
   await begun;
-  // The day and the month are not padded, so that lines of another day are longer by a byte or two.
+  // Days are not padded in log lines, so that lines may be a byte or two longer than `PREFIX` suggests.
   if ((await totalBytes(directory)) > expected * 1.05) throw new Error('more was logged than was written');
   const megabytes = sourceBytes(work) / MB;
   return { megabytesPerS: megabytes / (ms / 1_000), cpuMsPerMegabyte: cpu / megabytes };

@@ -1,5 +1,5 @@
-// The whole of `stackwarden status` with 20 running services, from the start of its process to its end, against Node
-// that starts and ends.
+// The duration of `stackwarden status` with 20 running services, from start to end of its process, and of `help`. The
+// baseline is a Node process that starts and ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,7 @@ const commands = { 'command-line-status': [...common, 'status'], 'command-line-h
 for (const [name, args] of Object.entries(commands)) {
   const runs: number[] = [];
   const baseline: number[] = [];
-  // In turns, so that whatever else the machine does meets both.
+  // Runs alternate, so that other load on the machine affects both alike.
   for (let index = 0; index < WARM_UPS + RUNS; index += 1) {
     const bareMs = await timeMs(['-e', '0']);
     const ms = await timeMs(args);

@@ -1,4 +1,5 @@
-// The configuration: what every screen asks for, with every known service and instances, and one value of a large file.
+// The time to read the configuration, which every screen asks for, with instances of all services, and to change one
+// value in a large file.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -14,7 +15,7 @@ const UPDATES = 20;
 const LARGE_BYTES = 1_000_000;
 const templates = fileURLToPath(new URL('../../templates/services/', import.meta.url));
 
-/** Three instances of everything that has instances. */
+/** Three instances of every service that can have instances. */
 async function instances(): Promise<Record<string, unknown>> {
   const read = async (name: string) => JSON.parse(await readFile(templates + name, 'utf8'));
   const all = await Promise.all((await readdir(templates)).map(read));
@@ -35,7 +36,7 @@ async function p95(base: string): Promise<number> {
   return found.sort((a, b) => a - b)[Math.floor(REQUESTS * 0.95)] ?? Number.NaN;
 }
 
-/** The same bytes from a bare server. */
+/** A bare server that sends the same bytes. */
 async function bare(text: string) {
   const server = createServer((_request, response) =>
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(text),
@@ -69,7 +70,7 @@ async function oneUpdate(host: BuiltHost, depth: number): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** Against finding the place of the value in the same text, which every editor has to do. */
+/** The baseline only finds the place of the value in the same text, which every editor must do. */
 async function updating(): Promise<void> {
   const row = { name: 'a row of a large block', values: [1, 2, 3], note: 'x'.repeat(60) };
   const rows = Array.from({ length: LARGE_BYTES / 150 }, () => row);

@@ -1,5 +1,5 @@
-// From the death of a process to its running replacement, where the policy asks for no pause. The baseline is a bare
-// Node process that spawns the same program again when it has ended.
+// The time from the death of a process to its running replacement, without a pause between. The baseline is a bare Node
+// process that spawns the same program again when it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -13,12 +13,14 @@ import { printFigure } from './support/figures.ts';
 
 const RUNS = 10;
 const LOOK = { intervalMs: 2 };
-/** Between two deaths: a start is observed for 2 s, and its end within them is a failed start. */
+/**
+ * The pause between two deaths. The host observes a start for 2 s, and counts an end in that time as a failed start.
+ */
 const PAUSE_MS = 2_500;
 const BARE_PAUSE_MS = 300;
 const MS_PER_S = 1_000;
 
-/** Adds a line to the file when it runs: its pid and the time in seconds. */
+/** A program that appends its pid and the time in seconds to a file when it starts. */
 function program(file: string): readonly [string, ...string[]] {
   return ['bash', '-c', `echo $$ $EPOCHREALTIME >> ${file}; exec sleep 86400`];
 }
@@ -106,7 +108,7 @@ const [, , given] = process.argv;
 if (given !== undefined) replaceAlways(given);
 else {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-bench-crash-'));
-  // The service runs as another user.
+  // The service runs as another user, who must be able to write there.
   await chmod(directory, 0o777);
   const baseline = await measureBare(directory);
   printFigure({ name: 'crash', unit: 'ms to the replacement', runs: await measureHost(directory), baseline });

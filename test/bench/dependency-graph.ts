@@ -1,5 +1,5 @@
-// The dependency graph: building it and asking it, for the whole catalogue and from 50 to 2,000 services of one's own,
-// and how long the event loop is held.
+// The time to build the dependency graph and to answer with it, for the whole catalogue and for 50 to 2,000 other
+// services, and the longest pause of the event loop.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -13,7 +13,7 @@ const RELATIONS_EACH = 3;
 const RUNS = 5;
 const TICK_MS = 5;
 
-/** Each waits for three others, by name. */
+/** Services that each wait for three others, by name. */
 function services(count: number): Record<string, unknown> {
   return Object.fromEntries(
     Array.from({ length: count }, (_, index) => [
@@ -32,7 +32,7 @@ function services(count: number): Record<string, unknown> {
   );
 }
 
-/** Every service of the catalogue, three instances each where it has instances. Nothing is started. */
+/** Every service of the catalogue, with three instances where instances are possible. Nothing is started. */
 async function catalogue(): Promise<Record<string, unknown>> {
   const directory = fileURLToPath(new URL('../../templates/services', import.meta.url));
   const files = await readdir(directory);
@@ -49,7 +49,7 @@ async function catalogue(): Promise<Record<string, unknown>> {
   );
 }
 
-/** Longest pause of the event loop while `work` runs. */
+/** The longest pause of the event loop while `work` runs. */
 async function longestPause(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let longest = 0;
@@ -97,7 +97,7 @@ for (const [name, config, processName] of configurations) {
     answers.push(await timed(ask));
     await change();
     pauses.push(await longestPause(ask));
-    // Reading and writing the answer once is what cannot be saved.
+    // The baseline parses and serializes the answer once, which cannot be avoided.
     const startedMs = performance.now();
     JSON.stringify(JSON.parse(text));
     parsing.push(performance.now() - startedMs);

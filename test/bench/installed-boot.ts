@@ -1,5 +1,5 @@
-// What a boot of twenty installed services costs with the plugins that install and update programs, beside one without
-// them: until the first answer and until everything runs, and the processor time until then.
+// The boot of twenty installed services with the plugins that install and update programs, against a boot without
+// these: the time to the first answer and until all services run, and the processor time until then.
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ interface Sample {
   readonly cpuMs: number;
 }
 
-/** Each with its program, and what the host has recorded of its installation. */
+/** Twenty services with their programs, and the records of their installation. */
 async function makeInstalled(): Promise<Place> {
   const names = Array.from({ length: SERVICES }, (_, index) => `Own ${index}`);
   const place = await makePlace(configDir => {
@@ -34,7 +34,7 @@ async function makeInstalled(): Promise<Place> {
     const startup = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 };
     return { zurg: { instances: Object.fromEntries(instances) }, dumb: { startup } };
   });
-  // The services' user gets there.
+  // The services' user must reach the directory.
   await chmod(place.configDir, 0o755);
   const records = path.join(place.configDir, 'installs');
   await mkdir(records, { mode: 0o700 });

@@ -1,5 +1,5 @@
-// What it takes to unpack releases, beside tar and unzip for the same archives, and to install one from a repository,
-// beside curl and unzip; and how long the host's loop is held meanwhile. `--mb 500` takes another size than 100.
+// The time to unpack releases, against tar and unzip with the same archives, and to install one from a repository,
+// against curl and unzip, with the longest pause of the event loop. `--mb 500` sets the size; default: 100 MB.
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -19,10 +19,10 @@ const SMALL_PER_FOLDER = 100;
 const given = process.argv.indexOf('--mb');
 const megabytes = given === -1 ? 100 : Number(process.argv[given + 1]);
 const RELEASE = '/repos/owner/program';
-/** For a machine of any kind. */
+/** Names of the release's files for both architectures. */
 const assetNames = ['amd64', 'arm64'].map(arch => `zurg-v1.0.0-linux-${arch}.zip`);
 
-/** A plugin that unpacks and installs when it is asked to. */
+/** A plugin that unpacks and installs by request. */
 const ASKING = `export default { name: 'asking', host: '^1', setup (host) {
   const route = (path, handle) => host.route({
     method: 'POST', path, summary: 'x', body: host.z.looseObject({}), response: host.z.any(), handle: ({ body }) => handle(body)
@@ -55,7 +55,8 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 /**
- * Half of it in files of a few thousand bytes, with the bytes of a real program, which can be packed as programs can.
+ * Writes half of the bytes as large files and half as files of a few thousand bytes. The bytes come from a real
+ * program, so that they compress as programs do.
  */
 async function grow(root: string): Promise<void> {
   const program = await readFile(process.execPath);
@@ -82,7 +83,7 @@ const kinds = {
   'tar.xz': { pack: ['tar', '--use-compress-program=xz -1', '-cf'], unpack: (file: string) => ['tar', '-xJf', file] },
   zip: { pack: ['zip', '-qr'], unpack: (file: string) => ['unzip', '-q', file] },
 };
-/** One large program, as most are published. */
+/** A release with one large program, like most releases. */
 await writeFile(path.join(tree, 'zurg'), await readFile(process.execPath));
 await run('zip', ['-q', path.join(dir, 'release.zip'), 'zurg'], { cwd: tree });
 await rm(path.join(tree, 'zurg'));
@@ -103,7 +104,7 @@ const place = await makePlace(configDir => ({
   },
   dumb: { install_mirrors: { 'api.github.com': mirror, 'github.com': mirror } },
 }));
-// The service's user gets the release.
+// The release belongs to the services' user, who must reach the directory.
 await chmod(place.configDir, 0o755);
 await mkdir(path.join(place.configDir, 'plugins/asking'), { recursive: true });
 await writeFile(path.join(place.configDir, 'plugins/asking/index.js'), ASKING);

@@ -1,5 +1,5 @@
-// From the moment at which a quiet child writes a line to a client of `/ws/logs` that has it. The baseline is a bare
-// Node process that reads the same child's pipe and passes its lines to a client of a bare ws server.
+// How long it takes from the moment at which a quiet child process writes a line until a client of `/ws/logs` has it.
+// The baseline is a bare Node process that passes lines of the same child to a client of a bare ws server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { makePlace, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
 const LINES = 40;
-/** Writes the time at which it writes, three times a second. */
+/** Writes the current time, three times a second. */
 const CHILD = [
   'node',
   '-e',

@@ -1,8 +1,8 @@
-// Seven days of samples of 15 managed and 20 other processes: how long a chart of any window takes, the first time and
-// afterwards, also some seconds after a start, all samples as a stream, and an import, with the longest pause of the
-// event loop and the processor time of the host; then the same with ten times the history. The baseline of a chart is
-// the shortest window, that of the stream a plain copy of the same bytes by bare node:http. Answers are timed as they
-// arrive, by gzip: to unpack them takes the client longer than the host needs to make them.
+// Charts, streams and imports of a week of samples from 15 managed and 20 other processes, and of ten times as much:
+// the time of a chart for each window, at first and afterwards, of the first chart some seconds after a start, of all
+// samples as a stream and of an import, with the longest pause of the event loop and the host's processor time. The
+// baseline of a chart is the shortest window, that of the stream a copy of as many bytes by bare node:http. Answers
+// stay compressed: unpacking takes the client longer than the host needs to make them.
 import { once } from 'node:events';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
@@ -15,13 +15,13 @@ import { DAY_S, dayOfSamples, fill } from './support/sample-days.ts';
 
 const DAYS = 7;
 const RUNS = 7;
-/** Starts after which the first chart is asked for, not at once but so much later. */
+/** How many starts are followed by a first chart, and how long after each. */
 const STARTS = 5;
 const LATER_MS = 6_000;
 const WINDOWS_H = [1, 6, 24, 72, 168];
-/** Newest samples of the answer of `GET /metrics/history`. */
+/** How many samples `GET /metrics/history` gives, newest first. */
 const LISTED = 50_000;
-/** Of the whole history and the tenfold one. */
+/** The size limit of a week of history; ten weeks have ten times as much. */
 const CAP_MB = 100;
 
 interface Timed {
@@ -52,7 +52,7 @@ async function repeated(url: string): Promise<Timed[]> {
   return timed;
 }
 
-/** Sends as many bytes as the host did, as fast as Node can. */
+/** Reads as many bytes from a bare server that sends them as fast as Node can. */
 async function copied(bytes: number): Promise<Timed> {
   const piece = Buffer.alloc(256 * 1_024, 'x');
   const server = createServer(async (_request, response) => {
@@ -70,7 +70,7 @@ async function copied(bytes: number): Promise<Timed> {
   }
 }
 
-/** The usual chart, when a host has started and whoever looks comes a little later. */
+/** The usual chart, asked for by a person who arrives some seconds after the start of the host. */
 async function firstCharts(place: Place): Promise<number[]> {
   const runs: number[] = [];
   for (let start = 0; start < STARTS; start += 1) {
@@ -108,7 +108,7 @@ async function measure(days: number): Promise<void> {
     }
     let shortest: number[] | undefined;
     for (const hours of WINDOWS_H) {
-      // As a frontend, which asks for the time until now.
+      // Frontends ask for the time until now.
       const sinceNow = (): number => Date.now() / 1_000 - hours * 3_600;
       const runs: number[] = [];
       await host.longestPauseMs();
@@ -118,7 +118,7 @@ async function measure(days: number): Promise<void> {
       printFigure({ name: name(`first chart of ${hours} h`), unit: 'ms', runs: [first.wholeMs], baseline: [0] });
       const beforeMs = await cpuMs(host.pid);
       for (let run = 0; run < RUNS; run += 1) {
-        // Each run asks for other seconds, so that none gets the answer of one before.
+        // Each run asks for another start, so that no cached answer is used.
         const query = `since=${sinceNow() - (run + 1) * 2.5}&limit=5000&max_points=600&bucket_seconds=5`;
         runs.push((await read(`${host.base}/metrics/history_series?${query}`)).wholeMs);
       }

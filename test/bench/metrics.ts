@@ -1,6 +1,6 @@
-// A sample with 50 managed processes: processor time of taking it, of its texts, of sending it to a client and of
-// keeping it, and the longest pause of the event loop; against a plain reading of the same files of /proc. A plugin of
-// the bench asks for samples within the host, so that each step is measured by itself.
+// The processor time of a sample with 50 managed processes, by step: taking it, making its text, sending it to a client
+// and storing it; and the longest pause of the event loop. The baseline is a plain read of the same files of /proc. A
+// plugin asks for the samples inside the host, so that each step is measured alone.
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -13,12 +13,12 @@ import { printFigure } from './support/figures.ts';
 const SERVICES = 50;
 const ROUNDS = 5;
 const SAMPLES = 20;
-/** Before, V8 still compiles what a sample runs. */
+/** V8 still compiles the code of a sample during its first runs. */
 const WARM_UP_SAMPLES = 100;
-/** As often as a client of the stream can have one. */
+/** The shortest interval that a client of the stream can have. */
 const APART_MS = 500;
 
-/** Takes samples as others would, and tells the milliseconds of CPU that each step took of the whole host. */
+/** Takes samples as other plugins would, and answers with the host's processor time for each step. */
 const STEPS_PLUGIN = `
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -61,7 +61,7 @@ interface Steps {
   readonly keptMs: number;
 }
 
-/** What cannot be left out: one look at each process and at the machine. */
+/** The least that a sample must do: one read for each process and for the machine. */
 function readPlainly(): void {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -69,7 +69,7 @@ function readPlainly(): void {
       readFileSync(`/proc/${name}/stat`, 'latin1');
       readFileSync(`/proc/${name}/io`, 'latin1');
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   for (const file of ['/proc/stat', '/proc/meminfo', '/proc/diskstats', '/proc/net/dev', '/proc/loadavg'])
@@ -83,14 +83,14 @@ function plainMs(): number {
   return (user + system) / 1_000 / SAMPLES;
 }
 
-/** Samples are taken while a client listens. */
+/** Receives samples as a client. */
 async function listen(url: string, samples = SAMPLES): Promise<void> {
   const socket = new WebSocket(url);
   for (let index = 0; index < samples; index += 1) await once(socket, 'message');
   socket.terminate();
 }
 
-/** Beside what the host does without samples. */
+/** Milliseconds of processor time per sample, without what the host uses otherwise. */
 async function spentOnSamples(restMs: number, work: () => Promise<unknown>): Promise<number> {
   return ((await cpuMsDuring(host.pid, work)) - restMs) / SAMPLES;
 }

@@ -1,6 +1,6 @@
-// Ten thousand events at once, told to five destinations of which one hangs: what emitting costs its caller, how long
-// the loop is held, also in processor time, and when the other four have all that the queue takes. Lanes make no pause
-// between two messages here.
+// Ten thousand events at once for five destinations of which one hangs: what emitting costs its caller, how long the
+// event loop is held, and when the other four have received all that the queue accepts. There is no pause between
+// messages.
 
 import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { printFigure } from './support/figures.ts';
 import { type LongestTurn, meterTurns } from './support/turn-meter.ts';
 
 const EVENTS = 10_000;
-/** What the queue takes of five destinations. */
+/** How many events the queue accepts for five destinations. */
 const TAKEN = 1_000;
 const US_PER_MS = 1_000;
 const PLACE = 'notifications bench';
@@ -25,7 +25,7 @@ const RINGER = `export default { name: 'ringer', host: '^1', setup (host) {
     describe: ({ count }) => ({ title: 'Ring ' + count, body: 'It rang for the ' + count + 'th time.' }) })
   globalThis[${JSON.stringify(PLACE)}] = host
 } }`;
-/** Receivers in a thread of their own: all paths answer but `/hang`. */
+/** Receivers in a thread of their own; every path answers except `/hang`. */
 const RECEIVER = `
   const { createServer } = require('node:http');
   const { parentPort } = require('node:worker_threads');
@@ -65,7 +65,7 @@ const host = (globalThis as unknown as Record<string, Host>)[PLACE] as unknown a
   emit(type: string, data: object): void;
 };
 
-/** What bare Node needs to hand as many events to a listener each, and to post as many messages in four lanes. */
+/** What bare Node needs to emit as many events to one listener, and to post as many messages in four parallel lanes. */
 async function measureBare(): Promise<{ emitMs: number; postMs: number; turn: LongestTurn }> {
   const emitter = new EventEmitter();
   let heard = 0;

@@ -1,7 +1,7 @@
-// The transfer of one file of SQLite to PostgreSQL, validation included, against pgloader and a loop that inserts row
-// by row, on the same file and the same server: rows in a second, the processor time for a row, that of the server
-// included, and the memory of the process that does it. Option: `--millions 10`, of values; of a hundred one run takes
-// minutes. The program that transfers is that of the build, as users have it.
+// Transfers a SQLite file to PostgreSQL, with validation: rows per second, processor time per row including the
+// server's, and memory. The baselines are pgloader and a loop of single inserts, with the same file and server. The
+// transfer runs from the build, as for users. `--millions 10` sets the number of values; a run with a hundred million
+// takes minutes.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -19,11 +19,11 @@ import { printFigure } from './support/figures.ts';
 const execute = promisify(execFile);
 const COLUMNS = 10;
 const RUNS = 3;
-/** Of so many values one run takes minutes. */
+/** From so many values on there is only one run, because it takes minutes. */
 const ONE_RUN_FROM = 100_000_000;
-/** A loop of inserts takes as long for each of more rows. */
+/** More rows would not change the time that the loop of inserts needs per row. */
 const LOOP_ROWS = 100_000;
-/** Of the kernel's clock, by which it tells processor time. */
+/** The unit in which the kernel reports processor time. */
 const MS_PER_TICK = 10;
 const US_PER_MS = 1_000;
 const DATABASE = 'history';
@@ -74,14 +74,14 @@ function makeSource(): string {
   });
 }
 
-/** The largest resident set of the youngest child of this process that is alive. */
+/** The peak resident memory of the newest living child of this process. */
 async function peakMegabytes(): Promise<number> {
   const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
   const status = await readFile(`/proc/${children.trim().split(' ').at(-1)}/status`, 'utf8').catch(() => '');
   return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024;
 }
 
-/** Milliseconds that this process and all below it have used, those that have ended and were waited for included. */
+/** Processor time of this process, of its descendants, and of those that have ended and were waited for. */
 async function cpuMs(): Promise<number> {
   const usedMs = new Map<string, number>();
   const parents = new Map<string, string>();

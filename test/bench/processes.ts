@@ -29,7 +29,7 @@ async function runningCount(host: BuiltHost): Promise<number> {
   return processes.filter(({ process_name: name, status }) => names.includes(name) && status === 'running').length;
 }
 
-/** What `child_process` alone needs for as many. */
+/** The time that bare `child_process` needs for as many processes. */
 async function bare(): Promise<void> {
   const startedMs = performance.now();
   const children = names.map(() => spawn('sleep', ['86400'], { detached: true, stdio: 'ignore' }));
@@ -92,7 +92,7 @@ async function idle(): Promise<void> {
   const host = await startBuilt(place);
   await tellAll(host, 'start-service');
   const baseline = await startBare();
-  // What the start left to collect and to compile is not what idling costs.
+  // Garbage collection and compilation after the start are not part of idling.
   await delay(SETTLE_MS);
   const before = [await cpuMs(host.pid), await cpuMs(baseline.pid)] as const;
   await delay(IDLE_MS);

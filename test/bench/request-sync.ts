@@ -1,7 +1,7 @@
-// A primary with 20,000 requests and five subordinates that have them all: a reading of the whole list, a cycle in
-// which nothing changed, and 200 new requests, with the calls that were made against the least possible, processor
-// time, memory and the longest pause of the event loop. The baseline of the time is a bare loop that fetches and parses
-// the same pages.
+// Replication of 20,000 requests from a primary to five subordinates that have them all: a read of the whole list, a
+// cycle without changes, and 200 new requests. Measures calls, against the least possible number, time, processor time,
+// memory and the longest pause of the event loop. The baseline of the time is a bare loop that fetches and parses the
+// same pages.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,12 +15,12 @@ const REQUESTS = 20_000;
 const SUBORDINATES = 5;
 const ADDED = 200;
 const PAGE_LENGTH = 100;
-/** The least that the configuration allows. */
+/** The shortest interval that the configuration allows. */
 const POLL_INTERVAL_S = 10;
-/** Between two writes to one manager. */
+/** The pause of the sync between two writes to one manager. */
 const WRITE_PAUSE_MS = 50;
 const RUNS = 3;
-/** In which the host does what its start has left, and holds the loop with that. */
+/** How long the host still works after its start, which can hold the event loop. */
 const REST_OF_START_MS = 5_000;
 const STATE_FILE = 'seerr_sync_state.json';
 
@@ -28,7 +28,7 @@ const figure = (name: string, unit: string, runs: readonly number[], baseline: r
   printFigure({ name: `request sync: ${name}`, unit, runs, baseline });
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** The file of a host that replicated everything before, in the form in which it writes it. */
+/** The state file of a host that has replicated everything before. */
 async function stateOf(urls: readonly string[]): Promise<string> {
   const now = '2026-01-01T00:00:00Z';
   const requests = Array.from({ length: REQUESTS }, (_, index) => {
@@ -55,7 +55,8 @@ async function readAllPages({ urls: [url], apiKeys: [apiKey = ''] }: RequestMana
 }
 
 /**
- * The traffic of one cycle, once each manager had the calls that it must have at least, and no more came for a while.
+ * The traffic of one cycle: resolves when each manager has had its least number of calls, and no more have come for a
+ * second.
  */
 async function traffic(managers: RequestManagers, least: readonly number[]): Promise<Traffic> {
   let last = 0;
@@ -108,7 +109,7 @@ try {
   for (let run = 1; run <= RUNS; run += 1) {
     await host.longestPauseMs();
     const startedCpuMs = await cpuMs(host.pid);
-    // After a change of an option the whole list is read.
+    // A changed option makes the next cycle read the whole list.
     const options = { retry_failed_after_hours: run };
     await host.post('/config', { updates: { seerr_sync: { options } }, persist: false });
     const { calls, durationMs } = await traffic(managers, [1 + pages]);

@@ -1,6 +1,6 @@
-// What the answers that screens and probes ask for cost the host at 5 to 500 running services: processor time for each
-// request, against bare node:http giving the same bytes, and the longest pause of the event loop meanwhile. Then what
-// 100 clients of the status stream cost, against one.
+// The processor time of answers that screens and health probes request, with 5 to 500 running services, against bare
+// node:http with the same bytes, and the longest pause of the event loop meanwhile. Then the cost of 100 clients of the
+// status stream, against one client.
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,20 +19,20 @@ const WARM_UP_RUNS = 5;
 const CONNECTIONS = 10;
 const STREAM_CLIENTS = 100;
 const STREAM_MS = 10_000;
-/** A loaded machine may let a connection wait. */
+/** A connection may have to wait long on a loaded machine. */
 const TIMEOUT_S = 60;
 const BOOT_MS = 900_000;
 const MS_PER_S = 1_000;
 const LOG_BYTES = 50_000_000;
 const LOG_LINE = 'Jan 2, 2026 03:04:05 - INFO - Service 0 subprocess: something happened with an item of the library\n';
-/** Each service needs the one whose number is a tenth of its own. */
+/** Each service depends on the one whose number is a tenth of its own. */
 const NEEDING_EACH = 10;
 
 interface Row {
   readonly path: string;
-  /** `[<id>]` in it becomes another text for each request. */
+  /** A request body, in which `[<id>]` becomes another text in each request. */
   readonly body?: unknown;
-  /** Number of requests in a run. Default 300. */
+  /** The number of requests in a run. Default: 300. */
   readonly requests?: number;
 }
 
@@ -86,7 +86,7 @@ function logOf(configDir: string): string {
   return path.join(configDir, 'log', 'service-1.log');
 }
 
-/** Milliseconds of processor time for each request. */
+/** Milliseconds of processor time per request. */
 async function costOf(server: BuiltHost | BareServer, row: Row, amount: number): Promise<number> {
   const beforeMs = await cpuMs(server.pid);
   const { non2xx, errors } = await autocannon({
@@ -107,7 +107,7 @@ async function costOf(server: BuiltHost | BareServer, row: Row, amount: number):
   return ((await cpuMs(server.pid)) - beforeMs) / amount;
 }
 
-/** Requests in a second of processor time, which is what a processor of its own would give. */
+/** Requests per second of processor time, as if the server had a core of its own. */
 const rates = (costsMs: readonly number[]): number[] => costsMs.map(ms => MS_PER_S / ms);
 
 async function compare(name: string, row: Row, host: BuiltHost, bare: BareServer): Promise<void> {
@@ -124,7 +124,7 @@ async function compare(name: string, row: Row, host: BuiltHost, bare: BareServer
   printFigure({ name, unit: 'ms, longest pause', runs: [await host.longestPauseMs()], baseline: [0] });
 }
 
-/** Milliseconds of processor time in each second while so many clients get a message twice a second. */
+/** Milliseconds of processor time per second while so many clients get a message twice a second. */
 async function streamCost(host: BuiltHost, clients: number): Promise<number> {
   const url = `${host.base.replace('http', 'ws')}/ws/status?interval=0.5&health=true`;
   const sockets = Array.from({ length: clients }, () => new WebSocket(url));
@@ -137,7 +137,7 @@ async function streamCost(host: BuiltHost, clients: number): Promise<number> {
   return cost;
 }
 
-/** Those rows and sizes that are named on the command line, or all. */
+/** The rows or sizes that are named on the command line; all when none is named. */
 function wanted<Value extends string | number>(all: readonly Value[]): readonly Value[] {
   const named = all.filter(value => process.argv.slice(2).includes(String(value)));
   return named.length > 0 ? named : all;

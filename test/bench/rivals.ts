@@ -1,6 +1,6 @@
-// Stackwarden beside supervisord and PM2, which are installed where they are missing: until 50 programs run and have
-// stopped, memory and processor while they idle, from a crash to its replacement, lines per second taken, and the
-// latency of a command. The baseline of each figure is the other supervisor in the same run.
+// Stackwarden compared with supervisord and PM2, which are installed if they are missing: the time to start and stop 50
+// programs, memory and processor time while idle, the time from a crash to the replacement, captured lines per second,
+// and the latency of a command. The baseline of each figure is the other supervisor in the same run.
 import { chmod, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,18 +11,18 @@ import { type Program, RIVALS, type Rival, withDirectory } from './support/rival
 
 const COUNT = 50;
 const SETTLE_MS = 10_000;
-/** In the first minute what runs on V8 collects what its start has left. */
+/** In their first minute, supervisors that run on V8 collect the garbage of their start. */
 const REST_MS = 50_000;
 const IDLE_MS = 20_000;
 const CRASHES = 5;
-/** Each supervisor takes an early end for a failed start. */
+/** Each supervisor counts a program that ends sooner as a failed start. */
 const PAUSE_MS = 2_500;
 const COMMANDS = 10;
 const LINES = 500_000;
 const LINE = '2026-01-02 03:04:05 INFO [import] something happened with an item of the library of films';
 const LOOK = { intervalMs: 5, timeoutMs: 180_000 };
 const MS_PER_S = 1_000;
-/** Of the sleeping programs alone. */
+/** An argument that only the sleeping programs of this run have. */
 const SECONDS = String(86_400 + process.pid);
 
 interface Run {
@@ -80,7 +80,7 @@ async function measure(rival: Rival, directory: string, sleepers: readonly strin
     answered = rival.start(sleepers);
     await until(async () => (await sleeping()) === COUNT, { ...LOOK, intervalMs: 20 });
   });
-  // One of them looks for a while whether what runs stays.
+  // Stackwarden answers only after it has observed for a while that the programs keep running.
   await answered;
   await delay(SETTLE_MS);
   const memory = await residentMegabytes(rival.pid);
@@ -111,7 +111,7 @@ async function measure(rival: Rival, directory: string, sleepers: readonly strin
   return { start, stop, memory, idle, crash, lines: LINES / (tookMs / MS_PER_S), command };
 }
 
-/** Each line is as long as every other. */
+/** The number of lines in a file; all lines are equally long. */
 async function linesIn(file: string): Promise<number> {
   const log = await open(file).catch(() => undefined);
   if (log === undefined) return 0;

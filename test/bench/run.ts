@@ -1,5 +1,5 @@
-// Runs the benchmarks on a fresh build, each in a process of its own: all of them, or those that are named. What
-// follows the first option is handed to them: `soak --minutes 30`.
+// Runs all benchmarks or the named ones on a new build, each in a process of its own. Arguments from the first option
+// on are passed to them: `soak --minutes 30`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// 5 to 500 services that need nothing of each other: what a boot, idling, a stop, `GET /health`, a save and 100 clients
-// of `/ws/status` cost the host, and how long its loop stands still at most. The baselines are bare Node: it spawns and
-// ends the same programs, answers and sends the same bytes, and writes the same file.
+// What a host costs with 5 to 500 independent services: boot, idling, stop, `GET /health`, a save, and 100 clients of
+// `/ws/status`, with the longest pause of the event loop. The baselines are bare Node, which spawns and ends the same
+// programs, answers and sends the same bytes, and writes the same file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -65,7 +65,7 @@ async function bareRun(count: number): Promise<Bare> {
   return JSON.parse(String(line)) as Bare;
 }
 
-/** Sends each client the first message of the stream at that address, at the same interval. */
+/** Sends each client the first message of that stream again and again, at the same interval. */
 async function serveStream(url: string): Promise<void> {
   const source = new WebSocket(url);
   const [text] = await once(source, 'message');
@@ -92,7 +92,7 @@ async function spent(pid: number, work: () => Promise<unknown>): Promise<number>
   return (await cpuMs(pid)) - before;
 }
 
-/** CPU time for each request, with its share of what the host does beside. */
+/** Processor time per request, including what the host does meanwhile. */
 async function ask(base: string, pid: number): Promise<number> {
   const work = async (): Promise<void> => {
     for (let index = 0; index < ASKS; index += 1) await (await fetch(`${base}/health`)).arrayBuffer();
@@ -122,7 +122,7 @@ async function saveBare({ configDir }: Place): Promise<number> {
   });
 }
 
-/** Percent of a core for 100 clients. */
+/** Percent of a core that 100 clients cost. */
 async function stream(pid: number, url: string): Promise<number> {
   const sockets = Array.from({ length: CLIENTS }, () => new WebSocket(url));
   await Promise.all(sockets.map(socket => once(socket, 'open')));

@@ -1,7 +1,7 @@
-// Memory and descriptors of a host under everyday work, over minutes or hours: 50 services that write, 100 clients of
-// streams, requests of a frontend, and a history that writes twice a second. `npm run bench -- soak --minutes 30`. V8
-// lets garbage grow to several times what lives before it collects, which takes an hour or more; with `--collect` the
-// garbage of the main thread is collected before each reading, so that shorter runs tell what stays.
+// Memory and descriptors of a host under everyday load, for minutes or hours: 50 services that write, 100 clients of
+// streams, requests of a frontend, and a history that is written twice a second. V8 lets garbage grow to several times
+// the live memory before it collects, which takes an hour or more. With `--collect` the main thread's garbage is
+// collected before each reading, so that a short run shows what stays. Example: `npm run bench -- soak --minutes 30`.
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,7 @@ const ROUTES = [
   '/health',
   '/logs?process_name=Writer%200',
 ];
-/** What is warmed up first does not belong to the slope. */
+/** The first readings belong to the warm-up and not to the slope. */
 const WARM_UP_SHARE = 0.25;
 const TENTHS = 10;
 
@@ -32,7 +32,7 @@ interface Reading {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
 
-/** By least squares, in units an hour. */
+/** The slope by least squares, in units per hour. */
 function slope(readings: readonly Reading[], value: (reading: Reading) => number): number {
   const meanX = mean(readings.map(({ atHours }) => atHours));
   const meanY = mean(readings.map(value));

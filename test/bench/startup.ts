@@ -1,5 +1,5 @@
-// From the start of the process to its first answer, and its memory then, of the whole build and of a trimmed one,
-// against bare Node.
+// The time from the start of the process to its first answer, and its memory then, for the whole build and a trimmed
+// one, against bare Node.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -36,7 +36,7 @@ async function stackwarden(buildDir?: string): Promise<Sample> {
   return { ms: host.firstAnswerMs, megabytes };
 }
 
-/** The first run only warms the caches of the disk. */
+/** The first run only warms the caches of the disk, and does not count. */
 async function measure(run: () => Promise<Sample>): Promise<Sample[]> {
   await run();
   const samples: Sample[] = [];

@@ -1,5 +1,5 @@
-// From the death of a process to the last of 20 and of 100 clients of `/ws/status` that knows, against a bare ws
-// server.
+// How long it takes from the death of a process until the last of 20 or 100 clients of `/ws/status` is told. The
+// baseline is a bare ws server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ interface StatusMessage {
   readonly running: readonly string[];
 }
 
-/** Launches a child on each SIGHUP and tells every client of its start and its exit. */
+/** Starts a child process on each SIGHUP, and tells every client when it starts and exits. */
 function serveBare(): void {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   const tell = (running: string[]): void => {
@@ -57,7 +57,7 @@ class Audience {
     }
   }
 
-  /** The interval is long, so that what arrives in between is pushed. */
+  /** Connects clients with a long interval, so that news reaches them only because the host pushes it. */
   static async join(url: string, clients: number): Promise<Audience> {
     const sockets = Array.from({ length: clients }, () => new WebSocket(`${url}?interval=10`));
     const audience = new Audience(sockets);
@@ -65,7 +65,7 @@ class Audience {
     return audience;
   }
 
-  /** Resolves with the latency of the last client. */
+  /** Resolves with the latency of the client that is told last. */
   async witness(kill: () => void): Promise<number> {
     await until(() => this.#count(true), { intervalMs: 5 });
     const startedMs = performance.now();

@@ -1,8 +1,7 @@
-// Repairs and snapshots of libraries by the built host, beside what find, one thread of C and one of Node need for the
-// same links, and what others notice meanwhile: how long their answers take, and how long the host's loop is held.
-// `--links 1000000` takes other sizes than 10,000 and 100,000, and `--dir DIR` another file system than that of the
-// temporary directory. To make links anew costs what the disk does; a tmpfs, not below the protected `/dev`, shows the
-// rest.
+// Repairs and snapshots of libraries of links by the built host, against find, one thread of C and one of Node on the
+// same links, with the latency of other requests meanwhile and the longest pause of the event loop. `--links 1000000`
+// replaces the sizes 10,000 and 100,000; `--dir DIR` chooses another file system than the temporary directory's.
+// Creating links costs what the disk costs; a tmpfs, other than below the protected `/dev`, shows the rest.
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -22,16 +21,16 @@ import { fileURLToPath } from 'node:url';
 import { makePlace, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
-/** Odd, so that links which change to and fro end changed. */
+/** An odd number, so that links which each run changes back and forth end up changed. */
 const RUNS = 3;
-/** Of a million links one run takes minutes. */
+/** From so many links on there is only one run, because it takes minutes. */
 const ONE_RUN_FROM = 1_000_000;
 const ASK_EVERY_MS = 10;
 const REST_MS = 2_000;
-/** The child keeps what its threads have compiled; it is not asked for the first of its links alone. */
+/** The child process keeps the compiled code of its threads, and users call it more than once. */
 const WARM_UP_ROUNDS = 2;
 const LINKS_PER_FOLDER = 100;
-/** One of so many targets is missing. */
+/** One of so many links has no target. */
 const MISSING = 10;
 const option = (name: string): string | undefined => {
   const given = process.argv.indexOf(name);
@@ -65,7 +64,7 @@ const timed = async (work: () => unknown): Promise<number> => {
   return performance.now() - begunAt;
 };
 
-/** The 99th percentile of how long others wait for an answer while `work` goes on. */
+/** The 99th percentile of the latency of other requests while `work` runs. */
 async function latencyMs(work: () => Promise<unknown>): Promise<number> {
   let isDone = false;
   const done = work().finally(() => {
@@ -94,7 +93,7 @@ function grow(root: string, targets: string, links: number): void {
   }
 }
 
-/** By one thread of Node. */
+/** Calls `use` for each link, in one thread of Node. */
 function eachLink(directory: string, use: (place: string) => void): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const inside = path.join(directory, entry.name);

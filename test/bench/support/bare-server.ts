@@ -1,5 +1,5 @@
-// Bare node:http in a process of its own, which gives to each request the bytes that a source gave to the first like
-// it.
+// Bare node:http in a process of its own. It fetches the answer to each kind of request once from another server, and
+// repeats those bytes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -12,7 +12,7 @@ export interface BareServer {
   end(): Promise<void>;
 }
 
-/** `source` is the address without a path of the server whose answers are given. */
+/** `source` is the address, without a path, of the server whose answers are repeated. */
 export async function startBareServer(source: string): Promise<BareServer> {
   const child = spawn(process.execPath, ['--import=tsx', fileURLToPath(import.meta.url), source], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-// The built product as a process of its own, with a configuration directory that goes away with it.
+// Runs the build as a process of its own, with a temporary configuration directory.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -10,24 +10,24 @@ import { until } from '../../support/until.ts';
 
 const distDir = fileURLToPath(new URL('../../../dist', import.meta.url));
 const meterFile = fileURLToPath(new URL('./pause-meter.mjs', import.meta.url));
-/** As the unit for systemd and the image do. */
+/** The options of Node that the systemd unit and the container image use. */
 const OPTIONS = ['--v8-pool-size=1'];
 const NS_PER_MS = 1_000_000;
 
 export interface BuiltHost {
   readonly pid: number;
   readonly base: string;
-  /** From the start of the process to its first answer. */
+  /** Milliseconds from the start of the process to its first answer. */
   readonly firstAnswerMs: number;
   get<Answer>(pathAndQuery: string): Promise<Answer>;
   post(pathAndQuery: string, json: unknown): Promise<void>;
-  /** Milliseconds that the event loop was held longest since the last call; only of a host that is metered. */
+  /** The longest pause of the event loop since the last call, in ms. Only for a metered host. */
   longestPauseMs(): Promise<number>;
-  /** Collects the garbage of the main thread; only of a host that is metered. */
+  /** Collects the garbage of the main thread. Only for a metered host. */
   collectGarbage(): Promise<void>;
-  /** Ends the metering until the next call of `longestPauseMs`, because it costs a percent of a core or more. */
+  /** Stops the meter until the next call of `longestPauseMs`, because it takes a percent of a core or more. */
   restMeter(): void;
-  /** Ends the host and resolves when it has gone. */
+  /** Signals the host, and resolves when it has ended. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function makePlace(config: Config | ((configDir: string) => Config)
   return { configDir, port, remove: () => rm(configDir, { recursive: true, force: true }) };
 }
 
-/** Configuration of `count` services that only sleep; they start when they are told to. */
+/** The configuration of `count` services that only sleep, and are not enabled. */
 export function sleepers(count: number): Record<string, unknown> {
   const blocks = Array.from({ length: count }, (_, index) => [
     `sleeper_${index}`,
@@ -109,12 +109,12 @@ export async function residentMegabytes(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-/** CPU time of all threads of a process so far, finer than the clock ticks of its stat file. */
+/** Processor time of all threads of a process so far, more precise than the ticks in its stat file. */
 export async function cpuMs(pid: number): Promise<number> {
   return [...(await threadTimes(pid)).values()].reduce((sum, ms) => sum + ms, 0);
 }
 
-/** CPU time that the threads which are there at the end have spent meanwhile: a thread takes its own along. */
+/** Processor time during `work` of the threads that live at its end; the time of a thread that ends is lost with it. */
 export async function cpuMsDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
   const before = await threadTimes(pid);
   await work();
@@ -122,7 +122,7 @@ export async function cpuMsDuring(pid: number, work: () => Promise<unknown>): Pr
   return [...after].reduce((sum, [thread, ms]) => sum + ms - (before.get(thread) ?? 0), 0);
 }
 
-/** Milliseconds by thread. */
+/** Milliseconds of processor time by thread. */
 async function threadTimes(pid: number): Promise<Map<string, number>> {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(

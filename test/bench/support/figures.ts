@@ -1,4 +1,4 @@
-// One figure of a benchmark: the median of its runs, printed as a line of JSON next to the baseline of the same run.
+// Prints a figure of a benchmark as a line of JSON: the median of its runs, and of the baseline in the same run.
 
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -9,7 +9,7 @@ interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly runs: readonly number[];
-  /** The same by bare Node. */
+  /** The same measurement of the baseline, mostly bare Node. */
   readonly baseline: readonly number[];
 }
 

@@ -1,6 +1,6 @@
-// Loaded into a host before its own code: tells its parent on request how long the event loop was held longest since
-// the last request; it can be told to rest until then, because it wakes the loop. Time in which the loop could have run
-// but other programs had the processor does not count. It collects the garbage of the main thread on request, too.
+// Loaded into a host before its own code. On request it tells its parent the longest pause of the event loop since the
+// last request, or collects the garbage of the main thread. It can be stopped until the next request, because it wakes
+// the loop. Time in which the loop was ready but other programs had the processor does not count.
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads';
 const TICK_MS = 5;
 const NS_PER_MS = 1e6;
 
-/** Milliseconds that the main thread has waited for a processor so far. */
+/** Milliseconds for which the main thread has waited for a processor so far. */
 function waitedMs() {
   return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ')[1]) / NS_PER_MS;
 }

@@ -1,4 +1,4 @@
-// Request managers in a process of their own: a primary, and subordinates that hold the same requests.
+// Runs request managers in a process of their own: a primary, and subordinates that hold the same requests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const thisFile = fileURLToPath(import.meta.url);
 
 export interface Traffic {
-  /** By manager, the primary first. */
+  /** Numbers of calls by manager, the primary first. */
   readonly calls: readonly number[];
   readonly writes: number;
   /** Milliseconds from the first call to the end of the last. */
@@ -19,9 +19,9 @@ export interface Traffic {
 export interface RequestManagers {
   readonly urls: readonly string[];
   readonly apiKeys: readonly string[];
-  /** Since the last time that `isLast` was set. */
+  /** The traffic since the last reset; `isLast` resets it. */
   traffic(isLast?: boolean): Promise<Traffic>;
-  /** People make as many further requests on the primary. */
+  /** Adds so many requests on the primary, as by people. */
   ask(count: number): Promise<void>;
   end(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function startRequestManagers(requests: number, subordinates: numbe
   };
 }
 
-/** Every third is a series. */
+/** Every third title is a series. */
 function titleOf(index: number) {
   return index % 3 === 0
     ? ({ mediaType: 'tv', tmdbId: index + 1, seasons: [1, 2] } as const)
@@ -58,7 +58,7 @@ function titleOf(index: number) {
 
 async function serve(requests: number, subordinates: number): Promise<void> {
   const names = ['primary', ...Array.from({ length: subordinates }, (_, index) => `subordinate ${index + 1}`)];
-  // People made one request an hour, so that most of them are old.
+  // One request was made each hour, so that most are old.
   let nowMs: number | undefined = Date.now() - requests * HOUR_MS;
   const clock = (): number => nowMs ?? Date.now();
   const servers = await Promise.all(

@@ -1,4 +1,4 @@
-// Supervisors that people come from, and Stackwarden, each with the same programs and driven by its own command.
+// Stackwarden and other supervisors, each with the same programs, driven by their own commands.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -20,9 +20,9 @@ export interface Program {
 
 export interface Rival {
   readonly name: string;
-  /** Of the supervisor itself. */
+  /** The pid of the supervisor itself. */
   readonly pid: number;
-  /** Start and stop the programs of these names, in one command each; `list` shows all programs. */
+  /** Start and stop programs by name, in one command each; `list` shows all programs. */
   start(names: readonly string[]): Promise<void>;
   stop(names: readonly string[]): Promise<void>;
   list(): Promise<void>;
@@ -50,7 +50,7 @@ const beginStackwarden: Begin = async (directory, programs) => {
   });
   const place = await makePlace({
     ...Object.fromEntries(programs.map((program, index) => [`program_${index}`, block(program)])),
-    // The others do not look whether what they have started stays.
+    // The other supervisors do not observe whether programs keep running, so this is off here.
     dumb: { startup: { stabilization_seconds: 0 }, log_dir: directory, log_size: '10G' },
   });
   const host = await startBuilt(place);
@@ -72,7 +72,7 @@ const beginSupervisord: Begin = async (directory, programs) => {
   const supervisord = await programOf(['supervisord'], ['supervisor']);
   const socket = path.join(directory, 'socket');
   const file = path.join(directory, 'supervisord.conf');
-  // Shell words: supervisord reads a command as a shell does, and takes % for its own.
+  // supervisord splits a command as a shell does, and expands %.
   const word = (text: string) => `'${text.replaceAll("'", `'"'"'`).replaceAll('%', '%%')}'`;
   const sections = programs.map(
     ({ name, command, logFile }) => `[program:${name}]
@@ -110,7 +110,7 @@ ${sections.join('')}`;
     pid: child.pid ?? 0,
     start: names => command('start', ...names),
     stop: names => command('stop', ...names),
-    // It ends with 3 where something does not run.
+    // The exit code is 3 when a program does not run.
     list: () => command('status').catch(() => undefined),
     async end() {
       child.kill('SIGTERM');
@@ -149,10 +149,10 @@ const beginPm2: Begin = async (directory, programs) => {
   };
 };
 
-/** The product first. */
+/** Stackwarden comes first. */
 export const RIVALS: readonly Begin[] = [beginStackwarden, beginSupervisord, beginPm2];
 
-/** A directory that programs of any user may write to, which goes away afterwards. */
+/** A directory in which programs of any user may write, and which is removed afterwards. */
 export async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-rivals-'));
   try {

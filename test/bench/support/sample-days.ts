@@ -1,4 +1,4 @@
-// Days of samples in the file of a history, as the host writes them.
+// Writes days of samples to the file of a metrics history, as the host does.
 import Database from 'better-sqlite3';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
@@ -9,7 +9,7 @@ const MANAGED = 15;
 const OTHERS = 20;
 const CHUNK = 500;
 
-/** The same numbers in each run. */
+/** Pseudo-random numbers, the same in each run. */
 function numbers(): () => number {
   let state = 1;
   return () => {
@@ -18,7 +18,7 @@ function numbers(): () => number {
   };
 }
 
-/** A day of samples of managed and 20 other processes, whose numbers move as those of a quiet machine do. */
+/** A day of samples of managed and 20 other processes, with numbers that vary as on a quiet machine. */
 export function* dayOfSamples(start: number, managed = MANAGED): Generator<string> {
   const random = numbers();
   const below = (limit: number): number => Math.floor(random() * limit);
@@ -81,8 +81,8 @@ export function* dayOfSamples(start: number, managed = MANAGED): Generator<strin
 }
 
 /**
- * Writes a day as the host does, and repeats its rows for the days before. Gives the milliseconds that a sample took.
- * The managed processes are called `Service 0` and so on.
+ * Writes a day as the host does, and copies its rows for the days before. Returns the milliseconds per sample. The
+ * managed processes are called `Service 0` and so on.
  */
 export function fill(
   file: string,

@@ -1,5 +1,5 @@
-// Measures how long the main thread holds the event loop: the longest time between two looks of a timer, without the
-// time in which other programs had the processor, and the most processor time between two looks.
+// Measures how long the main thread holds the event loop: the longest time between two ticks of a timer, without time
+// in which it waited for a processor, and the most processor time between two ticks.
 import { readFileSync } from 'node:fs';
 
 const TICK_MS = 1;
@@ -10,13 +10,13 @@ export interface LongestTurn {
   readonly processorMs: number;
 }
 
-/** Milliseconds of the main thread so far: those in which it had a processor, and those in which it waited for one. */
+/** Milliseconds in which the main thread has had a processor so far, and in which it has waited for one. */
 function timesMs(): { readonly used: number; readonly waited: number } {
   const [used, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ');
   return { used: Number(used) / NS_PER_MS, waited: Number(waited) / NS_PER_MS };
 }
 
-/** The returned function ends it. */
+/** Starts a measurement; the returned function ends it. */
 export function meterTurns(): () => LongestTurn {
   let longest: LongestTurn = { heldMs: 0, processorMs: 0 };
   const look = () => {
