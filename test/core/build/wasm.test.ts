@@ -1,4 +1,4 @@
-// What the product has as WebAssembly is what its text form says.
+// The WebAssembly of the product is what its text form compiles to.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { codeFileOf, codeModule, WAT_FILES } from '../../../core/build/wasm.ts';

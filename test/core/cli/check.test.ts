@@ -1,5 +1,4 @@
-// What is wrong with a configuration although it can be read: `check` and the log name each fault with its place and
-// what to do.
+// Faults of a readable configuration: `check` and the log name each with its place and what to do.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -36,7 +35,7 @@ const FAULTY = {
     ui: { port_key: 'entrance' },
     entrance: 7_007,
     colour: 'unused',
-    // What the dependency graph reads of any block.
+    // The dependency graph reads this key from any block.
     ports: [7_008],
     mount_dir: '/mnt',
     mount_name: 'seven',
@@ -69,7 +68,7 @@ const FAULTY = {
   sonarr: { instances: { TV: { prt: 8990 } } },
 };
 
-/** What both tell, as far as a start does not tell it by starting. */
+/** The messages of both, except those about faults that a start reports in another way. */
 const PROBLEMS = [
   /six\.port: .*number.*; Six is disabled until it is mended/,
   /six\.stop_signal: .*its default is used until it is mended/,
@@ -96,7 +95,7 @@ const PROBLEMS = [
 ];
 const ENV = { DUMB_API_SERVICE_ENABLED: 'perhaps', DUMB_API_SERVICE_LOG_LEVEL: 'LOUDEST' };
 
-t.test('check names every problem, and ends with 1', async t => {
+t.test('check names every problem and exits with 1', async t => {
   const configDir = testDir(t);
   await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(FAULTY));
   await writeFile(path.join(configDir, 'stackwarden.yaml'), 'tz: UTC\n');
@@ -132,14 +131,14 @@ t.test('check names every problem, and ends with 1', async t => {
   );
 });
 
-t.test('check finds that a directory is none of its own', async t => {
+t.test('check refuses a directory that holds other files and no configuration', async t => {
   const root = testDir(t, { 'holiday.jpg': '' });
   const foreign = spawnStackwarden(root, { args: ['check'] });
   t.match(await foreign.exited, { code: 1 });
   t.match(foreign.stderr(), /holds other files and no configuration; name the directory with --config-dir/);
 });
 
-t.test('two faults of the text are two messages, each with its place once', async t => {
+t.test('two faults in a text give two messages with one place each', async t => {
   for (const [name, text, places] of [
     [
       'stackwarden.json',
@@ -171,13 +170,13 @@ t.test('two faults of the text are two messages, each with its place once', asyn
   }
 });
 
-t.test('the log tells each once in a start', async t => {
+t.test('the log names each problem once per start', async t => {
   const configDir = testDir(t);
   await writeFile(path.join(configDir, 'stackwarden.yaml'), 'tz: UTC\n');
   await mkdir(path.join(configDir, 'log'));
   const app = await startHost({ configDir, config: { ...FAULTY, three: undefined }, env: ENV, plugins: 'all' });
   t.teardown(() => app.stop());
-  // Each change makes the configuration anew.
+  // Each change loads the configuration again.
   for (const tz of ['UTC', 'Europe/Rome']) await app.post('/config', { updates: { tz } });
   const lines = await ownLog(app);
   for (const expected of [...PROBLEMS, /seven: nothing reads 'colour'/]) {
@@ -187,7 +186,7 @@ t.test('the log tells each once in a start', async t => {
   t.match(refused, { status: 400, body: { detail: /dumb\.log_level: it must be one of DEBUG, INFO/ } });
 });
 
-t.test('who holds the port is told at once, and which key chooses another', async t => {
+t.test('a start names the holder of its port at once, and the key that chooses another', async t => {
   const port = await freePort();
   const first = await startHost({ listen: { port }, plugins: ['config'] });
   t.teardown(() => first.stop());
@@ -201,7 +200,7 @@ t.test('who holds the port is told at once, and which key chooses another', asyn
   t.ok(await second.exited, holder);
 });
 
-t.test('check and the log tell what lies in a plugin directory and is no plugin', async t => {
+t.test('check and the log name entries of a plugin directory that are no plugins', async t => {
   const fine = "export default { name: 'fine', host: '^1', setup () {} }";
   const configDir = testDir(t, {
     plugins: {
@@ -236,7 +235,7 @@ t.test('check and the log tell what lies in a plugin directory and is no plugin'
   for (const sentence of told) await until(async () => (await ownLog(app)).some(line => line.includes(sentence)));
 });
 
-t.test('defaults of a plugin that fail, or do not fit its schema, are told by check, and once by the log', async t => {
+t.test('check, and the log once, name faulty defaults of a plugin', async t => {
   const plugin = (name: string, contribution: string) => ({
     'index.js': `export default { name: '${name}', host: '^1', setup (host) { const { z } = host; ${contribution} } }`,
   });

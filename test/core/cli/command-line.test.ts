@@ -1,4 +1,4 @@
-// The command line: commands, options, and one clear line for everything that is wrong.
+// The command line: commands, options, and one clear line for each error.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ async function parse(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return parseCommandLine(args, { STACKWARDEN_CONFIG_DIR: DIR, ...env });
 }
 
-t.test('commands and options', async t => {
+t.test('commands and options are parsed in any order', async t => {
   t.match(await parse([]), { name: 'start', args: [], options: {}, configDir: DIR, url: undefined });
   t.match(await parse(['start', '--example']), { name: 'start', options: { example: true } });
   t.match(await parse(['--example', 'start', '--pace', '0.5']), {
@@ -44,7 +44,7 @@ t.test('commands and options', async t => {
   t.match(await parse(['plugins'], { STACKWARDEN_URL: 'http://[::1]:1' }), { url: 'http://[::1]:1' });
 });
 
-t.test('commands of plugins', { skip: !hasGraph }, async t => {
+t.test('commands and options of plugins are parsed', { skip: !hasGraph }, async t => {
   t.match(await parse(['graph', 'My App', '--scope', 'all']), {
     name: 'graph',
     args: ['My App'],
@@ -54,7 +54,7 @@ t.test('commands of plugins', { skip: !hasGraph }, async t => {
   t.match(await parse(['--scope', 'all', 'graph', '--', '--odd']), { name: 'graph', args: ['--odd'] });
 });
 
-t.test('what cannot be understood is one sentence', async t => {
+t.test('a mistake in the arguments gives one sentence', async t => {
   for (const [args, message] of [
     [['dance'], /^unknown command 'dance'; there are .*check, .*start/],
     [['stat'], /^unknown command 'stat'; did you mean status\?/],
@@ -90,7 +90,7 @@ t.test('what cannot be understood is one sentence', async t => {
   }
 });
 
-t.test('what cannot be understood ends with 2 and one line', async t => {
+t.test('a mistake in the arguments prints one line and exits with 2', async t => {
   const configDir = testDir(t, {});
   for (const [args, message] of [
     [['start', '--wat'], /^stackwarden: .*--wat.*\n$/],
@@ -137,7 +137,7 @@ t.test('a plugin of the configuration directory brings a command of its own', as
   t.match(refused.stderr(), /greet\.js .*who could change the plugin/);
 });
 
-t.test('all that a command prints reaches a reader that takes its time', async t => {
+t.test('a slow reader gets all output of a command', async t => {
   const LINES = 20_000;
   const much = (end: string) => `export default {
     summary: 'say much',
@@ -160,7 +160,7 @@ t.test('all that a command prints reaches a reader that takes its time', async t
   }
 });
 
-t.test('a command of a plugin that is made wrongly is in the way of no other', async t => {
+t.test('a faulty command of a plugin does not affect other commands', async t => {
   const greet = (members: string, code: string) =>
     `export default { summary: 'greet', ${members} run: async () => ${code} };`;
   const commands = {
@@ -189,7 +189,7 @@ t.test('a command of a plugin that is made wrongly is in the way of no other', a
   t.match(await ask('silent'), { code: 0, stderr: '' });
 });
 
-t.test('a plugin that nobody has is an error with the names that are near', async t => {
+t.test('an unknown plugin is an error that suggests similar names', async t => {
   const configDir = testDir(t, { more: { greeter: { 'index.js': '' } } });
   await writeConfig(configDir, { dumb: { plugins: { dirs: [path.join(configDir, 'more')] } } });
   for (const args of [['start'], ['start', '--example'], ['check'], ['plugins']]) {
@@ -209,7 +209,7 @@ t.test('a plugin that nobody has is an error with the names that are near', asyn
   await t.rejects(stat(absent), { code: 'ENOENT' });
 });
 
-t.test('a configuration directory where none can be', async t => {
+t.test('a configuration directory that cannot be created is an error', async t => {
   const configDir = testDir(t, { file: 'text' });
   for (const place of [
     '/proc/stackwarden/config',
@@ -222,7 +222,7 @@ t.test('a configuration directory where none can be', async t => {
   }
 });
 
-t.test('a file in place of the directory, and a configuration that may not be read', async t => {
+t.test('a file as directory, or an unreadable configuration, is an error', async t => {
   const configDir = testDir(t, { file: 'text', closed: { 'stackwarden.json': '{}' } });
   const file = path.join(configDir, 'file');
   const closed = path.join(configDir, 'closed');
@@ -248,7 +248,7 @@ t.test('a file in place of the directory, and a configuration that may not be re
   }
 });
 
-t.test('what holds no commands, or may not be read, is in the way of none', async t => {
+t.test('plugin folders without readable commands do not affect other commands', async t => {
   const configDir = testDir(t, {
     file: { plugins: 'text' },
     deeper: { plugins: { greeter: { commands: 'text' } } },
@@ -291,7 +291,7 @@ t.test('check names file, line, column and what was expected', async t => {
   }
 });
 
-t.test('a second host on the same directory, and a port in use', async t => {
+t.test('a second host on a directory or port is refused', async t => {
   const configDir = testDir(t, { a: {}, b: {} });
   const port = await writeConfig(path.join(configDir, 'a'));
   const service = await startStackwarden(path.join(configDir, 'a'), port, { plugins: ['health'] });
@@ -317,7 +317,7 @@ t.test('a second host on the same directory, and a port in use', async t => {
   t.match(blocked.stderr(), new RegExp(`^stackwarden: .*127.0.0.1:${address.port}.*\n$`));
 });
 
-t.test('a configuration directory that cannot be written', { skip: needsRoot }, async t => {
+t.test('a read-only configuration directory is an error', { skip: needsRoot }, async t => {
   const configDir = testDir(t);
   await writeConfig(configDir);
   await run('mount', ['--bind', configDir, configDir]);
@@ -330,7 +330,7 @@ t.test('a configuration directory that cannot be written', { skip: needsRoot }, 
   t.equal(host.stderr(), `stackwarden: ${reason}; ${remedy}\n`);
 });
 
-t.test('version and help are answered without any configuration', async t => {
+t.test('version and help need no configuration', async t => {
   const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
   const configDir = testDir(t, {});
   const ask = async (...args: string[]) => {
@@ -348,7 +348,7 @@ t.test('version and help are answered without any configuration', async t => {
   t.same(await readdir(configDir), [], 'nothing was written');
 });
 
-t.test('plugins lists every one, the broken too, and check names what is broken', async t => {
+t.test('`plugins` lists all plugins with broken ones, and `check` names those', async t => {
   const configDir = testDir(t, {
     plugins: {
       fine: { 'index.js': `export default { name: 'fine', host: '^1', setup () {} }` },
@@ -371,7 +371,7 @@ t.test('plugins lists every one, the broken too, and check names what is broken'
   t.notMatch(chosen.stdout(), /^broken +(ready|failed) /m);
 });
 
-t.test('plugins and check show nothing that a terminal would act upon, and each fault on one line', async t => {
+t.test('`plugins` and `check` print no control characters, and each fault on one line', async t => {
   const configDir = testDir(t, {
     plugins: {
       loud: { 'index.js': `throw new Error('no\\u001b[2J\\u202e luck\\nat all')` },
@@ -388,7 +388,7 @@ t.test('plugins and check show nothing that a terminal would act upon, and each 
   t.match(check.stdout(), /^note: .*'odd\[2J'$/m);
 });
 
-t.test('health tells what is not well, and ends with 1', async t => {
+t.test('`health` names what is not healthy and exits with 1', async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
   const answers = ['{"status":"unhealthy","details":"Files is down"}', '{"detail":"Healthcheck timed out"}', 'no JSON'];
@@ -428,7 +428,7 @@ t.test('output that cannot be written is a failure', async t => {
   }
 });
 
-t.test('graph draws what the running service answers', { skip: !hasGraph }, async t => {
+t.test('`graph` draws the answer of the running host', { skip: !hasGraph }, async t => {
   const configDir = testDir(t, {});
   const config = {
     server: { enabled: true, process_name: 'The "Server"', command: ['sleep', '600'], config_dir: '/' },

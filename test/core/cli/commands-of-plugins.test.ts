@@ -1,5 +1,5 @@
-// Commands that plugins bring, each against one running host: logs, attach, config, events, reload, top, login, and
-// what a shell completes.
+// Commands of plugins against one running host: logs, attach, config, events, reload, top, login, and completion in
+// shells.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ await app.post('/config', {
   updates: { command: [process.execPath, '-e', SPEAK, speech], stop_grace_seconds: 1, stdin: true },
 });
 
-/** A command that goes on until it is ended. */
+/** Starts a command that runs until it is ended. */
 function follow(t: { teardown(end: () => void): void }, ...args: string[]) {
   const following = spawnStackwarden(app.configDir, { args: ['--url', app.base, ...args] });
   t.teardown(() => following.child.kill());
@@ -92,7 +92,7 @@ t.test('config reads and changes single values', async t => {
     t.match(await command('config', ...args), { code: 2 }, args.join(' '));
 });
 
-t.test('logs of one, of several and of all; by number and level; followed', async t => {
+t.test('`logs` prints lines of one, several or all services, by number and level, and follows', async t => {
   t.match(await command('start', 'the speaker', '--wait'), { code: 0 });
   await until(async () => /three/.test((await command('logs', 'The Speaker')).stdout));
   const logs = (await command('logs', 'The Speaker')).stdout;
@@ -101,7 +101,7 @@ t.test('logs of one, of several and of all; by number and level; followed', asyn
   t.equal((await command('logs', 'The Speaker', '-n', '1')).stdout, `${logs.trimEnd().split('\n').at(-1)}\n`);
   const errors = (await command('logs', 'The Speaker', '--level', 'ERROR')).stdout;
   t.match(errors, /^[^\n]*three[^\n]*\n$/);
-  // A service that keeps a log of its own, in JSON.
+  // A service that writes its own log in JSON.
   const structured = (level: string) => `{"ts":1700000000,"msg":"an error, or not","level":${level}}\n`;
   const levels = ['"debug"', '50', '"INFO"', '"fatal"', '"odd"'];
   await writeFile(
@@ -120,7 +120,7 @@ t.test('logs of one, of several and of all; by number and level; followed', asyn
   const following = follow(t, 'logs', 'The Speaker', '-f', '-n', '0');
   const attached = follow(t, 'attach', 'the speaker');
   await until(async () => attached.stderr().includes('following The Speaker'));
-  // Not before both read: what is written earlier is no news.
+  // Only what is written after both follow is new.
   await until(async () => {
     await appendFile(speech, '!');
     return /heard !/.test(following.stdout()) && /heard !/.test(attached.stdout());
@@ -141,7 +141,7 @@ t.test('logs of one, of several and of all; by number and level; followed', asyn
   t.match(await command('attach', '*e*'), { code: 1, stderr: /fits The Speaker and Other/ });
 });
 
-t.test('events of before and from now on', async t => {
+t.test('`events` prints past events, and follows new ones', async t => {
   const before = await command('events', '--type', 'service_*');
   t.match(before.stdout, /^\d{4}-\d\d-\d\dT\S+Z {2}service_start {2}The Speaker {2}trigger="request"$/m);
   t.notMatch(before.stdout, 'dumb.startup');
@@ -155,7 +155,7 @@ t.test('events of before and from now on', async t => {
   t.same((await app.get(`/host/events?after=${last}`)).body, { events: [], last });
 });
 
-t.test('reload reads the file again, and tells what does not fit', async t => {
+t.test('`reload` reads the file again and names what does not fit', async t => {
   const file = path.join(app.configDir, 'stackwarden.json');
   const good = await readFile(file, 'utf8');
   t.match(await command('reload'), { code: 0, stdout: /read again/ });
@@ -172,7 +172,7 @@ t.test('top shows the machine and each service', async t => {
   t.match(stdout, /^Other +\d+ +(-|[\d.]+%) +[\d.]+ .iB +1 +1 +/m);
 });
 
-/** What each shell offers for words of which the last is not complete. */
+/** What each shell suggests after these words, of which the last is incomplete. */
 const SHELLS: Readonly<Record<string, (words: readonly string[]) => string>> = {
   bash: words => `source <(stackwarden completion bash)
     COMP_WORDS=(stackwarden ${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
@@ -254,7 +254,7 @@ t.test('a login is kept for its address, renewed, and forgotten', async t => {
   t.match(await command('status'), { code: 1, stderr: /requires a login/ });
 });
 
-/** What a terminal shows of a login. */
+/** The output of a login in a terminal. */
 async function loginAtTerminal(password: string): Promise<string> {
   const words = [process.execPath, ...COMMAND, '--url', app.base, 'login', 'ann'].map(word => `'${word}'`).join(' ');
   const env = { ...process.env, NODE_OPTIONS: '', XDG_CONFIG_HOME: path.join(app.configDir, 'home') };

@@ -1,4 +1,4 @@
-// The example stack, as a newcomer starts it, also where its port is taken.
+// The example stack as newcomers start it, also when a port of it is taken.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -7,11 +7,11 @@ import { testDir } from '../../support/directory.ts';
 import { freePort, startStackwarden } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-t.test('start --example in an empty directory', { timeout: 240_000 }, async t => {
+t.test('start --example runs the example in an empty directory', { timeout: 240_000 }, async t => {
   const taken = createServer();
-  // Whether it is taken by this test or by anybody else makes no difference.
+  // The port must be taken, by this test or by another program.
   await new Promise<void>(resolve => taken.once('error', () => resolve()).listen(8_081, '127.0.0.1', resolve));
-  // Whoever else looks for an example there is let go.
+  // Other clients that look for an example at this port are disconnected.
   taken.on('connection', socket => socket.destroy());
   t.teardown(() => taken.close());
   const configDir = testDir(t, {});

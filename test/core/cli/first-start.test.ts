@@ -1,5 +1,4 @@
-// The README's first commands, typed in a fresh clone that nobody but its owner can enter: everything of the example
-// runs.
+// The README's first commands in a fresh clone that only its owner can enter: all services of the example run.
 import { chown, mkdir, mkdtemp, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -25,17 +24,17 @@ function lives(group: number): boolean {
   }
 }
 
-/** The README's, and what that runs once it has built. */
+/** The command of the README, and the script that it runs after the build. */
 const NPM_START = ['npm', 'start'] as const;
 const BUILT_START = [process.execPath, 'dist/core/cli/main.js', 'start', '--example'] as const;
 
-/** Where the configuration lets the programs run. */
+/** The directory in which the configuration lets programs run. */
 async function placeOf({ directory }: Checkout): Promise<string> {
   const text = await readFile(path.join(directory, '.stackwarden', 'stackwarden.json'), 'utf8');
   return JSON.parse(text).example_worker.config_dir;
 }
 
-/** Types the command and waits until every service runs and has done something; gives what stops it. */
+/** Runs a start command and waits until every service has run and done something. Returns a function that stops it. */
 async function start(t: Test, { spawn }: Checkout, [program, ...words]: readonly [string, ...string[]]) {
   const port = await freePort();
   const ports = { DUMB_API_SERVICE_PORT: String(port), DUMB_GATEWAY_PORT: String(await freePort()) };
@@ -49,7 +48,7 @@ async function start(t: Test, { spawn }: Checkout, [program, ...words]: readonly
   const group = -(child.pid ?? 0);
   const stop = async (): Promise<void> => {
     if (lives(group)) process.kill(group, 'SIGTERM');
-    // The package runner may be gone before what it ran.
+    // The package runner may end before the program that it started.
     await until(() => !lives(group), { what: 'the end of everything' });
   };
   t.teardown(stop);
@@ -68,7 +67,7 @@ async function start(t: Test, { spawn }: Checkout, [program, ...words]: readonly
   return stop;
 }
 
-t.test('as root, in a home of mode 0700', { timeout: 500_000, skip: asRoot ? false : 'needs root' }, async t => {
+t.test('the example runs as root', { timeout: 500_000, skip: asRoot ? false : 'needs root' }, async t => {
   const checkout = await checkOut(t);
   const stop = await start(t, checkout, NPM_START);
   const place = await placeOf(checkout);
@@ -99,7 +98,7 @@ t.test('as root, in a home of mode 0700', { timeout: 500_000, skip: asRoot ? fal
   t.teardown(() => checkout.run('rm', ['-r', place]));
 });
 
-t.test('as an ordinary user, in a home of mode 0700', { timeout: 200_000 }, async t => {
+t.test('the example runs as an ordinary user', { timeout: 200_000 }, async t => {
   const checkout = await checkOut(t, asRoot ? NOBODY : undefined);
   const stop = await start(t, checkout, NPM_START);
   t.equal(await placeOf(checkout), path.join(checkout.directory, '.stackwarden', 'example'));

@@ -1,4 +1,4 @@
-// Garbage does not let the heap of a running host grow to several times what lives in it.
+// Garbage does not let the heap of a running host grow to several times the size of living objects.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,10 @@ import { testDir } from '../../support/directory.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-/** SIGUSR2 replaces long-lived objects for a while, and tells how much the old generation held at most and at least. */
+/**
+ * On SIGUSR2 it replaces long-lived objects for a while, and writes the most and the least that the old generation
+ * held.
+ */
 const METER = `
 import { appendFileSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
@@ -26,11 +29,11 @@ if (isMainThread) process.on('SIGUSR2', () => {
 });
 `;
 
-/** What V8 would do by itself is four. */
+/** V8's own choice would be four. */
 const MOST = 2.5;
 const MOST_ROUNDS = 4;
 
-t.test('the heap of a running host stays near the size of what lives', async t => {
+t.test('the heap of a running host stays near the size of living objects', async t => {
   const configDir = testDir(t);
   const [meter, told] = [path.join(configDir, 'meter.mjs'), path.join(configDir, 'told')];
   await writeFile(meter, METER);
@@ -39,7 +42,7 @@ t.test('the heap of a running host stays near the size of what lives', async t =
   const env = { NODE_OPTIONS: `--import=${pathToFileURL(meter)}`, METER_FILE: told };
   const host = await startStackwarden(configDir, port, { env });
   const ratios = async () => (await readFile(told, 'utf8')).split('\n').filter(Boolean).map(Number);
-  // It answers a little before its start is over, which is told in its lock.
+  // A host answers a little before its start is over, which its lock file shows.
   await until(() => addressInLock(configDir));
   for (let round = 1; round <= MOST_ROUNDS && !(await ratios()).some(ratio => ratio < MOST); round += 1) {
     host.child.kill('SIGUSR2');

@@ -1,5 +1,4 @@
-// The init of containers: as PID 1 of a PID namespace it reaps orphans, passes signals on, and ends as its command
-// ends.
+// The init of containers: as PID 1 of a PID namespace it reaps orphans, forwards signals, and exits like its command.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,7 +13,7 @@ const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
 const [program = '', ...words] = NAMESPACE;
 const skip = spawnSync(program, [...words, 'true']).status === 0 ? false : 'PID namespaces may not be made here';
 
-/** At SIGHUP it leaves a thousand orphans, and tells when nothing but itself and the init is in the process table. */
+/** On SIGHUP it leaves a thousand orphans, and prints when only it and the init are left in the process table. */
 const COMMAND = `
 const { execFileSync } = require('node:child_process');
 const { readdirSync } = require('node:fs');
@@ -40,12 +39,12 @@ function runInit(...command: string[]): { child: ChildProcess; output(): string 
   return { child, output: () => output };
 }
 
-/** The pid, outside the namespace, of what is PID 1 in it. */
+/** The pid, outside of the namespace, of the process that is PID 1 in it. */
 function firstOf({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
 
-t.test('orphans, signals and the exit code', { skip }, async t => {
+t.test('orphans are reaped, signals are forwarded, and the exit code is that of the command', { skip }, async t => {
   const { child, output } = runInit(process.execPath, '-e', COMMAND);
   t.teardown(() => child.kill('SIGKILL'));
   const closed = once(child, 'close');
@@ -56,7 +55,7 @@ t.test('orphans, signals and the exit code', { skip }, async t => {
   t.same(await closed, [7, null]);
 });
 
-t.test('a command that is killed, and one that is not there', { skip }, async t => {
+t.test('a killed or missing command gives the exit code that shells use', { skip }, async t => {
   const killed = runInit('sh', '-c', 'kill -9 $$');
   t.same(await once(killed.child, 'close'), [137, null]);
   t.match(killed.output(), 'ended by signal 9');
@@ -64,7 +63,7 @@ t.test('a command that is killed, and one that is not there', { skip }, async t 
   t.same(await once(missing.child, 'close'), [127, null]);
 });
 
-t.test('whatever asks for an end reaches the command', { skip }, async t => {
+t.test('every signal that asks for an end reaches the command', { skip }, async t => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR'] as const) {
     const waits = `process.on('${signal}', () => process.exit(9)); setInterval(() => undefined, 1e6); console.log('up')`;
     const { child, output } = runInit(process.execPath, '-e', waits);
@@ -76,7 +75,7 @@ t.test('whatever asks for an end reaches the command', { skip }, async t => {
   }
 });
 
-t.test('a host below it stops in order', { skip }, async t => {
+t.test('a host below the init stops in order', { skip }, async t => {
   const configDir = testDir(t);
   const port = await writeConfig(configDir);
   const host = await startStackwarden(configDir, port, { plugins: ['process'], within: [...NAMESPACE, 'sh', INIT] });

@@ -1,5 +1,5 @@
-// `check`, `plugins`, `health` and `graph` look and leave no trace, and a dry run still tells what a start would
-// stumble over.
+// `check`, `plugins`, `health` and `graph` read without leaving a trace, and a dry run still reports what would fail a
+// start.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const outDir = await sharedBuild(t);
 
 const COMMANDS = ['check', 'plugins', 'health', 'graph'] as const;
 
-/** Each tries to change the disk in its own way, at import or in its set-up; `out` is where. */
+/** Plugins that try to write to `out`, each in its own way, at import or in its set-up. */
 const writers = (out: string): Record<string, string> => ({
   'writes-at-import': `import fs from 'node:fs'; fs.writeFileSync('${out}/import', 'x'); ${plugin('writes-at-import', '')}`,
   'writes-in-setup': `import fs from 'node:fs'; ${plugin('writes-in-setup', `fs.mkdirSync('${out}/setup')`)}`,
@@ -35,7 +35,7 @@ function plugin(name: string, setup: string): string {
   } };`;
 }
 
-/** Everything below a directory: kind, mode, time of the last change, content. */
+/** All entries below a directory: kind, mode, time of the last change, content. */
 async function inventory(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const places = [directory, ...entries.map(entry => path.join(entry.parentPath, entry.name))].sort();
@@ -52,7 +52,7 @@ async function inventory(directory: string): Promise<string[]> {
   );
 }
 
-/** Exit code and output. By `env`, because what looks into test processes does not stand being confined. */
+/** Exit code and output. The command runs by `env`, because the hooks of test processes fail under a confinement. */
 async function run(args: readonly string[], tmp: string): Promise<string> {
   const words = ['-u', 'NODE_OPTIONS', `TMPDIR=${tmp}`, process.execPath, path.join(outDir, 'core/cli/main.js')];
   const child = spawn('env', [...words, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -73,7 +73,7 @@ async function look(t: Test, root: string, configDir: string): Promise<Record<st
   return outputs;
 }
 
-t.test('a configuration directory that does not exist, and one that is empty', async t => {
+t.test('a missing or empty configuration directory stays so', async t => {
   const root = testDir(t, { empty: {} });
   const port = String(await freePort());
   process.env.DUMB_API_SERVICE_PORT = port;
@@ -87,7 +87,7 @@ t.test('a configuration directory that does not exist, and one that is empty', a
   t.match(empty.check, /^0 .*stackwarden\.json \(which the first start writes\) and \d+ plugins are fine\n$/);
 });
 
-t.test('an old configuration, plugins that would write, a directory that may not be written', async t => {
+t.test('an old configuration, and plugins that write, change nothing on the disk', async t => {
   const root = testDir(t, { config: { plugins: {}, log: { 'old.log': 'line\n' } }, data: {}, out: {} });
   const configDir = path.join(root, 'config');
   const files = writers(path.join(root, 'out'));
@@ -98,7 +98,7 @@ t.test('an old configuration, plugins that would write, a directory that may not
   const config = {
     data_root: path.join(root, 'data'),
     dumb: { log_dir: path.join(configDir, 'log'), api_service: { port: await freePort() } },
-    // Of an earlier release: a start moves it.
+    // A block of an earlier release, which a start would move.
     huntarr: { enabled: false, process_name: 'Huntarr', command: ['sleep', '600'] },
   };
   await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(config));
@@ -114,7 +114,7 @@ t.test('an old configuration, plugins that would write, a directory that may not
   t.match(plugins, /^saves-configuration +ready +\//m, 'in memory everything can be changed');
 });
 
-t.test('state that others may look into, as after a restore, is read as it is', async t => {
+t.test('state that others may read, as after a restore, is read and left as it is', async t => {
   const users = { enabled: false, users: [], jwt_secret: 'a-secret-of-more-than-thirty-two-letters' };
   const root = testDir(t, { config: { supervisor: { 'state.json': '{}' }, 'users.json': JSON.stringify(users) } });
   const configDir = path.join(root, 'config');
@@ -130,7 +130,7 @@ t.test('state that others may look into, as after a restore, is read as it is', 
   t.notMatch(plugins, /set up as far as it changes nothing/);
 });
 
-t.test('a plugin that uses the service of one that would write first', async t => {
+t.test('a plugin that needs a plugin that would write is not reported as faulty', async t => {
   const root = testDir(t, { config: { plugins: { writer: {}, reader: {} } }, out: {} });
   const configDir = path.join(root, 'config');
   const set = (name: string, setup: string, needs = '') =>
@@ -156,7 +156,7 @@ t.test('a plugin that uses the service of one that would write first', async t =
   );
 });
 
-t.test('what is really wrong is still told', async t => {
+t.test('real faults are still reported', async t => {
   const root = testDir(t, { config: { plugins: { strict: {}, unlucky: {} } } });
   const configDir = path.join(root, 'config');
   await writeFile(

@@ -1,4 +1,4 @@
-// What signals do to a host, and what it tells of them on its standard output.
+// What signals do to a host, and what it prints about them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -56,7 +56,7 @@ t.test('SIGHUP reads the configuration and rotates the logs; SIGTERM stops, stag
   t.notMatch(host.stdout(), /\x1b\[/, 'a pipe gets no colours');
 });
 
-t.test('a SIGHUP during the start counts when that is over', async t => {
+t.test('a SIGHUP during the start takes effect after the start', async t => {
   const configDir = testDir(t);
   const port = await writeConfig(configDir);
   const other = createServer().listen(port, '127.0.0.1');
@@ -99,7 +99,7 @@ t.test('no signal ends the host without its services', async t => {
   t.match(host.stdout(), /process: stopping Ticker\n/);
 });
 
-t.test('SIGPWR, by which a container that counts as a machine is switched off, stops', async t => {
+t.test('SIGPWR, by which system containers are powered off, stops the host', async t => {
   const configDir = testDir(t);
   const host = await startStackwarden(configDir, await writeConfig(configDir), { plugins: ['config'] });
   host.child.kill('SIGPWR');

@@ -1,4 +1,4 @@
-// V8 optimizes less while a host starts, and as it does by itself afterwards.
+// V8 optimizes less code while a host starts, and as usual afterwards.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -7,12 +7,12 @@ import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 /**
- * Runs a function as often as V8 by itself leaves it alone and oftener, and tells each time whether it was optimized.
+ * Calls a function more often than V8 by default needs to optimize it, and writes each time whether it is optimized.
  */
 const METER = `
 import { appendFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-// V8 has given up a bit below it meanwhile.
+// Newer releases of V8 have one bit less below this one.
 const TURBOFANNED = 1 << (Number.parseInt(process.versions.v8) < 14 ? 6 : 5);
 setFlagsFromString('--allow-natives-syntax');
 const statusOf = new Function('hot', 'return %GetOptimizationStatus(hot)');
@@ -27,7 +27,7 @@ export default {
   name: 'meter',
   host: '^1',
   async setup() {
-    // What is compiled in a thread of its own is in use a turn later.
+    // Code that is compiled in another thread is used only in a later turn.
     for (let round = 0; round < 20; round += 1) {
       measure();
       await new Promise(resolve => setTimeout(resolve, 5));
@@ -39,7 +39,7 @@ export default {
 `;
 const ROUNDS_OF_SETUP = 20;
 
-t.test('code that runs somewhat often is optimized when the start is over', async t => {
+t.test('code that runs fairly often is optimized only after the start', async t => {
   const configDir = testDir(t);
   const [folder, told] = [path.join(configDir, 'plugins', 'meter'), path.join(configDir, 'told')];
   await mkdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// What a start has left in the heap is collected once the host rests, and not only when there is much more.
+// Garbage of the start is collected once the host is idle, and not only when much more has come.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,8 +10,8 @@ import { until } from '../../support/until.ts';
 const LEFT_MB = 30;
 
 /**
- * Takes memory as a start does, lets go of it when the host is told to, and tells what is used of it. V8 does not ask
- * itself whether to collect.
+ * Takes memory as a start does, releases it when told to, and writes how much is in use. V8 itself has no reason to
+ * collect.
  */
 const METER = `
 import { writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ if (isMainThread) {
 }
 `;
 
-t.test('what a start has left in the heap is collected', async t => {
+t.test('the garbage of a start is collected', async t => {
   const configDir = testDir(t);
   const [meter, told] = [path.join(configDir, 'meter.mjs'), path.join(configDir, 'told')];
   await writeFile(meter, METER);

@@ -1,8 +1,8 @@
-// The columns of a terminal that a text takes, which tables are laid out by.
+// The number of terminal columns that a text takes, by which tables are laid out.
 import t from 'tap';
 import { textWidth } from '../../../core/cli/text-width.ts';
 
-t.test('columns of a text', async t => {
+t.test('wide, combining and control characters take their own number of columns', async t => {
   for (const [text, width] of [
     ['', 0],
     ['Store', 5],

@@ -1,4 +1,4 @@
-// A host whose standard output nobody reads goes on, keeps little of it, and says where lines are missing.
+// A host whose standard output nobody reads goes on, keeps little of the output, and marks where lines are missing.
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -15,7 +15,7 @@ until [ -s again ]; do sleep 0.05; done
 echo spoken again
 exec sleep 600`;
 
-t.test('output that nobody reads is left out', async t => {
+t.test('output that nobody reads is dropped and marked', async t => {
   const dir = testDir(t);
   await chmod(dir, 0o755);
   const port = await writeConfig(dir, {

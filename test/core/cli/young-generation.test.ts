@@ -1,4 +1,4 @@
-// The young generation of the heap does not grow while a host starts, and may grow afterwards.
+// The young generation of the heap stays small while a host starts, and may grow afterwards.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,8 +8,8 @@ import { type StackwardenOptions, startStackwarden, writeConfig } from '../../su
 import { until } from '../../support/until.ts';
 
 /**
- * SIGUSR2 makes objects that survive for a while, and tells how large the young generation was before and then is;
- * SIGUSR1 starts a thread before.
+ * On SIGUSR2 it creates objects that survive for a while, and writes the size of the young generation before and after.
+ * On SIGUSR1 it starts a thread first.
  */
 const METER = `
 import { appendFileSync } from 'node:fs';
@@ -28,11 +28,11 @@ if (isMainThread) {
 }
 `;
 
-/** Whatever turns TypeScript into JavaScript lets it grow before there is a host. */
+/** From the sources, the TypeScript compiler makes it grow before there is a host. */
 const needsBuild = process.env.STACKWARDEN_TEST_BUILD === undefined && 'it is about a build';
-/** Without the limit of a start it is twice 16 MB. */
+/** Without the limit during a start it becomes twice 16 MB. */
 const SMALL_MB = 16;
-/** A thread that begins may let it grow by one step. */
+/** The start of a thread may let it grow by one step. */
 const STEP_MB = 8;
 
 interface Sizes {
@@ -73,7 +73,7 @@ t.test('a start leaves the young generation small, and requests may let it grow'
 });
 
 t.test('a thread that begins during a start does not let it grow', { skip: needsBuild }, async t => {
-  // So slow that the start is not over before it is looked at.
+  // This pace keeps the start going until it is examined.
   const { host, sizes } = await metered(t, { args: ['--pace', '20'], plugins: ['config'] });
   host.child.kill('SIGUSR1');
   const { afterMb } = await until(async () => (await sizes()).at(0), { what: 'the size' });

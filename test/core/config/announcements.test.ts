@@ -1,5 +1,5 @@
-// Changes of the configuration are told one after the other, outside the queue of updates: whoever hears of one may
-// update.
+// Changes of the configuration are announced one after the other, outside the queue of updates, so that a plugin that
+// hears of a change may make another.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import type { TestHost } from '../../support/host.ts';
@@ -34,7 +34,7 @@ t.test('a tap that waits for an update of its own stops neither saves nor starts
   t.same(errorsOf(app, 'answerer'), {});
 });
 
-t.test('an update resolves when every tap was told, of one change after the other', { skip }, async t => {
+t.test('an update resolves once each tap has been told, and changes are told in order', { skip }, async t => {
   const app = await startWithPlugins(t, {
     slow: `const told = []
       host.tap('config.changed', async ({ paths }) => {
@@ -57,7 +57,7 @@ t.test('an update resolves when every tap was told, of one change after the othe
   t.equal(told[1], 'dumb.value two');
 });
 
-t.test('a tap that saves in another host of the process waits for the taps of that one', { skip }, async t => {
+t.test('a tap that saves in a second host of the process waits for the taps of that host', { skip }, async t => {
   t.teardown(() => Reflect.deleteProperty(globalThis, 'saveInSecond'));
   await startWithPlugins(t, {
     second: `let isTold = false
@@ -70,8 +70,8 @@ t.test('a tap that saves in another host of the process waits for the taps of th
         return isTold
       }`,
   });
-  // Its plugins lie in a directory of their own.
-  await t.test('while the first announces', async t => {
+  // The plugins of the second host lie in a directory of their own.
+  await t.test('a save in the second host works while the first announces', async t => {
     const first = await startWithPlugins(t, {
       first: `let found
         host.tap('config.changed', async ({ paths }) => {
@@ -119,7 +119,7 @@ t.test('an update inside the check of an update is refused instead of waited for
   t.equal((await set(app, { tz: 'good' })).status, 200);
 });
 
-t.test('what was changed in the file meanwhile is announced before the update that finds it', { skip }, async t => {
+t.test('a change in the file is announced before the update that discovers it', { skip }, async t => {
   const app = await startWithPlugins(
     t,
     {

@@ -1,4 +1,4 @@
-// What somebody else writes into the configuration file while a change of it is checked and written is not lost.
+// A change that somebody else writes to the configuration file is not lost while an update is checked and written.
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -12,10 +12,10 @@ const WRITES: Readonly<Record<string, (file: string, text: string) => Promise<vo
   },
 };
 
-/** Calls what stands in the global of its name while an update is checked. */
+/** Calls a global function while an update is checked. */
 const CHECKING = { setup: `host.tap('config.check', async () => globalThis.fixtureMeanwhile?.())` };
 
-t.test('a change of the configuration', async t => {
+t.test('an update keeps what was written to the file meanwhile', async t => {
   const app = await startWithPlugins(t, { checking: CHECKING }, { shipped: ['config', 'process'] });
   const file = path.join(app.configDir, 'stackwarden.json');
   const meanwhile = globalThis as { fixtureMeanwhile?: (() => Promise<void>) | undefined };

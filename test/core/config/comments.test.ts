@@ -1,5 +1,5 @@
-// What an edit leaves in the text of a configuration: every byte of what did not change, and each comment but those of
-// what is deleted.
+// An edit of a configuration text keeps every byte of what did not change, and all comments except those of deleted
+// items.
 import fc from 'fast-check';
 import t from 'tap';
 import { editText } from '../../../core/config/edit.ts';
@@ -23,7 +23,7 @@ const { tree } = fc.letrec(tie => ({
   list: fc.array(fc.oneof(fc.integer({ min: 0, max: 99 }), tie('tree')), { minLength: 1, maxLength: 4 }),
 })) as { tree: fc.Arbitrary<Tree> };
 
-/** Lines of a text in which each member and item has a comment above it and one behind it, with its path. */
+/** Lines of a text in which each member and item has a comment above and one behind, and the path of each line. */
 function linesOf(value: unknown, at: Path, style: ConfigFormat): string[] {
   const indent = '  '.repeat(at.length + (style === 'json' ? 1 : 0));
   const sign = style === 'json' ? '//' : '#';
@@ -53,7 +53,7 @@ function pathsOf(value: unknown, at: Path = []): Path[] {
   return Object.entries(value).flatMap(([name, member]) => [[...at, name], ...pathsOf(member, [...at, name])]);
 }
 
-/** The tree without the member or item at the path. */
+/** The value without the member or item at the path. */
 function without(value: unknown, [name = '', ...rest]: Path): unknown {
   if (Array.isArray(value)) {
     const index = Number(name);
@@ -89,7 +89,7 @@ for (const format of ['json', 'yaml'] as const) {
       const path = paths[choice % paths.length] ?? [];
       const text = textOf(root, format);
       const wanted = without(root, path);
-      // Of two items that are the same nobody can tell which one went.
+      // Which of two equal items was removed cannot be told from the result.
       if (hasTwins(root) || hasTwins(wanted)) return true;
       const edited = editText(text, format, editsTo(wanted, root));
       const place = path.join('.');
@@ -97,7 +97,7 @@ for (const format of ['json', 'yaml'] as const) {
       const commentsOf = (lines: string[]) => lines.flatMap(line => /<.*>/.exec(line)?.[0] ?? []);
       const kept = commentsOf(text.split('\n').filter(line => !isGone(line)));
       const parent = path.slice(0, -1).reduce<unknown>((value, name) => (value as Tree)[name], root);
-      // What becomes empty is written on one line.
+      // An object or list that becomes empty is written on one line.
       const isEmptied = Object.keys(parent as object).length === 1;
       return (
         deepEqual(parsed(edited, format), wanted) &&
@@ -120,7 +120,7 @@ for (const format of ['json', 'yaml'] as const) {
   });
 }
 
-/** Whether a line stands in the text too, apart from the comma that the last member loses. */
+/** Whether the text has the line, apart from the comma that a last member does not have. */
 function isOf(text: string, line: string, format: ConfigFormat): boolean {
   const lines = text.split('\n');
   return lines.includes(line) || (format === 'json' && lines.some(other => other.replace(/,( \/\/|$)/, '$1') === line));
@@ -197,7 +197,7 @@ const WRITTEN: readonly { what: string; text: string; edits: [string, unknown][]
   },
 ];
 
-t.test('a text says afterwards what it was to say, and no comment swallows it', async t => {
+t.test('an edited text has the wanted values, and no comment hides one of them', async t => {
   for (const { what, text, edits, becomes } of WRITTEN) {
     const format = text.startsWith('{') ? 'json' : 'yaml';
     const all = edits.map(([name, value]) => ({ path: [name], value }));
@@ -215,7 +215,7 @@ t.test('what cannot be written without changing something else is refused', asyn
   t.equal(added, `${text}  b: 3\n`, 'a member beside those that are shared can be added');
 });
 
-t.test('members that move into a section which is there take their comments with them', async t => {
+t.test('members that move into an existing section take their comments with them', async t => {
   const from = { frontend: { port: 3_007 }, level: 'DEBUG', tz: 1 };
   const edits = [
     ...Object.entries(from).map(([name, value]) => ({ path: ['new', name], from: ['old', name], value })),
@@ -250,7 +250,7 @@ t.test('members that move into a section which is there take their comments with
   t.match(edited, '"tz": 1 /* zone */', 'on one line too');
 });
 
-/** What a member becomes that moves from `old` to `new`, where the lines of one do not fit into the other. */
+/** Moves of a member from `old` to `new` where its lines do not fit the other section, and what is written. */
 const MOVED = [
   {
     what: 'deeper',

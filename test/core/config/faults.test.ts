@@ -1,5 +1,5 @@
-// Code that plugins give to the configuration, in schemas, defaults and templates: where it fails its plugin is named,
-// and the configuration is made without it.
+// Faults in code that plugins give to the configuration, in schemas, defaults and templates: the plugin is named, and
+// the configuration is loaded without that code.
 import { existsSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { kid, start, status } from '../../support/kids.ts';
@@ -29,7 +29,7 @@ const template = (block: string) =>
   `host.contribute('config.template', 'x', { path: ['doze'], block: () => { ${block} } })`;
 const any = 'z.looseObject({})';
 
-/** Each fails whenever it is asked; what is told of it in the log. */
+/** Code that fails each time it is called, and the line of the log about it. */
 const FAULTS: Readonly<Record<string, readonly [string, RegExp]>> = {
   'a schema of a section that throws': [
     section(`z.looseObject({ pattern: z.string().default('a').refine(v => new RegExp(v)) })`),
@@ -81,7 +81,7 @@ for (const [name, [setup, told]] of Object.entries(FAULTS)) {
   });
 }
 
-t.test('a value that a schema fails on is not taken', { skip }, async t => {
+t.test('a value on which a schema throws is refused', { skip }, async t => {
   const { app, row } = await startCulprit(
     t,
     `const schema = z.looseObject({ pattern: z.string().default('a').refine(v => new RegExp(v)) })
@@ -110,7 +110,7 @@ for (const [name, setup, reason] of [
     /formerPath: it must be a list/,
   ],
 ] as const) {
-  t.test(`refused: ${name}`, { skip }, async t => {
+  t.test(`a plugin is refused with ${name}`, { skip }, async t => {
     const { row } = await startCulprit(t, setup);
     t.match(row('culprit'), { state: 'failed', reason });
   });

@@ -1,5 +1,5 @@
-// Numbers that JSON does not have reach clients as null; a save of what a client got leaves them in the file, and none
-// is taken from a body.
+// Numbers that JSON does not have, such as infinity: clients get null, a save of such an answer keeps the number in the
+// file, and no body may set one.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -20,7 +20,7 @@ const FILES = {
 };
 
 for (const [name, text] of Object.entries(FILES)) {
-  t.test(name, async t => {
+  t.test(`${name}: numbers that JSON lacks are null for clients and stay in the file`, async t => {
     const configDir = testDir(t, { [name]: text });
     const app = await startHost({ plugins: ['config', 'process'], configDir });
     t.teardown(() => app.stop());

@@ -1,10 +1,10 @@
-// A value of the file that does not fit is replaced alone, whatever else stands in its section.
+// A value in the file that does not fit its schema is replaced without the rest of its section.
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 
-/** Blocks may have a list of switches. */
+/** Keys of blocks, with a list of booleans. */
 const SWITCHES = {
   more: `config: z => {
     globalThis.fixtureSwitches = z.looseObject({ switches: z.array(z.object({ on: z.boolean() })).optional() })
@@ -13,7 +13,7 @@ const SWITCHES = {
   setup: `host.contribute('config.block', host.name, { schema: globalThis.fixtureSwitches })`,
 };
 
-t.test('items that do not fit leave a list, which gets its default when none is left', async t => {
+t.test('unfit items are left out of a list, which gets its default when none remain', async t => {
   const metrics = { system_scope: 'host', network_interfaces: ['eth0'] };
   const shown = async (own: Record<string, unknown>) => {
     const app = await startHost({
@@ -40,7 +40,7 @@ t.test('items that do not fit leave a list, which gets its default when none is 
   t.match(others, { system_scope: 'host' });
 });
 
-t.test('words for booleans count inside lists too', async t => {
+t.test('words for booleans are understood in lists too', async t => {
   const id = 'one';
   const app = await startWithPlugins(
     t,

@@ -1,5 +1,5 @@
-// Integers whose last digits are lost when they are read: none is taken from a body, and those that a file has keep all
-// their digits while something beside them is saved.
+// Integers that lose digits as JavaScript numbers: no body may set one, and those in a file keep all their digits when
+// another value is saved.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
 
-/** Read as 9007199254740992. */
+/** JavaScript reads this as 9007199254740992. */
 const ID = '9007199254740993';
 const BEYOND = 'integers beyond 9007199254740991 lose digits on their way; send it as text, or edit the file by hand';
 
@@ -18,7 +18,7 @@ for (const [name, text] of Object.entries({
   'stackwarden.json': `{"app": {"process_name": "App", "command": ["true"], "more": {"id": ${ID}, "ids": [1, ${ID}]}, "last": 1}}\n`,
   'stackwarden.yaml': `app:\n  process_name: App\n  command: ['true']\n  more: { id: ${ID}, ids: [1, ${ID}] }\n  last: 1\n`,
 })) {
-  t.test(name, async t => {
+  t.test(`${name}: large integers keep their digits`, async t => {
     const configDir = testDir(t, { [name]: text });
     const app = await startHost({ plugins: ['config', 'process'], configDir });
     t.teardown(() => app.stop());
@@ -44,7 +44,7 @@ for (const [name, text] of Object.entries({
   });
 }
 
-t.test('files of services', async t => {
+t.test('large integers in files of services keep their digits', async t => {
   const dir = testDir(t, { 'a.json': '', 'a.yaml': '' });
   const texts: Readonly<Record<string, string>> = {
     'a.json': `{"id": ${ID}, "ids": [{"id": ${ID}}], "last": 1}\n`,

@@ -1,4 +1,4 @@
-// Laws of the configuration tree: merging, single edits, differences.
+// Laws of the configuration tree: merges, single edits, differences.
 import fc from 'fast-check';
 import t from 'tap';
 import { stringify } from 'yaml';
@@ -17,7 +17,7 @@ const { tree } = fc.letrec(tie => ({
 const path = fc.array(key, { minLength: 1, maxLength: 3 });
 const edits = fc.array(fc.record({ path, value: fc.oneof(leaf, tree, fc.constant(undefined)) }), { maxLength: 8 });
 
-t.test('merging', async t => {
+t.test('a merge takes each value from the upper tree, else from the lower', async t => {
   const laws = () =>
     fc.assert(
       fc.property(tree, tree, (lower, upper) => {
@@ -41,7 +41,7 @@ t.test('merging', async t => {
   t.same(merge({ b: 0 }, one.a), { b: 3 }, 'under another layer it is another');
 });
 
-t.test('edits', async t => {
+t.test('an edit sets or removes one value, and edits together are edits in sequence', async t => {
   const isFound = fc.property(tree, path, leaf, (root, at, value) => {
     const edited = withEdit(root, { path: at, value });
     return changedPaths(valueAt(edited, at), value).length === 0;
@@ -66,7 +66,7 @@ t.test('edits', async t => {
   t.doesNotThrow(() => fc.assert(noDifference), 'no difference is none');
 });
 
-t.test('edits of the text', async t => {
+t.test('an edit of the text keeps its comment, and repeated changes nothing', async t => {
   for (const format of ['json', 'yaml'] as const) {
     const comment = format === 'json' ? '// kept' : '# kept';
     const law = fc.property(tree, path, fc.integer(), (root, at, value) => {
@@ -77,7 +77,7 @@ t.test('edits of the text', async t => {
   }
 });
 
-t.test('many edits of a text at once', async t => {
+t.test('a text with many edits reads as the tree with the same edits', async t => {
   const texts = {
     'JSON on lines': (root: unknown) => ({ format: 'json', text: `// kept\n${JSON.stringify(root, null, 2)}\n` }),
     'JSON on one line': (root: unknown) => ({ format: 'json', text: JSON.stringify(root) }),
@@ -101,7 +101,7 @@ t.test('many edits of a text at once', async t => {
   }
 });
 
-/** Parents that an edit made on its way to nothing stay. */
+/** The value without empty objects: an edit that deletes leaves the parents that it made on its way. */
 function withoutEmpty(value: unknown): unknown {
   if (!isObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => [name, withoutEmpty(member)] as const);

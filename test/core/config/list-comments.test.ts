@@ -1,5 +1,5 @@
-// Where the comments of a list are after a save that removes, adds, moves and changes items at once: each above or
-// beside the item that it stood with.
+// Comments in a list after a save that removes, adds, moves and changes items at once: each stays above or beside its
+// item.
 import fc from 'fast-check';
 import t from 'tap';
 import { editText } from '../../../core/config/edit.ts';
@@ -12,7 +12,7 @@ interface Item {
   readonly value: number | undefined;
 }
 
-/** How one item stands in the text. */
+/** How an item is written in the text. */
 interface Look {
   readonly ownLine: boolean;
   readonly blockComment: boolean;
@@ -62,7 +62,7 @@ function jsonText(items: readonly Item[], looks: readonly Look[]): string {
   for (const [index, item] of items.entries()) {
     const { ownLine, blockComment, commaFirst, orphan } = looks[index] as Look;
     const isLast = index === items.length - 1;
-    // On a line with others only a comment that ends can stand before something.
+    // Before something else on the same line, only a comment with an end is possible.
     const nextOwn = (looks[index + 1] as Look).ownLine;
     const inLine = blockComment || !ownLine;
     const above = inLine ? `/* above <${item.name}> */ ` : `// above <${item.name}>\n    `;
@@ -101,19 +101,19 @@ function flowText(items: readonly Item[], looks: readonly Look[]): string {
   return ['list: [', ...lines, ' ]', 'last: 1', ''].join('\n');
 }
 
-/** A list behind the dash of another, whose first item has no line for a comment above it. */
+/** A list that is the first item of another list, whose own first item has no line above it for a comment. */
 function nestedText(items: readonly Item[], looks: readonly Look[]): string {
   const [, , first = '', ...lines] = yamlText(items, looks).trimEnd().split('\n');
   const last = lines.pop();
   return ['list:', `  - ${first.trimStart()}`, ...lines.map(line => line && `  ${line}`), last, ''].join('\n');
 }
 
-/** What the text names, in its order: items, and comments with those that they belong to. */
+/** The names in the text, in order: of items, and in comments of the items to which they belong. */
 function namesIn(text: string): readonly string[] {
   return text.match(/(?:above|behind) <\w+>|(?:old|new)\d+/g) ?? [];
 }
 
-/** Why the text is not what it is to be. */
+/** Why the text is wrong; null when it is right. */
 function faultOf(text: string, format: ConfigFormat, items: readonly Item[], wanted: readonly Item[]): string | null {
   const value = listOf(wanted);
   const edited = editText(text, format, [{ path: ['list'], value }]);
@@ -161,7 +161,7 @@ for (const [what, format, textOf, ownLine] of TEXTS)
     t.doesNotThrow(() => fc.assert(property(format, textOf, ownLine, faultOf), { numRuns: 500 }));
   });
 
-t.test('YAML behind the dash of another list: comments stay with their items', async t => {
+t.test('YAML list as an item of another list: comments stay with their items', async t => {
   const fault: typeof faultOf = (text, _format, items, wanted) => {
     const value = [listOf(wanted)];
     const edited = editText(text, 'yaml', [{ path: ['list'], value }]);
@@ -185,7 +185,7 @@ t.test('YAML behind the dash of another list: comments stay with their items', a
   t.doesNotThrow(() => fc.assert(nested, { numRuns: 500 }));
 });
 
-t.test('of several items on a line, whose comment at its end may be of all, none is lost', async t => {
+t.test('a comment at the end of a line with several items is kept with each of them', async t => {
   const fault: typeof faultOf = (text, format, items, wanted) => {
     const value = listOf(wanted);
     const edited = editText(text, format, [{ path: ['list'], value }]);

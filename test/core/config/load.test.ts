@@ -1,4 +1,4 @@
-// What is told of a configuration file that cannot be used: its place, and what people can do there.
+// The error for a configuration file that cannot be used: where it is wrong, and what was expected.
 import t from 'tap';
 import { formatOf, parseConfig } from '../../../core/config/load.ts';
 
@@ -11,6 +11,6 @@ const TOLD: readonly [name: string, text: string, message: string][] = [
 ];
 
 for (const [name, text, message] of TOLD)
-  t.test(`${name} with ${JSON.stringify(text)}`, async t => {
+  t.test(`the error of ${name} with ${JSON.stringify(text)} names its place`, async t => {
     t.throws(() => parseConfig(text, name, formatOf(name)), { message });
   });

@@ -1,4 +1,4 @@
-// What schemas say of their members by marks acts everywhere: a plugin's own keys of blocks, its sections, and
+// Marks in schemas have their effect everywhere: on keys of blocks that a plugin defines, on its sections, and on
 // templates.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const skip = ['config', 'process', 'services', 'dependency-graph'].some(
 const post = (app: TestHost, body: unknown) => app.post('/config', body);
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
-/** One plugin contributes keys to every block and to those of one kind, and a section whose list holds secrets. */
+/** A plugin that contributes keys to all blocks and to blocks of one kind, and a section with secrets in a list. */
 const FIXTURE = {
   more: `config: z => {
     const destination = z.looseObject({
@@ -168,7 +168,7 @@ t.test('with masks on every secret reads as a mask, and the mask keeps what is s
   t.same((await saved(app)).dumb.courier.relays, [{ place: 'z', phrase: 'y phrase' }], 'also without an identity');
 });
 
-t.test('a section that no plugin reads is masked as a whole, and stays as it is', async t => {
+t.test('a section that no plugin reads is masked as a whole, and kept in the file', async t => {
   const courier = {
     enabled: true,
     limit: 5,
@@ -185,7 +185,7 @@ t.test('a section that no plugin reads is masked as a whole, and stays as it is'
   t.match((await saved(app)).dumb, { courier, motto: 'plain-token' });
 });
 
-t.test('what acts at once needs no restart', { skip }, async t => {
+t.test('a change of a live key requires no restart', { skip }, async t => {
   const app = await startCourier(t);
   await start(app, 'Kid');
   const inBlock = await post(app, { process_name: 'Kid', updates: { phrase: 'p', pace: 2, shape: 'flat' } });
@@ -216,7 +216,7 @@ t.test('keys reach the blocks that their plugin names, and no others', { skip },
   });
 });
 
-t.test('what relations are read from holds no secret', { skip }, async t => {
+t.test('the dependency graph gets no secrets of blocks', { skip }, async t => {
   const app = await startCourier(t);
   t.equal((await app.get('/process/dependency-graph?process_name=Kid&scope=all')).status, 200);
   const { Kid } = (await app.get('/seen')).body;
@@ -224,7 +224,7 @@ t.test('what relations are read from holds no secret', { skip }, async t => {
   t.notOk(Kid.includes('phrase') || Kid.includes('hidden'));
 });
 
-t.test('options of templates carry their marks into blocks', { skip }, async t => {
+t.test('marks of template options apply to blocks', { skip }, async t => {
   const app = await startCourier(t, { api_service: { mask_secrets: true } });
   const block = (await app.get('/config?process_name=PostgreSQL')).body;
   const { properties } = (await app.post('/config/process-config/schema', { process_name: 'PostgreSQL' })).body;

@@ -9,7 +9,7 @@ import { testDir } from '../../support/directory.ts';
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const open = (configDir: string) => openConfig({ configDir, log: quiet, env: {}, readOnly: true });
 
-/** Names, contents and times of everything in a directory. */
+/** Names, contents and times of all entries of a directory. */
 async function stateOf(directory: string) {
   const names = (await readdir(directory)).sort();
   return Promise.all(
@@ -30,7 +30,7 @@ t.test('a directory without a configuration stays empty', async t => {
   t.same(await readdir(configDir), []);
 });
 
-t.test('neither backups nor what an interrupted write left is touched', async t => {
+t.test('backups and remains of an interrupted write are left alone', async t => {
   const configDir = testDir(t, {
     'stackwarden.json': '{ "tz": "UTC" }',
     'stackwarden.json.bak': '{ "tz": "older" }',
@@ -56,7 +56,7 @@ t.test('a damaged file is read through its backup, and updates act in memory onl
   t.same(await stateOf(configDir), before);
 });
 
-t.test('a configuration that is opened for use is created and copied', async t => {
+t.test('a configuration that is opened for use is created and backed up', async t => {
   const configDir = testDir(t, {});
   const config = await openConfig({ configDir, log: quiet, env: {} });
   await config.close();
@@ -64,7 +64,7 @@ t.test('a configuration that is opened for use is created and copied', async t =
   t.ok(existsSync(path.join(configDir, 'stackwarden.json.bak')));
 });
 
-t.test('a copy that cannot be made is told with the file of which there is none', async t => {
+t.test('a backup that cannot be made is logged with the name of the file', async t => {
   const configDir = testDir(t, {
     'stackwarden.json': '{ "tz": "UTC" }',
     'stackwarden.json.bak.3': { file: 'of somebody' },

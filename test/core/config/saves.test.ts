@@ -1,5 +1,5 @@
-// A save costs what it changes: schemas look at the changed block alone, contributions are asked once, and the capture
-// of output hears of the services whose log is another one.
+// A save costs only what it changes: schemas check only the changed block, defaults are computed once, and the capture
+// of output is told only of services with another log.
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { kid, start } from '../../support/kids.ts';
@@ -7,7 +7,7 @@ import { startWithPlugins } from '../../support/own-plugins.ts';
 
 const NAMES = ['first', 'second', 'third'];
 
-/** Counts in a global of its name the calls of its defaults, and the blocks that its schema looks at. */
+/** Counts, in global variables, the calls of its defaults and the blocks that its schema checks. */
 const COUNTING = {
   more: `config: z => {
     const counts = globalThis.fixtureCounts = { defaults: 0, looks: [] }
@@ -23,7 +23,7 @@ const COUNTING = {
   })`,
 };
 
-t.test('a save', async t => {
+t.test('a save checks only the changed block, and tells the capture only of changed logs', async t => {
   const app = await startWithPlugins(
     t,
     { counting: COUNTING },

@@ -1,8 +1,8 @@
-// Several plugins may describe members of one object of the configuration, and each member has one owner.
+// Several plugins may define members of one object in the configuration, and each member has one owner.
 import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
-t.test('what a schema says at run time alone', async t => {
+t.test('a JSON schema can be completed at run time', async t => {
   const app = await startWithPlugins(t, {
     chooser: {
       more: `config: z => { globalThis.fixtureChoice = z.looseObject({ choice: z.string().default('a') }); return z.looseObject({}) },`,
@@ -22,7 +22,7 @@ t.test('what a schema says at run time alone', async t => {
   t.match(await choice(), { enum: ['a', 'b2'] }, 'asked at each listing');
 });
 
-/** Contributes one member with a default to a shared object. */
+/** Contributes a member with a default to a shared object. */
 const sharing = (member: string, value: string) => ({
   more: `config: z => {
     globalThis.fixtureSections ??= {}
@@ -35,7 +35,7 @@ const sharing = (member: string, value: string) => ({
   })`,
 });
 
-t.test('members of one object from several plugins', async t => {
+t.test('plugins share an object, and a member that is taken fails the second plugin', async t => {
   const app = await startWithPlugins(t, {
     first: sharing('colour', 'red'),
     second: sharing('shape', 'round'),

@@ -1,5 +1,5 @@
-// Items of a list of the file that do not fit are shown to nobody, so that whoever saves the list as it was shown, or
-// changes it, leaves them in the file.
+// Unfit items of a list in the file are not shown to clients, and stay in the file when a client saves or changes the
+// list.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -23,7 +23,7 @@ async function start(t: Test, destinations: readonly object[]) {
   return { app, kept, shown, save };
 }
 
-t.test('a list that is saved as it was shown', async t => {
+t.test('a save of the list as it was shown keeps the hidden items', async t => {
   const { app, kept, shown, save } = await start(t, [bad, { ...good, enabled: 'yes' }, nameless]);
   t.match(await shown(), [{ id: 'good' }]);
   const ways = [
@@ -38,7 +38,7 @@ t.test('a list that is saved as it was shown', async t => {
   }
 });
 
-t.test('a list that is changed', async t => {
+t.test('a change of the list keeps the hidden items', async t => {
   const { kept, shown, save } = await start(t, [good, bad]);
   t.match((await save({ destinations: [...(await shown()), other] })).body, {
     destinations: [good.id, other.id].map(id => ({ id })),
@@ -52,7 +52,7 @@ t.test('a list that is changed', async t => {
   t.equal((await kept()).length, 1);
 });
 
-t.test('a list that is full', async t => {
+t.test('a list that becomes full loses the hidden items', async t => {
   const { kept, shown, save } = await start(t, [bad, good]);
   const many = Array.from({ length: 50 }, (_, index) => ({ id: `many-${index}` }));
   t.equal((await save({ destinations: many })).status, 200);

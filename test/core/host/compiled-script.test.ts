@@ -1,4 +1,4 @@
-// Scripts of a build, and what V8 has compiled of them before.
+// Scripts of a build, and the code cache that V8 has for them.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { writeConfig } from '../../support/stackwarden.ts';
 const run = promisify(execFile);
 const TEXT = '({ word: () => "first" })';
 
-/** The script under another name, because V8 knows what it has compiled in this process, with what was kept of it. */
+/** The script with its cache under another name, because V8 remembers what it has compiled in this process. */
 async function copied(t: Test, { text = TEXT, harm = (whole: Buffer) => whole }): Promise<CompiledScript> {
   const dir = testDir(t, { 'first.cjs': TEXT, 'second.cjs': text });
   const url = (name: string) => pathToFileURL(path.join(dir, name));
@@ -30,19 +30,19 @@ function word(script: CompiledScript): string {
   return (script.run() as { word(): string }).word();
 }
 
-t.test('what was kept is used', async t => {
+t.test('a code cache is used', async t => {
   const script = await copied(t, {});
   t.ok(script.isKept);
   t.equal(word(script), 'first');
 });
 
-t.test('not for another text, though it has the same length', async t => {
+t.test('a code cache is not used for another text of the same length', async t => {
   const script = await copied(t, { text: TEXT.replace('first', 'other') });
   t.notOk(script.isKept);
   t.equal(word(script), 'other');
 });
 
-t.test('nor when it is damaged', async t => {
+t.test('a damaged code cache is not used', async t => {
   const harms: ((whole: Buffer) => Buffer)[] = [
     whole => Buffer.concat([whole.subarray(0, 40), Buffer.alloc(8, 7), whole.subarray(48)]),
     whole => whole.subarray(0, -1),

@@ -1,10 +1,10 @@
-// What plugins hand each other in calls: data stays itself, functions and signals stay their owner's, and nobody waits
-// for them without end.
+// What plugins pass to each other in calls: data stays as it is, functions and signals keep their owner, and no call
+// waits for them without a deadline.
 import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
-t.test('what crosses between plugins', async t => {
+t.test('values pass between plugins as data, and functions keep their owner', async t => {
   const app = await startWithPlugins(t, {
     taker: `const kept = []
     const plans = host.hook('taker.plan', 'waterfall', { guarded: false })
@@ -83,38 +83,38 @@ t.test('what crosses between plugins', async t => {
     t.match([errorsOf('giver'), errorsOf('taker')], [{ callback: 1 }, {}]);
   });
 
-  await t.test('a callback that was given to somebody else before has the deadline of its call too', async t => {
+  await t.test('a callback that another plugin got before has the deadline of the present call', async t => {
     t.match((await app.post('/both')).body.detail, 'a callback given to taker: call of giver takes longer than 200 ms');
   });
 
-  await t.test('what a plugin hands to itself is passed as it is', async t => {
+  await t.test('what a plugin passes to itself is not wrapped', async t => {
     t.same((await app.post('/itself')).body, { isSame: true });
   });
 
-  await t.test('a list to which its owner has added holds what was added', async t => {
+  await t.test('a list shows items that its owner adds later', async t => {
     t.same((await app.post('/things')).body, { counts: [1, 2], isSame: true });
   });
 
-  await t.test('an argument with functions can be changed as any other', async t => {
+  await t.test('the receiver can change an argument with functions', async t => {
     t.same((await app.post('/change')).body, { told: 'changed', list: ['one', 'more'], name: 'changed' });
   });
 
-  await t.test('whoever gets his own back gets the original', async t => {
+  await t.test('a plugin that gets back its own value gets the original', async t => {
     t.same((await app.post('/keep')).body, { own: true, told: 'mine', data: true });
   });
 
-  await t.test('a plan with a signal goes through its taps and stays itself where they give it back', async t => {
+  await t.test('a plan with a signal passes through taps, which may return it or another', async t => {
     t.same((await app.post('/plan')).body, { isSame: false, env: { A: '1' }, argv: ['b', 'c'] });
   });
 
-  await t.test('the ports of all listeners are told, as long as they are open', async t => {
+  await t.test('the ports of all listeners are known while they are open', async t => {
     const { before, port, during, after } = (await app.post('/ports')).body;
     t.same(before, [Number(new URL(app.base).port)]);
     t.same(during, [...before, port]);
     t.same(after, before);
   });
 
-  await t.test('a fault of a listener of its own costs the request alone', async t => {
+  await t.test("a fault in a plugin's own listener fails only the request", async t => {
     const { port } = (await app.post('/listen')).body;
     for (const round of [1, 2]) {
       const answer = await fetch(`http://127.0.0.1:${port}/`);
@@ -125,7 +125,7 @@ t.test('what crosses between plugins', async t => {
   });
 });
 
-t.test('accessors in what crosses run as their giver, and not when it is only looked at', async t => {
+t.test('accessors run as code of their owner, and only when they are read', async t => {
   const app = await startWithPlugins(t, {
     giver: `host.event('bell.rang', { description: 'A bell rang' })
     let reads = 0
@@ -157,7 +157,7 @@ t.test('accessors in what crosses run as their giver, and not when it is only lo
   t.match([state('giver')?.errors.service, state('reader')?.errors.callback], [1, 1], 'a result');
 });
 
-t.test('what gives something that is to be waited for in turn has one deadline', async t => {
+t.test('nested thenables share one deadline', async t => {
   const app = await startWithPlugins(t, {
     giver: `const never = { then () {} }
     class Late extends Promise { then () { throw new Error('thrown by then') } }
@@ -176,7 +176,7 @@ t.test('what gives something that is to be waited for in turn has one deadline',
   t.match([errorsOf('giver'), errorsOf('taker')], [{ service: 2 }, {}]);
 });
 
-t.test('what can be gone through runs as its giver, each step within the deadline', async t => {
+t.test('iterators run as code of their owner, with a deadline for each step', async t => {
   const app = await startWithPlugins(t, {
     giver: `host.provide('rows', {
       own: () => ({ [Symbol.iterator] () { throw new Error('no beginning') } }),

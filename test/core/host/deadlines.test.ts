@@ -1,5 +1,4 @@
-// Nothing waits without a deadline: what hangs is told by name and left behind, and neither timers nor a stop wait for
-// it.
+// Every wait has a deadline: what hangs is named and abandoned, and neither timers nor a stop wait for it.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -16,7 +15,7 @@ const plugin = (name: string, body: string, extra = '') =>
 const never = '() => new Promise(() => {})';
 const loading = { importMs: 60_000, setupMs: 60_000 };
 
-t.test('a tap on host.ready that hangs keeps neither timers nor the stop of what runs', async t => {
+t.test('a hanging tap on host.ready delays neither timers nor a stop', async t => {
   const configDir = testDir(t, {
     plugins: {
       hanging: {
@@ -95,7 +94,7 @@ t.test('a contribution that does not fit fails its contributor, whichever comes 
   t.same((await app.get('/rows')).body, [{ owner: 'good', key: 'good' }]);
 });
 
-t.test('what was left behind in its set-up adds nothing any more', async t => {
+t.test('an abandoned set-up can register nothing afterwards', async t => {
   const dir = testDir(t, {
     late: {
       'index.js': `export default { name: 'late', host: '^1', async setup (host) {
@@ -117,7 +116,7 @@ t.test('what was left behind in its set-up adds nothing any more', async t => {
   t.equal((await app.get('/late')).status, 404);
 });
 
-t.test('what was left behind is disposed of once it has opened what it was to open', async t => {
+t.test('an abandoned set-up or stream is disposed of when it ends late', async t => {
   const dir = testDir(t, {
     late: {
       'index.js': `export default { name: 'late', host: '^1', async setup (host) {
@@ -147,7 +146,7 @@ t.test('what was left behind is disposed of once it has opened what it was to op
   t.equal(await until(() => shared.closedLate), 'stream');
 });
 
-t.test('a stream that fails is told of, also where it is the whole answer', async t => {
+t.test('a stream that fails is counted as a fault of its plugin', async t => {
   const body = `host.route({ method: 'GET', path: '/failing', summary: 'x',
     handle: () => new Readable({ read () { this.destroy(new Error('the source is broken')) } }) })`;
   const source = `import { Readable } from 'node:stream'\n${plugin('failing', body)}`;
@@ -158,7 +157,7 @@ t.test('a stream that fails is told of, also where it is the whole answer', asyn
   await until(async () => /the stream that GET \/failing gives: the source is broken/.test(await ownLog(app)));
 });
 
-t.test('a stream that gives no more of an answer is told of, and its client is cut off', async t => {
+t.test('a stream that stalls is a fault, and its client is disconnected', async t => {
   const contract = new URL('../../../core/contract/route.ts', import.meta.url).href;
   const body = `host.route({ method: 'GET', path: '/stalled', summary: 'x', compress: true, async handle () {
     const { answer } = await import('${contract}')

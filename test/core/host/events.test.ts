@@ -1,4 +1,4 @@
-// Events between plugins: who may emit what, who hears it, and that nobody who listens can touch who emits.
+// Events between plugins: who may emit which, who gets them, and that listeners cannot affect the emitter.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter, once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const plugin = (name: string, body: string) => ({
     export default { name: '${name}', host: '^1', config: z => (zod = z).object({}), setup (host) { ${body} } }`,
 });
 
-/** Emits on request; each `heard` of a listener is collected under the listener's name. */
+/** Starts a host whose emitter emits on request. `heard` collects what each listener passes to `hear`, by listener. */
 async function startWith(t: Test, listeners: Record<string, string>) {
   const heard: Record<string, unknown[]> = {};
   const place = `stackwardenHeard${t.name}`;
@@ -53,7 +53,7 @@ async function startWith(t: Test, listeners: Record<string, string>) {
   };
 }
 
-t.test('one emits, everybody hears it, with the name of the emitter and the time', async t => {
+t.test('an event reaches all listeners, with its emitter and time', async t => {
   const { app, heard } = await startWith(t, {
     one: `host.on('fixture.done', event => hear(event))`,
     all: `host.on('*', event => hear(event))`,
@@ -95,7 +95,7 @@ t.test(
   },
 );
 
-t.test('a type has one owner, who alone emits it, and its types are listed', async t => {
+t.test('a type of event has one owner, and only that plugin may emit it', async t => {
   const { app, report } = await startWith(t, {
     thief: `host.event('fixture.done', { description: 'Mine as well' })`,
     forger: `host.route({ method: 'POST', path: '/forge', summary: 'x', handle () { host.emit('fixture.done', {}) } })`,
@@ -108,7 +108,7 @@ t.test('a type has one owner, who alone emits it, and its types are listed', asy
   ]);
 });
 
-t.test('a plugin that is gone hears nothing any more, and its types go with it', async t => {
+t.test('a plugin that is gone gets no events, and its types are gone', async t => {
   const { app, heard, remove } = await startWith(t, {
     leaver: `host.event('fixture.left', { description: 'x' }); host.on('fixture.done', event => hear(event.data.number))`,
     stayer: `host.on('fixture.done', event => hear(event.data.number))`,
@@ -122,7 +122,7 @@ t.test('a plugin that is gone hears nothing any more, and its types go with it',
   t.same(heard.leaver, [1]);
 });
 
-t.test('a plugin that is loaded anew hears what happened meanwhile, once and in order', async t => {
+t.test('a reloaded plugin gets the events of the meantime, once and in order', async t => {
   const gate = new EventEmitter();
   Object.assign(globalThis, { stackwardenGate: gate });
   t.teardown(() => Reflect.deleteProperty(globalThis, 'stackwardenGate'));
@@ -159,7 +159,7 @@ t.test('a plugin that is loaded anew hears what happened meanwhile, once and in 
   t.same(heard.steady, [1, 2, 3]);
 });
 
-t.test('many events at once leave room for others, and each is heard in the context of its emitter', async t => {
+t.test('many events at once yield to other work, and keep the context of their emitter', async t => {
   const contexts = new AsyncLocalStorage<number>();
   const order: unknown[] = [];
   Object.assign(globalThis, { stackwardenContexts: contexts, stackwardenOrder: order });

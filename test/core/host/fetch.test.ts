@@ -1,4 +1,4 @@
-// Outgoing requests of a plugin against a server with every fault: slow, endless, cut, redirecting in circles,
+// Outgoing requests of a plugin to a server with every fault: slow, endless, cut off, with circular redirects,
 // compressed.
 import { getEventListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 
-/** Connections that answers were cut on, or that their readers left. */
+/** Connections whose answer was cut off, or whose reader left. */
 let closedByClient = 0;
 
 const answers: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
@@ -63,7 +63,7 @@ async function serve(t: Test): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The `host` of a third party's plugin. */
+/** The `host` object of a third party's plugin. */
 async function pluginHost(t: Test) {
   const place = `host of ${t.name}`;
   const dir = testDir(t, {
@@ -83,7 +83,7 @@ async function read(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-t.test('an answer as a text, and as a stream', async t => {
+t.test('an answer is available as text or as a stream', async t => {
   const { host, base } = await pluginHost(t);
   const text = await host.fetch(`${base}/text`, { timeoutMs: Number.POSITIVE_INFINITY });
   t.match(text, { status: 200, text: '{"fine":true}' });
@@ -98,7 +98,7 @@ t.test('an answer as a text, and as a stream', async t => {
   t.equal((await host.fetch(`${base}/once`, { redirects: 0 })).status, 307, 'unless they are the answer');
 });
 
-t.test('addresses that were looked at stand in for the name, and proxies only where they are asked for', async t => {
+t.test('given addresses replace the name, and a proxy is used only on request', async t => {
   const { host, base } = await pluginHost(t);
   const { port } = new URL(base);
   const named = `http://no-such-name.invalid:${port}`;
@@ -127,7 +127,7 @@ t.test('addresses that were looked at stand in for the name, and proxies only wh
   t.same(asked, [`no-such-name.invalid:${port}`]);
 });
 
-t.test('who does not answer, or stops in the middle, is named', async t => {
+t.test('an error names the server that does not answer, or stops in the middle', async t => {
   const { host, base } = await pluginHost(t);
   const late = { message: /^127\.0\.0\.1:\d+ did not answer within 50 ms$/ };
   await t.rejects(host.fetch(`${base}/silent`, { timeoutMs: 50 }), late);
@@ -140,7 +140,7 @@ t.test('who does not answer, or stops in the middle, is named', async t => {
   await t.rejects(read(cut.body), /other side closed|aborted|terminated/);
 });
 
-t.test('an answer is as large as is allowed, and no larger', async t => {
+t.test('an answer above the size limit is refused', async t => {
   const { host, base } = await pluginHost(t);
   await t.rejects(host.fetch(`${base}/endless`), /larger than 10485760 bytes/);
   const before = closedByClient;
@@ -158,7 +158,7 @@ t.test('an answer is as large as is allowed, and no larger', async t => {
   await until(() => closedByClient >= before + 2, { what: 'the connection to be closed by whoever stops reading' });
 });
 
-t.test('large JSON is read before it is asked for, whatever its server calls it', async t => {
+t.test('large JSON is parsed before `json` is called, whatever its content type', async t => {
   const { host, base } = await pluginHost(t);
   const answer = await host.fetch(`${base}/called-text`);
   const value = answer.json() as string[];
@@ -169,14 +169,14 @@ t.test('large JSON is read before it is asked for, whatever its server calls it'
   t.throws(() => none.json(), /neither an object nor a list/);
 });
 
-t.test('redirects in a circle end', async t => {
+t.test('circular redirects are an error', async t => {
   const { host, base } = await pluginHost(t);
   await t.rejects(host.fetch(`${base}/circle`, { redirects: 3 }), /redirects more than 3 times/);
   await t.rejects(host.fetch(`${base}/circle`, { stream: true }), /redirects more than 5 times/);
   await t.rejects(host.fetch(`${base}/self`), /[Rr]edirect/);
 });
 
-t.test('nothing is decompressed', async t => {
+t.test('compressed answers are not decompressed', async t => {
   const { host, base } = await pluginHost(t);
   t.equal((await host.fetch(`${base}/encoding`)).text, 'identity');
   const bomb = await host.fetch(`${base}/bomb`);
@@ -186,7 +186,7 @@ t.test('nothing is decompressed', async t => {
   t.equal((await read(raw.body)).length, BOMB.toString().length);
 });
 
-t.test('bodies are sent piece by piece', async t => {
+t.test('streamed bodies are sent piece by piece', async t => {
   const { host, base } = await pluginHost(t);
   async function* lines() {
     yield '{"n":1}\n';
@@ -220,21 +220,21 @@ t.test('a stream ends with its plugin, read or not', async t => {
   await until(() => closedByClient >= before + 3);
 });
 
-t.test('a signal that lives on keeps no trace of requests that are over', async t => {
+t.test('a lasting signal keeps no listeners of ended requests', async t => {
   const { host, base } = await pluginHost(t);
   const { signal } = new AbortController();
   await host.fetch(`${base}/text`, { signal });
   await read((await host.fetch(`${base}/text`, { stream: true, signal })).body);
   await t.rejects(host.fetch(`${base}/silent`, { timeoutMs: 10, signal }), /did not answer/);
   for (const lasting of [signal, host.signal]) {
-    // What `AbortSignal.any` has made of a signal stands there.
+    // `AbortSignal.any` keeps its dependent signals under this symbol.
     const own = Object.getOwnPropertySymbols(lasting).find(({ description }) => description === 'kDependantSignals');
     const joined = own === undefined ? undefined : (lasting as unknown as Record<symbol, Set<unknown>>)[own];
     t.same([getEventListeners(lasting, 'abort').length, joined?.size ?? 0], [0, 0]);
   }
 });
 
-t.test('connections of few kinds are kept', async t => {
+t.test('idle connections are kept for a few options only', async t => {
   const { host } = await pluginHost(t);
   const open = new Set<Socket>();
   const server = createServer({ keepAliveTimeout: 600_000 }, (_request, response) => response.end('fine'));
@@ -247,11 +247,11 @@ t.test('connections of few kinds are kept', async t => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const begun = Array.from({ length: 30 }, (_, index) => host.fetch(url, { connectTimeoutMs: 1_000 + index }));
   for (const { text } of await Promise.all(begun)) t.equal(text, 'fine', 'and what ends is waited for');
-  // Kept for ten seconds where nothing ends them.
+  // Otherwise the client closes an idle connection only after ten seconds.
   await until(() => open.size <= 8, { timeoutMs: 5_000, what: 'the end of the oldest connections' });
 });
 
-t.test('a body that nobody reads is closed', async t => {
+t.test('an unread body is closed', async t => {
   const { host, base } = await pluginHost(t);
   const before = closedByClient;
   const { body } = await host.fetch(`${base}/endless`, { stream: true, idleTimeoutMs: 50 });

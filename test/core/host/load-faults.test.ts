@@ -1,11 +1,11 @@
-// What is wrong with one plugin stays with that plugin: every fault up to and including set-up.
+// Faults of a plugin up to and including its set-up affect only that plugin.
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 
-/** A healthy neighbour that must not notice anything. */
+/** A healthy plugin that no fault may affect. */
 const neighbour = `export default { name: 'neighbour', host: '^1', setup (host) {
   host.route({ method: 'GET', path: '/neighbour', summary: 'x', handle: () => ({ fine: true }) })
   host.capability('neighbour', () => true)
@@ -20,7 +20,7 @@ const ghost = (body: string) => `export default { name: 'broken', host: '^1', se
   ${body}
 } }`;
 
-/** Text of a function that gives an error with a member that throws when it is read once more. */
+/** The source of a function that makes an error with a member that throws when it is read a second time. */
 const atSecondLook = `function atSecondLook (member, value) {
   let looks = 0
   const get = () => { if (looks++ === 0) return value; throw new Error('once too often') }
@@ -86,8 +86,8 @@ const cases: Record<string, { source: string; reason: RegExp }> = {
 
 for (const [name, { source, reason }] of Object.entries(cases)) {
   t.test(name, async t => {
-    // Otherwise the package.json of the product counted, in whose folder this directory lies. Node reads an empty file as
-    // a module of CommonJS where none says another type.
+    // Without a package.json here, that of the project applied, below which this directory lies. Node takes an empty
+    // file for CommonJS unless a package.json says otherwise.
     const packageText = JSON.stringify(source === '' ? {} : { type: 'module' });
     const broken = { 'index.js': source, 'package.json': packageText };
     const dir = testDir(t, { broken, neighbour: { 'index.js': neighbour } });
@@ -107,7 +107,7 @@ for (const [name, { source, reason }] of Object.entries(cases)) {
   });
 }
 
-t.test('a syntax error of another file of the plugin', async t => {
+t.test('a syntax error in any file of the plugin is reported with its place', async t => {
   const dir = testDir(t, {
     broken: {
       'index.js': `import { greet } from './lib/greet.js'\nexport default { name: 'broken', host: '^1', setup () { greet() } }`,
@@ -120,7 +120,7 @@ t.test('a syntax error of another file of the plugin', async t => {
   t.match(app.host.plugins(), [{ state: 'failed', reason: /^Invalid or unexpected token \(lib\/greet\.js:4\)$/ }]);
 });
 
-t.test('set-ups that hang are waited for at one time, and only by those that come after them', async t => {
+t.test('hanging set-ups are waited for at once, and only by plugins that come after them', async t => {
   const begun: { name: string; afterFault: boolean }[] = [];
   Object.assign(globalThis, { setUpsBegun: begun });
   const plugin = (name: string, body = '', extra = '') => ({
@@ -163,7 +163,7 @@ t.test('set-ups that hang are waited for at one time, and only by those that com
   });
 });
 
-t.test('an import that hangs', async t => {
+t.test('an import that hangs fails its plugin alone', async t => {
   const dir = testDir(t, {
     broken: { 'index.js': `await new Promise(resolve => setTimeout(resolve, 600_000).unref())` },
     neighbour: { 'index.js': neighbour },
@@ -176,7 +176,7 @@ t.test('an import that hangs', async t => {
   );
 });
 
-t.test('an invalid section names the place and never the value, and is mended at run time', async t => {
+t.test('an invalid section is reported without its value, and can be corrected at run time', async t => {
   const dir = testDir(t, {
     broken: {
       'index.js': `export default { name: 'broken', host: '^1', config: z => z.object({ url: z.url() }), setup (host, config) {
@@ -191,7 +191,7 @@ t.test('an invalid section names the place and never the value, and is mended at
   t.notMatch(report()?.reason, /hunter2/);
 });
 
-t.test('needs and order', async t => {
+t.test('plugins are set up in order, and fail with what they need', async t => {
   const order: string[] = [];
   Object.assign(globalThis, { loadOrder: order });
   const plugin = (name: string, extra: string, body = '') =>
@@ -222,7 +222,7 @@ t.test('needs and order', async t => {
   });
 });
 
-t.test('a folder that anyone may write is refused', async t => {
+t.test('a folder in which everybody may write is refused', async t => {
   const dir = testDir(t, { broken: { 'index.js': neighbour.replaceAll('neighbour', 'broken') } });
   await chmod(path.join(dir, 'broken'), 0o777);
   const app = await startHost({ pluginDirs: [dir] });

@@ -1,4 +1,4 @@
-// What the log says of the plugins when all have been set up.
+// The line in the log about the plugins when all have been set up.
 import t from 'tap';
 import type { PluginState } from '../../../core/contract/host.ts';
 import { loadedPlugins } from '../../../core/host/loaded-plugins.ts';
@@ -6,7 +6,7 @@ import { loadedPlugins } from '../../../core/host/loaded-plugins.ts';
 const reports = (state: PluginState, count: number) =>
   Array.from({ length: count }, (_, index) => ({ name: `${state}-${index}`, state }));
 
-t.test('what the log says of plugins', async t => {
+t.test('the log counts loaded plugins and names the others', async t => {
   t.equal(loadedPlugins(reports('ready', 3)), '3 plugins are loaded');
   t.equal(
     loadedPlugins([

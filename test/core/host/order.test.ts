@@ -1,4 +1,4 @@
-// Laws of the set-up order, over generated plugin sets.
+// Laws of the set-up order, tested with generated sets of plugins.
 import fc from 'fast-check';
 import t from 'tap';
 import { type Orderable, orderPlugins } from '../../../core/host/order.ts';
@@ -14,7 +14,7 @@ const plugins = fc.uniqueArray(
   { selector: plugin => plugin.name },
 );
 
-t.test('what a plugin needs or comes after is before it; every plugin is sorted or in a cycle', async t => {
+t.test('a plugin comes after what it needs, and each plugin is sorted or in a cycle', async t => {
   fc.assert(
     fc.property(plugins, (set: Orderable[]) => {
       const { sorted, cycles } = orderPlugins(set);
@@ -42,7 +42,7 @@ t.test('the order does not depend on how the folders were listed', async t => {
   t.end();
 });
 
-t.test('of those that wait for nobody, one of a lower rank is never behind one of a higher', async t => {
+t.test('plugins that wait for no other are ordered by rank', async t => {
   fc.assert(
     fc.property(plugins, (set: Orderable[]) => {
       const free = orderPlugins(set.map(plugin => ({ ...plugin, needs: [], after: [] }))).sorted;

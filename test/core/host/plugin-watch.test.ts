@@ -1,4 +1,4 @@
-// Changes of plugin folders that come while the host loads what was there before.
+// Changes of plugin folders during the start of a host.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -12,9 +12,9 @@ const COUNTER = `export default { name: 'untouched', host: '^1', setup() {
   globalThis.timesCounted = (globalThis.timesCounted ?? 0) + 1;
 } };`;
 
-t.test('what changes while the host starts is noticed', async t => {
+t.test('changes during the start of the host are noticed', async t => {
   const app = await startWithPlugins(t, {
-    // It has been imported when the other one is set up, which changes its file and adds a folder beside it.
+    // It has been imported when `changer` is set up, which changes this file and adds a folder beside it.
     changed: { setup: '', more: "version: '1.0.0', after: ['changer']," },
     changer: `
       const { mkdirSync, readFileSync, writeFileSync } = await import('node:fs')
@@ -36,7 +36,7 @@ t.test('what changes while the host starts is noticed', async t => {
   t.equal((globalThis as { timesSetUp?: number }).timesSetUp, 1, 'and nothing else is loaded again');
 });
 
-t.test('a directory that is missing makes nothing look changed', async t => {
+t.test('a missing directory does not make plugins look changed', async t => {
   const directory = testDir(t, { untouched: { 'index.js': COUNTER } });
   const app = await startHost({ pluginDirs: [directory, path.join(directory, 'missing', 'plugins')] });
   t.teardown(() => app.stop());
@@ -48,7 +48,7 @@ t.test('a directory that is missing makes nothing look changed', async t => {
   t.equal((globalThis as { timesCounted?: number }).timesCounted, 1, 'what was there before is loaded once');
 });
 
-t.test('a directory that goes as soon as the host has started is noticed', async t => {
+t.test('a directory that disappears right after the start is noticed', async t => {
   const directory = testDir(t, { plugins: { short: { 'index.js': COUNTER.replace('untouched', 'short') } } });
   const plugins = path.join(directory, 'plugins');
   const app = await startHost({ pluginDirs: [plugins] });
@@ -58,7 +58,7 @@ t.test('a directory that goes as soon as the host has started is noticed', async
   await until(() => app.host.plugins().length === 0, { what: 'its plugin to be gone' });
 });
 
-t.test('a plugin that writes into its own folder is not loaded anew without end', async t => {
+t.test('a plugin that writes to its own folder is not reloaded endlessly', async t => {
   const loads: number[] = [];
   Object.assign(globalThis, { loadsOfTest: loads });
   const app = await startWithPlugins(t, {

@@ -1,11 +1,10 @@
-// What a plugin does to the process that it shares with all others is undone where that is possible, and told as its
-// own.
+// What a plugin does to the shared process is undone if possible, and reported as its fault.
 import t from 'tap';
 import { until } from '../../support/until.ts';
 import { startWithWild } from '../../support/wild-plugin.ts';
 
 for (const name of ['Promise', 'Date', 'JSON.stringify', 'JSON.parse', 'setTimeout', 'Map']) {
-  t.test(`a plugin that replaces ${name} for everybody fails by itself`, async t => {
+  t.test(`a plugin that replaces the global ${name} fails alone`, async t => {
     const { base, stdout } = await startWithWild(
       t,
       `export default { name: 'wild', host: '^1', setup () { globalThis.${name} = () => { throw new Error('replaced') } } }`,
@@ -23,7 +22,7 @@ for (const [name, removal] of Object.entries({
   'listeners of the process': `for (const event of ['uncaughtException', 'unhandledRejection', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(event)`,
   'all listeners of the process': 'process.removeAllListeners()',
 })) {
-  t.test(`a plugin that removes ${name} from everybody removes its own`, async t => {
+  t.test(`a plugin that removes ${name} of all plugins removes only its own`, async t => {
     const { base, child, exited, stdout } = await startWithWild(
       t,
       `export default { name: 'wild', host: '^1', setup (host) {
@@ -41,7 +40,7 @@ for (const [name, removal] of Object.entries({
   });
 }
 
-t.test('a plugin that ends the process for the fault of another is the one that is told of', async t => {
+t.test('a plugin that ends the process because of the fault of another is named', async t => {
   const { base, exited, stderr } = await startWithWild(
     t,
     `export default { name: 'wild', host: '^1', setup (host) {
@@ -69,7 +68,7 @@ for (const [name, body] of Object.entries({
     throw Object.defineProperty(new Error(), 'message', { get () { setTimeout(() => { throw new Error('wild error') }, 50); return 'x' } })
   })`,
 })) {
-  t.test(`${name} costs the plugin its place, not the host`, async t => {
+  t.test(`${name} fails the plugin, not the host`, async t => {
     const service = await startWithWild(
       t,
       `import { EventEmitter } from 'node:events'
@@ -92,7 +91,7 @@ for (const [name, body] of Object.entries({
 }
 
 t.test('an uncaught error of the host itself ends it with 70', async t => {
-  // Begun before there is any plugin.
+  // This source starts before any plugin is loaded.
   const outside = `const timer = setInterval(() => {
     if (!globalThis.isUp) return
     clearInterval(timer)
@@ -136,7 +135,7 @@ t.test('a plugin that blocks the event loop is named', async t => {
   await until(() => /stood still for \d+ ms; held up by wild: GET \/block/.test(service.stdout()));
 });
 
-t.test('whoever reads the output goes away, and nothing else changes', async t => {
+t.test('a host goes on when the reader of its output ends', async t => {
   const service = await startWithWild(
     t,
     `export default { name: 'wild', host: '^1', setup (host) {

@@ -1,8 +1,8 @@
-// What the host could not call, wait for or show is refused when a plugin registers it.
+// Registrations that the host could not call, wait for or show are refused.
 import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
-t.test('what the host would fail at by itself is refused when it is registered', async t => {
+t.test('a registration that would fail in the host is refused', async t => {
   const setups = {
     pong: `host.stream({ path: '/ws/pong', summary: 'x', pong: { type: 'pong' }, open () {} })`,
     flag: `host.capability(Symbol('flag'), () => true)`,

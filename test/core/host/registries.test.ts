@@ -1,5 +1,5 @@
-// Hooks, contributions, services and capabilities as plugins use them: order, refusal, and withdrawal with their
-// plugin.
+// Hooks, contributions, services and capabilities as plugins use them: their order, their refusal, and their end with
+// their plugin.
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -14,7 +14,7 @@ const plugin = (name: string, body: string, extra = '') => ({
 
 const stateOf = (app: TestHost, name: string) => app.host.plugins().find(row => row.name === name);
 
-/** Starts a host whose plugin folders stand in the watched place, so that deleting one disposes of its plugin. */
+/** Starts a host with watched plugin folders, so that deleting a folder unloads its plugin. */
 async function startWith(
   t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
   plugins: Record<string, { 'index.js': string }>,
@@ -26,7 +26,7 @@ async function startWith(
   return { app, remove: (name: string) => rm(path.join(configDir, 'plugins', name), { recursive: true }) };
 }
 
-t.test('a waterfall passes the value on: through stages, over silence and over a tap that throws', async t => {
+t.test('a waterfall passes its value on, also after taps that return nothing or throw', async t => {
   const { app, remove } = await startWith(t, {
     owner: plugin(
       'owner',
@@ -46,7 +46,7 @@ t.test('a waterfall passes the value on: through stages, over silence and over a
   await until(async () => (await app.get('/text')).body.text === 'ab', { what: 'the tap to go with its plugin' });
 });
 
-t.test('an unguarded hook lets a tap refuse, as its caller sees', async t => {
+t.test('a tap of an unguarded hook can refuse, and the caller gets the refusal', async t => {
   const { app } = await startWith(t, {
     owner: plugin(
       'owner',
@@ -61,7 +61,7 @@ t.test('an unguarded hook lets a tap refuse, as its caller sees', async t => {
   t.same(stateOf(app, 'refuser')?.errors, {}, 'a refusal is no fault');
 });
 
-t.test('what has an owner cannot be taken, and is free again without it', async t => {
+t.test('a name with an owner cannot be taken until its owner is gone', async t => {
   const second = (name: string, body: string) => plugin(name, body, `after: ['first'],`);
   const { app, remove } = await startWith(t, {
     first: plugin(
@@ -115,7 +115,7 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
   t.match(body.detail, /fixture\.clock/);
 });
 
-t.test("values of a point can stand for flags, which are their contributors'", async t => {
+t.test('values of a point can define flags, which belong to their contributors', async t => {
   const { app, remove } = await startWith(t, {
     owner: plugin(
       'owner',
@@ -133,7 +133,7 @@ t.test("values of a point can stand for flags, which are their contributors'", a
   await until(async () => (await app.get('/flags')).body.fixture_one === undefined, { what: 'the flag to go' });
 });
 
-t.test('a promise is a fault where the result is used at once', async t => {
+t.test('a promise from an immediate function is a fault', async t => {
   const { app } = await startWith(t, {
     owner: plugin(
       'owner',
@@ -150,7 +150,7 @@ t.test('a promise is a fault where the result is used at once', async t => {
   t.match(stateOf(app, 'giver'), { state: 'ready', errors: { contribution: 1, uncaught: undefined } });
 });
 
-t.test('instances, accessors and functions that are handed over stay what they are', async t => {
+t.test('instances, accessors and functions work after they are passed on', async t => {
   const { app } = await startWith(t, {
     giver: plugin(
       'giver',
@@ -188,7 +188,7 @@ t.test('instances, accessors and functions that are handed over stay what they a
   });
 });
 
-t.test('members that every object has are like any other', async t => {
+t.test('members with names that every object has are like others', async t => {
   const { app } = await startWith(t, {
     giver: plugin(
       'giver',
@@ -207,7 +207,7 @@ t.test('members that every object has are like any other', async t => {
   t.same(stateOf(app, 'reader')?.errors, {}, 'no schema of the point was asked');
 });
 
-t.test('a timer without a pause is refused', async t => {
+t.test('a timer without an interval above zero is refused', async t => {
   const { app } = await startWith(t, {
     restless: plugin('restless', 'host.every(Number(undefined), () => {})'),
     eager: plugin('eager', 'host.every(0, () => {})'),
@@ -251,7 +251,7 @@ t.test('timers and jobs never overlap themselves, and their faults are counted',
   t.ok((errors?.timer ?? 0) >= 4);
 });
 
-t.test('a predicate of a capability that gives a promise is told, when it settles at once too', async t => {
+t.test('a capability whose predicate returns a promise is a fault', async t => {
   const { app } = await startWith(t, {
     hasty: plugin('hasty', `host.capability('fixture_hasty', async () => true)`),
     failing: plugin('failing', `host.capability('fixture_failing', async () => { throw new Error('no') })`),
@@ -273,7 +273,7 @@ t.test('a predicate of a capability that gives a promise is told, when it settle
   t.same(stateOf(app, 'hasty')?.errors, stateOf(app, 'wordy')?.errors, 'counted as often as any other wrong value');
 });
 
-t.test('contributions that nobody asks for are told of once, those with a reader not at all', async t => {
+t.test('contributions that no plugin reads are logged once', async t => {
   const { app } = await startWith(t, {
     giver: plugin(
       'giver',
@@ -293,7 +293,7 @@ t.test('contributions that nobody asks for are told of once, those with a reader
   t.match(told[0], /fixture\.orphan/);
 });
 
-t.test('waits of the product go at the pace of the host', async t => {
+t.test('waits of the product follow the pace of the host', async t => {
   const asking = {
     asker: plugin(
       'asker',

@@ -1,4 +1,4 @@
-// A plugin that comes and goes for as long as the host runs: nothing of its earlier loads is kept.
+// A plugin that is unloaded and loaded while the host runs: nothing of its earlier loads stays in memory.
 import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -7,10 +7,10 @@ import { heldBytes } from '../../support/held-memory.ts';
 import { startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
-/** More would meet the limit of a folder's loads in a minute. */
+/** More turns would exceed the number of loads of a folder per minute. */
 const TURNS = 5;
 
-/** Uses each seam with something that is large, and known by a weak reference. */
+/** Uses each seam with a large object that is known by a weak reference. */
 const GUEST = `export default { name: 'guest', host: '^1', needs: ['neighbour'], async setup (host) {
   const large = { bytes: 'guest'.repeat(100_000) }
   globalThis.guests.push(new WeakRef(large))
@@ -39,7 +39,7 @@ const GUEST = `export default { name: 'guest', host: '^1', needs: ['neighbour'],
   host.route({ method: 'GET', path: '/guest', summary: 'x', capability: 'guest', handle: () => ({ length: use() }) })
 } }`;
 
-/** Has a signal that outlives those to whom it is given, and is given a service that listens to it. */
+/** Has a signal that outlives the calls to which it is passed, and uses a service that listens to it. */
 const NEIGHBOUR = `export default { name: 'neighbour', host: '^1', setup (host) {
   const hook = host.hook('neighbour.moment', 'series')
   const list = host.point('neighbour.point', {})
@@ -50,7 +50,7 @@ const NEIGHBOUR = `export default { name: 'neighbour', host: '^1', setup (host) 
   } })
 } }`;
 
-t.test('a folder that is moved away and back', async t => {
+t.test('a folder that is moved away and back leaves nothing in memory', async t => {
   const shared = globalThis as { guests?: WeakRef<object>[] };
   const guests: WeakRef<object>[] = [];
   shared.guests = guests;
@@ -93,7 +93,7 @@ t.test('a folder that is moved away and back', async t => {
   t.same(app.host.plugins().find(({ name }) => name === 'neighbour')?.errors, {});
 });
 
-t.test('a link that leads elsewhere', async t => {
+t.test('a link to another folder loads that folder', async t => {
   const release = (version: number) => ({
     'index.js': `import { version } from './version.js'
       export default { name: 'linked', host: '^1', version, setup() {} }`,

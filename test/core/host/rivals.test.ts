@@ -1,4 +1,4 @@
-// Plugins that fail for the sake of others, by a name or by a cycle: they get another try once the others have changed.
+// Plugins that failed because another one had a name, or because of a cycle, are set up once the others have changed.
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -22,7 +22,7 @@ async function start(t: Parameters<typeof startWithPlugins>[0], own: Parameters<
   return { app, row, folder, write, becomes };
 }
 
-t.test('whoever lost a name gets it when the winner does without, and when that is gone', async t => {
+t.test('a plugin gets a name once its owner no longer uses it, or is gone', async t => {
   const { row, folder, write, becomes } = await start(t, {
     loser: { setup: CLOCK, more: "after: ['winner', 'third']," },
     third: { setup: CLOCK, more: "after: ['winner']," },
@@ -39,7 +39,7 @@ t.test('whoever lost a name gets it when the winner does without, and when that 
   t.match(row('loser'), { services: ['fixture.clock'], reason: null });
 });
 
-t.test('whoever came second to the file of a database gets it as well', async t => {
+t.test('a plugin gets the file of a database once its owner no longer uses it', async t => {
   const file = path.join(testDir(t), 'shared', 'notes.sqlite');
   const database = `host.database('notes', { statements: 'index', file: '${file}' })`;
   const { row, write, becomes } = await start(t, {
@@ -51,7 +51,7 @@ t.test('whoever came second to the file of a database gets it as well', async t 
   await becomes('loser', 'ready');
 });
 
-t.test('a winner that fails, or is set up anew, keeps its name', async t => {
+t.test('an owner that fails, or is set up again, keeps its name', async t => {
   const { app, row, write, becomes } = await start(t, {
     loser: { setup: CLOCK, more: "after: ['winner']," },
     neighbour: '',
@@ -75,7 +75,7 @@ t.test('a winner that fails, or is set up anew, keeps its name', async t => {
   t.match(row('loser'), { state: 'failed', reason: /provided by winner/ });
 });
 
-t.test('whoever was in a cycle is set up when it ends', async t => {
+t.test('plugins of a cycle are set up when the cycle ends', async t => {
   const { row, write, becomes } = await start(t, {
     first: { setup: '', more: "needs: ['second']," },
     second: { setup: '', more: "needs: ['first']," },
@@ -87,7 +87,7 @@ t.test('whoever was in a cycle is set up when it ends', async t => {
   t.equal(row('first')?.reason, null);
 });
 
-t.test('the product has what another plugin registers too, whatever its name', async t => {
+t.test('a plugin of the product wins over others, whatever their names', async t => {
   const route = `host.route({ method: 'GET', path: '/config', summary: 'Mine.', handle: () => ({ mine: true }) })`;
   const { app, row } = await start(t, { aardvark: route });
   t.match(row('aardvark'), { state: 'failed', reason: /GET \/config of aardvark is already registered by config/ });
@@ -95,7 +95,7 @@ t.test('the product has what another plugin registers too, whatever its name', a
   t.notMatch((await app.get('/config')).body, { mine: true });
 });
 
-t.test('a plugin that the configuration prefers has it before the product', async t => {
+t.test('a plugin that the configuration prefers wins over the product', async t => {
   const route = `host.route({ method: 'GET', path: '/logs', summary: 'Mine.', handle: () => ({ mine: true }) })`;
   const config = { dumb: { plugins: { override: ['zebra'] } } };
   const app = await startWithPlugins(t, { zebra: route }, { shipped: ['config', 'process', 'logs'], config });

@@ -1,4 +1,4 @@
-// Faults of a running plugin: caught, counted and shown at its entry, while everything else goes on.
+// Faults of a running plugin are caught, counted and shown in its entry, while everything else goes on.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -93,7 +93,7 @@ t.test('taps, timers and jobs that throw are counted, and the others run', async
   t.match(app.host.plugins()[0]?.errors, { tap: 1, job: 1 });
 });
 
-t.test('a listener of the log that fails is told of once, as its own', async t => {
+t.test('a failing listener of the log is reported once, as a fault of its plugin', async t => {
   const heard: string[] = [];
   Object.assign(globalThis, { logHeardOfTest: heard });
   const app = await startWithPlugins(t, {
@@ -135,7 +135,7 @@ t.test('a plugin directory that cannot be read changes nothing while the host ru
   t.equal((await app.get('/config')).status, 200);
 });
 
-t.test('a plugin that failed is told as such while its disposers still run', async t => {
+t.test('a plugin is shown as failed while its disposers still run', async t => {
   const configDir = testDir(t, { plugins: { 'slow-end': {} } });
   const release = path.join(configDir, 'release');
   const source = `import { existsSync } from 'node:fs';
@@ -169,7 +169,7 @@ t.test('a plugin that failed is told as such while its disposers still run', asy
   await until(async () => (await fetch(`${host.base}/fail`, { method: 'POST' })).status === 404);
 });
 
-t.test('the members of a plugin are read as its own', async t => {
+t.test('the members of a plugin definition are read as code of the plugin', async t => {
   const configDir = testDir(t, {
     plugins: {
       'odd-members': {

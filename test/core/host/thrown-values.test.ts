@@ -1,4 +1,5 @@
-// Anything can be thrown: what has no text, is its own cause, or fails when it is looked at is a fault like any other.
+// Anything can be thrown: a value without text, an error that is its own cause, or one that throws when read is a fault
+// too.
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHostProcess } from '../../support/host-process.ts';
@@ -7,7 +8,7 @@ import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 import { startWithWild } from '../../support/wild-plugin.ts';
 
-t.test('what is thrown needs no text, and a Problem that cannot be sent is a fault', async t => {
+t.test('a thrown value needs no text, and a Problem that cannot be sent is a fault', async t => {
   const service = await startWithWild(
     t,
     `export default { name: 'wild', host: '^1', setup (host) {
@@ -42,7 +43,7 @@ t.test('what is thrown needs no text, and a Problem that cannot be sent is a fau
   t.equal(failed.reason, 'uncaught error: an error without a text');
 });
 
-t.test('an error that is its own cause, and one that throws when it is looked at', async t => {
+t.test('an error that is its own cause, or throws when it is read, is a fault', async t => {
   const configDir = testDir(t, {
     plugins: {
       odd: {
@@ -96,7 +97,7 @@ const THROWN = {
   thenable: '({ then: trap })',
 };
 
-t.test('whatever is thrown counts against whoever threw it', async t => {
+t.test('a thrown value counts against the plugin that threw it', async t => {
   const app = await startWithPlugins(t, {
     caller: `const list = host.point('fixture.point', { schema: host.z.any() })
       const hook = host.hook('fixture.hook', 'series')

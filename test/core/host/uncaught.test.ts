@@ -1,4 +1,4 @@
-// Errors that nobody caught, in a process of their own: they end it with the code that tells of an internal fault.
+// Errors that nobody caught end their process with the exit code of an internal fault.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ async function run(script: string): Promise<{ code: number | null; stderr: strin
   return { code, stderr };
 }
 
-t.test('a handler that fails itself ends the process with 70, and both errors are told', async t => {
+t.test('a handler that fails ends the process with 70, and both errors are printed', async t => {
   const { code, stderr } = await run(`
     import { catchUncaught } from '${moduleUrl}';
     catchUncaught({ plugin() {}, ownerOf() {}, host() { throw new Error('the log is broken'); } });
@@ -31,7 +31,7 @@ t.test('a handler that fails itself ends the process with 70, and both errors ar
   t.match(stderr, 'stackwarden: the first fault, and then the log is broken');
 });
 
-t.test('also where standard error is closed', async t => {
+t.test('a failing handler ends the process with 70 when standard error is closed', async t => {
   const { code } = await run(`
     import { closeSync } from 'node:fs';
     import { catchUncaught } from '${moduleUrl}';

@@ -1,4 +1,5 @@
-// A hook, event or point that a plugin uses and nobody has is told once, with the name that was probably meant.
+// A hook, event or point that no plugin has is logged once when a plugin uses it, with the name that was probably
+// meant.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +29,7 @@ const toldOf = (plugin: string) => [
   `INFO - host: the plugin ${plugin} taps the hook 'absent.thing', which no loaded plugin has`,
 ];
 
-t.test('at the start and for a plugin that is loaded later', async t => {
+t.test('unknown names are logged at the start, and for a plugin that is loaded later', async t => {
   const configDir = testDir(t, {
     plugins: { early: { 'index.js': source('early', MISSPELT) }, owner: { 'index.js': source('owner', OWNER) } },
   });
@@ -44,7 +45,7 @@ t.test('at the start and for a plugin that is loaded later', async t => {
   t.same(await told(), [...toldOf('early'), ...toldOf('late')]);
 });
 
-t.test('check tells it, and nothing of plugins that use what the product has', async t => {
+t.test('check names unknown names, and none that the product has', async t => {
   const configDir = testDir(t, {
     'stackwarden.json': '{}',
     plugins: {
@@ -67,13 +68,13 @@ t.test('check tells it, and nothing of plugins that use what the product has', a
   t.notMatch(checked.stdout() + checked.stderr(), 'the plugin right');
 });
 
-t.test('a plugin of the product may use what a plugin has that is left out', async t => {
+t.test('a plugin of the product may use names of plugins that are left out', async t => {
   const app = await startHost({ pluginDirs: [pluginsDir], plugins: ['process', 'config', 'notifications'] });
   t.teardown(() => app.stop());
   t.notMatch((await ownLog(app)).join('\n'), 'which no loaded plugin has');
 });
 
-t.test('no two names of the product are so near each other that one is told as the other', async t => {
+t.test('no two names of the product are so similar that one is suggested for the other', async t => {
   const seams = await readSeams(fileURLToPath(new URL('../../..', import.meta.url)));
   for (const { kind, name } of seams) {
     const others = seams.filter(other => other.kind === kind && other.name !== name).map(other => other.name);

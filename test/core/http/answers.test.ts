@@ -1,4 +1,4 @@
-// Answers are what their schemas say: by type where a handler is written, and checked where tests run it.
+// Answers fit their schemas: by type when a handler is written, and checked when tests run it.
 import { Readable } from 'node:stream';
 import t from 'tap';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
-t.test('every route of the product says what it answers', async t => {
+t.test('every route of the product describes its answer', async t => {
   const app = await startHost({ pluginDirs: [pluginsDir] });
   t.teardown(() => app.stop());
   const { paths } = (await app.get('/openapi.json')).body;
@@ -20,7 +20,7 @@ t.test('every route of the product says what it answers', async t => {
   }
 });
 
-t.test('an answer that does not fit fails, and names its fault in the log only', async t => {
+t.test('an answer that does not fit its schema fails, with its fault in the log only', async t => {
   const source = new Readable({ read: () => undefined });
   const lateAnswer = Object.assign(answer(source), { isAsked: false });
   Object.assign(globalThis, { lateAnswer });
@@ -61,7 +61,7 @@ t.test('an answer that does not fit fails, and names its fault in the log only',
   await left;
 });
 
-t.test('a handler is held to its schema when it is written', async t => {
+t.test('the type of a handler follows from its schema', async t => {
   const response = z.object({ name: z.string(), ports: z.array(z.number()) });
   const frozen: { readonly name: string; readonly ports: readonly number[] } = Object.freeze({ name: 'a', ports: [1] });
   const plugin = definePlugin({

@@ -1,5 +1,5 @@
-// Answers that are compressed: for clients that take gzip, above 8 KiB, on routes that say so; the same bytes
-// otherwise.
+// Answers are compressed for clients that accept gzip, above 8 KiB, on routes that allow it; other answers are
+// unchanged.
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { startWithPlugins } from '../../support/own-plugins.ts';
 
 const TEXT = 'a line that repeats itself, ';
 
-t.test('compression', async t => {
+t.test('large answers are compressed where route and client allow it', async t => {
   const type = 'application/json; charset=utf-8';
   const headers = { 'Content-Type': type, 'Content-Encoding': 'gzip' };
   Object.assign(globalThis, { packedAnswer: answer(gzipSync('{"text":"packed"}'), { headers }) });

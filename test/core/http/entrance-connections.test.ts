@@ -1,4 +1,5 @@
-// Connections as clients see them: what is no HTTP, when one is idle, other protocols, the port, and the end of a host.
+// Connections as clients see them: invalid HTTP, idle connections, other protocols, a port in use, and the end of a
+// host.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
@@ -13,7 +14,7 @@ async function open(t: Test, options: Parameters<typeof openEntrance>[1] = {}): 
   return entrance;
 }
 
-t.test('what is no HTTP, and headers', async t => {
+t.test('invalid HTTP and headers above 64 KiB are refused', async t => {
   const { http, raw } = await open(t);
   http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
   t.match(await raw('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 [\s\S]*\{"detail":/);
@@ -23,7 +24,7 @@ t.test('what is no HTTP, and headers', async t => {
   t.match(await raw(headers(70_000)), /^HTTP\/1\.1 431 [\s\S]*\{"detail":/);
 });
 
-t.test('a connection is idle after its answer, also when nobody has read the body', async t => {
+t.test('a connection is idle after its answer, also with an unread body', async t => {
   const { http, port } = await open(t);
   http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
   for (const [first, status] of [
@@ -44,7 +45,7 @@ t.test('a connection is idle after its answer, also when nobody has read the bod
   }
 });
 
-t.test('offers of another protocol are not taken up', async t => {
+t.test('offers of other protocols are ignored', async t => {
   const entrance = await open(t);
   entrance.http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 'got' });
   const body = z.object({ word: z.string() });
@@ -77,7 +78,7 @@ t.test('offers of another protocol are not taken up', async t => {
   t.match(await entrance.raw('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'), /^$/, 'no tunnel');
 });
 
-t.test('port in use', async t => {
+t.test('the error for a port in use names its holder', async t => {
   const first = await open(t);
   const second = await openEntrance(testDir(t));
   await second.close();
@@ -96,7 +97,7 @@ t.test('port in use', async t => {
   await t.rejects(second.http.open({ ...wish, host: '192.0.2.1' }), /does not have that address/);
 });
 
-t.test('close lets requests end, then cuts', async t => {
+t.test('close lets requests end, then disconnects', async t => {
   const entrance = await openEntrance(testDir(t));
   const { http, base } = entrance;
   const held: (() => void)[] = [];

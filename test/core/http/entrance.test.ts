@@ -1,4 +1,4 @@
-// Requests and answers: bodies, errors, access, origins, shutdown, as clients see them.
+// Requests and answers as clients see them: bodies, errors, access, origins, and the stop of a host.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -21,7 +21,7 @@ async function open(t: Test, options: Parameters<typeof openEntrance>[1] = {}): 
   return entrance;
 }
 
-t.test('answers', async t => {
+t.test('values, texts, bytes and streams are answered with their content type', async t => {
   const entrance = await open(t, { checkAnswers: true });
   const { http, request } = entrance;
   const get = (path: string, handle: () => unknown) =>
@@ -70,7 +70,7 @@ t.test('answers', async t => {
   t.same(entrance.faults, []);
 });
 
-t.test('unknown paths, methods, withdrawn routes', async t => {
+t.test('unknown paths, other methods and withdrawn routes are refused', async t => {
   const { http, request, faults } = await open(t);
   const withdraw = http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
   http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 2 });
@@ -87,7 +87,7 @@ t.test('unknown paths, methods, withdrawn routes', async t => {
   t.same(faults, []);
 });
 
-t.test('failures', async t => {
+t.test('a Problem is answered as it is, and other failures without details', async t => {
   const { http, request, faults } = await open(t, { checkAnswers: true });
   const get = (path: string, handle: () => unknown) =>
     http.addRoute('bad', { method: 'GET', path, summary: path, response: z.object({ a: z.number() }), handle });
@@ -132,7 +132,7 @@ t.test('failures', async t => {
   t.equal(faults.length, 6);
 });
 
-t.test('what JSON cannot hold is logged as what it is', async t => {
+t.test('the log names an answer that JSON cannot hold', async t => {
   for (const checkAnswers of [false, true]) {
     const { http, request, faults } = await open(t, { checkAnswers });
     const get = (path: string, handle: () => unknown) =>
@@ -153,7 +153,7 @@ t.test('what JSON cannot hold is logged as what it is', async t => {
   }
 });
 
-t.test('bodies', async t => {
+t.test('bodies are parsed, checked and limited', async t => {
   const { http, request, base, raw, faults } = await open(t);
   http.addRoute('a', {
     method: 'POST',
@@ -242,7 +242,7 @@ t.test('bodies', async t => {
   t.same(faults, []);
 });
 
-t.test('queries and path parameters', async t => {
+t.test('queries and path parameters are parsed and checked', async t => {
   const { http, request } = await open(t);
   http.addRoute('a', {
     method: 'GET',
@@ -273,7 +273,7 @@ t.test('queries and path parameters', async t => {
   t.match(await request('GET', '/u/%ff'), { status: 400, body: { detail: String } });
 });
 
-t.test('access', async t => {
+t.test('protected routes need a valid token, public ones do not', async t => {
   const entrance = await open(t);
   const { http, request } = entrance;
   http.addRoute('a', { method: 'POST', path: '/protected', summary: 'p', handle: ({ identity }) => identity.username });
@@ -320,7 +320,7 @@ t.test('access', async t => {
   t.same(entrance.faults, [], 'which is not the fault of the route');
 });
 
-t.test('users on disk without the part that checks them', async t => {
+t.test('users without a plugin that checks them close protected routes', async t => {
   for (const [text, closed] of [
     ['{"enabled":false,"users":[]}', false],
     ['{"enabled":true,"users":[]}', true],
@@ -350,7 +350,7 @@ t.test('users on disk without the part that checks them', async t => {
   }
 });
 
-t.test('origins', async t => {
+t.test('changes from foreign origins are refused', async t => {
   const entrance = await open(t);
   const { http, request } = entrance;
   http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
@@ -402,7 +402,7 @@ t.test('origins', async t => {
   t.match(await foreign('POST', 'http://localhost'), /^HTTP\/1\.1 200 /, 'an allowed origin may');
 });
 
-t.test('stopping', async t => {
+t.test('a host that stops refuses changes and still answers reads', async t => {
   const entrance = await open(t);
   const { http, request } = entrance;
   http.addRoute('a', { method: 'GET', path: '/gone', summary: 'x', handle: () => 1 })();
@@ -416,7 +416,7 @@ t.test('stopping', async t => {
   t.match(await request('POST', '/x'), { status: 503, body: { detail: 'The service is shutting down' } });
 });
 
-t.test('a client that goes away is seen by the signal only', async t => {
+t.test('only the signal of a request shows that its client has disconnected', async t => {
   const { http, base, faults } = await open(t);
   let aborted = 0;
   let started = 0;
@@ -449,7 +449,7 @@ t.test('a client that goes away is seen by the signal only', async t => {
   t.same(faults, []);
 });
 
-t.test('the source of an answer ends with its client, also while it gives nothing', async t => {
+t.test('the source of an answer ends when its client disconnects', async t => {
   const { http, port, faults } = await open(t);
   const leave = async (source: Readable): Promise<void> => {
     const withdraw = http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => answer(source) });
@@ -475,7 +475,7 @@ t.test('the source of an answer ends with its client, also while it gives nothin
   Readable.prototype.destroy.call(stubborn);
 });
 
-t.test('pieces of an answer that are neither text nor bytes are a fault of its giver', async t => {
+t.test('pieces of an answer that are neither text nor bytes are a fault of the plugin', async t => {
   const { http, raw, faults } = await open(t);
   const handle = () => answer(Readable.from(['begun', { a: 1 }]));
   http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle });
@@ -483,7 +483,7 @@ t.test('pieces of an answer that are neither text nor bytes are a fault of its g
   t.match(faults, [{ place: 'route', error: { message: 'it gives a piece that is neither text nor bytes: object' } }]);
 });
 
-t.test('a stream of another kind than those of Node is refused', async t => {
+t.test('a stream that is not a Node stream is refused', async t => {
   const { http, request, faults } = await open(t);
   const given: Record<string, () => unknown> = {
     '/web': () => new ReadableStream(),

@@ -1,11 +1,11 @@
-// The API description: everything registered, with schemas and references that lead somewhere.
+// The OpenAPI document contains everything that is registered, and all its references resolve.
 import t from 'tap';
 import { z } from 'zod';
 import { queryInteger, queryList } from '../../../core/kit/query-values.ts';
 import { testDir } from '../../support/directory.ts';
 import { openEntrance } from '../../support/entrance.ts';
 
-t.test('the API description', async t => {
+t.test('the document describes routes, streams, schemas and access', async t => {
   const entrance = await openEntrance(testDir(t), {});
   t.teardown(() => entrance.close());
   const { http } = entrance;

@@ -1,10 +1,10 @@
-// Who was refused a change stands in the log, however many try.
+// Refused changes stand in the log, a limited number of them.
 import t from 'tap';
 import { RefusedChanges } from '../../../core/http/refused-changes.ts';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a change from a foreign site', async t => {
+t.test('a refused change from a foreign site is logged', async t => {
   const app = await startWithPlugins(t, {}, { shipped: ['config'] });
   const headers = { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site', 'content-type': 'application/json' };
   const refused = await fetch(`${app.base}/config`, { method: 'POST', headers, body: '{"updates":{}}' });
@@ -13,7 +13,7 @@ t.test('a change from a foreign site', async t => {
   await until(async () => line.test(await ownLog(app)), { what: 'the line' });
 });
 
-t.test('floods, reads and control characters', async t => {
+t.test('refusals are logged in limited number, without reads and control characters', async t => {
   const lines: string[] = [];
   const log = { debug() {}, warn() {}, error() {}, info: (line: string) => void lines.push(line) };
   const refusals = new RefusedChanges(log);

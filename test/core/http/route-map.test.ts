@@ -1,4 +1,4 @@
-// The route map and the reading of queries, by cases and by law.
+// The route map and the parsing of queries, by cases and by law.
 import t from 'tap';
 import { z } from 'zod';
 import { Problem } from '../../../core/contract/problem.ts';
@@ -24,7 +24,7 @@ function found(routes: RouteMap, method: string, path: string): unknown {
   return match !== undefined && 'owned' in match ? [match.owned.route.path, { ...match.params }] : match;
 }
 
-t.test('routes', async t => {
+t.test('a path finds its route, with parameters', async t => {
   const routes = new RouteMap();
   for (const path of ['/', '/process', '/users/{name}', '/users/me', '/users/{name}/keys/{key}', '/docs/{file...}']) {
     routes.add(testOwner('a'), route('GET', path));
@@ -83,7 +83,7 @@ t.test('routes', async t => {
   );
 });
 
-t.test('patterns: the more specific one goes first, whatever the order of registration', async t => {
+t.test('the more specific pattern wins, whatever the order of registration', async t => {
   const routes = new RouteMap();
   for (const path of ['/{rest...}', '/{a}/{b}', '/{a}/x', '/k/{b}', '/k/{rest...}'])
     routes.add(testOwner('a'), route('GET', path));
@@ -95,7 +95,7 @@ t.test('patterns: the more specific one goes first, whatever the order of regist
   t.equal(winner('/j/y/z'), '/{rest...}');
 });
 
-t.test('query strings', async t => {
+t.test('query strings are parsed', async t => {
   const schema = z.object({ s: queryList().optional(), a: z.string().optional() });
   const parsed = (text: string) => ({ ...parseQuery(text, schema) });
   t.same(parsed(''), {});
@@ -116,7 +116,7 @@ t.test('query strings', async t => {
   t.equal(({} as Record<string, unknown>)['1'], undefined);
 });
 
-t.test('query values', async t => {
+t.test('query values are converted to the types of their schema', async t => {
   const schema = z.object({
     on: queryBoolean().default(false),
     count: queryInteger({ min: 1, max: 100 }).optional(),

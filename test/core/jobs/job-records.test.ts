@@ -1,4 +1,4 @@
-// What stands of jobs on the disk, and what the next host makes of it.
+// The records of jobs on the disk, and what the next host does with them.
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const KEEP = 'keep: { records: 3 },';
 
-t.test('records stand on the disk for nobody else, as many as are kept', async t => {
+t.test('records are private files, of which a limited number is kept', async t => {
   const { desk, directory } = await work(t, KEEP);
   const ids: string[] = [];
   for (const key of ['a', 'b', 'c', 'd']) {
@@ -36,7 +36,7 @@ t.test('records stand on the disk for nobody else, as many as are kept', async t
   t.same(await desk.jobs.result(ids[3] ?? ''), { of: 'd' });
 });
 
-t.test('what is kept can be counted for each key, and pinned', async t => {
+t.test('the number of kept records can apply to each key, and records can be pinned', async t => {
   const { desk } = await work(t, `keep: { records: 1, perKey: true, pinned: job => job.checkpoint === 'precious' },`);
   const finished = async (key: string, precious = false) => {
     const job = await begin(desk, key);
@@ -56,7 +56,7 @@ t.test('what is kept can be counted for each key, and pinned', async t => {
   );
 });
 
-t.test('a clock that runs ahead for a while removes nothing that is kept for days', async t => {
+t.test('a clock that is ahead for a while does not expire records', async t => {
   const { desk } = await work(t, 'keep: { records: 9, days: 30 },');
   const { now } = Date;
   t.teardown(() => {
@@ -92,7 +92,7 @@ t.test('a job that cannot be recorded is not started', async t => {
   t.equal((await readdir(directory)).length, 1, 'and is when that is mended');
 });
 
-t.test('work that is done has succeeded, also where that is recorded only later', async t => {
+t.test('finished work has succeeded even if that can only be recorded later', async t => {
   const { desk, app, configDir, directory, report } = await work(t, KEEP);
   const { id } = await begin(desk, 'a');
   const place = path.join(configDir, 'jobs');
@@ -136,7 +136,7 @@ for (const [what, spoil, reason] of [
   });
 }
 
-/** A record of an earlier host. */
+/** Writes the record of an earlier host. */
 async function record(directory: string, id: string, members: Partial<Job>): Promise<void> {
   const job: Job = {
     id: id.repeat(32),
@@ -160,7 +160,7 @@ async function record(directory: string, id: string, members: Partial<Job>): Pro
   await writeFile(path.join(directory, `${job.id}.json`), JSON.stringify({ version: 1, ...job }), { mode: 0o600 });
 }
 
-/** What a host that was killed left behind, with a torn record, a result of nobody and an unfinished write. */
+/** What a killed host left behind, with a damaged record, a result without a job and an unfinished write. */
 async function remains(t: Test) {
   const configDir = testDir(t);
   const directory = path.join(configDir, 'jobs', 'worker', 'work');
@@ -175,7 +175,7 @@ async function remains(t: Test) {
   return { configDir, directory, onDisk };
 }
 
-t.test('a look at what an earlier host left changes nothing', async t => {
+t.test('a dry run changes no records of an earlier host', async t => {
   const { configDir, directory, onDisk } = await remains(t);
   const folder = path.join(configDir, 'plugins', 'worker');
   await mkdir(folder, { recursive: true });
@@ -190,7 +190,7 @@ t.test('a look at what an earlier host left changes nothing', async t => {
   t.match(await onDisk('a'.repeat(32)), { state: 'running' });
 });
 
-t.test('what an earlier host left goes on from its checkpoint', async t => {
+t.test('a job of an earlier host resumes from its checkpoint', async t => {
   const { configDir, directory, onDisk } = await remains(t);
   const { desk, app } = await work(t, 'keep: { records: 9 }, resume: true,', configDir);
   t.match(desk.jobs.get('d'.repeat(32)), { state: 'failed', interruptions: 5, error: { code: 'interrupted' } });
@@ -217,7 +217,7 @@ t.test('what an earlier host left goes on from its checkpoint', async t => {
   );
 });
 
-t.test('what an earlier host left is interrupted where it cannot go on', async t => {
+t.test('a job of an earlier host that cannot resume is interrupted', async t => {
   const { configDir, onDisk } = await remains(t);
   const { desk, app } = await work(t, 'keep: { records: 9 },', configDir);
   for (const id of ['a', 'b']) {
@@ -229,7 +229,7 @@ t.test('what an earlier host left is interrupted where it cannot go on', async t
   for (const id of ['a'.repeat(32), stopped.id]) t.match(await onDisk(id), { state: 'interrupted' });
 });
 
-t.test('nothing runs beside work that an earlier load of the plugin left behind', async t => {
+t.test('no job runs while work of an earlier load of the plugin still runs', async t => {
   const { desk, app } = await work(t, 'keep: { records: 9 }, resume: true,');
   desk.deaf.add('a');
   const { id } = await begin(desk, 'a');
@@ -239,7 +239,7 @@ t.test('nothing runs beside work that an earlier load of the plugin left behind'
   finish('a', 'too late');
 });
 
-t.test('a reload waits for work that does not mind its signal', async t => {
+t.test('a reload waits for work that ignores its signal', async t => {
   const { desk, app } = await work(t, 'keep: { records: 9 }, resume: true,');
   desk.deaf.add('a');
   const { id } = await begin(desk, 'a');
@@ -296,7 +296,7 @@ t.test('a job survives the SIGKILL of its host', async t => {
   await fetch(`${first.base}/count`, { method: 'POST' });
   const before = await until(async () => {
     const rows = await counts();
-    // The progress is reported when the checkpoint is on the disk.
+    // The progress is reported once the checkpoint is on the disk.
     const both = [rows.counted, rows.lost].every(row => row?.progress?.percent === 50);
     return both ? rows : undefined;
   });

@@ -1,4 +1,4 @@
-// Jobs of a plugin as it uses them: keys, places, input, progress and cancel.
+// Jobs as their plugin uses them: keys, concurrency, input, progress and cancellation.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 
 const KEEP = 'keep: { records: 3 },';
 
-t.test('a key has one job: others get it, and the next comes after it', async t => {
+t.test('a key has one job at a time: other requests get that job, later ones a new job', async t => {
   const { desk } = await work(t);
   const first = await desk.jobs.start('a');
   t.match(first, { key: 'a', kind: 'work', state: 'running', endedAt: null, error: null, progress: null });
@@ -23,7 +23,7 @@ t.test('a key has one job: others get it, and the next comes after it', async t 
   t.not((await desk.jobs.start('a')).id, first.id);
 });
 
-t.test('a kind may refuse a second request, or one that cannot run at once', async t => {
+t.test('a second request for a key, or one that would have to wait, can be refused', async t => {
   const { desk } = await work(t, `duplicate: 'refuse', maxQueued: 1,`);
   await desk.jobs.start('a');
   await t.rejects(desk.jobs.start('a'), { status: 409, message: /work of a is running/ });
@@ -33,7 +33,7 @@ t.test('a kind may refuse a second request, or one that cannot run at once', asy
   await t.rejects(desk.jobs.start(''), TypeError);
 });
 
-t.test('so many run at once, the others in order', async t => {
+t.test('a limited number of jobs run at once, and the others wait in order', async t => {
   const { desk } = await work(t, 'concurrency: 2,');
   for (const key of ['a', 'b', 'c', 'd']) await desk.jobs.start(key);
   t.same(desk.begun, ['a', 'b']);
@@ -57,7 +57,7 @@ t.test('so many run at once, the others in order', async t => {
   );
 });
 
-t.test('input is checked, and what a job carries is bounded', async t => {
+t.test('the input of a job is checked, and its data is limited in size', async t => {
   const { desk, report } = await work(t, `input: z.object({ dry: z.boolean(), note: z.string().default('-') }),`);
   await t.rejects(desk.jobs.start('a', { dry: 'no' }), {
     status: 422,
@@ -78,7 +78,7 @@ t.test('input is checked, and what a job carries is bounded', async t => {
   t.equal(report()?.errors.job, 1);
 });
 
-t.test('progress reaches listeners bounded in number, the last of it always', async t => {
+t.test('listeners get a limited number of progress reports, always including the last', async t => {
   const { desk } = await work(t);
   const heard: Job[] = [];
   desk.jobs.watch(() => {
@@ -105,7 +105,7 @@ t.test('progress reaches listeners bounded in number, the last of it always', as
   t.equal(heard.length, count, 'nothing after the end of listening');
 });
 
-t.test('what work saves and reports stays as it was then, whatever it makes of it', async t => {
+t.test('saved and reported values are copies, which later changes do not reach', async t => {
   const { desk, directory } = await work(t, KEEP);
   const { id } = await begin(desk, 'a');
   const { run } = desk as unknown as { run: { report(progress: unknown): void; save(value: unknown): Promise<void> } };
@@ -124,7 +124,7 @@ t.test('what work saves and reports stays as it was then, whatever it makes of i
   t.match(record, { checkpoint: { at: 1 }, progress: { details: { done: 1 } } });
 });
 
-t.test('a job that waits or runs can be cancelled; one that is late fails', async t => {
+t.test('a waiting or running job can be cancelled, and one after its deadline fails', async t => {
   const { desk, report } = await work(t, 'deadlineMs: 60_000,');
   const running = await desk.jobs.start('a');
   const waiting = await desk.jobs.start('b');
@@ -144,7 +144,7 @@ t.test('a job that waits or runs can be cancelled; one that is late fails', asyn
   t.match(await end, { state: 'succeeded' }, 'what was done is told as it is');
 });
 
-t.test('work that does not mind its signal keeps its place, not its job', async t => {
+t.test('work that ignores its signal still counts as running, while its job has ended', async t => {
   const { desk, report } = await work(t, 'graceMs: 50,');
   desk.deaf.add('a');
   const { id } = await begin(desk, 'a');
@@ -160,7 +160,7 @@ t.test('work that does not mind its signal keeps its place, not its job', async 
   t.match(desk.jobs.get(id), { state: 'cancelled', error: { code: 'cancelled' } });
 });
 
-t.test('work over its deadline', async t => {
+t.test('work that exceeds its deadline fails as late', async t => {
   const { desk, report } = await work(t, 'deadlineMs: 50,');
   await t.rejects(desk.jobs.run('a'), { status: 503, code: 'late', message: /deadline/ });
   t.match(desk.jobs.list()[0], { state: 'failed', error: { code: 'late' } });

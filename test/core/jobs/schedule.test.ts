@@ -1,4 +1,4 @@
-// Schedules: the time zone they follow, daylight saving, when they run next, and what cannot be understood.
+// Schedules: their time zone, daylight saving, when they run next, and which ones are refused.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -68,7 +68,7 @@ t.test('the time zone is the given one, else that of the configuration', async t
   t.equal(times.default.next(), null, 'it ends with its plugin');
 });
 
-t.test('a time zone of the configuration that nobody knows is passed over', async t => {
+t.test('an unknown time zone in the configuration is ignored', async t => {
   const { times } = await withSchedules(t, 'Nowhere/City');
   const next = times.default.next();
   t.same([next?.getHours(), next?.getMinutes()], [4, 30], 'local time');
@@ -78,7 +78,7 @@ for (const [name, call] of Object.entries({
   expression: `host.cron('sometimes', () => {})`,
   zone: `host.cron('* * * * *', () => {}, { timeZone: 'Nowhere/City' })`,
 })) {
-  t.test(`a schedule whose ${name} cannot be understood`, async t => {
+  t.test(`a schedule whose ${name} cannot be understood is refused`, async t => {
     const configDir = testDir(t, {
       plugins: {
         [`bad-${name}`]: {
@@ -93,7 +93,7 @@ for (const [name, call] of Object.entries({
   });
 }
 
-t.test('a time that is longer than timers can wait is not taken for none', async t => {
+t.test('a time beyond the limit of timers is not taken for zero', async t => {
   const runs: string[] = [];
   Object.assign(globalThis, { longRunsOfTest: runs });
   const app = await startWithPlugins(t, {
@@ -112,7 +112,7 @@ t.test('a time that is longer than timers can wait is not taken for none', async
   t.notOk(runs.includes('long'));
 });
 
-t.test('a timer that fails without a pause of its own is given one', async t => {
+t.test('a timer with a tiny interval pauses after a failure', async t => {
   const runs: string[] = [];
   Object.assign(globalThis, { failingRunsOfTest: runs });
   await startWithPlugins(t, {

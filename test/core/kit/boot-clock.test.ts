@@ -1,5 +1,5 @@
-// Moments that are kept as ticks after boot: what they are by the time of day, where a container hides the machine's
-// age.
+// Times that are kept as clock ticks since boot, and what they are by the clock, also in a container that hides the age
+// of the machine.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,16 +11,16 @@ import { testDir } from '../../support/directory.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
-/** A tick, and what passes between two looks of a test on a busy machine. */
+/** A tick, and the time between two readings of a test on a busy machine. */
 const NEAR_S = 5;
 
-t.test('now is now, and a tick is told the same each time', async t => {
+t.test('the ticks of now are the present time, and a tick always gives the same time', async t => {
   t.ok(Math.abs(timeAt(ticksNow()) - Date.now() / 1_000) < NEAR_S);
   t.equal(timeAt(100), timeAt(100));
   t.equal(timeAt(200) - timeAt(100), 1);
 });
 
-t.test('a container that shows its own age', { skip: isRoot ? false : 'only root may mount' }, async t => {
+t.test('times are right when /proc/uptime is faked', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const dir = testDir(t, {});
   const uptime = path.join(dir, 'uptime');
   await writeFile(uptime, '3.00 1.00\n');

@@ -1,4 +1,4 @@
-// Canonical texts are the same exactly for data that counts as equal.
+// Canonical texts are equal exactly when the data counts as equal.
 import fc from 'fast-check';
 import t from 'tap';
 import { canonicalText } from '../../../core/kit/canonical-text.ts';
@@ -17,7 +17,7 @@ function shuffled(value: unknown): unknown {
   return Object.fromEntries(members.reverse());
 }
 
-t.test('the order of names does not count', async () => {
+t.test('the order of members does not matter', async () => {
   fc.assert(fc.property(data, value => canonicalText(value) === canonicalText(shuffled(value))));
 });
 

@@ -1,9 +1,9 @@
-// Where clients on this machine reach what listens at an address, in each form in which programs are told one.
+// The address at which clients on this machine reach a server, for each way to write the address it listens at.
 import t from 'tap';
 import { clientHost, urlHost } from '../../../core/kit/client-host.ts';
 import { placedValue } from '../../../core/kit/placed-value.ts';
 
-t.test('an address to listen at is one to connect to', async t => {
+t.test('an address to listen at gives an address to connect to', async t => {
   for (const everywhere of [undefined, null, '', ' ', '*', '0.0.0.0', '::', '[::]', ',', 'localhost,*', '0.0.0.0, ::'])
     t.equal(clientHost(everywhere), '127.0.0.1', JSON.stringify(everywhere));
   for (const [told, reached] of [
@@ -16,7 +16,7 @@ t.test('an address to listen at is one to connect to', async t => {
     t.equal(clientHost(told), reached, told);
 });
 
-t.test('IPv6 has brackets in URLs, and nowhere else', async t => {
+t.test('IPv6 addresses have brackets in URLs only', async t => {
   for (const name of ['127.0.0.1', 'localhost', '[::1]']) t.equal(urlHost(name), name);
   t.equal(urlHost('::1'), '[::1]');
   for (const [before, after] of [

@@ -1,4 +1,4 @@
-// Values that several plugins give together: the later win, and one that fails takes nothing away.
+// Values that several plugins contribute together: later values win, and a contribution that fails does no harm.
 import t from 'tap';
 import type { Contribution, ContributionList } from '../../../core/contract/host.ts';
 import { contributedValues } from '../../../core/kit/contributed-values.ts';
@@ -7,7 +7,7 @@ interface Giver {
   values(subject: string): Record<string, unknown>;
 }
 
-t.test('one that fails takes nothing away', async t => {
+t.test('a contribution that fails removes no values of others', async t => {
   const broken: Giver = {
     values() {
       throw new Error('no values');

@@ -1,4 +1,4 @@
-// Whose a directory is that is named after a service.
+// Which service a directory belongs to that is named after a service.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { recordedOwner, recordOwner } from '../../../core/kit/directory-owners.t
 import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
 import { testDir } from '../../support/directory.ts';
 
-t.test('records', async t => {
+t.test('the recorded owner of a directory is found again, and no other name is taken for it', async t => {
   const directory = testDir(t);
   const place = await GuardedDirectory.open(directory);
   t.teardown(() => place.close());

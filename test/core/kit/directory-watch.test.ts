@@ -1,4 +1,4 @@
-// Directories are watched whatever becomes of them, at the cost of one watch for each directory.
+// Directories are watched through all their changes, at the cost of one inotify watch per directory.
 import fs from 'node:fs';
 import {
   mkdir,
@@ -23,7 +23,7 @@ import { until } from '../../support/until.ts';
 const warnings: string[] = [];
 const log = { warn: (text: string) => void warnings.push(text) } as never;
 
-/** Of this process. */
+/** Inotify watches of this process. */
 async function inotifyWatches(): Promise<number> {
   let count = 0;
   for (const descriptor of await readdir('/proc/self/fd')) {
@@ -48,7 +48,7 @@ async function watching(t: Test, directory: string, options: { depth?: number; s
   t.teardown(end);
   return {
     seen,
-    /** Waits until the change of a path below the directory is told. */
+    /** Waits until the watch reports a change of a path below the directory. */
     async tells(what: string, name: string, change: () => Promise<unknown>): Promise<void> {
       const file = path.join(directory, name);
       seen.clear();
@@ -58,7 +58,7 @@ async function watching(t: Test, directory: string, options: { depth?: number; s
   };
 }
 
-t.test('every kind of change is told', async t => {
+t.test('every kind of change is reported', async t => {
   const root = testDir(t, {
     watched: { plain: '1', sub: { file: '1', deep: { file: '1' } } },
     elsewhere: { 'target.ignored': '1', directory: { file: '1' } },
@@ -104,7 +104,7 @@ t.test('every kind of change is told', async t => {
   t.strictSame(warnings, []);
 });
 
-t.test('a directory may come late, go and come back', async t => {
+t.test('a directory may appear late, disappear and return', async t => {
   const root = testDir(t, {});
   const place = path.join(root, 'parent', 'watched');
   const { tells, seen } = await watching(t, place);
@@ -130,7 +130,7 @@ t.test('a directory may come late, go and come back', async t => {
   t.strictSame(warnings, []);
 });
 
-t.test('a directory that came and went while its watch was set is told when another one comes', async t => {
+t.test('a directory that disappears while its watch begins is watched when it returns', async t => {
   const root = testDir(t, {});
   const place = path.join(root, 'watched');
   const realStat = fs.promises.stat;
@@ -141,7 +141,7 @@ t.test('a directory that came and went while its watch was set is told when anot
   let looks = 0;
   fs.promises.stat = (async (...args: Parameters<typeof stat>) => {
     if (args[0] !== place || ++looks > 2) return await realStat(...args);
-    // It is there between the first two looks at it, when its watch begins.
+    // The directory exists only between the first two reads, while its watch begins.
     if (looks === 2) await rename(place, path.join(root, 'aside'));
     const answer = realStat(...args);
     if (looks === 1) await answer.catch(() => mkdir(place));
@@ -156,10 +156,10 @@ t.test('a directory that came and went while its watch was set is told when anot
   });
 });
 
-t.test('what has changed since a time is told, and what is older is not', async t => {
+t.test('changes since a given time are reported, and older ones are not', async t => {
   const root = testDir(t, { old: '1', sub: { old: '1' } });
   const sinceMs = Date.now();
-  // The clock of files is coarse.
+  // File times are coarse.
   await until(async () => {
     await writeFile(path.join(root, 'sub', 'young'), '1');
     await utimes(path.join(root, 'sub', 'young'), 0, 0);
@@ -170,11 +170,11 @@ t.test('what has changed since a time is told, and what is older is not', async 
   t.notOk(seen.has(path.join(root, 'old')) || seen.has(path.join(root, 'sub', 'old')));
 });
 
-t.test('a link that leads elsewhere since a time is told, however old that is', async t => {
+t.test('a link that was changed since a given time is reported, however old its target is', async t => {
   const root = testDir(t, { old: { file: '1' }, places: {} });
   const place = path.join(root, 'places', 'place');
   const sinceMs = Date.now();
-  // The clock of files is coarse.
+  // File times are coarse.
   await until(() => Date.now() > sinceMs + 20);
   await symlink(path.join(root, 'old'), place);
   t.ok((await watching(t, path.join(root, 'places'), { sinceMs: sinceMs + 10 })).seen.has(place));
@@ -184,19 +184,19 @@ t.test('a link that leads elsewhere since a time is told, however old that is', 
   t.ok(await until(() => seen.has(place), { what: 'the same where files are looked at' }));
 });
 
-t.test('what has gone since a time is told by its directory', async t => {
+t.test('a removal since a given time is reported for the directory', async t => {
   const root = testDir(t, { sub: { gone: '1' } });
   const sinceMs = Date.now();
   const { seen: before } = await watching(t, root, { sinceMs: sinceMs + 10 });
   t.same([...before], []);
-  // The clock of files is coarse.
+  // File times are coarse.
   await until(() => Date.now() > sinceMs + 20);
   await rm(path.join(root, 'sub'), { recursive: true });
   const { seen } = await watching(t, root, { sinceMs: sinceMs + 10 });
   t.ok(seen.has(root));
 });
 
-t.test('what has changed within the millisecond is told once the time since which is over, and not before', async t => {
+t.test('a change within the millisecond of the given time is reported once that is over', async t => {
   const root = testDir(t, { file: '1' });
   const file = path.join(root, 'file');
   const ms = await until(async () => {
@@ -213,7 +213,7 @@ t.test('what has changed within the millisecond is told once the time since whic
   t.notOk((await watching(t, root, { sinceMs: ms })).seen.has(file));
 });
 
-t.test('files cost no watches', async t => {
+t.test('files need no watches of their own', async t => {
   const files = () => Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`file-${index}`, '1']));
   const root = testDir(t, { ...files(), sub: files(), other: { ...files(), deep: files() } });
   const before = await inotifyWatches();

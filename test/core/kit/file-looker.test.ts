@@ -1,4 +1,4 @@
-// Looks at files on other file systems than those of this machine: all from one child, which a dead mount costs.
+// Files on file systems that others answer for are examined by one child process, which a dead mount may cost.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -17,20 +17,20 @@ async function childrenOfThis(): Promise<string[]> {
   return (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).split(' ').filter(Boolean);
 }
 
-/** The children of this process that look at files. */
+/** Child processes of this process that examine files. */
 async function lookers(): Promise<string[]> {
   const pids = await childrenOfThis();
   const texts = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
   return pids.filter((_pid, index) => texts[index]?.includes('looks[kind]'));
 }
 
-t.test('one child answers for all, and is replaced when a mount does not answer', { skip }, async t => {
+t.test('one child process examines all files, and is replaced when a mount hangs', { skip }, async t => {
   const dir = testDir(t, { other: {}, dead: {} });
   const [other, dead] = [path.join(dir, 'other'), path.join(dir, 'dead')];
   t.teardown(async () => {
     for (const place of [dead, other]) await run('umount', ['--lazy', place]).catch(() => undefined);
   });
-  // Of no kind that is known to be local, and it answers.
+  // A file system of a kind that does not count as local, and that answers.
   await run('mount', ['-t', 'hugetlbfs', 'other', other]);
   const file = path.join(other, 'a|b\nc');
   await writeFile(file, '');
@@ -67,7 +67,7 @@ t.test('one child answers for all, and is replaced when a mount does not answer'
   await once(server, 'exit');
 });
 
-t.test('a file over which a child hangs unkillably costs no second one', { skip }, async t => {
+t.test('a file over which one child process hangs costs no second one', { skip }, async t => {
   const mount = path.join(testDir(t, { mount: {} }), 'mount');
   const program = path.join(import.meta.dirname, '../../support/link-mount.cjs');
   const server = spawn(process.execPath, [program, mount, '1', '1', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -85,7 +85,7 @@ t.test('a file over which a child hangs unkillably costs no second one', { skip 
     await t.rejects(fileVersions([answered, silent], 500), { message: `${silent} does not answer` });
     t.equal(await fileVersion(answered), version, 'others on the same mount are answered');
   }
-  // It has lost its arguments.
+  // A process that hangs in its end has no command line any more.
   t.ok((await childrenOfThis()).includes(first), 'the one that asked hangs');
   t.equal((await childrenOfThis()).length, count + 1, 'and one answers the others');
 

@@ -1,4 +1,4 @@
-// Programs that run in a group of their own: what they print, how they fail, and that nothing of them is left.
+// Programs in a process group of their own: their output, their failures, and that nothing of them remains.
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -15,7 +15,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-t.test('lines, failures, and ends', async t => {
+t.test('lines are passed on, failures are described, and the whole group ends', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
@@ -72,7 +72,7 @@ t.test('lines, failures, and ends', async t => {
   process.kill(service, 'SIGKILL');
   await t.rejects(run(`${serve}; sleep 0.2; exit 4`, { mayLeave: true }), { message: / failed: it ended with 4$/ });
   const other = await begun();
-  // What has ended may still be waited for by its parent, and has no command then.
+  // An ended process that its parent has not waited for yet has no command line.
   t.match(
     await readFile(`/proc/${other}/cmdline`, 'utf8'),
     /^sleep/,

@@ -1,4 +1,4 @@
-// Tests directories that others may write to: links, hard links, FIFOs and exchanges by another user.
+// Directories in which others may write: symbolic links, hard links, FIFOs and exchanges by another user.
 import { execFile } from 'node:child_process';
 import {
   chmod,
@@ -27,7 +27,9 @@ const run = promisify(execFile);
 const SECRET = 'secret\n';
 const IRREGULAR = { status: 409, message: /is no regular file; remove it/ };
 
-/** A directory that nobody may write to, and one of `nobody`'s beside it, or one that everybody may write to. */
+/**
+ * A directory in which only we may write, and one beside it that belongs to `nobody`, or in which everybody may write.
+ */
 async function places(t: Test): Promise<{ ours: string; theirs: string; secret: string }> {
   const root = await mkdtemp(path.join(tmpdir(), 'stackwarden-guarded-'));
   t.teardown(() => rm(root, { recursive: true }));
@@ -47,7 +49,7 @@ const append = (file: string, text: string) =>
     await handle.writeFile(text).finally(() => handle.close());
   });
 
-t.test('a link is followed only where nobody else could have made it', async t => {
+t.test('a symbolic link is followed only where nobody else could have made it', async t => {
   const { ours, theirs, secret } = await places(t);
   await symlink(ours, path.join(theirs, 'way'));
   await symlink('secret', path.join(ours, 'alias'));
@@ -71,7 +73,7 @@ t.test('a link is followed only where nobody else could have made it', async t =
   t.ok((await lstat(path.join(ours, 'alias'))).isSymbolicLink());
 });
 
-t.test('what is no regular file is refused at once', async t => {
+t.test('irregular files are refused at once', async t => {
   const { theirs } = await places(t);
   await run('mkfifo', [path.join(theirs, 'fifo')]);
   await mkdir(path.join(theirs, 'directory'));
@@ -125,7 +127,7 @@ t.test('a replaced file keeps owner and mode, but no right of its owner', ROOT_O
   t.match(await stat(file), owner);
 });
 
-t.test('missing directories are made and given, existing ones stay as they are', async t => {
+t.test('missing directories are created with their owner, existing ones stay as they are', async t => {
   const { theirs } = await places(t);
   const owner = { uid: 1_234, gid: 1_235 };
   const { uid } = await stat(theirs);
@@ -136,7 +138,7 @@ t.test('missing directories are made and given, existing ones stay as they are',
   await t.rejects(GuardedDirectory.open(path.join(theirs, 'none')), { code: 'ENOENT' });
 });
 
-t.test('a directory whose making was cut off gets its owner when it is used again', ROOT_ONLY, async t => {
+t.test('a directory whose creation was interrupted gets its owner at the next use', ROOT_ONLY, async t => {
   const { theirs } = await places(t);
   const owner = { uid: 1_234, gid: 1_235 };
   const made = async (name: string, mode: number): Promise<string> => {
@@ -145,7 +147,7 @@ t.test('a directory whose making was cut off gets its owner when it is used agai
     await chmod(place, mode);
     return place;
   };
-  // As a host leaves it that is killed between its making and its giving.
+  // The state after a host was killed between the creation of a directory and the change of its owner.
   const [left, shared, full] = [await made('left', 0o1755), await made('shared', 0o1777), await made('full', 0o1755)];
   await writeFile(path.join(full, 'file'), '');
   for (const place of [left, shared, full]) (await GuardedDirectory.open(path.join(place, 'in'), { owner })).close();
@@ -159,7 +161,7 @@ t.test('a directory whose making was cut off gets its owner when it is used agai
   t.match(await stat(held), { ...owner, mode: 0o40700 });
 });
 
-t.test('a directory stays the one that was opened', async t => {
+t.test('an open directory stays the same when its path is exchanged', async t => {
   const { ours } = await places(t);
   const directory = await GuardedDirectory.open(ours);
   t.teardown(() => directory.close());
@@ -219,7 +221,7 @@ t.test('10,000 exchanges by another user never lead outside', ROOT_ONLY, async t
   t.equal((await stat(secret)).uid, 0);
 });
 
-t.test('what goes wrong names places by the paths that a user knows, in causes too', async t => {
+t.test('errors and their causes name paths that users know', async t => {
   const { ours, theirs } = await places(t);
   await mkdir(path.join(ours, 'folder'));
   await writeFile(path.join(ours, "it's"), '');

@@ -1,9 +1,9 @@
-// What the helper programs of the product are told of the host's environment.
+// Which variables of the host's environment reach its helper programs.
 import t from 'tap';
 import { helperEnvironment } from '../../../core/kit/helper-environment.ts';
 
-t.test('helpers get neither secrets nor authorities that they have no use for', async t => {
-  // Not a copy, which would be no environment of the process any more: what is set in it reaches nobody.
+t.test('helpers get neither secrets nor certificate authorities that they do not need', async t => {
+  // The object itself, because variables that are set in a copy would not reach the process.
   const before = process.env;
   t.teardown(() => {
     process.env = before;

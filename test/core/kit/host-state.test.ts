@@ -1,10 +1,10 @@
-// Files of the host's own state are known, also those that plugins keep beside it.
+// Files of the host's own state are recognized, also those that plugins declare.
 import t from 'tap';
 import { declareHostState, isHostState } from '../../../core/kit/host-state.ts';
 
 const isState = (file: string) => isHostState(`/config/${file}`, '/config');
 
-t.test('what plugins declare is state, with what is made beside it', async t => {
+t.test('files that plugins declare are state, with temporary files beside them', async t => {
   for (const file of ['area/jobs/1.json', 'area.json', 'area.json.bak']) t.notOk(isState(file), file);
   declareHostState('area');
   declareHostState('area.json');

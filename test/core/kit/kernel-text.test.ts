@@ -1,11 +1,11 @@
-// Texts of the kernel: whole, however long they are.
+// Files of /proc are read whole, however long they are.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { kernelText } from '../../../core/kit/kernel-text.ts';
 
-t.test('the first text that is longer than all before is whole', async t => {
+t.test('a text longer than all before it is read whole', async t => {
   const child = spawn('/bin/sleep', ['1000'], { env: { LONG: 'x'.repeat(100_000), LAST: 'here' }, stdio: 'ignore' });
   t.teardown(() => child.kill('SIGKILL'));
   await once(child, 'spawn');

@@ -1,9 +1,9 @@
-// What could not be written is written as soon as that is possible, by itself; it is told once, as is its end.
+// A write that fails is repeated until it succeeds; its failure and its end are reported once each.
 import t, { type Test } from 'tap';
 import { LaterWrite } from '../../../core/kit/later-write.ts';
 import { until } from '../../support/until.ts';
 
-/** A disk that is full until the test says otherwise, and what is told of it. */
+/** A disk that is full until the test says otherwise, and the reports about it. */
 function disk(t: Test, retryMs: number) {
   const told: string[] = [];
   const state = { memory: 0, disk: 0, isFull: true, attempts: 0 };
@@ -23,7 +23,7 @@ function disk(t: Test, retryMs: number) {
   return { state, told, writes };
 }
 
-t.test('without another change', async t => {
+t.test('a failed write is repeated without another change', async t => {
   const { state, told, writes } = disk(t, 5);
   for (state.memory = 1; state.memory < 4; state.memory += 1) await writes.save();
   await until(() => state.attempts > 5, { what: 'further attempts' });
@@ -36,7 +36,7 @@ t.test('without another change', async t => {
   t.equal(state.attempts, attempts + 1, 'and goes on no longer');
 });
 
-t.test('at the end once more, and nothing after it', async t => {
+t.test('close writes once more, and nothing is written afterwards', async t => {
   const { state, told, writes } = disk(t, 600_000);
   state.memory = 1;
   await writes.save();
@@ -48,7 +48,7 @@ t.test('at the end once more, and nothing after it', async t => {
   t.equal(state.disk, 1);
 });
 
-t.test('changes until a write begins share it', async t => {
+t.test('changes before a write begins share that write', async t => {
   const { state, writes } = disk(t, 600_000);
   state.isFull = false;
   for (state.memory = 1; state.memory < 10; state.memory += 1) void writes.save();

@@ -1,4 +1,4 @@
-// What earlier work has left: all of it is found and ended, nothing else, and nobody waits for the look.
+// Processes that earlier work has left: all of them and no others are found and ended, without holding the event loop.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,14 +7,14 @@ import { endLeftOver, marks } from '../../../core/kit/left-over.ts';
 import { lives } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-/** A process of some work. A large environment takes longer to read. */
+/** Starts a process that belongs to some work. A large environment takes longer to read. */
 function begin(t: Test, work: string, more: Record<string, string> = {}): number {
   const child = spawn('sleep', ['600'], { env: { ...more, ...marks(work), LAST: 'yes' }, stdio: 'ignore' });
   t.teardown(() => child.kill('SIGKILL'));
   return child.pid ?? 0;
 }
 
-t.test('that of one work alone is ended', async t => {
+t.test('only the processes of the given work are ended', async t => {
   const work = `täglich ${randomUUID()}`;
   const [mine, alike] = [begin(t, work), begin(t, `${work} too`)];
   t.equal(await endLeftOver(work), true);
@@ -23,7 +23,7 @@ t.test('that of one work alone is ended', async t => {
   t.equal(await endLeftOver(work), false);
 });
 
-/** What a process, which is of that work itself, says of what is left of it. */
+/** What a process that itself belongs to the work finds of it. */
 async function askAnother(work: string, before = '', ask = `endLeftOver(${JSON.stringify(work)})`): Promise<string> {
   const from = (name: string): string => JSON.stringify(import.meta.resolve(`../../../core/kit/${name}.ts`));
   const script = `
@@ -49,11 +49,11 @@ async function askAnother(work: string, before = '', ask = `endLeftOver(${JSON.s
   return said;
 }
 
-t.test('a host that is of some work itself is no left-over of it', async t => {
+t.test('a host that belongs to some work does not end itself', async t => {
   t.equal(await askAnother(randomUUID()), 'false');
 });
 
-t.test('a look at many environments leaves turns to others', async t => {
+t.test('a search through many environments yields to the event loop', async t => {
   const large = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`LARGE_${n}`, 'x'.repeat(120_000)]));
   for (let count = 0; count < 24; count += 1) begin(t, 'another', large);
   let turns = 0;
@@ -68,7 +68,7 @@ t.test('a look at many environments leaves turns to others', async t => {
 
 const TAKE_ALL = `lookAtDescriptors(); try { for (;;) openSync('/dev/null', 'r') } catch {}`;
 
-t.test('without descriptors it is found with those that are kept', async t => {
+t.test('processes are found when no descriptor is left', async t => {
   const work = randomUUID();
   const pid = begin(t, work);
   t.equal(await askAnother(work, TAKE_ALL), 'true');

@@ -1,4 +1,4 @@
-// A path is local when no part of its way, links included, lies on a file system that others answer for.
+// A path is local when no part of it, links included, lies on a file system that others answer for.
 import { chmod, chown, mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { localPlaces } from '../../../core/kit/local-place.ts';
 import { testDir } from '../../support/directory.ts';
 import { NOBODY, ROOT_ONLY, race } from '../../support/race.ts';
 
-t.test('what lies on a mount that others answer for, or leads there, is not local', async t => {
+t.test('a path on a mount that others answer for, or through a link to it, is not local', async t => {
   const link = (target: string) => t.fixture('symlink', target);
   const root = testDir(t, {
     own: {
@@ -44,7 +44,7 @@ t.test('what lies on a mount that others answer for, or leads there, is not loca
   t.equal(await isOnNetwork(`${root}/own/file.json`), false);
 });
 
-t.test('what is exchanged while it is looked at is looked at again', ROOT_ONLY, async t => {
+t.test('a path that changes during the check is checked again', ROOT_ONLY, async t => {
   const dir = testDir(t, { own: { real: {} } });
   const own = path.join(dir, 'own');
   await symlink(path.join(own, 'real'), path.join(own, 'link'));

@@ -1,11 +1,11 @@
-// Directories that are made with those above them, also where the kernel lets nobody make any.
+// Directories are created with their parents, also where the kernel creates none.
 import { stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { makeDirectory } from '../../../core/kit/make-directory.ts';
 import { testDir } from '../../support/directory.ts';
 
-t.test('several at once, one that is there, and a link to one', async t => {
+t.test('creation at once, of an existing directory or a link to one, succeeds', async t => {
   const root = testDir(t, {});
   const deep = path.join(root, 'a', 'b', 'c');
   await makeDirectory(deep, { mode: 0o700 });
@@ -17,7 +17,7 @@ t.test('several at once, one that is there, and a link to one', async t => {
   t.ok((await stat(path.join(root, 'x', 'y'))).isDirectory());
 });
 
-t.test('a file in the way, and a link that leads nowhere', async t => {
+t.test('a file in the way or a dangling link is an error', async t => {
   const root = testDir(t, {});
   const file = path.join(root, 'file');
   await writeFile(file, '');
@@ -27,6 +27,6 @@ t.test('a file in the way, and a link that leads nowhere', async t => {
   await t.rejects(makeDirectory(path.join(root, 'link')), { code: 'EEXIST' });
 });
 
-t.test('a place where the kernel makes nothing', async t => {
+t.test('the error names the first directory that the kernel does not create', async t => {
   await t.rejects(makeDirectory('/proc/stackwarden/a/b'), { code: 'ENOENT', path: '/proc/stackwarden' });
 });

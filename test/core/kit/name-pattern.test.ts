@@ -1,17 +1,17 @@
-// Patterns of names, beside a plain definition of what they mean.
+// Patterns of names, compared with a plain definition of what they mean.
 import fc from 'fast-check';
 import t from 'tap';
 import { fitsPattern, namesThatFit } from '../../../core/kit/name-pattern.ts';
 import { matchesLogPattern } from '../../../core/kit/service-log.ts';
 
-/** Slow, and true by its definition. */
+/** A slow implementation that follows the definition. */
 function means(pattern: string, name: string): boolean {
   if (pattern === '') return name === '';
   if (pattern[0] === '*') return means(pattern.slice(1), name) || (name !== '' && means(pattern, name.slice(1)));
   return name !== '' && pattern[0] === name[0] && means(pattern.slice(1), name.slice(1));
 }
 
-t.test('a pattern fits as it is defined', async t => {
+t.test('a pattern matches exactly what its definition says', async t => {
   const letters = (most: number, ...units: string[]) => fc.string({ unit: fc.constantFrom(...units), maxLength: most });
   const law = fc.property(letters(8, 'a', 'b', '*'), letters(10, 'a', 'b'), (pattern, name) => {
     t.equal(fitsPattern(name, pattern), means(pattern, name), `'${pattern}' for '${name}'`);
@@ -20,7 +20,7 @@ t.test('a pattern fits as it is defined', async t => {
   t.ok(fitsPattern('Example Web', 'example *'), 'in any case');
 });
 
-t.test('a name of logs has any text in place of its dates, in the given case', async t => {
+t.test('a pattern of log names has any text in place of dates', async t => {
   t.ok(matchesLogPattern('app-2025-01-02.log', 'app-<date>.log'));
   t.ok(matchesLogPattern('a-1-b-2.log', 'a-<date>-b-<date>.log'));
   for (const name of ['App-1.log', 'app-1.log.1', 'app-.lo', 'app.log'])
@@ -29,7 +29,7 @@ t.test('a name of logs has any text in place of its dates, in the given case', a
   t.notOk(matchesLogPattern('app.log.1', 'app.log'));
 });
 
-t.test('names keep their order, each once, and a name with an asterisk means itself', async t => {
+t.test('names keep their order, each appears once, and an asterisk in a name is literal', async t => {
   const names = ['Web', 'Worker', 'W*'];
   t.same(namesThatFit(names, ['worker', 'w*', 'Web']), ['Web', 'Worker', 'W*']);
   t.same(namesThatFit(names, ['W*']), ['W*']);

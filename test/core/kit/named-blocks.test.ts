@@ -1,4 +1,4 @@
-// The named blocks of a tree, also where an object stands at two places, or is changed after it was looked through.
+// The named blocks of a tree, also when an object stands at two places, or changes after it was searched.
 import t from 'tap';
 import { deepFreeze } from '../../../core/kit/deep-freeze.ts';
 import { findBlocks } from '../../../core/kit/named-blocks.ts';
@@ -15,7 +15,7 @@ t.test('a frozen object at two places is two blocks', async t => {
   t.same(pathsIn({ three: shared }), ['three', 'three.inner']);
 });
 
-t.test('an object that may change is looked through each time', async t => {
+t.test('an object that is not frozen is searched each time', async t => {
   const member: Record<string, unknown> = { process_name: 'One' };
   const root = { one: member };
   t.same(pathsIn(root), ['one']);

@@ -1,4 +1,4 @@
-// Who listens on a port is told by the name of the program, also where Node has named the process after its thread.
+// Who listens on a port is named by its program, also when Node has named the process after its main thread.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -10,7 +10,7 @@ for (const [title, program] of [
   ['node-MainThread', path.basename(process.execPath)],
   ['radarr', 'radarr'],
 ] as const) {
-  t.test(`a process that is called ${title}`, async t => {
+  t.test(`the holder of a port is named by its program when its process is called ${title}`, async t => {
     const source = `process.title = '${title}';
       const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port));`;
     const child = spawn(process.execPath, ['--eval', source], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,4 +1,4 @@
-// Directories of the host's own state: what goes wrong in them names the path that a user knows.
+// Directories of the host's own state: errors in them name the path that a user knows.
 import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { errorText } from '../../../core/kit/error-text.ts';
 import { PrivateDirectory } from '../../../core/kit/private-directory.ts';
 import { testDir } from '../../support/directory.ts';
 
-t.test('errors name the place', async t => {
+t.test('errors name the path of the directory', async t => {
   const root = testDir(t, {});
   const directory = await PrivateDirectory.open(root, ['state', 'own']);
   t.teardown(() => directory.close());

@@ -1,10 +1,10 @@
-// The time by which old things are removed, while the clock is set, comes back, stays, or the machine sleeps.
+// The clock by which old things are removed, when the system clock is set, is set back, stops, or the machine sleeps.
 import t from 'tap';
 import { provenNowMs } from '../../../core/kit/proven-time.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** What passes between two looks of a test on a busy machine. */
+/** The time between two readings of a test on a busy machine. */
 const NEAR_MS = 60_000;
 const { now } = Date;
 const monotonic = performance.now.bind(performance);

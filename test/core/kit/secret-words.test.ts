@@ -1,9 +1,8 @@
-// The words by which lines with secrets are told: they may be many, but most lines of output must hold nothing like
-// them.
+// The words that lines with secrets contain. There may be many, but most lines of output must not resemble them.
 import t from 'tap';
 import { SECRET_WORDS } from '../../../core/kit/redact.ts';
 
-/** A word that stands in one of these makes the capture of output three times as dear. */
+/** A word that is part of one of these lines makes the capture of output three times as slow. */
 const ORDINARY_LINES = [
   '2026-01-02 03:04:05 INFO [import] something happened with an item of the library of films',
   '2026-11-27 13:20:21 [Info] RssSyncService: RSS Sync Completed. Reports found: 100, Reports grabbed: 0',
@@ -18,7 +17,7 @@ const ORDINARY_LINES = [
   'Torrent added: Some.Movie.2024.2160p.UHD.BluRay.x265',
 ];
 
-t.test('ordinary lines are worth no closer look', async t => {
+t.test('ordinary lines need no closer examination', async t => {
   const { pairs, letters } = SECRET_WORDS.tables();
   const lookedAt = (line: string): string[] => {
     const codes = [...Buffer.from(line)];

@@ -1,4 +1,4 @@
-// What people are told of servers that do not give what they are asked for.
+// The messages for people about servers that do not give what was requested.
 import t from 'tap';
 import { createFetcher } from '../../../core/host/fetch.ts';
 import { networkFault, statusFault } from '../../../core/kit/server-fault.ts';
@@ -6,7 +6,7 @@ import { openFileServer } from '../../contracts/file-server.ts';
 
 const URL = 'https://vendor.example/a';
 
-t.test('statuses', async t => {
+t.test('each status has a message that says what to do', async t => {
   for (const [status, headers, message] of [
     [404, {}, 'vendor.example does not have its feed (404); check what is selected, or try again later'],
     [401, {}, 'vendor.example refused its feed (401); check that this machine may use it, and its proxy'],
@@ -47,7 +47,7 @@ t.test('statuses', async t => {
     t.match(statusFault(URL, { status, headers }, 'its feed'), { status: 502, message });
 });
 
-t.test('connections', async t => {
+t.test('each fault of a connection has a message', async t => {
   const server = await openFileServer(({ path }) => (path === '/hang' ? 'hang' : 'reset'));
   const fetcher = createFetcher(new AbortController().signal, 'test');
   t.teardown(async () => {

@@ -1,4 +1,4 @@
-// What is said of values that do not fit a schema without words of its own.
+// Messages for values that do not fit a schema without a message of its own.
 import t from 'tap';
 import { z } from 'zod';
 import { shapeWords } from '../../../core/kit/shape-words.ts';

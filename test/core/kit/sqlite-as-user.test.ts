@@ -1,4 +1,4 @@
-// What is done to the databases of services by a child.
+// Work on databases of services in a child process.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,13 +8,13 @@ import { testDir } from '../../support/directory.ts';
 
 const run = promisify(execFile);
 
-t.test('with a library that would end the child nothing is begun, and the remedy is told', async t => {
+t.test('a library that would end the child process is refused with a remedy', async t => {
   const file = path.join(testDir(t, {}), 'app.db');
   new Database(file).exec('CREATE TABLE notes (text TEXT)').close();
   const kit = JSON.stringify(import.meta.resolve('../../../core/kit/sqlite-as-user.ts'));
   const change = `db => db.prepare("INSERT INTO notes VALUES ('x')").run()`;
   const work = { file, user: null, input: null, limitMs: 20_000, change };
-  // A process of its own, because the library is looked at once in each.
+  // In a process of its own, because each process examines the library once.
   const script = `
     import { syncBuiltinESMExports } from 'node:module'
     const { register } = await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})

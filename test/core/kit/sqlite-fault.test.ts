@@ -1,8 +1,8 @@
-// What is said of a database that cannot be used, by the error that SQLite or the loading of it gives.
+// Messages about a database that cannot be used, by the error of SQLite or of loading it.
 import t from 'tap';
 import { faultOf } from '../../../core/kit/sqlite-fault.ts';
 
-t.test('a library that is not built is one sentence with what to do', async t => {
+t.test('a library that is not built gives one sentence with what to do', async t => {
   const missing = new Error('Could not locate the bindings file. Tried:\n → /opt/a.node\n → /opt/b.node');
   const other = Object.assign(
     new Error("The module 'a.node'\nwas compiled against a different Node.js version using\nNODE_MODULE_VERSION 115."),
@@ -18,7 +18,7 @@ t.test('a library that is not built is one sentence with what to do', async t =>
   }
 });
 
-t.test('what a statement does wrong is no fault of the database', async t => {
+t.test('an error of a statement is no fault of the database', async t => {
   t.equal(faultOf(Object.assign(new Error('UNIQUE'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 'a'), undefined);
   t.equal(faultOf(new Error('no such table'), 'a'), undefined);
   t.match(faultOf(Object.assign(new Error('x'), { code: 'SQLITE_FULL' }), 'a'), { code: 'database.full' });

@@ -1,4 +1,4 @@
-// The database of a third party's plugin: its file, its schema, its calls, and what becomes of it under every fault.
+// The database of a plugin: its file, its schema, its calls, and every fault of them.
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -51,7 +51,7 @@ t.test('no more than 2 MB of pages are kept in memory, whatever their size', asy
   }
 });
 
-t.test('values cross as they are, within limits', async t => {
+t.test('values pass between threads unchanged, within limits', async t => {
   const { open } = await startDatabaseApp(t, testDir(t));
   const db = open({ maxBytes: 10_000 });
   const value = { big: 2n ** 60n, bytes: new Uint8Array([1, 2, 3]), when: new Date(5), list: [null, undefined, 'é'] };
@@ -64,7 +64,7 @@ t.test('values cross as they are, within limits', async t => {
   t.equal(await db.call('count', undefined), 1);
 });
 
-t.test('rows come in pages, as they were at the first, beside other calls', async t => {
+t.test('rows come in pages of one snapshot, while other calls run', async t => {
   const { open } = await startDatabaseApp(t, testDir(t));
   const db = open();
   const texts = Array.from({ length: 25 }, (_, i) => `text ${i}`);
@@ -87,7 +87,7 @@ t.test('rows come in pages, as they were at the first, beside other calls', asyn
   }, /cannot be iterated/);
 });
 
-t.test('a schema is brought up to date, and one that is newer is left alone', async t => {
+t.test('a schema is migrated, and a newer one is left alone', async t => {
   const configDir = testDir(t);
   const old = NOTES.replace("  db => db.exec('ALTER TABLE notes ADD COLUMN length INTEGER'),", '').replace(
     "'INSERT INTO notes (text, length) VALUES (?, ?)').run(text, text.length)",
@@ -132,10 +132,10 @@ t.test('a schema is brought up to date, and one that is newer is left alone', as
   t.same(await readdir(path.dirname(file)), ['shared.sqlite']);
 });
 
-t.test('a damaged file', async t => {
+t.test('a damaged file is refused or replaced', async t => {
   const garbage = Buffer.alloc(8_192, 'no database ');
   for (const onCorrupt of ['refuse', 'replace'] as const) {
-    t.test(`${onCorrupt}: found when it is opened`, async t => {
+    t.test(`${onCorrupt}: damage that is found at the opening`, async t => {
       const { open, file } = await startDatabaseApp(t, testDir(t));
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       await chmod(path.dirname(path.dirname(file)), 0o700);
@@ -155,7 +155,7 @@ t.test('a damaged file', async t => {
     });
   }
 
-  t.test('replace: found by a statement', async t => {
+  t.test('replace: damage that a statement finds', async t => {
     const configDir = testDir(t);
     const first = await startDatabaseApp(t, configDir, { name: 'before' });
     const file = path.join(configDir, 'data', 'shared.sqlite');
@@ -203,7 +203,7 @@ for (const what of ['the file', 'all files', 'the directory'])
     await next.app.host.stop();
   });
 
-t.test('a full database, and one that may not be written', async t => {
+t.test('a full or unwritable database refuses changes and can still be read', async t => {
   const { open, file } = await startDatabaseApp(t, testDir(t));
   const db = open();
   await db.call('add', { text: 'a' });
@@ -228,7 +228,7 @@ t.test('a full database, and one that may not be written', async t => {
   });
 });
 
-t.test('what others could have put there is not opened', async t => {
+t.test('a file that others could have placed there is not opened', async t => {
   const configDir = testDir(t);
   const outside = path.join(configDir, 'outside');
   await writeFile(outside, '');
@@ -259,7 +259,7 @@ t.test('a file of another user is not opened', { skip: process.getuid?.() !== 0 
   });
 });
 
-t.test('a place that a user names stays as it is', async t => {
+t.test('files and modes in a directory that a user names stay as they are', async t => {
   const configDir = testDir(t, { shared: { 'users.json': '{}', 'old.sqlite': 'not a database '.repeat(500) } });
   const shared = path.join(configDir, 'shared');
   await chmod(shared, 0o755);
@@ -282,7 +282,7 @@ t.test('a place that a user names stays as it is', async t => {
   t.ok((await readdir(shared)).some(name => name.startsWith('old.sqlite.corrupt-')));
 });
 
-t.test('who is late, or ends the thread, harms nobody else', async t => {
+t.test('a late statement, or one that ends the thread, harms no other call', async t => {
   const { app, open } = await startDatabaseApp(t, testDir(t));
   const db = open();
   await db.open();
@@ -303,7 +303,7 @@ t.test('who is late, or ends the thread, harms nobody else', async t => {
   t.equal(await db.call('count', undefined), 1, 'the next call starts it again');
 });
 
-t.test('a thread that is stuck is ended, and the next call has another', async t => {
+t.test('a thread that is stuck is ended, and the next call gets a new one', async t => {
   const root = testDir(t, { 'notes.js': NOTES });
   const told: string[] = [];
   const file = path.join(root, 'notes.sqlite');
@@ -332,7 +332,7 @@ t.test('a thread that is stuck is ended, and the next call has another', async t
   t.same(told, [`The database ${file} does not answer; its thread is started again once it has ended`]);
 });
 
-t.test('a module of statements that is gone is told as that of its plugin', async t => {
+t.test('a missing module of statements is logged as a fault of its plugin', async t => {
   const configDir = testDir(t);
   const { app, host, open } = await startDatabaseApp(t, configDir);
   const db = open();
@@ -342,7 +342,7 @@ t.test('a module of statements that is gone is told as that of its plugin', asyn
   t.match((await ownLog(app)).join('\n'), /keeper: route failed.*Cannot find module '.*notes\.js'/);
 });
 
-t.test('a look at the configuration makes no database', async t => {
+t.test('a dry run creates no database', async t => {
   const configDir = testDir(t);
   const folder = path.join(configDir, 'plugins', 'looker');
   await mkdir(folder, { recursive: true });
@@ -364,7 +364,7 @@ t.test('a look at the configuration makes no database', async t => {
   t.notOk((await readdir(configDir)).includes('data'));
 });
 
-t.test('what was answered is there after a SIGKILL, and SQLite is loaded by the first call only', async t => {
+t.test('answered writes survive a SIGKILL, and only the first call loads SQLite', async t => {
   const configDir = testDir(t);
   const port = await writeConfig(configDir);
   const folder = path.join(configDir, 'plugins', 'notes');
@@ -409,7 +409,7 @@ t.test('what was answered is there after a SIGKILL, and SQLite is loaded by the 
   t.same(await (await fetch(`${second.base}/notes`)).json(), { texts });
 });
 
-t.test('a statement without end keeps its own file, neither the next load nor the end of the host', async t => {
+t.test('an endless statement delays neither the next load nor the end of the host', async t => {
   const configDir = testDir(t);
   const port = await writeConfig(configDir);
   const folder = path.join(configDir, 'plugins', 'endless');

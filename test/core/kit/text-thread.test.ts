@@ -1,4 +1,4 @@
-// Large foreign texts are read in a thread: its limits hold, what it gives is data, and the host's own thread goes on.
+// Large texts of others are parsed in a thread, within limits, while the host's own thread goes on.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
@@ -22,7 +22,7 @@ export const paused = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)
 const large = ' '.repeat(LARGE_TEXT_BYTES + 1);
 type Reader = Readonly<Record<string, (text: string) => unknown>>;
 
-t.test('texts', async t => {
+t.test('large texts are parsed in a thread, and only data comes back', async t => {
   const { href } = pathToFileURL(path.join(testDir(t, { 'reader.mjs': READER }), 'reader.mjs'));
   const reader = (await import(href)) as Reader;
   const read = (name: string, text: string) => readText(href, reader[name] as Reader[string], text);

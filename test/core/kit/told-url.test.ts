@@ -1,4 +1,4 @@
-// Addresses that servers tell: relative ones, and those that nothing is asked of.
+// Addresses that servers give: relative ones, and those that must not be requested.
 import fc from 'fast-check';
 import t from 'tap';
 import { toldUrl } from '../../../core/kit/told-url.ts';
@@ -6,7 +6,7 @@ import { ANY_CHARACTER } from '../../support/any-character.ts';
 
 const FEED = 'https://feed.example/releases?os=linux';
 
-t.test('addresses of files', async t => {
+t.test('absolute and relative addresses are resolved', async t => {
   for (const [text, url] of [
     ['https://files.example/a.tar.gz', 'https://files.example/a.tar.gz'],
     ['/a.tar.gz', 'https://feed.example/a.tar.gz'],
@@ -16,7 +16,7 @@ t.test('addresses of files', async t => {
     t.equal(toldUrl(text, FEED).href, url, text);
 });
 
-t.test('what is no address of a file', async t => {
+t.test('addresses that are no plain HTTP addresses are refused', async t => {
   for (const text of [
     'file:///etc/passwd',
     'ftp://files.example/a',
@@ -37,7 +37,7 @@ t.test('what is no address of a file', async t => {
     );
 });
 
-t.test('a refusal is one line whatever is told', async t => {
+t.test('a refusal is one line, whatever the address', async t => {
   const isOneLine = (text: string) => {
     try {
       return /^https?:$/.test(toldUrl(text, FEED).protocol);

@@ -1,4 +1,4 @@
-// Work for many at one time, over turns of the event loop.
+// Work for many callers at once is spread over turns of the event loop.
 import t, { type Test } from 'tap';
 import { ownTurns } from '../../../core/kit/turns.ts';
 
@@ -15,13 +15,13 @@ function countTurns(t: Test): () => number {
   return () => turn;
 }
 
-t.test('those who come together are not let on together, though none has begun when the next asks', async t => {
+t.test('callers that ask together go on in different turns', async t => {
   const turn = countTurns(t);
   const turnWithTime = ownTurns();
   const seen = await Promise.all(
     Array.from({ length: COUNT }, async () => {
       await turnWithTime();
-      // What it waits for is done in the same turn.
+      // Awaits of settled values stay within the same turn.
       for (let step = 0; step < 10 * COUNT; step += 1) await undefined;
       return turn();
     }),
@@ -29,12 +29,12 @@ t.test('those who come together are not let on together, though none has begun w
   t.ok(new Set(seen).size >= COUNT / 3, seen.join(' '));
 });
 
-t.test('somebody alone with little work goes on in the same turn', async t => {
+t.test('a single caller with little work goes on in the same turn', async t => {
   const turn = countTurns(t);
   const turnWithTime = ownTurns();
   await turnWithTime();
   const before = turn();
   for (let step = 0; step < COUNT; step += 1) await turnWithTime();
-  // A machine without time may need a second one.
+  // A slow machine may need a second turn.
   t.ok(turn() - before < COUNT / 3);
 });

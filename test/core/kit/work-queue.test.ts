@@ -1,10 +1,10 @@
-// The queue of work: what was queued runs in the async context of whoever queued it.
+// Queued work runs in the async context of the caller that queued it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { WorkQueue } from '../../../core/kit/work-queue.ts';
 
-t.test('what waited for its turn runs as whoever queued it, not as whoever was before', async t => {
+t.test('work that waited runs in the context of its caller, not of the work before it', async t => {
   const owner = new AsyncLocalStorage<string>();
   const queue = new WorkQueue({ concurrency: 1 });
   const work = async () => {

@@ -1,4 +1,4 @@
-// The own log: what is taken out of lines, their form and levels, and the file they end in.
+// The host's own log: what is redacted from lines, their form and levels, and the files they are written to.
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { createLogging, type LoggingOptions } from '../../../core/log/own-log.ts
 import { untilDayIsLong } from '../../support/day.ts';
 import { testDir } from '../../support/directory.ts';
 
-t.test('redact', async t => {
+t.test('secrets are redacted, and ordinary text is not', async t => {
   const secrets: [text: string, redacted: string][] = [
     ['Authorization: Digest abc def', 'Authorization: [REDACTED]'],
     ['"proxy-authorization": "x"', '"proxy-authorization": [REDACTED]'],
@@ -63,19 +63,19 @@ t.test('redact', async t => {
   for (const text of harmless) t.equal(redact(text), text, text);
 });
 
-t.test('redact takes no more than time in step with the length', async t => {
+t.test('the time to redact grows no faster than the length of the text', async t => {
   const shapes = ['a-', 'a.', 'a+', 'x-', 'eyJ-', 'token-', 'a@', 'password="', ' --a', '://', '?', '\\"', 'bearer '];
   for (const shape of shapes) {
     const text = `user token @ ${shape.repeat(65_536 / shape.length)}`;
     const start = process.cpuUsage();
     redact(text);
     const { user } = process.cpuUsage(start);
-    // Patterns that look at every rest of the line need several seconds; the others some hundredths.
+    // A pattern that scans the rest of the line at each place needs several seconds here; the others some hundredths.
     t.ok(user < 2_000_000, `${shape} repeated`);
   }
 });
 
-t.test('levels', async t => {
+t.test('levels are read from the words of other programs', async t => {
   for (const [word, level] of [
     ['warn', 'WARNING'],
     [' Trace ', 'DEBUG'],
@@ -95,7 +95,7 @@ t.test('levels', async t => {
   t.notOk(passes('DEBUG', 'INFO'));
 });
 
-t.test('the form of a line', async t => {
+t.test('a line begins with its time and level', async t => {
   t.equal(formatLine(new Date(2025, 3, 2, 10, 4, 1).getTime(), 'INFO', 'a - b'), 'Apr 2, 2025 10:04:01 - INFO - a - b');
   t.equal(formatLine(new Date(2025, 11, 31, 23, 59, 9).getTime(), 'ERROR', 'x'), 'Dec 31, 2025 23:59:09 - ERROR - x');
   t.equal(formatDay(new Date(2025, 0, 5).getTime()), '2025-01-05');
@@ -119,7 +119,7 @@ async function append(file: RotatingFile, text: string): Promise<boolean> {
   return true;
 }
 
-t.test('rotation', async t => {
+t.test('a full file is renamed with its day and a number, and only the newest are kept', async t => {
   await untilDayIsLong();
   const today = formatDay(Date.now());
   const dir = testDir(t, { 'app-other.log': 'of another program' });
@@ -140,7 +140,7 @@ t.test('rotation', async t => {
   t.equal((await stat(name)).size, 51, 'has a file of its own');
 });
 
-t.test('what a clock that was ahead has written makes way for what comes', async t => {
+t.test('files that a clock written ahead has dated are deleted before newer ones', async t => {
   await untilDayIsLong();
   const today = formatDay(Date.now());
   const dir = testDir(t, { 'app-2099-01-01_1.log': 'ahead\n', 'app-2099-01-02_1.log': 'ahead\n' });
@@ -151,7 +151,7 @@ t.test('what a clock that was ahead has written makes way for what comes', async
   t.same((await readdir(dir)).sort(), [`app-${today}_1.log`, `app-${today}_2.log`, 'app.log']);
 });
 
-t.test('a file that others move, delete or cut', async t => {
+t.test('a file that others move, delete or truncate is created again or continued', async t => {
   const dir = testDir(t);
   const name = path.join(dir, 'sub', 'app.log');
   const { file } = openFile({ file: name, rotation: () => ({ maxBytes: 1_000, keep: 2 }) });
@@ -170,7 +170,7 @@ t.test('a file that others move, delete or cut', async t => {
   t.equal(file.droppedBytes, 0);
 });
 
-t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t => {
+t.test('lines that the disk refuses are counted and reported', { skip: !existsSync('/dev/full') }, async t => {
   const { file, warned } = openFile({ file: '/dev/full' });
   for (let i = 0; i < 3; i++) await append(file, 'lost\n');
   t.equal(file.droppedBytes, 15);
@@ -190,7 +190,7 @@ t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t 
   t.equal(second.warned.length, 2, 'told once');
 });
 
-t.test('a record after the end does not bring the file back', async t => {
+t.test('a line after the end does not create the file again', async t => {
   const directory = path.join(testDir(t), 'log');
   const settings = {
     logLevel: 'INFO',
@@ -220,7 +220,7 @@ t.test('a record after the end does not bring the file back', async t => {
   t.notOk(existsSync(directory));
 });
 
-t.test('the log as a whole', async t => {
+t.test('lines are filtered, redacted and written to file and subscribers', async t => {
   await untilDayIsLong();
   const directory = path.join(testDir(t), 'log');
   const settings = {
@@ -297,7 +297,7 @@ t.test('the log as a whole', async t => {
   t.equal(told.length, lines.length, 'no more after the end of the subscription');
 });
 
-t.test('lines as JSON, and times with milliseconds', async t => {
+t.test('lines can be JSON, and have times with milliseconds', async t => {
   const directory = path.join(testDir(t), 'log');
   const common = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
   let settings: ReturnType<LoggingOptions['settings']> = { ...common, format: 'json', milliseconds: false };
@@ -339,7 +339,7 @@ t.test('lines as JSON, and times with milliseconds', async t => {
   t.same(told[1], told[3], 'subscribers get the same records');
 });
 
-t.test('what others have said has an end', async t => {
+t.test('long texts of other programs are cut in a line', async t => {
   const logging = await createLogging({
     directory: path.join(testDir(t), 'log'),
     name: 'Own',
@@ -377,7 +377,7 @@ t.test('what others have said has an end', async t => {
   );
 });
 
-t.test('what its own disk does not take is told on standard error, in words', async t => {
+t.test('a fault of the disk of the log is described on standard error', async t => {
   const directory = path.join(testDir(t), 'log');
   const settings = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
   const logging = await createLogging({

@@ -1,5 +1,5 @@
-// The library of WebSockets is loaded with the first client of a stream: where that fails the client is told, and the
-// next one has its stream. A build has the library at hand, so that this is a host from its sources.
+// The WebSocket library is loaded for the first client of a stream. If that fails the client is refused, and the next
+// one is served. A build always has the library, so this is a host from the sources.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { TYPESCRIPT } from '../../support/typescript.ts';
 const run = promisify(execFile);
 const from = (source: string) => JSON.stringify(new URL(`../../support/${source}`, import.meta.url).href);
 
-/** No descriptor is left once the first client has been let in. */
+/** A host without free descriptors for its first client. */
 const PROGRAM = `
 import { closeSync, openSync } from 'node:fs';
 import { openEntrance } from ${from('entrance.ts')};

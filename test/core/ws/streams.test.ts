@@ -1,4 +1,4 @@
-// Streams: access, heartbeats, limits and close codes, as clients see them.
+// Streams as clients see them: access, heartbeats, limits and close codes.
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
@@ -42,7 +42,7 @@ async function open(t: Test, options: Parameters<typeof openEntrance>[1] = {}): 
   return entrance;
 }
 
-t.test('a stream opens, answers pings, ends once', async t => {
+t.test('a stream opens, answers pings and ends once', async t => {
   const entrance = await open(t);
   const clients: StreamClient[] = [];
   let gone = 0;
@@ -87,7 +87,7 @@ t.test('a stream opens, answers pings, ends once', async t => {
   t.same(entrance.faults, []);
 });
 
-t.test('a long frame is compressed where a stream and its client agree, and comes in its order', async t => {
+t.test('long frames are compressed where stream and client agree, and stay in order', async t => {
   const entrance = await open(t);
   const long = 'abcdefghijklmnopqrstuvwxyz'.repeat(8_000);
   const texts = ['before', long, 'after'];
@@ -120,7 +120,7 @@ t.test('a long frame is compressed where a stream and its client agree, and come
   }
 });
 
-t.test('refused upgrades', async t => {
+t.test('unknown paths and invalid handshakes are refused', async t => {
   const entrance = await open(t);
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: () => {} });
   entrance.http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
@@ -150,7 +150,7 @@ t.test('refused upgrades', async t => {
   t.throws(() => entrance.http.addStream('b', { path: '/ws/a', summary: 'b', open: () => {} }), /of b .* by a/);
 });
 
-t.test('a stream is taken among the protocols that a client offers', async t => {
+t.test('a client may offer other protocols beside WebSocket', async t => {
   const entrance = await open(t);
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void client.close(1000, 'seen') });
   for (const offers of ['h2c, websocket', 'WebSocket,h2c', 'h2c\r\nUpgrade: websocket']) {
@@ -160,7 +160,7 @@ t.test('a stream is taken among the protocols that a client offers', async t => 
   }
 });
 
-t.test('access', async t => {
+t.test('a stream needs a valid token as long as it is open', async t => {
   const entrance = await open(t, { pingMs: 50 });
   const tokens = new Map([
     ['tok&1', 'ann'],
@@ -203,7 +203,7 @@ t.test('access', async t => {
   );
 });
 
-/** Adds the stream `/ws/a`, and tells how many clients it has. */
+/** Adds the stream `/ws/a`, and returns a function that counts its clients. */
 function countedStream(entrance: Awaited<ReturnType<typeof open>>): () => number {
   let served = 0;
   entrance.http.addStream('a', {
@@ -219,7 +219,7 @@ function countedStream(entrance: Awaited<ReturnType<typeof open>>): () => number
   return () => served;
 }
 
-t.test('limits: large messages, many clients', async t => {
+t.test('large messages and too many clients are refused', async t => {
   const entrance = await open(t);
   const served = countedStream(entrance);
   const large = dial(entrance, '/ws/a');
@@ -241,7 +241,7 @@ t.test('limits: large messages, many clients', async t => {
   await until(() => served() === 128);
 });
 
-t.test('one network takes every place only while no other wants one', async t => {
+t.test('one network may take all places only while no other wants one', async t => {
   const entrance = await open(t);
   entrance.config = { dumb: { api_service: { trusted_proxies: ['127.0.0.1'] } } };
   const served = countedStream(entrance);
@@ -264,7 +264,7 @@ t.test('one network takes every place only while no other wants one', async t =>
   await until(() => open_(flood) === 122);
   t.equal(open_([...early, late]), 5, 'who had few keeps them');
 
-  // Two networks that want everything have half of it, and none takes a place of the other any more.
+  // When two networks want more than there is, each has half, and neither displaces the other.
   const others = Array.from({ length: 140 }, () => from('192.0.2.3'));
   await until(() => open_(others) + open_(flood) === 122);
   await until(() => others.every(({ socket }) => socket.readyState !== WebSocket.CONNECTING));
@@ -272,7 +272,7 @@ t.test('one network takes every place only while no other wants one', async t =>
   t.same([open_(others), open_(flood), open_([...early, late])], [61, 61, 5]);
 });
 
-t.test('a client that does not read leaves nothing in the kernel', async t => {
+t.test('a client that does not read is disconnected, and leaves nothing in the kernel', async t => {
   const entrance = await open(t, { pingMs: 50 });
   const head = ['GET /ws/a HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade', 'Upgrade: websocket'];
   const key = Buffer.alloc(16).toString('base64');
@@ -305,7 +305,7 @@ t.test('a client that does not read leaves nothing in the kernel', async t => {
   }
 });
 
-t.test('many clients at once, while it is looked up who they are', async t => {
+t.test('the limit of clients holds when the access of many is checked at once', async t => {
   const entrance = await open(t);
   const waiting: (() => void)[] = [];
   entrance.access = {
@@ -330,7 +330,7 @@ t.test('many clients at once, while it is looked up who they are', async t => {
   t.same(new Set(refused), new Set([1013]));
 });
 
-t.test('faults and withdrawal', async t => {
+t.test('faults of a stream, and its withdrawal, close its clients', async t => {
   const entrance = await open(t);
   entrance.http.addStream('bad', {
     path: '/ws/throws',
@@ -375,7 +375,7 @@ t.test('faults and withdrawal', async t => {
   await t.rejects(dial(entrance, '/ws/a').opened, /404/);
 });
 
-t.test('shutdown', async t => {
+t.test('clients are closed with 1001 when the host stops', async t => {
   const entrance = await openEntrance(testDir(t));
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: () => {} });
   const peer = dial(entrance, '/ws/a');
