@@ -1,7 +1,7 @@
-// What systemd hears of a host, on a socket of its kind: ready, alive while the event loop goes round, reloading,
+// What systemd is told of a host, on a socket like its own: ready, alive while the event loop runs, reloading,
 // stopping.
 import { execFile, spawn } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 const notify = await programOf(['systemd-notify'], ['systemd']);
 const python = await programOf(['python3'], ['python3-minimal']);
 
-/** Prints each message and the process that the kernel says it is of; Node has no sockets of this kind. */
+/** Prints each message and the pid from which the kernel says it comes. Node has no sockets of this kind. */
 const RECEIVER = `
 import json, socket, struct, sys
 receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -24,7 +24,7 @@ while True:
     pids = [struct.unpack('3i', value)[0] for _, kind, value in ancillary if kind == socket.SCM_CREDENTIALS]
     print(json.dumps({'pid': pids[0], 'lines': data.decode().split('\\n')}), flush=True)
 `;
-/** Its route holds the event loop until a file is there. */
+/** A plugin whose route blocks the event loop until a file exists. */
 const HOLDER = `
 import { existsSync, writeFileSync } from 'node:fs';
 const word = new Int32Array(new SharedArrayBuffer(4));
@@ -44,7 +44,7 @@ export default {
 };
 `;
 const WATCHDOG_MS = 100;
-/** They take several times as long as the watchdog. */
+/** So many messages take several times as long as the watchdog interval. */
 const OTHER_MESSAGES = 30;
 
 interface Message {
@@ -52,9 +52,9 @@ interface Message {
   readonly lines: readonly string[];
 }
 
-t.test('systemd hears what the host does, and nothing while its loop is held', async t => {
+t.test('systemd is told what the host does, and nothing while the event loop is blocked', async t => {
   const configDir = testDir(t);
-  // Longer paths than 107 bytes are no addresses.
+  // Paths of sockets may have 107 bytes at most.
   const socketDir = await mkdtemp('/tmp/notify-');
   t.teardown(() => rm(socketDir, { recursive: true }));
   const socket = path.join(socketDir, 'socket');
@@ -84,6 +84,8 @@ t.test('systemd hears what the host does, and nothing while its loop is held', a
   });
   await writeFile(told, '');
   await chown(told, 65_534, 65_534);
+  // The host sends its first message only once.
+  await until(() => stat(socket), { what: 'the receiver to listen' });
   const host = await startStackwarden(configDir, port, {
     args: ['start', '--plugins', 'auth,config,process,holder'],
     env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: String(WATCHDOG_MS * 1_000) },
