@@ -1,5 +1,5 @@
-// The pieces of which a bundle is made: its window, whose logs are read, sources that fail or hang, and its limit of
-// size.
+// The parts of a diagnostic bundle: its time window, the logs it includes, sources that fail or hang, and its size
+// limit.
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { EvidenceSource, EvidenceTarget } from '../../../plugins/ai/contract.ts';
@@ -37,12 +37,12 @@ const change = (agoMs: number, more: Partial<LedgerEntry> = {}): LedgerEntry => 
   ...more,
 });
 
-/** Answers as a ledger with these changes, the newest first. */
+/** A ledger that gives these changes, the newest first. */
 const ledgerOf = (...changes: readonly LedgerEntry[]) => ({
   list: async ({ fromMs = 0 }: LedgerQuery = {}) => changes.filter(({ timestamp }) => timestamp * 1_000 >= fromMs),
 });
 
-t.test('windows', async t => {
+t.test('the window and its baseline follow the request and the last change', async t => {
   const request = { hours: 2, scope: 'service' as const, targets: [target('App')], nowMs: NOW };
   const [from, to] = [NOW - 2 * HOUR_MS, NOW];
   t.same(await evidenceWindow(ledgerOf(change(HOUR_MS)), { ...request, comparison: 'none' }), {
@@ -81,7 +81,7 @@ t.test('windows', async t => {
   t.equal(prefix.comparison, 'previous_period', 'another part of the configuration');
 });
 
-t.test('whose logs are read', async t => {
+t.test('logs are read of services that the question names or that are not healthy', async t => {
   const targets = [
     target('Calm'),
     target('Sonarr 4K', { path: ['sonarr', 'instances', '4K'], configKey: 'sonarr' }),
@@ -113,7 +113,7 @@ const anyRequest = () => ({
   signal: new AbortController().signal,
 });
 
-t.test('a source that fails or hangs costs its own members alone', async t => {
+t.test('a source that fails or hangs costs only its own members', async t => {
   const source = (collect: EvidenceSource['collect'], more: Partial<EvidenceSource> = {}): EvidenceSource => ({
     coverage: { service: {} },
     collect,
@@ -162,7 +162,7 @@ t.test('a source that fails or hangs costs its own members alone', async t => {
   );
 });
 
-t.test('sources that take long leave room for others in between', async t => {
+t.test('long work of sources yields to other work', async t => {
   const happened: string[] = [];
   const busy: EvidenceSource = {
     coverage: { service: {} },
@@ -180,7 +180,7 @@ t.test('sources that take long leave room for others in between', async t => {
   t.same(happened.slice(0, 5), ['source', 'other', 'source', 'other', 'source']);
 });
 
-t.test('a bundle that is too large', async t => {
+t.test('a bundle that is too large is cut, the least important parts first', async t => {
   const bundle = {
     question: 'why',
     docs_context: { sources: [{ excerpt: 'd'.repeat(50_000) }] },

@@ -1,6 +1,5 @@
-// The ledger of changes: every change of the configuration through the host and every start, stop, update and removal
-// of a service is written without secrets, in a file that an earlier program may have made, and a fault of it hinders
-// nobody.
+// The ledger of changes: configuration changes, and starts, stops, updates and removals of services, are written
+// without secrets. The file may be one of an earlier program, and a fault of it stops nothing else.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +15,7 @@ import { until } from '../../support/until.ts';
 const skip = process.getuid?.() === 0 ? false : 'only root may mount';
 const SECRET = 'x7Kq2vN9pLw4';
 const PLUGINS = ['config', 'config-files', 'format-json', 'process', 'auto-restart', 'health-probe', 'ai', 'ai-ollama'];
-/** Tells of updates, as the plugin that installs them does, when `dumb.log_count` changes. */
+/** Emits events of updates, like the plugin that installs them, when `dumb.log_count` changes. */
 const UPDATER = `export default { name: 'updater', host: '^1', setup(host) {
   for (const type of ['update.succeeded', 'update.failed']) host.event(type, { description: 'of a test' });
   host.tap('config.changed', ({ paths }) => {
@@ -52,7 +51,7 @@ function rowsOf(file: string): Row[] {
   }
 }
 
-t.test('what the host changes', async t => {
+t.test('changes of the configuration and of services are recorded', async t => {
   const place = testDir(t, { plugins: { updater: { 'index.js': UPDATER } }, config: {} });
   const configDir = path.join(place, 'config');
   const directory = path.join(configDir, 'ai-diagnostics');
@@ -149,7 +148,7 @@ t.test('what the host changes', async t => {
   t.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
-t.test('what a stop of the host stops is written before the file is closed', async t => {
+t.test('stops of services by a stop of the host are recorded before the file is closed', async t => {
   const names = ['One', 'Two', 'Three', 'Four'];
   const blocks = names.map(name => [name.toLowerCase(), kid(name, ['calm'], { enabled: true })]);
   const configDir = testDir(t, {});
@@ -163,7 +162,7 @@ t.test('what a stop of the host stops is written before the file is closed', asy
   t.notMatch((await ownLog(app)).join('\n'), /kept for diagnoses/);
 });
 
-t.test('what a schema calls secret is not written, whatever its name', async t => {
+t.test('a value that a schema marks as secret is not written', async t => {
   const configDir = testDir(t);
   const directory = path.join(configDir, 'ai-diagnostics');
   const file = path.join(directory, 'events.sqlite');
@@ -190,7 +189,7 @@ t.test('what a schema calls secret is not written, whatever its name', async t =
   for (const part of parts) t.notOk(part.includes(SECRET) || part.includes('X-Of'));
 });
 
-t.test('a ledger that cannot be used hinders no change', async t => {
+t.test('an unusable ledger prevents no change', async t => {
   const configDir = testDir(t);
   await mkdir(path.join(configDir, 'ai-diagnostics'));
   await chmod(path.join(configDir, 'ai-diagnostics'), 0o777);
@@ -205,7 +204,7 @@ t.test('a ledger that cannot be used hinders no change', async t => {
   t.equal((await start(app, 'App')).status, 200);
 });
 
-t.test('a full disk of the ledger is told once, and changes are kept again when there is room', { skip }, async t => {
+t.test('a full disk is logged once, and changes are recorded again when there is room', { skip }, async t => {
   const configDir = testDir(t);
   const disk = path.join(configDir, 'ai-diagnostics');
   await mkdir(disk, { mode: 0o700 });
@@ -233,7 +232,7 @@ t.test('a full disk of the ledger is told once, and changes are kept again when 
   t.not(rowsOf(path.join(disk, 'events.sqlite')).length, 0);
 });
 
-t.test('what is old or too much is removed, and a process has what concerns the whole as well', async t => {
+t.test('old and surplus changes are removed, and a process also gets global ones', async t => {
   const db = new Database(':memory:') as unknown as Parameters<typeof statements.add>[0];
   for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
   const now = 1_800_000_000;

@@ -1,11 +1,11 @@
-// What a diagnosis recommends about databases that are looked at.
+// What a diagnosis recommends about the health of databases.
 import { writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { filmPlace, freshHealth, give, makeDatabase } from '../../support/database-health.ts';
 import { startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
-t.test('only a pressure that is raised is worth a look', async t => {
+t.test('only a raised pressure of a database is a finding', async t => {
   const place = await filmPlace(t);
   makeDatabase(place.main).close();
   await writeFile(place.log, 'all is well\n');
@@ -19,7 +19,9 @@ t.test('only a pressure that is raised is worth a look', async t => {
     },
   });
   t.teardown(() => app.stop());
-  /** Refreshed, and then in the newest sample of the metrics, where the assistant finds it. */
+  /**
+   * Refreshes the health, and waits until the newest sample of the metrics has it, from which the assistant reads it.
+   */
   const isSeen = async (pressure: string) => {
     await freshHealth(app);
     return until(async () => (await app.get('/metrics')).body.database_health.services[0]?.pressure === pressure);

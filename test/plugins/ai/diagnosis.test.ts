@@ -1,5 +1,4 @@
-// Diagnoses over the routes: what is asked, what leaves the host, what is answered, and what is kept for further
-// questions.
+// Diagnoses over the routes: the requests, what leaves the host, the answers, and what is kept for further questions.
 import t from 'tap';
 import { openReceiver, type Reply } from '../../contracts/receiver.ts';
 import { startHost } from '../../support/host.ts';
@@ -46,7 +45,7 @@ const EVIDENCE = `
     collect: () => { throw new Error('no key=${SECRET}') },
   })`;
 
-t.test('diagnoses and what follows them', async t => {
+t.test('diagnoses and follow-up questions', async t => {
   let reply: (path: string) => Reply = () => ({
     body: { choices: [{ message: { content: 'Because.' } }], usage: { prompt_tokens: 7, completion_tokens: 1 } },
   });
@@ -68,7 +67,7 @@ t.test('diagnoses and what follows them', async t => {
   const sent = () => JSON.parse(receiver.received.at(-1)?.body ?? '{}');
   const told = () => JSON.stringify(sent().messages);
 
-  await t.test('a dry run asks nobody', async t => {
+  await t.test('a dry run asks no provider', async t => {
     const { status, body } = await app.post('/ai/diagnose', {
       process_name: ' the  one ',
       dry_run: true,
@@ -104,7 +103,7 @@ t.test('diagnoses and what follows them', async t => {
     t.equal(receiver.received.length, 0);
   });
 
-  await t.test('an analysis', async t => {
+  await t.test('an analysis sends masked evidence to the provider and gives its answer', async t => {
     const { status, body } = await app.post('/ai/diagnose', {
       process_name: 'The One',
       question: `Why does ${SECRET} not work?`,
@@ -163,7 +162,7 @@ t.test('diagnoses and what follows them', async t => {
     }
   });
 
-  await t.test('what is refused before any evidence', async t => {
+  await t.test('invalid requests are refused before evidence is collected', async t => {
     const refused: [json: object, status: number, detail: RegExp][] = [
       [{}, 422, /process_name/],
       [{ process_name: 5 }, 422, /process_name/],
@@ -188,7 +187,7 @@ t.test('diagnoses and what follows them', async t => {
     await app.request('PUT', '/ai/settings', { json: { ...record, enabled: true } });
   });
 
-  await t.test('a stack', async t => {
+  await t.test('a diagnosis of the stack covers all services', async t => {
     reply = () => ({ body: { choices: [{ message: { content: 'Install SABnzbd as the primary client.' } }] } });
     const ask = async (json: object) => (await app.post('/ai/diagnose-stack', json)).body;
     const body = await ask({ preset: 'stack_changes', process_name: 'ignored', max_services: 1 });
@@ -215,7 +214,7 @@ t.test('diagnoses and what follows them', async t => {
     );
   });
 
-  await t.test('numbers beyond their range are brought into it', async t => {
+  await t.test('numbers outside of their range are clamped', async t => {
     const numbers = (number: number | null) => ({
       max_log_chars: number,
       max_log_scan_mb: number,
@@ -239,7 +238,7 @@ t.test('diagnoses and what follows them', async t => {
     t.same(await limitsOf('/ai/diagnose-stack', 1e9), [8_000, 1_024, 60_000, 120, 720]);
   });
 
-  await t.test('two bundles at once, eight wait, and who leaves waits no more', async t => {
+  await t.test('two bundles are made at once, eight wait, and a client that leaves waits no more', async t => {
     await app.post('/held');
     const dry = { process_name: 'Two', dry_run: true };
     const running = Array.from({ length: 10 }, () => app.post('/ai/diagnose', dry));
@@ -270,14 +269,14 @@ t.test('diagnoses and what follows them', async t => {
     await app.post('/held');
   });
 
-  await t.test('what services tell in their own files', async t => {
+  await t.test('the bundle has native diagnostics of services', async t => {
     const native = async (name: string) =>
       (await app.post('/ai/diagnose', { process_name: name, dry_run: true })).body.bundle.native_diagnostics;
     t.match(await native('Two'), { collector: 'two', available: true, queue: 3 });
     t.match(await native('The One'), { collector: 'one', available: false, reason: String });
   });
 
-  await t.test('presets', async t => {
+  await t.test('presets of the product and of plugins set the question', async t => {
     const { body } = await app.get('/ai/presets');
     const idsOf = (presets: readonly { id: string }[]) => presets.map(({ id }) => id);
     t.same(idsOf(body.service), ['health', 'performance', 'since_change', 'errors', 'rain']);
@@ -290,7 +289,7 @@ t.test('diagnoses and what follows them', async t => {
     t.match(await asked({ preset: 'unknown' }), { preset: 'unknown', question: '' });
   });
 
-  await t.test('flags and the history of changes', async t => {
+  await t.test('flags are set, and the history of changes is available', async t => {
     t.match((await app.get('/process/capabilities')).body, {
       ai_diagnostics: true,
       ai_diagnostic_evidence: true,
@@ -325,7 +324,7 @@ t.test('diagnoses and what follows them', async t => {
   });
 });
 
-t.test('without the plugin nothing of it is left', async t => {
+t.test('without the plugin its routes and flags are gone', async t => {
   const app = await startHost({
     plugins: ['config', 'process', 'logs', 'host-plugins', 'ai-ollama', 'ai'],
     config: { dumb: { plugins: { disabled: ['ai'] }, ai: { enabled: true } } },

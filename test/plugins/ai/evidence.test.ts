@@ -1,5 +1,5 @@
-// Diagnoses of real services over the routes: what their logs, states, changes and numbers say is in the bundle, the
-// cause is named first, and no secret that is planted in any of them leaves the host.
+// Diagnoses of real services over the routes: the bundle has their logs, states, changes and metrics, names the planted
+// cause first, and no planted secret leaves the host.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -26,7 +26,7 @@ const SCRIPT = `
 const METRICS = `host.contribute('metrics.collector', 'planted', { place: 'sample',
   collect: () => ({ note: 'password=${SECRETS.measured}', api_key: '${SECRETS.measured}' }) })`;
 
-t.test('a service in trouble', async t => {
+t.test('a diagnosis of a service in trouble', async t => {
   const answer = `Because of **the port**. [Run this](http://evil.example/run) <script>alert(1)</script>`;
   const receiver = await openReceiver(() => ({ body: { choices: [{ message: { content: answer } }] } }));
   t.teardown(() => receiver.close());
@@ -66,7 +66,7 @@ t.test('a service in trouble', async t => {
   await start(app, 'Calm');
   const log = path.join(app.configDir, 'log', 'app.log');
   await until(async () => (await readFile(log, 'utf8')).includes('evil.example'));
-  // As a program writes it that has a log of its own.
+  // As a program writes to a log of its own.
   await writeFile(log, `${await readFile(log, 'utf8')}${new Date().toISOString()} ERROR api_key=${SECRETS.printed}\n`);
   await until(async () => (await app.get('/metrics/history?limit=2')).body.items.length >= 2);
   const ask = (more: object) => app.post('/ai/diagnose', { process_name: 'App', ...more });
@@ -76,7 +76,7 @@ t.test('a service in trouble', async t => {
   });
   const { bundle } = body;
 
-  await t.test('all evidence is there', async t => {
+  await t.test('the bundle has all kinds of evidence', async t => {
     t.match(bundle.log_analysis, { coverage: { available: true, files_scanned: 1 }, restart_markers: 1 });
     t.match(bundle.log_analysis.known_causes, [{ id: 'port-taken' }]);
     t.match(bundle.logs, { file: 'app.log', content: /Application started/ });
@@ -110,7 +110,7 @@ t.test('a service in trouble', async t => {
     t.match(first, { id: 'port-taken', reason: /8989/, restart_required: false, automatic_apply_supported: false });
   });
 
-  await t.test('a stack', async t => {
+  await t.test('the bundle of the stack has both services', async t => {
     const { body: stack } = await app.post('/ai/diagnose-stack', {
       dry_run: true,
       question: 'How is the health of all?',
@@ -128,7 +128,7 @@ t.test('a service in trouble', async t => {
     for (const secret of Object.values(SECRETS)) t.notMatch(JSON.stringify(stack), secret);
   });
 
-  await t.test('no secret leaves, and an answer is data', async t => {
+  await t.test('no secret leaves the host, and an answer is treated as data', async t => {
     const whole = await ask({ question: `why, token=${SECRETS.asked}?` });
     t.equal(whole.body.analysis, answer);
     const further = await app.post('/ai/follow-up', {
@@ -151,7 +151,7 @@ t.test('a service in trouble', async t => {
       'what a provider gets': sent.join(),
       'an error': missing.text,
       'the ledger': ledger.join(),
-      // What services print there is not told by a diagnosis.
+      // Output of services in the host's log is no part of a diagnosis.
       'the own log': own.join().replaceAll(/.* subprocess: .*/g, ''),
     };
     for (const [where, text] of Object.entries(places))

@@ -1,5 +1,5 @@
-// A provider of a third party that fails when it is first used, or gives what it should not: the others are listed and
-// asked as before.
+// A third party's provider that fails at its first use, or returns something invalid: other providers are listed and
+// used as before.
 import t from 'tap';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 
@@ -11,7 +11,7 @@ const provider = (create: string, { endpoint = '', more = '' } = {}) => `host.co
   create: () => { ${create} },
 })`;
 
-t.test('providers that cannot be made', async t => {
+t.test('a provider that cannot be created fails alone', async t => {
   const more = `needs: ['ai'],`;
   const app = await startWithPlugins(
     t,
@@ -57,7 +57,7 @@ const ODD = `
     mapUsage: () => { throw new Error('no counts') },
   };`;
 
-t.test('a provider that gives what it should not', async t => {
+t.test('an invalid answer of a provider is a fault of its plugin', async t => {
   const app = await startWithPlugins(
     t,
     { odd: { setup: provider(ODD), more: `needs: ['ai'],` } },
@@ -78,7 +78,7 @@ t.test('a provider that gives what it should not', async t => {
   );
 });
 
-t.test('a provider whose descriptor fails', async t => {
+t.test('a provider whose descriptor fails does not affect others', async t => {
   const create = `return { chat: async () => ({ text: 'ok' }) }`;
   const more = `needs: ['ai'],`;
   const made = (options: { endpoint?: string; more?: string }) => ({ setup: provider(create, options), more });

@@ -1,4 +1,4 @@
-// What is known of models, and the owner's own file about them.
+// The life cycle of models, from the product and from the owner's own file.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -23,7 +23,7 @@ const found = {
   },
 } as unknown as FoundProvider;
 
-t.test('models that end, and what takes their place', async t => {
+t.test('a retired model is named with its replacement', async t => {
   const models = new Models();
   t.same(models.lifecycleOf(found, ' models/ONE '), {
     model: 'models/ONE',

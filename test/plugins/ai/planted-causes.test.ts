@@ -1,5 +1,5 @@
-// Stacks with a planted cause: the logs of real programs are read as those of a stack of which one service is in
-// trouble. What rules find names the cause among its first three findings, and nothing in stacks that are well.
+// Stacks in which one service has a planted fault, with logs of real programs. The rules must name the cause among
+// their first three findings, and find nothing in healthy stacks.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,11 +16,11 @@ import { HEALTHY, PLANTED, type PlantedStack } from './planted-stacks.ts';
 const MODULES = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const AT_ONCE = 4;
 const FIRST = 3;
-/** Of all planted causes so many may be missed. */
+/** How many of all planted causes the rules may miss. */
 const MISSED = 4;
 const HOUR_MS = 3_600_000;
 
-/** What the program writes to both of its outputs until it ends. */
+/** What the program writes to both outputs until it ends. */
 async function outputOf({ script, env = {} }: Pick<PlantedStack, 'script' | 'env'>, cwd: string): Promise<string> {
   mkdirSync(cwd, { recursive: true });
   const [program, ...args] = script.startsWith('//') ? [process.execPath, '-e', script] : ['sh', '-c', script];
@@ -38,7 +38,7 @@ async function outputOf({ script, env = {} }: Pick<PlantedStack, 'script' | 'env
   return text;
 }
 
-/** The log of one service of a stack, as the capture of its output writes it. */
+/** The analysis of the log of one service, written as the capture of output writes it. */
 // biome-ignore lint/suspicious/noExplicitAny: analyses have any shape
 async function analysisOf(name: string, text: string, dir: string, hasTimes = false): Promise<any> {
   const lines = text.split('\n').filter(line => line !== '');
@@ -80,7 +80,7 @@ async function findingsOf(
   return recommendationsOf([...all, ...changeFindings(changes, all)]);
 }
 
-/** Calls `use` with each item, some at a time. */
+/** Calls `use` for each item, a few at a time. */
 async function eachOf<Item>(items: readonly Item[], use: (item: Item, index: number) => Promise<void>): Promise<void> {
   const rest = [...items.entries()];
   const lanes = Array.from({ length: AT_ONCE }, async () => {
@@ -89,7 +89,7 @@ async function eachOf<Item>(items: readonly Item[], use: (item: Item, index: num
   await Promise.all(lanes);
 }
 
-t.test('planted causes', async t => {
+t.test('planted causes are among the first three findings', async t => {
   const dir = testDir(t);
   t.ok(PLANTED.length >= 40, `${PLANTED.length} stacks`);
   const well = await Promise.all(
@@ -109,7 +109,7 @@ t.test('planted causes', async t => {
   t.ok(missed.length <= MISSED, `${PLANTED.length - missed.length} of ${PLANTED.length} are named`);
 });
 
-t.test('stacks that are well', async t => {
+t.test('healthy stacks have no findings', async t => {
   const dir = testDir(t);
   t.ok(HEALTHY.length >= 10);
   const logs = await Promise.all(HEALTHY.map((script, index) => outputOf({ script }, path.join(dir, String(index)))));

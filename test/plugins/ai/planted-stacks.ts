@@ -1,17 +1,17 @@
-// Stacks whose one service is brought into trouble, and what the trouble is. The logs are what real programs print:
-// most run into the fault themselves; where that takes another machine, they print what such a service prints.
+// Stacks in which one service has a fault, with its cause. Most programs run into a real fault; where that would take
+// another machine, they print what such a service prints.
 
 export interface PlantedStack {
   readonly trouble: string;
-  /** Ids of findings of which each names the cause. */
+  /** Ids of findings, each of which names the cause. */
   readonly causes: readonly string[];
-  /** A script for `sh`, or for `node -e` where it begins with `//`. Its working directory is its own. */
+  /** A script for `sh`, or for `node -e` when it begins with `//`. Each runs in a directory of its own. */
   readonly script: string;
   /** Environment of the program. */
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the lines keep the times that the program prints. */
   readonly hasTimes?: boolean;
-  /** What the ledger of changes holds. */
+  /** The recorded changes of the stack. */
   readonly changes?: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -330,7 +330,7 @@ try { new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berln' }); } catch (erro
   },
 ];
 
-/** What services print that are well. */
+/** Scripts that print what healthy services print. */
 export const HEALTHY: readonly string[] = [
   print(
     '[Info] Bootstrap: Starting the service, version 4.0.9',

@@ -1,4 +1,4 @@
-// What a provider is told of a stack, and what is shown of its answer.
+// What a provider is sent about a stack, and what is shown of its answer.
 import t from 'tap';
 import { compacted } from '../../../plugins/ai/prompt/compaction.ts';
 import { finalAnswer } from '../../../plugins/ai/prompt/final-answer.ts';
@@ -55,7 +55,7 @@ const stack = {
 const compactedFor = (question: string, budgetChars = 400_000): any =>
   compacted({ scope: 'stack', bundle: stack, question, budgetChars });
 
-t.test('the compact form of a stack', async t => {
+t.test('the evidence of a stack is sent in a compact form', async t => {
   const form = compactedFor('Why is it slow?');
   t.equal(form.analysis_mode, 'diagnostic');
   t.equal(form.stack_summary.attention.unhealthy.length, 5);
@@ -90,7 +90,7 @@ t.test('the compact form of a stack', async t => {
   t.equal(stack.processes.length, 100, 'the whole bundle stays as it is');
 });
 
-t.test('messages', async t => {
+t.test('messages hold the question, rules and evidence, and previous turns', async t => {
   const evidence = { scope: 'stack' as const, bundle: { ...facts, question: 'Why?', b: 1, a: { d: 1, c: 2 } } };
   const [system, user, ...others] = firstMessages(evidence);
   t.same(others, []);
@@ -113,7 +113,7 @@ t.test('messages', async t => {
   t.equal(furtherMessages(evidence, { turns: [], question: 'Next?' }).length, 2);
 });
 
-t.test('answers that the product knows itself', async t => {
+t.test('questions about the name of the product get its own answer', async t => {
   const answer = (question: string, text: string, scope: 'stack' | 'service' = 'stack') =>
     finalAnswer({ scope, bundle: stack }, question, text);
   for (const question of [

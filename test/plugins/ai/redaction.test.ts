@@ -1,5 +1,5 @@
-// Redaction of what the assistant reads: secrets of many kinds in every form in which programs write them are masked,
-// in texts and in data, what only looks like one stays readable, and nothing is masked twice.
+// Redaction of what the assistant reads: secrets of many kinds are masked in every form in which programs write them,
+// in texts and in data; what only resembles a secret stays, and nothing is masked twice.
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { redactValue, secretsOf } from '../../../plugins/ai/redaction/secret-val
 import { HARMLESS } from './harmless-texts.ts';
 
 let made = 0;
-/** Characters that no other secret of this run has. */
+/** Random characters, which no other secret of this run has. */
 function letters(length: number, alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'): string {
   let text = '';
   for (let round = 0; text.length < length; round += 1) {
@@ -16,22 +16,22 @@ function letters(length: number, alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijk
     const bytes = createHash('sha256').update(`${made} ${round}`).digest();
     text += [...bytes].map(byte => alphabet[byte % alphabet.length]).join('');
   }
-  // So that each is of letters and digits.
+  // So that it has letters as well as digits.
   return alphabet.includes('z') ? `x7${text}`.slice(0, length) : text.slice(0, length);
 }
 const hex = (length: number) => letters(length, '0123456789abcdef');
 const upper = (length: number) => letters(length, 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** What a secret is, beside the text that must not be seen. */
+/** A secret within the text that contains it. */
 interface Planted {
   readonly text: string;
-  /** Parts of the text of which none may be left. */
+  /** Parts of the secret, none of which may remain. */
   readonly parts: readonly string[];
 }
 
 const whole = (text: string): Planted => ({ text, parts: [text] });
-/** § stands for the secret. */
+/** In each form, § stands for the secret. */
 const inForms = (forms: readonly string[], make: () => string) => (): Planted[] =>
   forms.map(form => {
     const secret = make();
@@ -229,7 +229,7 @@ const planted = Object.entries(KINDS).flatMap(([kind, make]) => {
   return secrets.map(secret => ({ kind, ...secret }));
 });
 
-t.test('secrets in texts', async t => {
+t.test('secrets in texts are masked', async t => {
   t.ok(Object.keys(KINDS).length >= 40, `${Object.keys(KINDS).length} kinds`);
   t.ok(planted.length >= 500, `${planted.length} secrets`);
   for (const { kind, text, parts } of planted) {
@@ -240,7 +240,7 @@ t.test('secrets in texts', async t => {
   }
 });
 
-t.test('secrets in data', async t => {
+t.test('secrets in data are masked', async t => {
   for (const { kind, text, parts } of planted) {
     const data = { message: text, list: [{ deep: { text } }], json: JSON.stringify({ log: text }), [text]: 1 };
     const shown = JSON.stringify(redactValue(data));
@@ -249,13 +249,13 @@ t.test('secrets in data', async t => {
   }
 });
 
-t.test('harmless texts', async t => {
+t.test('harmless texts stay as they are', async t => {
   t.ok(new Set(HARMLESS).size >= 300, `${new Set(HARMLESS).size} texts`);
   for (const text of HARMLESS) t.equal(redactText(text), text, text);
   t.same(redactValue([...HARMLESS]), HARMLESS);
 });
 
-t.test('members of data', async t => {
+t.test('members of data are masked by their names', async t => {
   const secret = letters(16);
   const shown = redactValue({
     api_key: secret,
@@ -299,7 +299,7 @@ t.test('members of data', async t => {
   t.same(paths, { db_path: '[PATH REDACTED]', storage: { mount_point: '[PATH REDACTED]' }, url: 'x' });
 });
 
-t.test('secrets that are known from the configuration', async t => {
+t.test('secrets of the configuration are masked in every encoding', async t => {
   const password = `${letters(10)} "/&`;
   const known = knownSecrets(
     secretsOf({ a: { password, port: 'eight thousand' }, b: { name: 'token', value: letters(9) } }),
@@ -310,7 +310,7 @@ t.test('secrets that are known from the configuration', async t => {
   t.equal(redactText('eight thousand', known), 'eight thousand');
 });
 
-t.test('masked text stays as it is, whatever stands beside each other', async () => {
+t.test('redaction of redacted text changes nothing', async () => {
   const pieces = fc.constantFrom(...planted.map(({ text }) => text), ...HARMLESS);
   fc.assert(
     fc.property(fc.array(pieces, { minLength: 1, maxLength: 4 }), fc.constantFrom('\n', ' ', ', '), (texts, joint) => {
@@ -332,7 +332,7 @@ t.test('any value is taken, and none is changed', async () => {
   );
 });
 
-t.test('secrets behind escapes, colours and other letters', async t => {
+t.test('secrets are found behind escapes, colours and other letters', async t => {
   const secret = 'hunter2x9QzT';
   const codes = (text: string, code: (letter: number) => string) =>
     [...text].map(letter => code(letter.charCodeAt(0))).join('');
@@ -384,7 +384,7 @@ t.test('secrets behind escapes, colours and other letters', async t => {
     `password -> ${secret}`,
     `curl -u admin:${secret} http://127.0.0.1`,
   ];
-  /** What a reader makes of it. */
+  /** The text as a person reads it. */
   const read = (text: string): string => text.normalize('NFKC').replaceAll(/\x1b\[\d+m|[\0\u200b\u00ad\n\\]/g, '');
   const decoded = (text: string): string =>
     [...text.matchAll(/[\w+/-]{12,}={0,2}/g)]
@@ -413,7 +413,7 @@ t.test('secrets behind escapes, colours and other letters', async t => {
     t.equal(redactText(harmless), harmless);
 });
 
-t.test('lines of any length, and those that go on in the next one', t => {
+t.test('long lines, and lines that continue in the next one, are masked', t => {
   const long = 'aé'.repeat(5_000_000);
   t.equal(redactText(long) === long, true, 'ten million characters');
   const goesOn = (backslashes: string, end: string) =>

@@ -1,4 +1,4 @@
-// Sessions of diagnoses: who may go on, how long, and how many.
+// Sessions of diagnoses: who may continue one, how long it lasts, and how many there are.
 import t from 'tap';
 import { Sessions } from '../../../plugins/ai/conversation/sessions.ts';
 import type { PromptTurn } from '../../../plugins/ai/prompt/messages.ts';
@@ -40,7 +40,7 @@ t.test('a session keeps its last eight turns', async t => {
   t.notMatch(turns[0], { question: 'first?' });
 });
 
-t.test('it lasts for an hour after its last use, and belongs to one user', async t => {
+t.test('a session lasts for an hour after its last use, and belongs to one user', async t => {
   const { create, turnsOf, pass } = opened();
   const id = create('ada');
   await t.rejects(turnsOf(id, 'bob'), { status: 404, message: /run a new one/ });
@@ -53,7 +53,7 @@ t.test('it lasts for an hour after its last use, and belongs to one user', async
   await t.rejects(turnsOf(id, 'ada'), { status: 404, message: /run a new one/ });
 });
 
-t.test('the least recently used of fifty makes room', async t => {
+t.test('the least recently used of fifty sessions is dropped for a new one', async t => {
   const { create, turnsOf, pass } = opened();
   const ids = Array.from({ length: 50 }, () => {
     pass(1);
@@ -67,7 +67,7 @@ t.test('the least recently used of fifty makes room', async t => {
   for (const id of [ids[0], ids[2], ids[49], next]) await t.resolves(turnsOf(id ?? ''));
 });
 
-t.test('a failure changes nothing, and two questions at most wait', async t => {
+t.test('a failed question changes nothing, and at most two questions wait', async t => {
   const { sessions, create, turnsOf } = opened();
   const id = create();
   await t.rejects(
@@ -101,7 +101,7 @@ t.test('a failure changes nothing, and two questions at most wait', async t => {
   );
 });
 
-t.test('what is kept is limited', async t => {
+t.test('long answers are cut in a session', async t => {
   const { create, turnsOf } = opened();
   const id = create(null, { question: 'long?', answer: 'x'.repeat(3 * 1024 * 1024) });
   const [first] = await turnsOf(id);

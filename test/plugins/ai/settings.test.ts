@@ -1,5 +1,4 @@
-// Settings and profiles of the assistant: what is saved, what stays, where keys may go, and a provider of a third
-// party.
+// Settings and profiles of the assistant: what is saved and kept, where keys may be sent, and a third party's provider.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -31,7 +30,7 @@ const EIGHTH = `
 const SECOND = EIGHTH.replaceAll(/eighth|acht|number_\w+/g, 'openai');
 const ODD_EVIDENCE = "host.contribute('ai.evidence', 'odd', { coverage: { service: { odd: true } } });";
 
-t.test('settings, profiles and keys', async t => {
+t.test('settings, profiles and keys are saved', async t => {
   const receiver = await openReceiver(({ body }) => ({ body: { text: `you said ${JSON.parse(body).text}` } }));
   t.teardown(() => receiver.close());
   const app = await startWithPlugins(
@@ -65,7 +64,7 @@ t.test('settings, profiles and keys', async t => {
   const stored = async () =>
     JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8')).dumb.ai as Record<string, unknown>;
 
-  await t.test('whatever a file says is read', async t => {
+  await t.test('any settings file can be read', async t => {
     t.match(await settings(), {
       enabled: false,
       provider: 'openai_compatible',
@@ -83,7 +82,7 @@ t.test('settings, profiles and keys', async t => {
     t.match((await stored()).api_key_origin, /^http:\/\/imported\.example [0-9a-f]{16}$/);
   });
 
-  await t.test('what clients send', async t => {
+  await t.test('values that clients send are normalized and checked', async t => {
     const { body: saved, status } = await put({
       ...(await settings()),
       api_key: null,
@@ -191,7 +190,7 @@ t.test('settings, profiles and keys', async t => {
     t.match((await update({ profiles: [{ id: 'a', base_url: 'host' }] })).body.detail, /base_url/);
   });
 
-  await t.test('profiles', async t => {
+  await t.test('profiles are saved, activated and deleted', async t => {
     await put({ provider: 'eighth', base_url: receiver.base, api_key: HIDDEN });
     const save = (json: object) => app.post('/ai/profiles', json);
     const first = (await save({ name: ' First ', provider: 'eighth', base_url: receiver.base, model: 'one' })).body;
@@ -265,7 +264,7 @@ t.test('settings, profiles and keys', async t => {
     t.match(await save({ name: 'P21', provider: 'ollama' }), { status: 400, body: { detail: /20 profiles/ } });
   });
 
-  await t.test('providers', async t => {
+  await t.test('providers are listed with their facts', async t => {
     const { providers } = (await app.get('/ai/providers')).body;
     t.match(
       providers.find(({ value }: { value: string }) => value === 'eighth'),
@@ -308,7 +307,7 @@ t.test('settings, profiles and keys', async t => {
     );
   });
 
-  await t.test('addresses that are never asked', async t => {
+  await t.test('addresses of metadata services and of the host itself are refused', async t => {
     const asked = (base: string) => app.post('/ai/test', { provider: 'eighth', base_url: base, model: 'x' });
     const refused = [
       'http://169.254.169.254/latest',
@@ -336,7 +335,7 @@ t.test('settings, profiles and keys', async t => {
     });
   });
 
-  await t.test('a file that cannot be written keeps what was', async t => {
+  await t.test('settings stay as they were when the file cannot be written', async t => {
     const file = path.join(app.configDir, 'stackwarden.json');
     const before = await readFile(file, 'utf8');
     const earlier = await settings();
@@ -347,7 +346,7 @@ t.test('settings, profiles and keys', async t => {
   });
 });
 
-t.test('a save of what a variable of the environment gives says so', async t => {
+t.test('a save of a value that the environment overrides says so', async t => {
   process.env.DUMB_AI_TIMEOUT_SEC = '90';
   process.env.DUMB_AI_MODEL = 'given';
   t.teardown(() => {

@@ -1,4 +1,4 @@
-// A disk that others fill while an archive is unpacked onto it: that is told as a disk without room, and nothing is left.
+// A disk that others fill during the unpacking: the error says that there is no room, and nothing is left behind.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
@@ -11,18 +11,18 @@ import { testDir } from '../../support/directory.ts';
 
 const MIB = 2 ** 20;
 
-t.test('a disk that becomes full meanwhile', async t => {
+t.test('a disk that becomes full during the unpacking is reported as full', async t => {
   const dir = testDir(t, {});
   const disk = path.join(dir, 'disk');
   await mkdir(disk);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=80m', 'none', disk]);
-  // The file that could not be written stays open here, where the program of a host has ended.
+  // In this process the unwritten file stays open, where the worker of a host would have ended.
   t.teardown(() => execFileSync('umount', ['--lazy', disk]));
   const into = path.join(disk, 'into');
   await mkdir(into);
   const others = path.join(disk, 'others');
   const fill = (): void => {
-    // It takes as much as there is room for.
+    // Writes until the disk is full.
     t.throws(() => writeFileSync(others, Buffer.alloc(80 * MIB)), { code: 'ENOSPC' });
   };
   const file = path.join(dir, 'archive.tar');

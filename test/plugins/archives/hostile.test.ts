@@ -1,4 +1,4 @@
-// Archives of malice or accident: each is refused with a sentence that names what is wrong, and leaves nothing behind.
+// Malicious and broken archives: each is refused with a sentence that says what is wrong, and leaves nothing behind.
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
@@ -25,7 +25,7 @@ const withByte = (archive: Buffer, at: number, byte: number): Buffer => {
 const large = randomBytes(2_000_000);
 const zeros = Buffer.alloc(80 * 1024 * 1024);
 
-/** What is wrong with them, the archive, and what the sentence says. */
+/** What is wrong with the archive, the archive, and the expected sentence. */
 const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] = [
   ['a name above the folder', tars(file('../evil')), /"\.\.\/evil" leads out of the folder/],
   ['a name that comes back', tars(file('a/../../evil')), /leads out/],
@@ -185,7 +185,7 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
   ['a layer with a hard link out', [tars(hardlink('h', '../../etc/passwd'))], /leads out/],
 ];
 
-t.test('nothing of it is written, and a sentence says why', async t => {
+t.test('a hostile archive is refused with a sentence, and nothing is written', async t => {
   await programOf(['xz'], ['xz-utils']);
   await programOf(['zstd'], ['zstd']);
   const dir = testDir(t);
@@ -198,7 +198,7 @@ t.test('nothing of it is written, and a sentence says why', async t => {
   await t.rejects(access(OUTSIDE), 'nothing outside');
 });
 
-t.test('what unpacks is missing', async t => {
+t.test('a missing decompressor is named with its package', async t => {
   const dir = testDir(t);
   const { PATH } = process.env;
   t.teardown(() => Object.assign(process.env, { PATH }));

@@ -1,5 +1,5 @@
-// Random archives: of names and links that lead up, down and through each other, of which whatever is unpacked stays in
-// its folder; and damaged at random, which are refused or unpacked, and never anything else.
+// Random archives: whatever names and links they have, all that is unpacked stays in its folder. Randomly damaged
+// archives are either refused or unpacked.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -49,7 +49,7 @@ const damage = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.
   maxLength: 4,
 });
 
-/** Throws for what lies where it should not. */
+/** Throws when an entry is where it must not be. */
 async function check({ into, refusal, names, beside }: UnpackAttempt): Promise<void> {
   if (beside.length > 0) throw new Error(`${beside.join(', ')} lies beside the folder`);
   if (refusal !== undefined && names.length > 0)
@@ -60,7 +60,7 @@ async function check({ into, refusal, names, beside }: UnpackAttempt): Promise<v
   }
 }
 
-t.test('nothing leaves the folder', async t => {
+t.test('nothing is unpacked outside of the folder', async t => {
   const dir = await realpath(testDir(t));
   let count = 0;
   let unpacked = 0;
@@ -80,7 +80,7 @@ t.test('nothing leaves the folder', async t => {
   t.ok(unpacked > count / 10, `${unpacked} of ${count} were unpacked`);
 });
 
-t.test('what is damaged is refused, or unpacked as it is', async t => {
+t.test('a damaged archive is refused or unpacked', async t => {
   const dir = await realpath(testDir(t));
   const law = fc.asyncProperty(fc.constantFrom(...INTACT), damage, async (intact, places) => {
     const bytes = Buffer.from(intact);

@@ -1,5 +1,5 @@
-// Archives of every kind, unpacked by a build: with the rights of whoever gets the files, only what is wanted, the
-// layers of images one over the other, never onto a disk without room, and ended when they are cancelled.
+// Archives of every kind, unpacked by a build: files belong to the wanted user, only the wanted part is taken, layers
+// are combined, a disk without room is reported, and unpacking can be cancelled.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
@@ -15,8 +15,8 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 const LONG = 'a-directory-with-a-long-name/'.repeat(6);
 
 /**
- * Everything in a directory by its path: the text of files with `*` when anybody may run them, `->` and the target of
- * links.
+ * All entries of a directory by path: contents of files, with `*` when anybody may run them, and `->` with the target
+ * of links.
  */
 async function shown(directory: string): Promise<Record<string, string>> {
   const names = (await readdir(directory, { recursive: true })).sort();
@@ -47,7 +47,7 @@ const UNPACKED = {
   [`${LONG}ü`]: 'text',
 };
 
-t.test('unpacking', async t => {
+t.test('archives are unpacked', async t => {
   await programOf(['xz'], ['xz-utils']);
   await programOf(['zstd'], ['zstd']);
   const { dir, unpack } = await startUnpacker(t);
@@ -85,7 +85,7 @@ t.test('unpacking', async t => {
     }
   });
 
-  t.test('a package gives what is wanted of it, and links keep their meaning', async t => {
+  t.test('the wanted part of a package is unpacked, and links keep their meaning', async t => {
     const data = tar([
       { name: './opt/app/bin/app', content: 'program', mode: 0o755 },
       { name: './opt/app/run', type: '2', target: '/opt/app/bin/app' },
@@ -115,7 +115,7 @@ t.test('unpacking', async t => {
     t.strictSame(await shown(alone.into), {});
   });
 
-  t.test('layers lie one over the other', async t => {
+  t.test('layers are combined in order', async t => {
     const base = tar([
       { name: 'app/old', content: 'old' },
       { name: 'app/kept', content: 'kept', mode: 0o755 },
@@ -150,7 +150,7 @@ t.test('unpacking', async t => {
     });
   });
 
-  t.test('zip of 64 bits, with thousands of files, some of them large or not packed', async t => {
+  t.test('a Zip64 archive with thousands of files, large and uncompressed ones, is unpacked', async t => {
     const contents = new Map([
       ['empty', ''],
       ['stored-empty', ''],
@@ -179,7 +179,7 @@ t.test('unpacking', async t => {
     const { PATH } = process.env;
     t.teardown(() => Object.assign(process.env, { PATH }));
     process.env.PATH = `${own}:${PATH}`;
-    // Of short parts that are the same, which xz packs and unpacks in a moment.
+    // Equal short parts, which xz compresses and decompresses in a moment.
     const content = randomBytes(500).toString('hex').repeat(30_000);
     const archive = execFileSync(real, ['-0c'], { input: tar([{ name: 'large', content }]), maxBuffer: 2 ** 26 });
     const narrow = path.join(dir, 'narrow');
@@ -199,7 +199,7 @@ t.test('unpacking', async t => {
     }
   });
 
-  t.test('a disk without room is told before anything is written', async t => {
+  t.test('a disk without room is reported before anything is written', async t => {
     const small = path.join(dir, 'small');
     await mkdir(small);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=70m', 'none', small]);
@@ -213,7 +213,7 @@ t.test('unpacking', async t => {
     t.match(await unpack(tar([]), { into: small }), { status: 500, detail: /small is not empty/ });
   });
 
-  t.test('it tells how far it is, and ends when it is cancelled', async t => {
+  t.test('unpacking reports its progress, and ends when it is cancelled', async t => {
     const file = path.join(dir, 'large.tar');
     const size = 2 ** 29;
     const handle = await open(file, 'w');

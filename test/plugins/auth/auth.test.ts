@@ -1,4 +1,5 @@
-// Accounts and sessions over HTTP: the state table, every route with its refusals, old hashes, a store that is damaged.
+// Accounts and sessions over HTTP: every state and route with its refusals, hashes of older installations, and damaged
+// stores.
 import { createHook } from 'node:async_hooks';
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -33,7 +34,7 @@ async function openWithUser(t: { teardown(fn: () => unknown): void }) {
   return { app, token, refresh: body.refresh_token as string, mine: bearer(token) };
 }
 
-t.test('from nothing to the first user', async t => {
+t.test('without users setup is open, and creates the first user', async t => {
   const app = await open(t);
   t.same((await app.get('/auth/status')).body, {
     enabled: false,
@@ -77,7 +78,7 @@ t.test('from nothing to the first user', async t => {
   t.notMatch(await readFile(usersFile(app), 'utf8'), FIRST.password);
 });
 
-t.test('login, refresh, verify', async t => {
+t.test('a login gives tokens, which are verified and refreshed', async t => {
   const { app, token, refresh } = await openWithUser(t);
   t.equal((await app.get('/config')).status, 401);
   t.equal((await app.get('/config', { authorization: `bEaReR ${token}` })).status, 200);
@@ -120,7 +121,7 @@ t.test('login, refresh, verify', async t => {
   t.equal((await app.get('/config')).status, 401);
 });
 
-t.test('users', async t => {
+t.test('users are created, changed and deleted', async t => {
   const { app, mine } = await openWithUser(t);
   const other = { username: 'Other One', password: 'another horse' };
   t.match(await app.post('/auth/users', other, mine), {
@@ -182,7 +183,7 @@ t.test('of several users of one name in the file only the first counts', async t
   );
 });
 
-t.test('a user whose password cannot be checked is none who is left to log in', async t => {
+t.test('a user with an invalid hash does not count as one who can log in', async t => {
   const { app, mine } = await openWithUser(t);
   const byHand = { username: 'by hand', password: 'not a hash', disabled: false };
   const content = await stored(app);
@@ -322,7 +323,7 @@ t.test('a failed login costs the same for every name', async t => {
   t.same(cost, { bcrypt: 0, scrypt: 1 }, 'no user has an old hash any more');
 });
 
-t.test('a damaged store closes, a missing one opens setup', async t => {
+t.test('a damaged store refuses everybody, and its removal opens setup', async t => {
   const { app, mine } = await openWithUser(t);
   await app.post('/auth/users', { username: 'second', password: 'another horse' }, mine);
   await writeFile(usersFile(app), '{ damaged');
@@ -342,7 +343,7 @@ t.test('a damaged store closes, a missing one opens setup', async t => {
   t.equal((await app.post('/auth/setup', FIRST)).status, 200);
 });
 
-t.test('a store whose rights are mended opens again', async t => {
+t.test('a store is used again once its permissions are corrected', async t => {
   const { app, mine } = await openWithUser(t);
   const text = await readFile(usersFile(app), 'utf8');
   await rm(`${usersFile(app)}.bak`);
@@ -353,7 +354,7 @@ t.test('a store whose rights are mended opens again', async t => {
   await until(async () => (await app.get('/config', mine)).status === 200, { what: 'the mended rights to count' });
 });
 
-t.test('what cannot be written is not pretended', { skip: asRoot ? false : 'only root may mount' }, async t => {
+t.test('a change that cannot be written is an error', { skip: asRoot ? false : 'only root may mount' }, async t => {
   const place = testDir(t, {});
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place]);
   t.teardown(() => execFileSync('umount', ['--lazy', place]));
@@ -375,7 +376,7 @@ t.test('what cannot be written is not pretended', { skip: asRoot ? false : 'only
   t.equal(await readFile(file, 'utf8'), before);
 });
 
-t.test('the directory of a store that lies elsewhere is made', async t => {
+t.test('the directory of a store elsewhere is created', async t => {
   const file = path.join(testDir(t, {}), 'of', 'its-own', 'users.json');
   process.env.DUMB_AUTH_CONFIG_PATH = file;
   t.teardown(() => {
@@ -387,10 +388,10 @@ t.test('the directory of a store that lies elsewhere is made', async t => {
   t.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
-t.test('a store that vanishes opens nothing', async t => {
+t.test('a store that vanishes does not open setup', async t => {
   const { app, mine } = await openWithUser(t);
   await rm(usersFile(app));
-  // The file is looked at once a second.
+  // The host checks the file once a second.
   await until(async () => {
     await app.get('/config', mine);
     return (await ownLog(app)).some(line => line.includes('users.json is gone'));
@@ -417,7 +418,7 @@ t.test('a deleted user does not come back', async t => {
   });
 });
 
-t.test('guesses side by side are no way around the pause', async t => {
+t.test('parallel guesses do not avoid the pause', async t => {
   const { app } = await openWithUser(t);
   const guess = () => app.post('/auth/login', { ...FIRST, password: 'wrong horse' });
   const codes = (await Promise.all(Array.from({ length: 12 }, guess))).map(answer => answer.status);
@@ -425,7 +426,7 @@ t.test('guesses side by side are no way around the pause', async t => {
   t.equal(codes.filter(code => code === 429).length, 7);
 });
 
-t.test('a bcrypt hash of an absurd cost is given up, and the next login goes on', async t => {
+t.test('a bcrypt hash of absurd cost is abandoned, and the next login is checked', async t => {
   const { verifyPassword } = await import('../../../plugins/auth/password.ts');
   const absurd = `$2b$31$${'a'.repeat(53)}`;
   await t.rejects(verifyPassword('secret', absurd, { limitMs: 100 }), {
@@ -434,7 +435,7 @@ t.test('a bcrypt hash of an absurd cost is given up, and the next login goes on'
   t.equal(await verifyPassword('secret', undefined), false);
 });
 
-t.test('the peer behind a proxy', async t => {
+t.test('the address of a client behind trusted proxies is found', async t => {
   const { findClientAddress } = await import('../../../core/kit/client-address.ts');
   const forwarded = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7, 172.16.5.5' };
   for (const [peer, trusted, expected] of [

@@ -1,4 +1,4 @@
-// How long tokens hold: as the environment says, and as usual where it says what cannot be, which is told.
+// How long tokens are valid: as environment variables say, and by default when a variable is invalid.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import jwt from 'jsonwebtoken';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const skip = !existsSync(path.join(pluginsDir, 'auth'));
 const OWNER = { username: 'owner', password: 'correct horse' };
 
-/** Seconds of both kinds of tokens, and the log. */
+/** Lifetimes of both kinds of tokens in seconds, and the host. */
 async function lifetimes(t: Test, minutes: string, days: string) {
   Object.assign(process.env, { JWT_ACCESS_TOKEN_EXPIRE_MINUTES: minutes, JWT_REFRESH_TOKEN_EXPIRE_DAYS: days });
   t.teardown(() => {
@@ -27,11 +27,11 @@ async function lifetimes(t: Test, minutes: string, days: string) {
   return { app, access: seconds(body.access_token), refresh: seconds(body.refresh_token) };
 }
 
-t.test('as the environment says', { skip }, async t => {
+t.test('tokens are valid for as long as the environment says', { skip }, async t => {
   t.match(await lifetimes(t, '5', '2'), { access: 300, refresh: 2 * 86_400 });
 });
 
-t.test('what cannot be is told, and the usual time counts', { skip }, async t => {
+t.test('an invalid lifetime is logged, and the default applies', { skip }, async t => {
   const { app, access, refresh } = await lifetimes(t, '2h', '366');
   t.same([access, refresh], [3_600, 30 * 86_400]);
   for (const line of [

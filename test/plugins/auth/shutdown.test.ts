@@ -1,4 +1,4 @@
-// A session outlives a shutdown: what only looks at tokens answers as long as services are being stopped.
+// A session survives a shutdown: routes for tokens answer while services are being stopped.
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';

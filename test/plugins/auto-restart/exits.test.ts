@@ -1,5 +1,5 @@
-// Services that end or do not start: how often and when they are tried again, and what a user or the configuration
-// stops.
+// Services that end or do not start: how often and when they are restarted, and what a user or the configuration
+// prevents.
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -17,7 +17,7 @@ import { testDir } from '../../support/directory.ts';
 import { kid, lives, notedPid, pidOf, restart, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-t.test('an exit counts whatever the code; without health restarts the recovery is seen too', async t => {
+t.test('every exit code is restarted, and the recovery is recognized without health restarts', async t => {
   let word = 'down';
   const { health, asked } = await healthServer(t, () => word);
   const { app, count } = await run(t, block({ health }), policy({ healthcheck_interval: 0 }));
@@ -70,7 +70,7 @@ t.test('an exit before the recovery is a failure', async t => {
   t.match(await counters(app), { restart_failures: 1, last_failure_reason: null }, 'a start by hand begins anew');
 });
 
-t.test('so is what makes it unwell before that', async t => {
+t.test('an unhealthy state before the recovery is a failure', async t => {
   let word = 'starting';
   const { health } = await healthServer(t, () => word);
   const { app, count } = await run(t, block({ health }), policy({ backoff_seconds: [0, 600] }));
@@ -110,9 +110,9 @@ t.test('a service that failed at boot is tried again; a failed attempt counts an
   t.equal(count('auto_restart.succeeded'), 0);
 });
 
-t.test('without a delay nothing waits for the timer, also after a failed attempt', async t => {
+t.test('without a delay a restart does not wait for the timer, even after a failure', async t => {
   const { health } = await healthServer(t, () => 'ok');
-  // The timer comes after minutes.
+  // At this pace the timer would run only after minutes.
   const { app, count } = await run(t, block({ health }), policy({ max_restarts: 3 }), 100);
   await start(app, NAME);
   await app.post('/config', { process_name: NAME, updates: { command: ['/nowhere/program'] } });
@@ -121,7 +121,7 @@ t.test('without a delay nothing waits for the timer, also after a failed attempt
   t.equal(count('auto_restart.attempt'), 3);
 });
 
-t.test('the limit is told once per episode, and the window opens again by itself', async t => {
+t.test('the limit is reported once per episode, and the window opens again by itself', async t => {
   const { count } = await run(
     t,
     block({ enabled: true, command: ['/nowhere/program'] }),
@@ -132,7 +132,7 @@ t.test('the limit is told once per episode, and the window opens again by itself
   t.equal(count('auto_restart.succeeded'), 0);
 });
 
-t.test('a stop by hand cancels what is pending, a start by hand forgives', async t => {
+t.test('a stop by hand cancels a pending restart, a start by hand resets the count', async t => {
   const { app, count } = await run(t, block(), policy({ backoff_seconds: [600] }));
   await start(app, NAME);
   await killService(app);
@@ -144,12 +144,12 @@ t.test('a stop by hand cancels what is pending, a start by hand forgives', async
   await killService(app);
   await untilCounters(app, ({ pending }) => pending);
   t.match(await restart(app, NAME), { status: 200 });
-  // A look in the moment between its stop and its start takes it for one that ended, until the next look.
+  // A check between the stop and the start may take the process for one that ended, until the next check.
   await untilCounters(app, ({ pending, disabled }) => !pending && !disabled);
   t.equal(count('auto_restart.attempt'), 0);
 });
 
-t.test('a restart by hand while what a crash left behind is being ended leaves nothing to restart', async t => {
+t.test('a restart by hand while remains of a crash are ended leaves no restart pending', async t => {
   const { health } = await healthServer(t, () => 'starting');
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
@@ -168,7 +168,7 @@ t.test('a restart by hand while what a crash left behind is being ended leaves n
   t.equal(count('stopped.unexpectedly'), 0);
 });
 
-t.test('what a user has stopped stays so when its window opens again', async t => {
+t.test('a service that a user stopped stays stopped when its window opens again', async t => {
   const services = [NAME, 'Other'].map(name => ({ process_name: name }));
   const { app, count, countOf } = await run(
     t,

@@ -1,4 +1,5 @@
-// The key `restart` of a block: which ends it answers, with which limit, and that the list of the section wins over it.
+// The key `restart` of a block: which exits it restarts, with which limit, and that an entry of the list takes
+// precedence.
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -9,10 +10,10 @@ import { start, status } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
-t.test('always, on-failure, no, a limit of its own, and the list', async t => {
+t.test('the key restarts by policy and limit, and the list takes precedence', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
-  /** Ends with the code that somebody writes into the file of its name. */
+  /** A service that ends with the code that is written into the file of its name. */
   const service = (name: string, restart?: unknown, more: object = {}) => ({
     enabled: true,
     process_name: name,
@@ -54,7 +55,7 @@ t.test('always, on-failure, no, a limit of its own, and the list', async t => {
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.phase === 'ready');
   const attempts = async (name: string): Promise<number> => (await status(app, name)).restart.restart_attempts;
-  /** Resolves when the end has been told everywhere, so that a restart would be planned. */
+  /** Resolves when everybody has been told of the exit, so that a restart would be planned by now. */
   const end = async (name: string, code: number) => {
     const before = count('service.stopped.unexpectedly', name);
     await writeFile(path.join(dir, name), String(code));
@@ -81,7 +82,7 @@ t.test('always, on-failure, no, a limit of its own, and the list', async t => {
   await end('Listed', 3);
   await runs('Listed', 1);
   for (const name of ['Never', 'Plain', 'Excluded']) await end(name, 3);
-  // Restarts of what ended later show that those of what ended before would have been made.
+  // Restarts of these later exits show that earlier exits would have been restarted by now.
   await end('Always', 0);
   await runs('Always', 3);
   for (const name of ['Never', 'Plain', 'Excluded']) t.equal(await attempts(name), 0, name);

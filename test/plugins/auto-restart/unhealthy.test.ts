@@ -1,4 +1,4 @@
-// Services that are unwell: what counts, when they are restarted, and what proves that they have recovered.
+// Unhealthy services: what counts as unhealthy, when they are restarted, and what proves that they have recovered.
 import t from 'tap';
 import {
   block,
@@ -12,7 +12,7 @@ import {
 import { pidOf, start, status } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-t.test('unhealthy up to the threshold: restarted, and recovered only once it is healthy', async t => {
+t.test('a service at the threshold is restarted, and recovered once it is healthy', async t => {
   let afterwards = 'starting';
   const { health, asked } = await healthServer(t, () => (counted('auto_restart.attempt') === 0 ? 'down' : afterwards));
   const { app, events, count: counted } = await run(t, block({ health }), policy());
@@ -72,7 +72,7 @@ t.test('degraded resets the count, starting leaves it alone', async t => {
   t.equal(count('unhealthy'), 0);
 });
 
-t.test('at the limit an unhealthy service is left running, and that is told once', async t => {
+t.test('at the limit an unhealthy service is left running, which is logged once', async t => {
   const { health, asked } = await healthServer(t, () => 'down');
   const { app, count } = await run(t, block({ health }), policy({ max_restarts: 0 }));
   await start(app, NAME);
@@ -85,7 +85,7 @@ t.test('at the limit an unhealthy service is left running, and that is told once
   t.match(await counters(app), { restart_attempts: 0, pending: false, next_restart_time: null });
 });
 
-t.test('a pending restart of a service that is well again is dropped', async t => {
+t.test('a pending restart of a service that is healthy again is dropped', async t => {
   let word = 'down';
   const { health } = await healthServer(t, () => word);
   const { app, count } = await run(t, block({ health }), policy({ backoff_seconds: [600] }));

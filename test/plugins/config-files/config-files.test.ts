@@ -1,4 +1,4 @@
-// A service's own file over HTTP: read, changed in place, kept in versions, and never anything but that file.
+// A service's own file over HTTP: it is read, edited in place and kept in versions, and no other file can be reached.
 import { execFile } from 'node:child_process';
 import {
   chmod,
@@ -66,7 +66,7 @@ async function open(
 
 type Call = (more?: Record<string, unknown>) => ReturnType<TestHost['post']>;
 
-t.test('read and change', async t => {
+t.test('the file is read, changed in place, and its version kept', async t => {
   const { app, dir, file, call } = await open(t);
   const read = await call();
   t.match(read, {
@@ -109,7 +109,7 @@ t.test('read and change', async t => {
   t.ok(many.every(answer => answer.status === 200));
   t.equal(Object.keys((await call()).body.config).length, 12, 'changes at the same time all count');
 
-  // It ends when this test has looked.
+  // It ends only after the checks of this test.
   await app.post('/config', { process_name: 'Service', updates: { stop_grace_seconds: 600 } });
   await start(app, 'Service');
   const pid = await notedPid(path.join(dir, '..', 'run', 'pid'));
@@ -122,7 +122,7 @@ t.test('read and change', async t => {
   t.same((await call({ updates: { port: 7 } })).body.warnings, []);
 });
 
-t.test('a key that every object inherits is one like any other', async t => {
+t.test('a key that every object inherits can be set like any other', async t => {
   const { file, call } = await open(t);
   const text = 'port: 80 # own\nconstructor: a\nnested:\n  prototype: b\n  toString: c\n';
   await writeFile(file, text);
@@ -148,9 +148,9 @@ t.test('a change that would alter what was not sent is refused', async t => {
   t.same((await call()).body.config, { base: changed, other: changed });
 });
 
-t.test('a file whose name is as long as names can be is changed as any other', async t => {
+t.test('a file with the longest possible name can be changed', async t => {
   const { app, dir, call, point } = await open(t);
-  // Cut anywhere, they are the same but for their ends.
+  // Shortened at any place, both names would be equal except for their ends.
   const files = ['a', 'b'].map(end => path.join(dir, `${'é'.repeat(124)}_${end}.yaml`));
   for (const file of files) {
     await writeFile(file, TEXT);
@@ -166,7 +166,7 @@ t.test('a file whose name is as long as names can be is changed as any other', a
   );
 });
 
-t.test('what a clock that was ahead has named, and other files, cost no version', async t => {
+t.test('files of a clock that was ahead, and foreign files, displace no version', async t => {
   const { app, file, call } = await open(t);
   const backups = path.join(app.configDir, 'backups', 'service-config', 'service');
   await mkdir(backups, { recursive: true, mode: 0o700 });
@@ -203,7 +203,7 @@ t.test("services whose names make one directory name push out none of each other
     app.post('/config/service-config', { service_name: names[index], updates: { port } });
   const root = path.join(app.configDir, 'backups', 'service-config');
   const versions = (directory: string) => readdir(path.join(root, directory));
-  // As an earlier Stackwarden left it: nobody knows whose these are.
+  // As an earlier release left it: the owner of these versions is unknown.
   await mkdir(path.join(root, '-'), { recursive: true, mode: 0o700 });
   const mixed = [1, 2, 3, 4, 5].map(day => `2020-01-0${day}T00-00-00-000Z-x.yaml`);
   for (const name of mixed) await writeFile(path.join(root, '-', name), '', { mode: 0o600 });
@@ -274,7 +274,7 @@ t.test('a list of objects is replaced where it differs, and only there', async t
   t.same(JSON.parse(await readFile(file, 'utf8')).arrs, [{ name: 'a' }, { name: 'b', on: true }]);
 });
 
-t.test('what cannot be read', async t => {
+t.test('unknown services, formats and damaged files are refused', async t => {
   const { app, dir, call, point } = await open(t);
   t.equal((await app.post('/config/service-config', { service_name: 'nobody' })).status, 404);
   t.equal((await app.post('/config/service-config', { service_name: 'Bare' })).status, 400);
@@ -304,7 +304,7 @@ t.test('what cannot be read', async t => {
   t.equal((await call()).status, 400);
 });
 
-t.test('paths that lead elsewhere', async t => {
+t.test('links, pipes and paths outside of the directory are refused', async t => {
   const { app, dir, file, call, point } = await open(t);
   const outside = path.join(path.dirname(dir), 'outside');
   const secret = path.join(outside, 'secret.json');
@@ -351,9 +351,9 @@ t.test('paths that lead elsewhere', async t => {
   t.match(await readFile(file, 'utf8'), 'port: 90', 'and its target is what is written');
 });
 
-t.test('a file that cannot be written', async t => {
+t.test('a file stays as it is when no version can be kept', async t => {
   const { app, file, call } = await open(t);
-  // Where the versions go there is a file, so nothing can be kept and nothing may be changed.
+  // A file in place of the directory of versions, so no version can be kept and nothing may be changed.
   await mkdir(path.join(app.configDir, 'backups'), { recursive: true });
   await writeFile(path.join(app.configDir, 'backups', 'service-config'), '');
   t.equal((await call({ updates: { port: 81 } })).status, 503);
@@ -362,7 +362,7 @@ t.test('a file that cannot be written', async t => {
   t.equal((await call({ updates: { port: 81 } })).status, 200);
 });
 
-t.test('a pipe in the place of a generated file is replaced and keeps nobody waiting', async t => {
+t.test('a pipe in place of a generated file is replaced without waiting', async t => {
   const root = testDir(t, { own: {}, plugins: { generator: {} } });
   await chmod(root, 0o755);
   const dir = path.join(root, 'own');
@@ -391,7 +391,7 @@ t.test('a pipe in the place of a generated file is replaced and keeps nobody wai
   t.equal((await stat(file)).ino, ino, 'the same text is not written again');
 });
 
-t.test('a file on a disk of this machine is read without a child, and anew after any change', async t => {
+t.test('a local file is read without a child process, and again after any change', async t => {
   const { file, call } = await open(t);
   const { PATH } = process.env;
   t.teardown(() => Object.assign(process.env, { PATH }));

@@ -50,7 +50,7 @@ for (const [name, change] of Object.entries(CHANGES)) {
   });
 }
 
-t.test('a change of its mode alone hinders no save', async t => {
+t.test('a change of the mode alone does not prevent a save', async t => {
   const file = path.join(testDir(t, { 'a.yaml': 'a: 1\n' }), 'a.yaml');
   await holdFile(file, async held => {
     await held.read();

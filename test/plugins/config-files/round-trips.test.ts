@@ -1,5 +1,5 @@
-// Whatever is saved over HTTP into a file of a service is read back as it was sent, beside what stood there, with every
-// comment; what is refused leaves the file as it was.
+// Whatever is saved over HTTP into a service's file is read back as it was sent, and everything else in the file stays,
+// with every comment. A refused save leaves the file as it was.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -16,9 +16,9 @@ const FORMATS = ['format-conf', 'format-json', 'format-python', 'format-xml', 'f
 
 interface Sample {
   readonly text: string;
-  /** Where a new value goes, and its name. */
+  /** The path of the new value. */
   readonly place: readonly string[];
-  /** What the format shows of a text. */
+  /** The part of a text that the format shows. */
   readonly shown?: (text: string) => string | null;
 }
 
@@ -94,7 +94,7 @@ for (const [file, { text, place, shown = (given: string) => given }] of Object.e
     t.ok(saved > 5, 'many saves were made', { saved });
   });
 
-t.test('of several saves at once none is lost, and of those for one revision one is made', async t => {
+t.test('concurrent saves are all made, but only one of those for one revision', async t => {
   for (const [file, { text, place }] of Object.entries(SAMPLES)) {
     await writeFile(path.join(dir, file), text);
     const send = (more: object) => app.post('/config/service-config', { service_name: file, ...more });

@@ -1,4 +1,4 @@
-// Configurations of earlier releases: moved once, with a copy of the old file, and nothing else in it touched.
+// Configurations of earlier releases are migrated once, with a backup, and everything else in the file stays.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -29,7 +29,7 @@ const OLD = `{
 }
 `;
 
-t.test('moved once', { skip }, async t => {
+t.test('an old configuration is migrated once', { skip }, async t => {
   const configDir = testDir(t, { 'stackwarden.json': OLD });
   const file = path.join(configDir, 'stackwarden.json');
   const app = await startHost({ configDir, plugins });
@@ -73,7 +73,7 @@ t.test('moved once', { skip }, async t => {
   t.equal(await readFile(file, 'utf8'), text, 'a second start changes nothing');
 });
 
-t.test('what an earlier release has left is removed once', { skip }, async t => {
+t.test('remains of an earlier release are removed once', { skip }, async t => {
   const waits = '"wait_for_url": [{ "url": "http://127.0.0.1:8088/webdav" }]';
   const text = `{
   "pulsarr": { "port": 3103, "config_file": "/pulsarr/settings.json" },
@@ -100,7 +100,7 @@ t.test('what an earlier release has left is removed once', { skip }, async t => 
   t.match((await again.get('/config')).body.altmount.wait_for_url, [{ url: /webdav/ }], 'people may set it again');
 });
 
-t.test('under both names a person decides', { skip }, async t => {
+t.test('a block under its old and its new name is left for a person to decide', { skip }, async t => {
   const configDir = testDir(t, {});
   const file = path.join(configDir, 'stackwarden.json');
   const both = '{"dumb":{"gateway":{"enabled":false}},"nzbdav":{"process_name":"A"},"infinidysk":{"process_name":"B"}}';
@@ -116,7 +116,7 @@ t.test('under both names a person decides', { skip }, async t => {
   t.match(refused, { status: 409, body: { detail: /nzbdav is the former name of infinidysk/ } });
 });
 
-t.test('an update under a former key is one of the present', { skip }, async t => {
+t.test('an update under a former key changes the present key', { skip }, async t => {
   const app = await startHost({ config: { infinidysk: { process_name: 'Mine' } }, plugins });
   t.teardown(() => app.stop());
   const answer = await app.post('/config', { updates: { nzbdav: { backend_port: 8_123 } } });
@@ -189,7 +189,7 @@ nzbdav:
   });
 }
 
-t.test('a block of the host under both names', { skip }, async t => {
+t.test('a block of the host under both names is left for a person to decide', { skip }, async t => {
   const both =
     '{"dumb":{"gateway":{"enabled":false},"frontend":{"port":3006}},"dmb":{"frontend":{"port":3007},"tags":[]}}';
   const configDir = testDir(t, { 'stackwarden.json': both });
@@ -201,7 +201,7 @@ t.test('a block of the host under both names', { skip }, async t => {
   t.match(chunk, 'dmb.frontend is the former name of dumb.frontend, and the configuration has both; move');
 });
 
-t.test('an update of a block of the host under its former name', { skip }, async t => {
+t.test('an update of a host block under its former name changes the present block', { skip }, async t => {
   const app = await startHost({ config: {}, plugins });
   t.teardown(() => app.stop());
   const updates = { dmb: { frontend: { port: 3_009 } } };

@@ -1,4 +1,4 @@
-// Saves that come at the same time, and values that do not fit and are replaced by others that do not fit either.
+// Concurrent saves, and unfit values that are replaced by other unfit values.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { DISK_ONLY, makeDisk } from '../../support/power-loss.ts';
 
 const SAVES = 20;
 
-t.test('none of many saves at once takes away what another has saved', async t => {
+t.test('concurrent saves do not undo each other', async t => {
   const { app, file } = await openWith(t, { kid: sleeper('Kid', { enabled: false }) }, ['config', 'process']);
   const names = Array.from({ length: SAVES }, (_none, index) => `N${index}`);
   const answers = await Promise.all(
@@ -21,7 +21,7 @@ t.test('none of many saves at once takes away what another has saved', async t =
   t.same((await app.get('/config?process_name=Kid')).body.env, expected);
 });
 
-t.test('a value that does not fit is not replaced by another that does not', async t => {
+t.test('an unfit value in the file can only be replaced by a fit one', async t => {
   const kid = sleeper('Kid', { enabled: false, port: 'first' });
   const { app, file } = await openWith(t, { kid }, ['config', 'process']);
   const before = await readFile(file, 'utf8');
@@ -32,7 +32,7 @@ t.test('a value that does not fit is not replaced by another that does not', asy
   t.equal(JSON.parse(await readFile(file, 'utf8')).kid.port, 8_080);
 });
 
-t.test('a save outlives a loss of power', DISK_ONLY, async t => {
+t.test('a save survives a loss of power', DISK_ONLY, async t => {
   const place = path.join(testDir(t), 'disk');
   const disk = makeDisk(t, place);
   const app = await startHost({ plugins: ['config'], configDir: place, config: { tz: 'first' } });

@@ -1,4 +1,4 @@
-// The configuration over HTTP: layers, what is saved and what is not, refusals, secrets, schemas.
+// The configuration over HTTP: layers, saves, refusals, secrets and schemas.
 import { existsSync, statSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const fileOf = (app: TestHost) => path.join(app.configDir, 'stackwarden.json');
 const saved = async (app: TestHost) => JSON.parse(await readFile(fileOf(app), 'utf8'));
 const post = (app: TestHost, body: unknown) => app.post('/config', body);
 
-t.test('layers: file, memory and environment', { skip }, async t => {
+t.test('the environment overrides memory, which overrides the file', { skip }, async t => {
   const app = await startHost({
     plugins: PLUGINS,
     config: { kid: kid('Kid', ['calm'], { port: 7_001, env: { A: '1', B: '2' }, token: 'in the file' }) },
@@ -98,7 +98,7 @@ t.test(
   },
 );
 
-t.test('a block that memory alone has is saved as a whole or not at all', { skip }, async t => {
+t.test('a block that only memory has is saved as a whole or not at all', { skip }, async t => {
   const app = await startHost({ plugins: PLUGINS, config: { kid: kid('Kid', ['calm'], { enabled: true }) } });
   t.teardown(() => app.stop());
   const tried = kid('Tried', ['calm']);
@@ -151,7 +151,7 @@ t.test('refusals change nothing', { skip }, async t => {
   t.match(await app.get('/config?process_name=nobody'), { status: 404 });
 });
 
-t.test('what a change means', { skip }, async t => {
+t.test('the answer to a change names the restarts that it requires', { skip }, async t => {
   const app = await startHost({
     plugins: PLUGINS,
     config: {
@@ -190,7 +190,7 @@ t.test('what a change means', { skip }, async t => {
   t.ok((await app.get('/process/processes')).body.processes.some((row: { name: string }) => row.name === 'Fresh'));
 });
 
-t.test('secrets that nobody described are told by their names', { skip }, async t => {
+t.test('undescribed secrets are recognized by their names', { skip }, async t => {
   const url = 'http://u:p@host/';
   const app = await startHost({
     plugins: PLUGINS,
@@ -210,7 +210,7 @@ t.test('secrets that nobody described are told by their names', { skip }, async 
   t.match((await saved(app)).kid, { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'z' }, url });
 });
 
-t.test('the file: comments, outside edits, damage', { skip }, async t => {
+t.test('the file keeps its comments, is read again when edited, and survives damage', { skip }, async t => {
   const text = `{
     // mine
     "kid": ${JSON.stringify(kid('Kid', ['calm'], { port: 7_021 }))}, /* kept */
@@ -240,7 +240,7 @@ t.test('the file: comments, outside edits, damage', { skip }, async t => {
   t.match(await readFile(file, 'utf8'), '// mine');
 });
 
-t.test('YAML', { skip }, async t => {
+t.test('a YAML file keeps its comments and form', { skip }, async t => {
   const text = `# the stack
 kid:
   process_name: Kid   # name
@@ -256,7 +256,7 @@ dumb: { gateway: { enabled: false } }
   t.notOk(existsSync(fileOf(app)));
 });
 
-t.test('a copy of the file is read by its owner alone, whatever the mode of the file', { skip }, async t => {
+t.test('only the owner can read a backup, whatever the mode of the file', { skip }, async t => {
   const configDir = testDir(t, { 'stackwarden.json': '{ "tz": "new" }' });
   await chmod(path.join(configDir, 'stackwarden.json'), 0o644);
   const app = await startHost({ plugins: ['config'], configDir });
@@ -265,7 +265,7 @@ t.test('a copy of the file is read by its owner alone, whatever the mode of the 
   t.equal(statSync(fileOf(app)).mode & 0o777, 0o644, 'the file itself stays as its owner made it');
 });
 
-t.test('a damaged start', { skip }, async t => {
+t.test('a host with a damaged file runs on the last good backup', { skip }, async t => {
   const good = JSON.stringify({ kid: kid('Kid', ['calm'], { enabled: true }), dumb: { gateway: { enabled: false } } });
   const configDir = testDir(t, { 'stackwarden.json': '{"kid"', 'stackwarden.json.bak': good });
   const app = await startHost({ plugins: PLUGINS, configDir });
@@ -302,7 +302,7 @@ t.test('one bad block does not take the others down', { skip }, async t => {
   t.match(await app.post('/config/process-config/schema', {}), { status: 422 });
 });
 
-t.test('a data_root that is relative is told when it is saved', { skip: skip || !hasAuth }, async t => {
+t.test('a save warns about a relative data_root', { skip: skip || !hasAuth }, async t => {
   const app = await startHost({ config: {}, plugins: ['config', 'process', 'auth'] });
   t.teardown(() => app.stop());
   const owner = await asOwner(app);
@@ -320,7 +320,7 @@ t.test('an entry of a list of names that counts for nothing is told when it is s
   t.same(await save({ trusted_proxies: ['nginx', '192.0.2.2'], allowed_hosts: ['https://media.example/'] }), []);
 });
 
-t.test('a section of a plugin that is left out, while nobody must log in', async t => {
+t.test('a section of an unloaded plugin cannot be changed while authentication is off', async t => {
   const app = await startHost({
     plugins: ['config', 'process'],
     config: { dumb: { left_out: { address: 'mine', more: 1 } } },

@@ -1,4 +1,4 @@
-// The schema of the configuration tells what each key means, in every section and every block of a service.
+// The schema of the configuration describes each key, in every section and every block of a service.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { isObject } from '../../../core/kit/plain-object.ts';
@@ -6,7 +6,7 @@ import { startHost } from '../../support/host.ts';
 
 const isHere = existsSync(new URL('../../../plugins/config/index.ts', import.meta.url));
 
-/** Dotted paths of the keys without a description. An object whose members are described is explained by them. */
+/** Dotted paths of keys without a description. An object counts as described when its members are. */
 function withoutDescription(schema: unknown, path: readonly string[] = []): string[] {
   if (!isObject(schema)) return [];
   const members = Object.entries(isObject(schema.properties) ? schema.properties : {});
@@ -27,7 +27,7 @@ function withoutDescription(schema: unknown, path: readonly string[] = []): stri
   return [...bare, ...below];
 }
 
-/** Each format that a schema names, of any key. */
+/** Each format that a schema names, for any key. */
 function formatsOf(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(formatsOf);
   if (!isObject(schema)) return [];

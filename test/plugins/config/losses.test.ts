@@ -1,4 +1,4 @@
-// What a merge may not take away, and a configuration file that vanishes or is mended while the host runs.
+// What a merge may not remove, and a configuration file that vanishes or is repaired while the host runs.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 
 const sleeper = (name: string, enabled: boolean) => ({ enabled, process_name: name, command: ['sleep', '1000'] });
 
-t.test('sections, names and whole blocks stay; an instance and a member may go', async t => {
+t.test('a merge may remove instances and members, but no sections, names or blocks', async t => {
   const app = await startHost({
     plugins: ['config', 'process'],
     config: {
@@ -73,7 +73,7 @@ t.test('sections, names and whole blocks stay; an instance and a member may go',
   t.notMatch(await readFile(file, 'utf8'), /Twin One/);
 });
 
-t.test('processes inside the block of another one stay, whatever takes the place of its members', async t => {
+t.test('processes inside another block cannot be removed by replacing its members', async t => {
   const inner = { side: sleeper('Side', false), instances: { One: sleeper('One', false), Two: sleeper('Two', false) } };
   const app = await startHost({
     plugins: ['config', 'process'],
@@ -101,7 +101,7 @@ t.test('processes inside the block of another one stay, whatever takes the place
   t.same(outer, { ...sleeper('Outer', false), ...changed });
 });
 
-t.test('a block that is not in the file stays too, and nobody is sent to the file for it', async t => {
+t.test('a block outside of the file stays, and the message does not mention the file', async t => {
   const app = await startHost({ plugins: ['config', 'process', 'services'], config: {} });
   t.teardown(() => app.stop());
   const idle = sleeper('Idle', false);
@@ -127,7 +127,7 @@ t.test('a block that is not in the file stays too, and nobody is sent to the fil
   t.match(await app.post('/config', ofIdle), { status: 400, body: { detail: /this one is in memory/ } });
 });
 
-t.test('what memory takes away comes back as its default, and a default cannot be taken away', async t => {
+t.test('a removal in memory restores the default, and a default cannot be removed', async t => {
   process.env.DUMB_LOG_COUNT = '7';
   t.teardown(() => delete process.env.DUMB_LOG_COUNT);
   const app = await startHost({
@@ -153,7 +153,7 @@ t.test('what memory takes away comes back as its default, and a default cannot b
   t.same(Object.keys((await app.get('/config')).body.twins.instances), ['Two'], 'an instance goes as a whole');
 });
 
-t.test('a file that vanishes is written again whole, by the next save', async t => {
+t.test('the next save writes a vanished file as a whole', async t => {
   const app = await startHost({ plugins: ['config', 'logs'], config: { tz: 'first', idle: sleeper('Idle', false) } });
   t.teardown(() => app.stop());
   const file = path.join(app.configDir, 'stackwarden.json');
@@ -172,7 +172,7 @@ t.test('a file that vanishes is written again whole, by the next save', async t 
   t.strictSame((await save('third')).body.warnings, [], 'told once');
 });
 
-t.test('a YAML file that has to be laid out anew is kept as it was, and the answer says so', async t => {
+t.test('a YAML file that must be reformatted is backed up, and the answer says so', async t => {
   const text = 'tz:   first # mine\ndumb:\n    log_level: !!str &level INFO\n';
   const configDir = testDir(t, { 'stackwarden.yaml': text });
   const app = await startHost({ plugins: ['config', 'logs'], configDir });
@@ -215,7 +215,7 @@ for (const name of ['stackwarden.json', 'stackwarden.yaml'])
     t.equal(await readFile(file, 'utf8'), written('third').replace('4', '5'));
   });
 
-t.test('something else in place of the file is told when it is seen, and by each save', async t => {
+t.test('something else in place of the file is reported when it is seen, and by each save', async t => {
   const app = await startHost({ plugins: ['config', 'logs'], config: { tz: 'first' } });
   t.teardown(() => app.stop());
   const file = path.join(app.configDir, 'stackwarden.json');
@@ -237,7 +237,7 @@ t.test('something else in place of the file is told when it is seen, and by each
   t.equal((await log()).split('cannot be read any more').length, 2, 'the log tells it once');
 });
 
-t.test('a broken file that vanishes is written again as the copy in use had it', async t => {
+t.test('a broken file that vanishes is written again from the backup in use', async t => {
   const dumb = { gateway: { enabled: false }, log_count: 4 };
   const copy = JSON.stringify({ tz: 'first', dumb, idle: sleeper('Idle', false) });
   const configDir = testDir(t, { 'stackwarden.json': '{ "dumb": ', 'stackwarden.json.bak': copy });
@@ -252,7 +252,7 @@ t.test('a broken file that vanishes is written again as the copy in use had it',
   t.equal((await app.get('/health')).body.status, 'healthy', 'it is no longer called broken');
 });
 
-t.test('a broken configuration that is mended is used, and the boot goes on', async t => {
+t.test('a repaired configuration is used, and the boot goes on', async t => {
   const configDir = testDir(t, { 'stackwarden.json': '{ "dumb": ' });
   const app = await startHost({ plugins: ['config', 'process'], configDir });
   t.teardown(() => app.stop());

@@ -1,11 +1,11 @@
-// Lists of secrets that are sent back as they were shown.
+// Lists of secrets that clients send back with masks.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { openWith, sleeper } from '../../support/configured.ts';
 
 const MASK = '********';
 
-t.test('each of several secrets stays itself', async t => {
+t.test('each masked secret of a list keeps its own value', async t => {
   const kid = sleeper('Kid', { enabled: false, api_keys: ['one', 'two'] });
   const { app, file } = await openWith(t, { kid }, ['config', 'process']);
   await app.post('/config', { updates: { dumb: { api_service: { mask_secrets: true } } }, persist: false });

@@ -1,4 +1,4 @@
-// What a variable of the environment overrides stays in the environment, whichever way the object around it is saved.
+// A value from the environment stays out of the file, however the object around it is saved.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// Where variables of the environment come from, and one whose value does not fit.
+// The sources of environment variables, and variables with an unfit value.
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
@@ -15,7 +15,7 @@ const logCount = async (dotEnv: string, env: NodeJS.ProcessEnv): Promise<unknown
   return dumb.log_count;
 };
 
-t.test('a variable of the process stands above one of .env, and both above the file', async t => {
+t.test('a variable of the process overrides one of .env, and both override the file', async t => {
   t.equal(await logCount('', {}), 3);
   t.equal(await logCount('DUMB_LOG_COUNT=4\n', {}), 4);
   t.equal(await logCount('\uFEFFDUMB_LOG_COUNT=4\r\n', {}), 4, 'as an editor on Windows writes it');
@@ -23,12 +23,12 @@ t.test('a variable of the process stands above one of .env, and both above the f
   t.equal(await logCount('DUMB_LOG_COUNT=4\n', { DUMB_LOG_COUNT: ' ' }), 4, 'a blank one is none');
 });
 
-t.test('one that does not fit leaves what the file has', async t => {
+t.test('an unfit variable leaves the value of the file', async t => {
   t.equal(await logCount('', { DUMB_LOG_COUNT: 'many' }), 3);
   t.equal(await logCount('', { DUMB_LOG_COUNT: '-5' }), 3);
 });
 
-t.test('a word that is no log level leaves the level of the file', async t => {
+t.test('an unknown log level leaves the level of the file', async t => {
   const configDir = testDir(t, {
     'stackwarden.json': JSON.stringify({
       dumb: { log_level: 'WARNING', api_service: { log_level: 'error' }, gateway: { enabled: false } },
@@ -40,7 +40,7 @@ t.test('a word that is no log level leaves the level of the file', async t => {
   t.match((await app.get('/config')).body.dumb, { log_level: 'WARNING', api_service: { log_level: 'error' } });
 });
 
-t.test('one that holds no JSON of the kind, or what no file may hold, is told and left out', async t => {
+t.test('a variable with unfit JSON is logged and ignored', async t => {
   const block = { enabled: false, process_name: 'Idle', command: ['sleep', '1000'] };
   const own = { env: { A: '1' }, none: {}, items: [1] };
   const configDir = testDir(t, {
