@@ -1,4 +1,4 @@
-// Where one of several contributions to a point fails, the others count as if it were not there.
+// When one of several contributions to a point fails, the others work as if it were absent.
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { asOwner } from '../support/host.ts';
 import { kid } from '../support/kids.ts';
 import { startWithPlugins } from '../support/own-plugins.ts';
 
-t.test('a format that cannot tell whether a file is its own', async t => {
+t.test('a format that fails to recognize files does not affect others', async t => {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-formats-'));
   t.teardown(() => rm(dir, { recursive: true }));
   await chmod(dir, 0o755);
@@ -35,7 +35,7 @@ t.test('a format that cannot tell whether a file is its own', async t => {
   t.same(errorsOf('config-files'), {});
 });
 
-t.test('a type of events that cannot tell whether it is possible', async t => {
+t.test('a type of event whose check fails does not affect others', async t => {
   const app = await startWithPlugins(
     t,
     {

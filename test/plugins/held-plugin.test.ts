@@ -1,4 +1,4 @@
-// The contract of every plugin holds one that contributes alone, for which a host has nothing to be used for.
+// The contract of plugins can be run for a plugin that only contributes.
 import path from 'node:path';
 import t from 'tap';
 import { holdPlugin } from '../contracts/plugin.ts';

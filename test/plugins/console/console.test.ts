@@ -1,4 +1,4 @@
-// The files of the console as listeners serve them: where the page is, what it may do, and how much a browser loads.
+// The files of the console as listeners serve them: its address, its policy, and how much a browser loads.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ const isHere = ['console', 'docs', 'gateway'].every(name => existsSync(path.join
 const MAX_BYTES = 120_000;
 const HTML = { accept: 'text/html,*/*' };
 
-t.test('the page and its files', { skip: !isHere }, async t => {
+t.test('the page and its files are served with a strict policy, and are small', { skip: !isHere }, async t => {
   const port = await freePort();
   const app = await startHost({
     plugins: ['console', 'docs', 'gateway'],
@@ -74,7 +74,7 @@ t.test('the page and its files', { skip: !isHere }, async t => {
   t.notOk((await app.get('/openapi.json')).body.paths['/console'], 'a page is no part of the API');
 });
 
-t.test('a listener of another plugin shows it', { skip: !isHere }, async t => {
+t.test('a listener of another plugin shows the console', { skip: !isHere }, async t => {
   const setup = `host.route({ method: 'GET', path: '/shown', summary: 'x',
     handle: () => host.use('console.page').open('../routes/') })`;
   const app = await startWithPlugins(t, { shower: setup }, { shipped: ['console'] });
@@ -83,7 +83,7 @@ t.test('a listener of another plugin shows it', { skip: !isHere }, async t => {
   t.match(headers, { 'Content-Security-Policy': /default-src 'none'/ });
 });
 
-t.test('while a frontend is awaited its page leads here', { skip: !isHere }, async t => {
+t.test('the page that waits for a frontend links to the console', { skip: !isHere }, async t => {
   const port = await freePort();
   const frontend = { enabled: true, host: '127.0.0.1', port, command: ['/nonexistent/frontend'] };
   const app = await startHost({
@@ -98,7 +98,7 @@ t.test('while a frontend is awaited its page leads here', { skip: !isHere }, asy
   t.match(await page.text(), /becomes DUMB Frontend[\s\S]*href="\/api\/console"/);
 });
 
-t.test('without it the root says where to go', { skip: !isHere }, async t => {
+t.test('without the console the root links to the documentation', { skip: !isHere }, async t => {
   const port = await freePort();
   const app = await startHost({ plugins: ['docs', 'gateway'], config: { dumb: { gateway: { enabled: true, port } } } });
   t.teardown(() => app.stop());

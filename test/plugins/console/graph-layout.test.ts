@@ -1,11 +1,11 @@
-// The picture of the graph: no two services cover each other, and each stands to the right of what it needs.
+// The layout of the graph: no two services overlap, and each stands to the right of what it needs.
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 
 const place = new URL('../../../plugins/console/page/graph-layout.ts', import.meta.url);
 
-t.test('any graph', { skip: !existsSync(place) }, async t => {
+t.test('the laws hold for any graph', { skip: !existsSync(place) }, async t => {
   const { layoutOf, NODE_HEIGHT, NODE_WIDTH } = (await import(
     place.href
   )) as typeof import('../../../plugins/console/page/graph-layout.ts');
@@ -31,7 +31,7 @@ t.test('any graph', { skip: !existsSync(place) }, async t => {
     'circles and services that need themselves, too',
   );
 
-  // An edge from a lower to a higher number closes no circle.
+  // Edges from lower to higher numbers form no cycle.
   const forward = fc.array(pair.filter(([source, target]) => source < target));
   const law = fc.property(forward, pairs => {
     const { nodes } = layoutOf(names, edgesOf(pairs));

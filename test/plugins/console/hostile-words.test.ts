@@ -1,5 +1,5 @@
-// What services, files and callers can put into names, lines, reasons and refusals is shown as words: a browser that
-// goes through every view runs none of it.
+// Names, log lines, reasons and refusals from services, files and callers are shown as text: a browser that visits
+// every view runs no script in them.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -21,7 +21,7 @@ const EVIL = [
 ];
 const everything = EVIL.join(' ');
 
-t.test('no word is run', { skip, timeout: 400_000 }, async t => {
+t.test('no text runs as a script', { skip, timeout: 400_000 }, async t => {
   const [apiPort, port] = [await freePort(), await freePort()];
   const [native, gateway] = [`http://127.0.0.1:${apiPort}`, `http://127.0.0.1:${port}`];
   const block = (name: string, more: object) => ({

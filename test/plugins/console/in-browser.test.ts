@@ -1,4 +1,4 @@
-// The console as people meet it, in a browser: every view and button, long lists, logins, and a host that goes away.
+// The console in a browser: every view and button, long lists, logins, and a host that disappears and returns.
 import { existsSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ function start(dumb: Record<string, unknown>, more: Partial<Parameters<typeof st
   });
 }
 
-t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
+t.test('the console works in a browser', { skip: !isHere, timeout: 600_000 }, async t => {
   const configDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-console-'));
   const ownPlugins = testDir(t, { broken: { 'index.js': 'throw new Error("it cannot <b>load</b>")' } });
   const log = path.join(configDir, 'log/chronicle.log');
@@ -86,7 +86,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
   const chosen = (name: string) => page.getByRole('combobox', { name, exact: true });
   const rowsInDocument = () => page.locator('.virtual > li').count();
 
-  await t.test('what to do next', async t => {
+  await t.test('the first page leads through the first steps', async t => {
     await page.goto(native);
     await page.getByRole('heading', { name: 'Services', exact: true }).waitFor();
     await page.getByRole('link', { name: 'What to do next' }).click();
@@ -149,7 +149,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     t.match((await app.get('/config/onboarding-status')).body, { needs_onboarding: false });
   });
 
-  await t.test('services live, and their buttons', async t => {
+  await t.test('services are shown live, and their buttons work', async t => {
     await go('services');
     const alpha = row('Alpha');
     const status = alpha.locator('.mark');
@@ -195,7 +195,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await page.locator('dt', { hasText: 'Memory' }).waitFor();
   });
 
-  await t.test('two hundred services', async t => {
+  await t.test('two hundred services are listed, and only the visible ones are in the document', async t => {
     await go('services');
     await page.getByLabel('Disabled ones, too').check();
     await until(async () => Number.parseInt((await page.locator('.bar .muted').textContent()) ?? '', 10) > SERVICES);
@@ -217,7 +217,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await page.getByRole('region', { name: 'Log of Many 123' }).waitFor();
   });
 
-  await t.test('a hundred thousand lines', async t => {
+  await t.test('a hundred thousand lines are shown, and only the visible ones are in the document', async t => {
     await go('service/Chronicle');
     await page.getByText(/^\d+,\d+ lines, older ones left out$/).waitFor();
     await button('Older lines, too').click();
@@ -251,7 +251,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await page.getByRole('region', { name: 'Log of Alpha' }).waitFor();
   });
 
-  await t.test('the graph', async t => {
+  await t.test('the graph is drawn from left to right', async t => {
     await go('graph');
     await page.getByText('Dependencies: 2').waitFor();
     const places = await Promise.all(
@@ -278,7 +278,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await page.getByRole('heading', { name: 'Beta' }).waitFor();
   });
 
-  await t.test('charts', async t => {
+  await t.test('charts show the present and the past', async t => {
     await go('metrics');
     const caption = page.locator('figcaption');
     await until(async () => /^Disk: read \d.*written \d/.test((await caption.nth(2).textContent()) ?? ''));
@@ -310,7 +310,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await page.getByText(/^\/: .* of .*%$/).waitFor();
   });
 
-  await t.test('plugins', async t => {
+  await t.test('plugins with faults come first, and can be searched', async t => {
     await go('plugins');
     await page.getByRole('row', { name: /^broken failed .*it cannot <b>load<\/b>/ }).waitFor();
     t.match(await page.locator('tbody tr').first().textContent(), /^broken/, 'faults come first');
@@ -323,7 +323,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await page.getByText('GET /console', { exact: true }).waitFor();
   });
 
-  await t.test('for everybody', async t => {
+  await t.test('each view has no serious barrier, on large and small screens', async t => {
     for (const place of PLACES) {
       await go(place);
       await page.locator('.place > *').first().waitFor();
@@ -353,7 +353,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     t.equal(await page.locator('#evil').count(), 0, 'nothing that a service says became markup');
   });
 
-  await t.test('the gateway has the same page', async t => {
+  await t.test('the gateway serves the same page', async t => {
     await page.goto(gateway);
     await row('Alpha').getByText('running').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -363,7 +363,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     t.not(await pidOf(app, 'Alpha'), before);
   });
 
-  await t.test('logins', async t => {
+  await t.test('an account can be created, and a login is needed then', async t => {
     await app.post('/config/reset-onboarding');
     await page.goto(`${native}/#/begin`);
     await page.reload();
@@ -404,7 +404,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await row('Alpha').getByText('running').waitFor();
   });
 
-  await t.test('a host that goes away and comes back, beside a frontend', async t => {
+  await t.test('the console survives a restart of the host, also beside a frontend', async t => {
     await app.stop();
     await page.getByText('The connection to the host is lost.').waitFor();
     await page.getByText('Not connected').waitFor();

@@ -1,4 +1,5 @@
-// Folders of services in a data directory that is a mount of its own: linked, moved once, never mixed, never lost.
+// Folders of services in a data directory that is a mount of its own: they are linked, moved once, and never mixed or
+// lost.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
@@ -17,7 +18,9 @@ function mountMemory(t: Test, place: string): void {
   t.teardown(() => execFileSync('umount', [place]));
 }
 
-/** One service for each folder, from templates that name it. `mounts`: the data directory, and folders by name. */
+/**
+ * Starts a host with one service for each folder, from templates that name it. `mounts`: which places become mounts.
+ */
 async function open(t: Test, mounts: readonly string[], mount: (t: Test, place: string) => void = mountMemory) {
   const dir = testDir(t, {
     folders: { bare: {}, full: { 'a.db': 'data', sub: { b: 'more' } }, torn: { 'a.db': 'old' } },
@@ -56,7 +59,7 @@ async function open(t: Test, mounts: readonly string[], mount: (t: Test, place: 
   return { app, folders, data };
 }
 
-t.test('where the data directory is a mount', { skip }, async t => {
+t.test('folders are moved to a data directory that is a mount, and linked', { skip }, async t => {
   const { app, folders, data } = await open(t, ['data', 'mine']);
   await mkdir(path.join(data, 'torn_data'));
   await writeFile(path.join(data, 'torn_data/a.db'), 'new');
@@ -88,7 +91,7 @@ t.test('where the data directory is a mount', { skip }, async t => {
   t.equal(await readFile(path.join(folders, 'full/a.db'), 'utf8'), 'data', 'and a restart finds it there');
 });
 
-t.test('what has moved outlives a loss of power', DISK_ONLY, async t => {
+t.test('a moved folder survives a loss of power', DISK_ONLY, async t => {
   const disks: ReturnType<typeof makeDisk>[] = [];
   const { app } = await open(t, ['data'], (t, place) => disks.push(makeDisk(t, place)));
   t.equal((await start(app, 'full')).status, 200);
@@ -98,7 +101,7 @@ t.test('what has moved outlives a loss of power', DISK_ONLY, async t => {
   });
 });
 
-t.test('where it is a plain directory nothing is linked', { skip }, async t => {
+t.test('nothing is linked when the data directory is a plain directory', { skip }, async t => {
   const { app, folders } = await open(t, []);
   await start(app, 'full');
   t.ok((await lstat(path.join(folders, 'full'))).isDirectory());

@@ -1,4 +1,4 @@
-// Builds of chosen plugins: databases are looked at by the compiled program, and what was left out leaves no trace.
+// Builds of chosen plugins: the compiled worker examines databases, and nothing remains of what was left out.
 import { spawn } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { startHost } from '../../support/host.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a build with the health of databases and no client of a server', async t => {
+t.test('a build without PostgreSQL examines SQLite databases', async t => {
   const dir = testDir(t, { build: {}, config: {}, films: {} });
   await chmod(dir, 0o755);
   const outDir = path.join(dir, 'build');
@@ -60,7 +60,7 @@ t.test('a build with the health of databases and no client of a server', async t
   });
 });
 
-t.test('a host without it', async t => {
+t.test('a host without the plugin has no routes or flags of it', async t => {
   const app = await startHost({ plugins: ['metrics', 'process', 'config'] });
   t.teardown(() => app.stop());
   t.equal((await app.get('/metrics/database-health')).status, 404);

@@ -1,4 +1,4 @@
-// The health of databases on a running host: modes, logs that grow and rotate, what is kept, and kinds of third
+// The health of databases on a running host: modes, logs that grow and rotate, cached results, and databases of third
 // parties.
 import { execFileSync } from 'node:child_process';
 import { appendFile, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
-t.test('standard mode opens nothing, and switches act at once', async t => {
+t.test('the standard mode opens no database, and switches take effect at once', async t => {
   const { main, block } = await filmPlace(t);
   makeDatabase(main).close();
   await give(main);
@@ -52,7 +52,7 @@ t.test('standard mode opens nothing, and switches act at once', async t => {
   t.equal((await save({ services: { 'radarr:Default': [] } })).status, 400, 'a list is no switch');
 });
 
-t.test('values that do not fit concern themselves alone, and can be mended', async t => {
+t.test('an unfit setting affects only itself, and can be corrected', async t => {
   const services = {
     words: { enabled: 'yes', mode: 'enhanced' },
     wrong: { enabled: true, mode: 'ENHANCED' },
@@ -82,7 +82,7 @@ t.test('values that do not fit concern themselves alone, and can be mended', asy
   t.equal((await inForce()).list.enabled, true);
 });
 
-t.test('a log that grows and rotates', async t => {
+t.test('only new lines of a log count, also after a rotation', async t => {
   const { main, log, block } = await filmPlace(t);
   makeDatabase(main).close();
   const old = Date.now() / 1_000 - 7_200;
@@ -124,7 +124,7 @@ t.test('a log that grows and rotates', async t => {
   t.match((await freshHealth(app)).log_source, { available: false, error: String }, 'no link is followed');
 });
 
-t.test('looks are kept, and shared', async t => {
+t.test('a result is cached, and shared by concurrent requests', async t => {
   const { main, block } = await filmPlace(t);
   makeDatabase(main).close();
   await give(main);
@@ -138,7 +138,7 @@ t.test('looks are kept, and shared', async t => {
   t.notOk(times.has(known));
 });
 
-t.test('a kind of a third party', async t => {
+t.test('a third party can contribute another kind of database', async t => {
   const app = await startWithPlugins(
     t,
     {
@@ -187,7 +187,7 @@ t.test('a kind of a third party', async t => {
   t.notOk('log_source' in kept.services[0]);
 });
 
-t.test('who tells late where databases are keeps no sample of metrics', async t => {
+t.test('a plugin that is slow to name its databases delays no metrics', async t => {
   const app = await startWithPlugins(
     t,
     {
@@ -207,7 +207,7 @@ t.test('who tells late where databases are keeps no sample of metrics', async t 
   t.same(row('database-health')?.errors, {}, 'who waits for it is not blamed');
 });
 
-t.test('looks happen by themselves, but not while a service starts', async t => {
+t.test('databases are examined periodically, but not while a service starts', async t => {
   const app = await startWithPlugins(
     t,
     {
@@ -249,7 +249,7 @@ t.test('looks happen by themselves, but not while a service starts', async t => 
   t.match(after, { provider: 'append-log', pressure: 'observing', databases: [{ role: 'log', exists: false }] });
 });
 
-t.test('four looks at once', async t => {
+t.test('at most four databases are examined at once', async t => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const app = await startWithPlugins(
     t,

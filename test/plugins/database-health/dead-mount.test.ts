@@ -1,4 +1,4 @@
-// A service whose databases and log lie on a mount that never answers delays nobody else.
+// A service whose databases and log lie on a dead mount delays no other service.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
@@ -14,11 +14,11 @@ import { until } from '../../support/until.ts';
 const run = promisify(execFile);
 const linkMount = fileURLToPath(new URL('../../support/link-mount.cjs', import.meta.url));
 
-t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may mount' }, async t => {
+t.test('a dead mount delays only its own service', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const dir = testDir(t, { near: {} });
   const dead = path.join(dir, 'dead');
   await mkdir(dead);
-  // Whoever looks at it, of whatever user, waits for a server that never answers.
+  // Any process that examines this mount waits for a server that never answers.
   const options = 'fd=5,rootmode=40000,user_id=0,group_id=0,allow_other';
   const holder = execFile('bash', [
     '-c',
@@ -70,10 +70,10 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
   ]);
 });
 
-t.test('what is mounted in its place is looked at', { skip: isRoot ? false : 'only root may mount' }, async t => {
+t.test('what is mounted in its place is examined', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const place = path.join(testDir(t), 'place');
   await mkdir(place);
-  // Whoever looks into it hangs, also after a kill, until this program ends.
+  // Any process that looks into it hangs, even after a kill, until this server ends.
   const server = spawn(process.execPath, [linkMount, place, '0', '0', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(server.stdout, 'data');
   const own = path.join(place, 'hang');

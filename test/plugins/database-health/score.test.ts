@@ -1,4 +1,4 @@
-// What points each piece of evidence gives, what pressure they add up to, and which advice wins.
+// The points for each piece of evidence, the pressure that they add up to, and which advice wins.
 import t from 'tap';
 import type { DatabaseFacts, StorageFacts } from '../../../plugins/database-health/contract.ts';
 import type { Signal } from '../../../plugins/database-health/log-signals.ts';

@@ -1,4 +1,4 @@
-// Real SQLite files in every state on a running host, and what looking at them must not do.
+// Real SQLite files in every state on a running host, and what an examination must not do to them.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmod, chown, mkdir, readdir, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +16,7 @@ import {
 
 const locker = fileURLToPath(new URL('../../support/sqlite-lock.cjs', import.meta.url));
 
-t.test('a database that is in use', async t => {
+t.test('a database in use is examined', async t => {
   const { dir, main, block } = await filmPlace(t);
   const db = makeDatabase(main);
   t.teardown(() => db.close());
@@ -90,7 +90,7 @@ t.test('a database at rest is not touched', async t => {
   );
 });
 
-t.test('a database that another program holds', async t => {
+t.test('a locked database is reported as locked', async t => {
   const { main, block } = await filmPlace(t);
   makeDatabase(main, 'delete').close();
   await give(main);
@@ -105,7 +105,7 @@ t.test('a database that another program holds', async t => {
   t.match(service.reasons, [/slowly/, /could not be read/]);
 });
 
-t.test('what is no database', async t => {
+t.test('missing and damaged files are reported', async t => {
   const { main, block } = await filmPlace(t);
   const app = await startHealth(t, block);
   t.match(await firstDatabase(app), { exists: false, error: 'It does not exist' });
@@ -129,7 +129,7 @@ t.test('what is no database', async t => {
   t.match(await firstDatabase(app), { exists: false, error: /no regular file/ });
 });
 
-t.test('a link to what the services may not read', { skip: isRoot ? false : 'needs root' }, async t => {
+t.test('a link to an unreadable file is not followed', { skip: isRoot ? false : 'needs root' }, async t => {
   const { dir, main, block } = await filmPlace(t);
   const secret = path.join(dir, '..', 'secret.db');
   makeDatabase(secret, 'delete').close();
@@ -141,7 +141,7 @@ t.test('a link to what the services may not read', { skip: isRoot ? false : 'nee
   t.notOk('page_count' in database, 'nothing of it is told');
 });
 
-t.test('a directory that cannot be written', { skip: isRoot ? false : 'needs root' }, async t => {
+t.test('a database in an unwritable directory is examined', { skip: isRoot ? false : 'needs root' }, async t => {
   const { dir, main, block } = await filmPlace(t);
   const db = makeDatabase(main);
   t.teardown(() => db.close());

@@ -1,5 +1,5 @@
-// What templates say of databases, on real files: directories, whole trees, variables that lead elsewhere, and files
-// that are never opened.
+// What templates declare about databases, on real files: directories, whole trees, variables that point elsewhere, and
+// files that are never opened.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
 type Body = any;
 
-t.test('stores of every shape', async t => {
+t.test('databases of every declared form are found', async t => {
   const dir = testDir(t, {
     jellyfin: { data: { 'notes.txt': '', deep: {} } },
     zurg: { data: { 'a.json': '12345', more: { 'b.json': '123' } } },

@@ -1,4 +1,4 @@
-// Where a service's database is looked for: its own variables first, else the managed server.
+// The address of a service's database: from its own variables, else from the managed server.
 import t from 'tap';
 import { addressOf } from '../../../plugins/database-postgres/address.ts';
 
@@ -11,7 +11,7 @@ const MANAGED = {
   postgres_log_db: 'films-log',
 };
 
-t.test('the managed server', async t => {
+t.test('without variables the managed server is used', async t => {
   t.same(addressOf({ role: 'main' }, {}, MANAGED), {
     host: '127.0.0.1',
     port: 5_433,
@@ -26,7 +26,7 @@ t.test('the managed server', async t => {
   t.match(addressOf({ role: 'main', name: 'usual' }, {}, {}), { host: '127.0.0.1', port: 5_432, database: 'usual' });
 });
 
-t.test('a server of its own', async t => {
+t.test('variables name another server', async t => {
   const from = (connection: Record<string, string>) => addressOf({ role: 'main', connection }, {}, MANAGED);
   t.same(from({ uri: 'postgresql://me:p%40ss@db.example:6000/shelf?sslmode=disable' }), {
     host: 'db.example',

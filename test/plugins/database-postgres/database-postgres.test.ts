@@ -1,4 +1,4 @@
-// A real server, looked at in both modes: its counters, locks that are waited for, and a server that is silent.
+// The health of databases on a real server, in both modes: its counters, blocked locks, and a silent server.
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
@@ -24,7 +24,7 @@ async function lookAt(app: TestHost, name: string): Promise<Body> {
 
 const settings = (services: object) => ({ dumb: { metrics: { database_health: { enabled: true, services } } } });
 
-t.test('a running server', async t => {
+t.test('a running server is examined in both modes', async t => {
   const server = await postgresBlock(t);
   const app = await startHost({
     plugins: PLUGINS,
@@ -114,7 +114,7 @@ t.test('a running server', async t => {
   t.notMatch(service.text + standard.text, 'kept-secret');
 });
 
-t.test('a server that accepts and says nothing', async t => {
+t.test('a server that accepts connections and never answers is reported', async t => {
   const sockets: Socket[] = [];
   const silent = createServer(socket => sockets.push(socket.on('error', () => undefined)));
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve));
@@ -143,7 +143,7 @@ t.test('a server that accepts and says nothing', async t => {
   t.equal((await app.get('/metrics')).status, 200);
 });
 
-t.test('a database that the file of a service names', async t => {
+t.test('a database that a file of a service names is examined', async t => {
   const dir = testDir(t, {
     'config.yaml': 'database:\n  type: postgres\n  dsn: postgres://me:kept-secret@db.example/nzb\n',
   });

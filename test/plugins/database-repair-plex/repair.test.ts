@@ -1,5 +1,4 @@
-// The repair of a Plex database by the real way of the tool: a program of its own, beside a server that tells who
-// watches.
+// The repair of a Plex database with a stand-in for the real tool, beside a server that tells who is watching.
 import { existsSync, statSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,7 +23,7 @@ const PLUGINS = [
 const skip = !PLUGINS.every(name => existsSync(path.join(pluginsDir, name)));
 const NAME = 'Server';
 
-/** Notes what asks for its sessions, and answers with the number in the file `watching`. */
+/** A server that logs requests for its sessions, and answers with the number in the file `watching`. */
 const SERVER = `const { appendFileSync, readFileSync } = require('node:fs')
 require('node:http').createServer(({ url, headers }, answer) => {
   if (url !== '/status/sessions' || headers['x-plex-token'] !== 'the-token') return answer.writeHead(401).end()
@@ -32,8 +31,8 @@ require('node:http').createServer(({ url, headers }, answer) => {
   answer.end('<?xml version="1.0"?><MediaContainer size="' + readFileSync('watching', 'utf8') + '"></MediaContainer>')
 }).listen(Number(process.argv[2]), '127.0.0.1')`;
 /**
- * Fails while the server runs, as the tool does, and waits for the file that lets it go on. With `LEAVES` it leaves a
- * process behind that holds its output open.
+ * Fails while the server runs, as the real tool does, and waits for a file before it goes on. With `LEAVES` it leaves a
+ * process behind that keeps its output open.
  */
 const TOOL = `#!/bin/sh
 if kill -0 "$(cat server.pid 2>/dev/null)" 2>/dev/null; then echo "the server is running"; exit 2; fi
@@ -116,7 +115,7 @@ t.test('a server in use is left alone; an idle one is stopped, repaired and star
   t.equal((await app.get('/logs?process_name=Plex%20DBRepair')).status, 200);
 });
 
-t.test('before a start, which goes on when the tool fails; a tool that is missing is told once', { skip }, async t => {
+t.test('a start goes on when the repair before it fails or its tool is missing', { skip }, async t => {
   const { app, home } = await open(t, { run_before_start: true, env: { LEAVES: '1' } });
   const left = await until(async () => Number(await readFile(path.join(home, 'left'), 'utf8').catch(() => '')));
   t.equal((await status(app, NAME)).status, 'starting');
@@ -136,7 +135,7 @@ t.test('before a start, which goes on when the tool fails; a tool that is missin
   );
 });
 
-t.test('a tool that somebody kills is told so, and the server starts all the same', { skip }, async t => {
+t.test('a tool that is killed is reported, and the server starts all the same', { skip }, async t => {
   const { app, home } = await open(t, { run_before_start: true });
   process.kill(await until(async () => Number(await readFile(path.join(home, 'tool.pid'), 'utf8'))), 'SIGKILL');
   await until(async () => (await status(app, NAME)).status === 'running', { what: 'the server all the same' });

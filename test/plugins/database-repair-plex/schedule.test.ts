@@ -1,4 +1,4 @@
-// When a database is repaired, by the times at which the server was found in use.
+// When a database is repaired, given the times at which the server was in use.
 import fc from 'fast-check';
 import t from 'tap';
 import { RepairSchedule } from '../../../plugins/database-repair-plex/schedule.ts';
@@ -32,7 +32,7 @@ t.test('a server that is never idle is left alone until the next interval', asyn
   t.ok(schedule.isDue('A', limited, [], 10_090 * MIN));
 });
 
-t.test('what a clock that was ahead has told puts nothing off', async t => {
+t.test('times from a clock that was ahead postpone nothing', async t => {
   const schedule = new RepairSchedule();
   const usual = settings({ max_wait_minutes: 10 });
   const [ahead, now] = [10_000_000 * MIN, 1_000_000 * MIN];
@@ -71,7 +71,7 @@ t.test('pauses never shrink, and end at the longest one', async t => {
   t.doesNotThrow(() => fc.assert(law), 'for every setting');
 });
 
-t.test('what it is started with', async t => {
+t.test('the command and variables of the tool follow the settings', async t => {
   t.same(settings({ install_dir: '/opt/r', sqlite_path: '/p/Plex SQLite', databases_path: '/d' }).command, [
     '/opt/r/DBRepair.sh',
     '--sqlite',

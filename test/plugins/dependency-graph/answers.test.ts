@@ -40,7 +40,7 @@ t.test('no credential of a wait is shown, valid or not', { skip }, async t => {
   t.same(edgesOf(answer), ['Plex Media Server -> One: wait_for_url']);
 });
 
-t.test('services are meant by the names that people use', { skip }, async t => {
+t.test('services are found by the names that people use', { skip }, async t => {
   const { of } = await startGraph(t, {
     riven_backend: { enabled: true },
     plex: { enabled: true },
@@ -55,14 +55,14 @@ t.test('services are meant by the names that people use', { skip }, async t => {
   t.match(keysOf(await of('Seerr')), ['plex']);
 });
 
-t.test('an rclone whose zurg is not there is still one that needs it', { skip }, async t => {
+t.test('an rclone whose zurg is missing still needs it', { skip }, async t => {
   const { of } = await startGraph(t, {
     rclone: { instances: { One: { process_name: 'Rclone', zurg_enabled: true } } },
   });
   t.equal((await of('Rclone')).context.mode, 'core');
 });
 
-t.test('instances that keep the default file are told apart by their core service', { skip }, async t => {
+t.test('instances with the same default file are told apart by their core service', { skip }, async t => {
   const { of } = await startGraph(t, {
     zurg: {
       instances: {
@@ -78,7 +78,7 @@ t.test('instances that keep the default file are told apart by their core servic
   t.ok(edgesOf(await of('Rclone')).includes('Zurg w/ Riven -> Rclone: conditional_startup_map rclone_provider_zurg'));
 });
 
-t.test('a cycle names those that are in it', { skip }, async t => {
+t.test('a cycle names its members', { skip }, async t => {
   const sonarr = (name: string, more: object = {}) => ({ enabled: true, process_name: name, ...more });
   const { of } = await startGraph(t, {
     prowlarr: { instances: { P: { enabled: true, process_name: 'Prowlarr P' } } },
@@ -89,7 +89,7 @@ t.test('a cycle names those that are in it', { skip }, async t => {
   t.same((await of('Prowlarr P')).cycles, [['Sonarr A', 'Prowlarr P']]);
 });
 
-t.test('the file of a service is looked at when it changes, never for a question', { skip }, async t => {
+t.test('the file of a service is read when it changes, not for a request', { skip }, async t => {
   const settings = '<Config>\n  <Port>8989</Port>\n</Config>\n';
   const postgres = ['Host', 'MainDb', 'LogDb'].map(name => `  <Postgres${name}>x</Postgres${name}>\n`).join('');
   const dir = testDir(t, { sonarr: { 'config.xml': settings } });
@@ -98,7 +98,7 @@ t.test('the file of a service is looked at when it changes, never for a question
     enabled: true,
     process_name: 'Sonarr',
     command: 'sleep 600',
-    // It never starts: each start is a look too.
+    // This service never starts, because each start would read the file too.
     wait_for_dir: path.join(dir, 'never'),
     config_dir: path.join(dir, 'sonarr'),
     config_file: file,
@@ -123,7 +123,7 @@ t.test('the file of a service is looked at when it changes, never for a question
   t.notOk(await needs());
 });
 
-t.test('an answer that was just given changes with the status of a process', { skip }, async t => {
+t.test('a cached answer changes with the status of a process', { skip }, async t => {
   const { app, of } = await startGraph(t, {
     one: kid('One', ['calm']),
     two: { ...kid('Two', ['calm']), enabled: false },

@@ -11,7 +11,7 @@ const folder = new URL('../../../plugins/dependency-graph/', import.meta.url);
 const skip = !existsSync(new URL('index.ts', folder));
 const load = async <Module>(name: string) => (await import(new URL(name, folder).href)) as Module;
 
-/** Signals of the product, by the folder that has them. */
+/** Signals of the product, with their plugin folders. */
 const SIGNALS: readonly (readonly [folder: string, signal: string])[] = [
   ['signal-core-service-map', 'core_service_map'],
   ['signal-core-service-fields', 'core_service_fields'],
@@ -88,7 +88,7 @@ const configuration = fc
 
 type Row = Record<string, never> & { process_name: string; key: string; signals: string[] };
 
-t.test('for every process of any configuration', { skip, timeout: 240_000 }, async t => {
+t.test('the laws hold for every process of any configuration', { skip, timeout: 240_000 }, async t => {
   const { createSnapshot } = await load<typeof import('../../../plugins/dependency-graph/snapshot.ts')>('snapshot.ts');
   const { createStructure } =
     await load<typeof import('../../../plugins/dependency-graph/structure.ts')>('structure.ts');
@@ -191,7 +191,7 @@ t.test('for every process of any configuration', { skip, timeout: 240_000 }, asy
   await t.resolves(laws, 'symmetry, no edge twice, every end a node, one order, always the same');
 });
 
-t.test('an order of anything', { skip }, async t => {
+t.test('an order exists for any relations, cycles included', { skip }, async t => {
   const { orderOf } = await load<typeof import('../../../plugins/dependency-graph/ordering.ts')>('ordering.ts');
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const relation = fc.record({

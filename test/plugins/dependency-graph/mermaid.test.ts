@@ -1,8 +1,8 @@
-// Labels of the drawn graph hold names of every alphabet, and nothing that Mermaid reads as its own.
+// Labels of the drawn graph hold names in every alphabet, without characters that Mermaid interprets.
 import t from 'tap';
 import { mermaid } from '../../../plugins/dependency-graph/mermaid.ts';
 
-t.test('labels', async t => {
+t.test('labels keep letters of every alphabet, and lose syntax of Mermaid', async t => {
   const drawn = async (name: string) => {
     const host = { get: async () => ({ nodes: [{ process_name: name, state: 'running' }], edges: [] }) };
     return mermaid(host as never, { name, scope: 'runtime' });

@@ -1,4 +1,4 @@
-// The order of starts where many services need each other.
+// The order of starts when many services need each other.
 import t from 'tap';
 import type { GraphSnapshot } from '../../../plugins/dependency-graph/contract.ts';
 import { createStartOrder } from '../../../plugins/dependency-graph/start-order.ts';
@@ -6,7 +6,7 @@ import type { Edge, Structure } from '../../../plugins/dependency-graph/structur
 
 const SIGNAL = 'depends_on';
 
-/** `needed` are the places of what each service needs. */
+/** `needed` holds, for each service, the indexes of the services that it needs. */
 function orderOf(needed: readonly (readonly number[])[]) {
   const nameOf = (place: number) => `service ${place}`;
   const entries = needed.map((_, place) => ({ processName: nameOf(place), enabled: true }));
@@ -21,7 +21,7 @@ function orderOf(needed: readonly (readonly number[])[]) {
   return { ...order, names: entries.map(({ processName }) => processName) };
 }
 
-/** How many can be started one after the other, each after what it needs. */
+/** How many services can be started in this order, each after what it needs. */
 function started({ needs, names }: ReturnType<typeof orderOf>): number {
   const done = new Set<string>();
   for (let before = -1; before < done.size; ) {

@@ -1,4 +1,4 @@
-// A thirteenth signal from a folder of somebody else: in rows, edges and the truth table, and gone with its folder.
+// A signal from a third party's folder appears in rows, edges and the truth table, and disappears with its folder.
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const skip = !existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
 
-/** Reads `wait_for_tcp` as the product reads URLs. */
+/** A signal that reads `wait_for_tcp` as the product reads URLs. */
 const PORTWAIT = `export default { name: 'portwait', host: '^1', setup(host) {
   host.contribute('dependency.signal', 'portwait_wait_for_tcp', {
     signal: 'portwait_wait_for_tcp', classification: 'hard', strength: 'hard_runtime', description: 'Ports it waits for',
@@ -50,7 +50,7 @@ async function open(
   return { ...graph, dir };
 }
 
-t.test('it counts while it is there', { skip }, async t => {
+t.test('the signal counts while its plugin is loaded', { skip }, async t => {
   const { of, dir, app } = await open(t, { portwait: PORTWAIT });
   const edge = 'Server -> Client: portwait_wait_for_tcp';
   const answer = await of('Client');
@@ -77,7 +77,7 @@ t.test('it counts while it is there', { skip }, async t => {
   t.same(edgesOf(await of('Client')), []);
 });
 
-t.test('it reads the members that it asks for, secrets never, and changes nothing', { skip }, async t => {
+t.test('the signal gets the keys that it asks for, without secrets, and cannot change them', { skip }, async t => {
   const reader = `export default { name: 'reader', host: '^1', setup(host) {
     host.contribute('dependency.signal', 'reader_signal', { signal: 'reader_signal', classification: 'linkage',
       strength: 'soft_linkage', description: 'Reads more', reads: ['release_version', 'api_key', 'env'],
@@ -95,7 +95,7 @@ t.test('it reads the members that it asks for, secrets never, and changes nothin
   t.notMatch(JSON.stringify(answer.processes), 'v9', 'an answer shows no more than before');
 });
 
-t.test('keys of somebody else say by a mark what the graph reads and shows of them', { skip }, async t => {
+t.test('keys of a third party are read and shown as their marks say', { skip }, async t => {
   const keys = `export default { name: 'queues', host: '^1', setup(host) {
     const { z } = host
     const key = relation => z.unknown().optional().meta({ relation })
@@ -147,7 +147,7 @@ t.test('keys of somebody else say by a mark what the graph reads and shows of th
   await until(async () => !JSON.stringify(await of('Client')).includes('18888'), { what: 'the keys to go' });
 });
 
-t.test('one that fails is told, and the rest stands', { skip }, async t => {
+t.test('a failing signal is reported, and the others count', { skip }, async t => {
   const { of } = await open(t, {
     thrower: faulty('thrower', 'thrower_signal', "() => { throw new Error('no luck') }"),
     sleeper: faulty('sleeper', 'sleeper_signal', '() => new Promise(() => {})'),
@@ -180,7 +180,7 @@ t.test('one that fails is told, and the rest stands', { skip }, async t => {
   t.match(JSON.stringify(paused.signal_errors), 'it failed again and again and is paused');
 });
 
-t.test('a list of relations is enough', { skip }, async t => {
+t.test('a signal may return a plain list of relations', { skip }, async t => {
   const lister = faulty('lister', 'lister_signal', "() => [{ dependency: 'Server', dependent: 'Client' }]");
   const { of } = await open(t, { lister });
   t.same(edgesOf(await of('Client')), ['Server -> Client: lister_signal']);

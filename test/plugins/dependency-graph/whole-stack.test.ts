@@ -1,4 +1,4 @@
-// Every known service with three instances of each kind that has instances: the whole graph, as a person can read it.
+// Every known service, with three instances where instances are possible: the whole graph in readable form.
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -59,7 +59,7 @@ t.test('all services, both scopes', { skip, timeout: 120_000 }, async t => {
   t.matchSnapshot(lines.join('\n\n'), 'every process');
 });
 
-/** What the instances belong to. */
+/** The core services to which the instances belong. */
 const CORES: Readonly<Record<string, string>> = { One: 'riven_backend', Two: 'cli_debrid, decypharr', Three: '' };
 
 function endOf(name: string) {

@@ -1,4 +1,4 @@
-// The worked cases of the graph's specification, by number.
+// The worked cases in the specification of the graph, by number.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { edgesOf, keysOf, startGraph } from '../../support/graph.ts';

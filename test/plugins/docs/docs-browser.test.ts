@@ -1,4 +1,4 @@
-// The documentation pages as a browser draws them: whole, without an outside request and without an error.
+// The documentation pages in a browser: complete, without requests to elsewhere and without errors.
 import { existsSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ async function startPrefixProxy(base: string) {
   return { base: prefixed, close: () => server.close() };
 }
 
-t.test('in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
+t.test('each page is drawn completely in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
   const app = await startHost({ plugins: 'all' });
   t.teardown(() => app.stop());
   const proxy = await startPrefixProxy(app.base);

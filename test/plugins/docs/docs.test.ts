@@ -1,4 +1,4 @@
-// The documentation pages: the description, the explorers and all their assets come from this service.
+// The documentation pages: the OpenAPI document, the explorers and all their assets are served by the host.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
@@ -13,7 +13,7 @@ t.test('the documentation pages', { skip: !isHere }, async t => {
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   };
 
-  await t.test('the description', async t => {
+  await t.test('the OpenAPI document describes itself', async t => {
     const { status, headers, text } = await get('/openapi.json');
     t.equal(status, 200);
     t.match(headers.get('content-type'), /^application\/json/);
@@ -72,7 +72,7 @@ t.test('the documentation pages', { skip: !isHere }, async t => {
   });
 });
 
-t.test('switched off', { skip: !isHere }, async t => {
+t.test('no page is served when the documentation is disabled', { skip: !isHere }, async t => {
   const host = await startHost({ plugins: ['docs'], config: { dumb: { api_service: { docs_enabled: false } } } });
   t.teardown(() => host.stop());
   for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/scalar', '/scalar/standalone.js']) {

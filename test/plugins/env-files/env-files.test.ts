@@ -1,4 +1,5 @@
-// `env_file` of a block: read at each start as the service's user, below what `env` says; what cannot be read refuses.
+// `env_file` of a block: read at each start as the services' user, overridden by `env`; an unreadable file refuses the
+// start.
 import { chmod, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -7,7 +8,7 @@ import { startHost } from '../../support/host.ts';
 import { restart, start } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-t.test('variables from files', async t => {
+t.test('variables from files reach the service, overridden by `env`', async t => {
   const dir = testDir(t, {
     'one.env': "# a comment\nFROM_FILE=one\nQUOTED='two words'\nexport EXPORTED=yes\nOVER=file\nGONE=file\nno line\n",
     'two.env': '\uFEFFMARKED=yes\r\nFROM_FILE=two\r\n',

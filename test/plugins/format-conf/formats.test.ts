@@ -1,4 +1,4 @@
-// Files of plain lines as programs write them.
+// Formats of plain lines, with files as programs write them.
 import fc from 'fast-check';
 import t from 'tap';
 import { formatsOf } from '../../../plugins/format-conf/formats.ts';
@@ -144,7 +144,7 @@ Name: two\r
 Name: three\r
 # last`;
 
-/** Nested sections, a name alone, and a value of several lines. */
+/** Nested sections, a name without a value, and a value of several lines. */
 const WIDE_INI = `loose words
 [misc]
 host = 127.0.0.1
@@ -268,13 +268,13 @@ holdFormat(t, named('ini'), {
   ],
 });
 
-t.test('an INI file shows its sections without what is carried', async t => {
+t.test('an INI file shows its sections without inherited values', async t => {
   const shown = JSON.stringify(await named('ini').parse(WIDE_INI));
   const misc = { host: '127.0.0.1', paths: '/one' };
   t.equal(shown, JSON.stringify({ misc, servers: {}, categories: { name: 'all' } }));
 });
 
-t.test('generated INI files', async t => {
+t.test('the laws hold for generated INI files', async t => {
   const format = named('ini');
   const word = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.]{0,8}$/);
   const value = fc.stringMatching(/^([!-~]([ -~]{0,10}[!-~])?)?$/);

@@ -63,7 +63,7 @@ holdFormat(t, jsonFormat, {
   ],
 });
 
-t.test('generated files', async t => {
+t.test('the laws hold for generated files', async t => {
   const value = fc.jsonValue({ maxDepth: 2 });
   const file = fc.dictionary(fc.string(), value, { minKeys: 1, maxKeys: 6 }).filter(object => !('__proto__' in object));
   const check = fc.asyncProperty(file, fc.string(), fc.nat(), async (object, text, index) => {

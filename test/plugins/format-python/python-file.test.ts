@@ -189,7 +189,7 @@ holdFormat(t, pythonFormat, {
   ],
 });
 
-t.test('what is shown', async t => {
+t.test('plain settings are shown, other code is not', async t => {
   t.same(await pythonFormat.parse(SETTINGS), {
     PORT: 5050,
     NAME: "it's",
@@ -215,7 +215,7 @@ t.test('what is shown', async t => {
   await t.rejects(async () => pythonFormat.readUpdate('import os'), { status: 400, message: /neither/ });
 });
 
-t.test('generated files', async t => {
+t.test('the laws hold for generated files', async t => {
   const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,8}$/);
   const scalar = fc.oneof(fc.string({ unit: ANY_CHARACTER }), fc.integer(), fc.boolean(), fc.constant(null));
   const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.dictionary(name, scalar, { maxKeys: 3 }));

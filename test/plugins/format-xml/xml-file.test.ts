@@ -160,21 +160,21 @@ holdFormat(t, xmlFormat, {
   ],
 });
 
-t.test('updates as text', async t => {
+t.test('an update can be text', async t => {
   t.same(await xmlFormat.readUpdate('{"Port": 1}'), { kind: 'values', values: { Port: 1 } });
   t.same(await xmlFormat.readUpdate('<a/>'), { kind: 'file', text: '<a/>' });
   await t.rejects(async () => xmlFormat.readUpdate('<a>'), { status: 400, message: /neither/ });
   await t.rejects(async () => xmlFormat.readUpdate('<!DOCTYPE a><a/>'), { status: 400, message: /neither/ });
 });
 
-t.test('a whole file is one in UTF-8', async t => {
+t.test('a file that is replaced is written in UTF-8', async t => {
   const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><a>é</a>`;
   t.match(await xmlFormat.readUpdate(declared('utf-8')), { kind: 'file' });
   const refusal = { status: 400, message: /it declares another encoding than UTF-8/ };
   await t.rejects(async () => xmlFormat.readUpdate(declared('ISO-8859-1')), refusal);
 });
 
-t.test('generated files', async t => {
+t.test('the laws hold for generated files', async t => {
   const name = fc.stringMatching(/^[A-Z][a-z]{0,6}$/);
   const text = fc.stringMatching(/^[ -~]{0,12}$/);
   const file = fc.dictionary(name, text, { minKeys: 1, maxKeys: 6 });

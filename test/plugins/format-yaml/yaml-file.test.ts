@@ -260,7 +260,7 @@ holdFormat(t, yamlFormat, {
   ],
 });
 
-t.test('generated files', async t => {
+t.test('the laws hold for generated files', async t => {
   const scalar = fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.integer(), fc.boolean(), fc.constant(null));
   const key = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/);
   const leaf = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }));

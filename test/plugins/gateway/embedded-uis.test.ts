@@ -1,4 +1,4 @@
-// Web interfaces behind the gateway: whatever a service or a client says, nothing waits for good or is taken for
+// Web interfaces behind the gateway: whatever a service or a client sends, no request waits for ever or is taken for
 // another.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Gives the port on which requests to these interfaces are forwarded. */
+/** Returns the port on which requests are forwarded to these interfaces. */
 async function forwardTo(t: Test, uis: readonly ServiceUi[]): Promise<number> {
   const { EmbeddedUis } = (await import(
     new URL('embedded-uis.ts', folder).href
@@ -44,7 +44,7 @@ t.test(
     const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
     const plain = createHttpServer((_request, response) => response.end('hello'));
     const plainUi = { ...ui, name: 'plain', processName: 'Plain', port: await listen(plain) };
-    // The one that answers has as long as it needs.
+    // `patient` waits as long as the product does, which is more than any test takes.
     const options = { listUis: () => [ui as ServiceUi, plainUi as ServiceUi], isOwnCredential: () => false };
     const hasty = new EmbeddedUis({ ...options, responseTimeoutMs: 50 });
     const patient = new EmbeddedUis(options);
@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test('answers of services that few others give', { skip: !isHere }, async t => {
+t.test('unusual answers of services are passed on correctly', { skip: !isHere }, async t => {
   const answers: Record<string, string> = {
     '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
     '/204': '204 No Content\r\nContent-Length: 5\r\n\r\n',
@@ -140,7 +140,7 @@ t.test('answers of services that few others give', { skip: !isHere }, async t =>
   quiet.abort();
 });
 
-t.test('what a client says cannot be taken for something else', { skip: !isHere }, async t => {
+t.test('requests of clients cannot be smuggled', { skip: !isHere }, async t => {
   const received: string[] = [];
   const service = createServer(socket => {
     const at = received.push('') - 1;
@@ -211,7 +211,7 @@ t.test('an answer that comes before the end of a body reaches its client', { ski
     });
     socket.on('error', error => t.comment(error.message));
     socket.write(`${method} /ui/app/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`);
-    // Like many clients, it reads nothing until it has sent everything.
+    // Like many clients, this one reads nothing until it has sent everything.
     await Promise.race([new Promise(sent => socket.write(body, sent)), once(socket, 'close')]);
     socket.write('GET /ui/app/y HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     socket.resume();
@@ -252,7 +252,7 @@ t.test('few connections to services wait for later requests', { skip: !isHere },
   }
 });
 
-t.test('a connection that its service closes just as it is used again', { skip: !isHere }, async t => {
+t.test('a request is repeated when the service closes a reused connection', { skip: !isHere }, async t => {
   const asked: string[] = [];
   const used = new Set<Socket>();
   const service = createHttpServer((request, response) => {

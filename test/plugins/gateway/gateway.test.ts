@@ -1,4 +1,4 @@
-// The gateway: the same routes below /api on its own listener, with its refusals and the files of its frontend.
+// The gateway: the API below /api on a listener of its own, with its refusals and the files of its frontend.
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -65,7 +65,7 @@ async function open(t: Test, staticDir = '', forwards: (url: string) => boolean 
   };
 }
 
-t.test('the API below /api', { skip: !isHere }, async t => {
+t.test('the API is served below /api', { skip: !isHere }, async t => {
   testDir(t);
   const { native, get, send } = await open(t);
   const echo = ({ query }: { query: unknown }) => query ?? 'root';
@@ -91,7 +91,7 @@ t.test('the API below /api', { skip: !isHere }, async t => {
   t.equal(await send('POST', '/other'), 404);
 });
 
-t.test('pages of other origins', { skip: !isHere }, async t => {
+t.test('pages of other origins are refused', { skip: !isHere }, async t => {
   testDir(t);
   const { native, listener, send, get } = await open(t);
   native.http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
@@ -132,7 +132,7 @@ t.test('streams of the host come before any interface', { skip: !isHere }, async
   await t.rejects(dial('/ws/app'), /418/);
 });
 
-t.test('without a frontend', { skip: !isHere }, async t => {
+t.test('without a frontend the root links to the documentation', { skip: !isHere }, async t => {
   testDir(t);
   const { get, send } = await open(t);
   const page = await get('/', { Accept: 'text/html' });
@@ -144,7 +144,7 @@ t.test('without a frontend', { skip: !isHere }, async t => {
   t.equal(await send('OPTIONS', '/'), 204);
 });
 
-t.test('a frontend of files', { skip: !isHere }, async t => {
+t.test('a frontend of files is served, and nothing outside of its folder', { skip: !isHere }, async t => {
   const dir = testDir(t, {
     secret: 'secret',
     console: { 'index.html': '<h1>', 'app.js': 'run()', 'empty.txt': '', sub: { 'index.html': 'sub', 'a b.css': 'x' } },
@@ -180,7 +180,7 @@ t.test('a frontend of files', { skip: !isHere }, async t => {
   t.equal((await get('/app.js')).text, 'changed()');
 });
 
-t.test('in a host', { skip: !isHere }, async t => {
+t.test('the gateway runs in a host', { skip: !isHere }, async t => {
   const { startHost } = await import('../../support/host.ts');
   const logged = async (configDir: string, pattern: RegExp) => {
     const dir = path.join(configDir, 'log');
@@ -193,7 +193,7 @@ t.test('in a host', { skip: !isHere }, async t => {
     return host;
   };
 
-  await t.test('it serves on its port, and warns when everybody can reach it', async t => {
+  await t.test('the gateway serves on its port, and warns when everybody can reach it', async t => {
     const host = await start(t, { gateway: { enabled: true, host: '0.0.0.0', port: 0 } });
     const line = await until(() => logged(host.configDir, /gateway on http:\/\/0\.0\.0\.0:(\d+)/));
     t.equal((await fetch(`http://127.0.0.1:${line[1]}/`)).status, 200);
@@ -217,7 +217,7 @@ t.test('in a host', { skip: !isHere }, async t => {
     }
   });
 
-  await t.test('a command that is given its address names that of the API', async t => {
+  await t.test('a command with the address of the gateway is told the address of the API', async t => {
     const host = await startHost({
       plugins: ['config', 'process', 'health', 'gateway'],
       config: { dumb: { gateway: { enabled: true, port: 0 } } },
@@ -235,7 +235,7 @@ t.test('in a host', { skip: !isHere }, async t => {
     });
   });
 
-  await t.test('a folder that holds no frontend: it is told, and a page of its own stands there', async t => {
+  await t.test('a folder without a frontend is logged, and a page says so', async t => {
     const host = await start(t, { gateway: { enabled: true, port: 0, static_dir: '/nowhere/front' } });
     const line = await until(() => logged(host.configDir, /gateway on http:\/\/127\.0\.0\.1:(\d+)/));
     const page = await fetch(`http://127.0.0.1:${line[1]}/`);
@@ -247,14 +247,14 @@ t.test('in a host', { skip: !isHere }, async t => {
     t.same((await host.host.reviewConfig()).problems, [fault]);
   });
 
-  await t.test('no address of this machine: the key of the address is named too', async t => {
+  await t.test('an address of another machine is logged with its key', async t => {
     const host = await start(t, { gateway: { enabled: true, host: '192.0.2.1', port: 0 } });
     const fault =
       /no gateway: Cannot listen on 192\.0\.2\.1:0: .*, and dumb\.gateway\.host and dumb\.gateway\.port choose/;
     t.ok(await until(() => logged(host.configDir, fault)));
   });
 
-  await t.test('its port is taken: one warning, and the host runs on', async t => {
+  await t.test('a taken port gives one warning, and the host goes on', async t => {
     const other = createServer();
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve));
     t.teardown(() => other.close());
@@ -272,7 +272,7 @@ t.test('in a host', { skip: !isHere }, async t => {
     const both = { persist: false, updates: { dumb: { api_service: { port }, gateway: { host: '0.0.0.0' } } } };
     const shared = `dumb.gateway.port: ${port} is also dumb.api_service.port, so the gateway cannot listen; give it another`;
     t.same((await host.post('/config', both)).body.warnings, [shared]);
-    // The change sets the gateway up anew, and only then does it tell anything.
+    // The change sets the gateway up again, and only then the line is logged.
     const told = await until(async () => {
       const { problems } = await host.host.reviewConfig();
       return problems.length > 0 && problems;

@@ -1,5 +1,5 @@
-// The gateway beside a web frontend that runs as a process of its own: who has the port when, and how the frontend
-// gets at the web interfaces of services.
+// The gateway beside a web frontend that is a process of its own: which of them has the port, and how the frontend
+// reaches the web interfaces of services.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const skip = !['gateway', 'service-ui', 'service-dumb-frontend'].every(name => e
 const NAME = 'DUMB Frontend';
 const PLUGINS = ['gateway', 'config', 'process', 'services', 'service-dumb-frontend', 'service-ui', 'auth'];
 const HTML = { accept: 'text/html' };
-/** A service that tells what it was asked, and forbids frames. */
+/** A service that answers with what it was asked, and forbids frames. */
 const ECHO = `require('node:http').createServer((request, response) => {
   response.setHeader('Content-Security-Policy', "default-src 'self'; frame-ancestors 'none'")
   if (request.url === '/away') response.writeHead(302, { Location: '/login' })
@@ -78,7 +78,7 @@ async function open(
   });
   t.teardown(() => app.stop());
   const page = async (path = '/') => {
-    // A connection that is kept would be closed by whoever leaves the port, just when it is used again.
+    // A kept connection would be closed by the previous owner of the port, maybe just when it is used again.
     const headers = { ...HTML, connection: 'close' };
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => null);
     return answer === null ? null : { status: answer.status, text: await answer.text() };
@@ -130,7 +130,7 @@ t.test('a frontend that is enabled at run time takes the port, and gives it back
 
 t.test('the port is free before the frontend is launched', { skip }, async t => {
   const [apiPort, port] = [await freePort(), await freePort()];
-  // Right after the launch, when the quickest program could ask for its port.
+  // Right after the launch, when the fastest program could ask for its port.
   const setup = `host.tap('process.launched', () => new Promise(resolve => {
     const server = createServer()
     server.once('error', error => resolve(host.log.info('the port is taken: ' + error.code)))
@@ -157,7 +157,7 @@ t.test('the port is free before the frontend is launched', { skip }, async t => 
   await started;
 });
 
-t.test('a frontend whose port somebody else has is not taken for that', { skip }, async t => {
+t.test('another program on the port of the frontend is not taken for it', { skip }, async t => {
   const { app, page, port } = await open(t, { enabled: false });
   await until(() => page());
   await app.post('/config', { updates: { dumb: { frontend: { host: '127.0.0.2' } } }, persist: true });
@@ -215,7 +215,7 @@ t.test('a restart that comes through the frontend is answered', { skip }, async 
   await until(async () => (await page())?.text.includes('Stackwarden is running'), { what: 'the port it has left' });
 });
 
-t.test('it gets the web interfaces of services as a reverse proxy gives them', { skip }, async t => {
+t.test('the frontend gets the web interfaces of services as from a reverse proxy', { skip }, async t => {
   const [jellyfinPort, filmsPort] = [await freePort(), await freePort()];
   const echo = (port: number) => ({
     enabled: true,
@@ -280,7 +280,7 @@ t.test('it gets the web interfaces of services as a reverse proxy gives them', {
   t.equal(await pidOf(next, NAME), pid, 'a frontend that outlives its host finds them at the same address');
 });
 
-t.test('a port for interfaces that somebody else has is told once, and another is used', { skip }, async t => {
+t.test('a taken port for web interfaces is logged once, and another one is used', { skip }, async t => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   t.teardown(() => void other.close());

@@ -1,4 +1,4 @@
-// Groups of services: started in the order of what they need, stopped in reverse, with a result for each member.
+// Groups of services: started in the order of their needs, stopped in reverse, with a result for each member.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const MORE = ['groups', 'dependency-graph', 'signal-depends-on'];
 const skip = !MORE.every(name => existsSync(path.join(pluginsDir, name, 'index.ts')));
 
-t.test('groups', { skip }, async t => {
+t.test('a group is started in order, stopped in reverse, and reports each member', { skip }, async t => {
   const block = (processName: string, groups: unknown, more: object = {}) => ({
     enabled: true,
     autostart: false,
@@ -41,7 +41,7 @@ t.test('groups', { skip }, async t => {
       { name: 'data', process_names: ['Base', 'Other'] },
     ],
   });
-  /** Events are told later. */
+  /** Events arrive later than the answer. */
   const told = async (type: string, names: readonly string[]) => {
     const of = () => events.filter(event => event.type === type).map(({ data }) => data.processName);
     await until(() => of().length >= names.length, { what: type });

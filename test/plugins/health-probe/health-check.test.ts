@@ -1,5 +1,5 @@
-// Whether a running process is well: its ports, its own health address, and what the words there mean, over real
-// sockets.
+// Health checks of running processes over real sockets: their ports, their health address, and the meaning of its
+// words.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-/** Real programs that do nothing; what is asked about them is elsewhere. */
+/** A real program that does nothing; the health checks go to servers of the test. */
 const sleeper = (processName: string, more: object) => ({
   enabled: false,
   process_name: processName,
@@ -29,7 +29,7 @@ async function listen(t: Test, handler: RequestListener): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-/** Waits for the first answer of the probe. */
+/** Waits for the first result of the probe. */
 const probed = (app: TestHost, name: string) =>
   until(
     async () => {
@@ -39,7 +39,7 @@ const probed = (app: TestHost, name: string) =>
     { what: `a health report of ${name}` },
   );
 
-/** Where the server is one that answers: on a machine without time a probe may be too late for it. */
+/** Waits for a result from a server that answers: on a slow machine, a first probe may have timed out. */
 const answered = (app: TestHost, name: string) =>
   until(
     async () => {
@@ -83,7 +83,7 @@ const answers: Record<string, { code: number; body: string; expect: string; reas
   'too-large-body': { code: 200, body: 'x'.repeat(64 * 1024 + 1), expect: 'degraded', reason: /more than 65536 bytes/ },
 };
 
-t.test('the words, the status code and the size of an answer', async t => {
+t.test('health follows from the words, status code and size of an answer', async t => {
   const port = await listen(t, (request, response) => {
     const { code, body } = answers[String(request.url).slice('/case/'.length)] ?? { code: 500, body: '' };
     response.writeHead(code).end(body);
@@ -116,7 +116,7 @@ t.test('the words, the status code and the size of an answer', async t => {
   t.match((await status(app, 'down')).restart, { readiness_state: 'unhealthy', ready_at: null });
 });
 
-t.test('no answer, no redirects, many components, and nothing of the body', async t => {
+t.test('failures are unhealthy, redirects are not followed, and no body is shown', async t => {
   const followed: string[] = [];
   const port = await listen(t, (request, response) => {
     if (request.url === '/redirect') response.writeHead(302, { location: '/target' }).end();
@@ -128,7 +128,7 @@ t.test('no answer, no redirects, many components, and nothing of the body', asyn
       );
       response.end(JSON.stringify({ status: 'up', components, password: 'hunter2' }));
     }
-    // Everything else is never answered.
+    // All other requests get no answer.
   });
   const nobody = await freePort();
   const block = (name: string, more: object = {}) => sleeper(name, { health: { path: `/${name}`, port }, ...more });
@@ -203,7 +203,7 @@ t.test('a report tells no secret of the address or of the answer', async t => {
   t.notMatch(JSON.stringify(asked), /hunter2/);
 });
 
-t.test('every configured port must accept, those of the environment too', async t => {
+t.test('every configured port must accept connections, those of the environment too', async t => {
   const [port, webPort, ofEnvironment] = [await freePort(), await freePort(), await freePort()];
   const app = await startHost({
     config: {
@@ -255,7 +255,7 @@ t.test('every configured port must accept, those of the environment too', async 
   await refuses(used);
 });
 
-t.test('probes that plugins contribute, with a marker or a key that the answer must have', async t => {
+t.test('probes of plugins may require a marker or a key in the answer', async t => {
   const dir = testDir(t, {});
   const folder = path.join(dir, 'probes');
   await mkdir(folder);
@@ -317,7 +317,7 @@ t.test('probes that plugins contribute, with a marker or a key that the answer m
   t.ok(await other(), 'a probe that another replaces is asked no more');
 });
 
-t.test('plugins are told of what a report says anew, not of each report', async t => {
+t.test('plugins are told of changed reports, not of each report', async t => {
   const dir = testDir(t, {});
   const folder = path.join(dir, 'listener');
   await mkdir(folder);

@@ -1,4 +1,4 @@
-// `/health`: with and without processes, in each phase of a start, and what strangers may know.
+// `/health`: with and without processes, in each phase of a start, and what it shows to strangers.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -15,15 +15,15 @@ interface Situation {
     Partial<Pick<ProcessSnapshot, 'enabled' | 'wasReady' | 'held'>> & { health: Partial<HealthReport> })[];
   authentication: boolean;
   broken: boolean;
-  /** That of the supervisor. */
+  /** The revision of the supervisor. */
   revision: number;
-  /** How often the processes were looked at. */
+  /** How often the processes were read. */
   looks: number;
 }
 
 const block = (process_name: string, enabled = true) => ({ enabled, process_name, command: ['true'] });
 
-/** A host whose supervisor says what the test says. */
+/** Starts a host whose supervisor is a stand-in of the test. */
 async function start(t: Test) {
   const situation: Situation = {
     phase: 'ready',
@@ -82,21 +82,21 @@ async function start(t: Test) {
   return { ask, situation, host };
 }
 
-t.test('without processes', async t => {
+t.test('a host without processes is healthy', async t => {
   const host = await startHost({ plugins: ['health'] });
   t.teardown(() => host.stop());
   t.match(await host.get('/health'), { status: 200, body: { status: 'healthy', phase: 'ready' } });
   t.equal((await host.get('/health/')).status, 200);
 });
 
-t.test('with a configuration that cannot be read', async t => {
+t.test('a host with an unreadable configuration is unhealthy', async t => {
   const host = await startHost({ plugins: ['health'], configDir: testDir(t, { 'stackwarden.json': '{"dumb":' }) });
   t.teardown(() => host.stop());
   const { status, body } = await host.get('/health');
   t.match({ status, body }, { status: 200, body: { status: 'unhealthy', details: /stackwarden\.json/ } });
 });
 
-t.test('with a configuration that became unreadable while it ran', async t => {
+t.test('a configuration that becomes unreadable makes a host unhealthy', async t => {
   const host = await startHost({ plugins: ['health'], config: {} });
   t.teardown(() => host.stop());
   const file = path.join(host.configDir, 'stackwarden.json');
@@ -119,7 +119,7 @@ t.test('with a configuration that became unreadable while it ran', async t => {
   t.equal(log.match(/the configuration file is as it was before, and is used/g)?.length, 2);
 });
 
-t.test('with processes', async t => {
+t.test('the health of a host follows from its processes', async t => {
   const { ask } = await start(t);
   const running = { status: 'running', stoppedByUser: false } as const;
   const well = { ...running, health: { status: 'healthy' } } as const;
@@ -198,7 +198,7 @@ t.test('with processes', async t => {
   t.match(broken, { status: 500, body: { detail: 'Failed to run health check. Please try again.' } });
 });
 
-t.test('processes are looked at once for each change of their states', async t => {
+t.test('processes are read once for each change of their states', async t => {
   const { ask, situation, host } = await start(t);
   const well = { processName: 'One', status: 'running', stoppedByUser: false, health: { status: 'healthy' } } as const;
   await ask({ processes: [well] });
@@ -214,7 +214,7 @@ t.test('processes are looked at once for each change of their states', async t =
   t.equal((await host.get('/health')).body.status, 'healthy', 'another configuration');
 });
 
-t.test('plugins say what they do not do; one that fails says nothing, and strangers hear of none', async t => {
+t.test('notes of plugins are shown to users only, and a failing plugin has none', async t => {
   const note = (text: string) => `host.contribute('health.note', host.name, { text: () => ${text} })`;
   const app = await startWithPlugins(
     t,

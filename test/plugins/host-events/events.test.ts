@@ -1,4 +1,4 @@
-// The newest events, for whoever asks again and again.
+// The newest events, for clients that poll.
 import t from 'tap';
 import { EventRing } from '../../../plugins/host-events/event-ring.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
@@ -8,7 +8,7 @@ const RINGER = `
   host.route({ method: 'POST', path: '/ring', summary: 'Rings', handle: () => (host.emit('bell.rang', { door: 'front' }), {}) });
 `;
 
-t.test('each event is told once to a client that says what it has', async t => {
+t.test('a client that names its last event gets each event once', async t => {
   const app = await startWithPlugins(t, { ringer: RINGER }, { shipped: ['config', 'host-events'] });
   const { last } = (await app.get('/host/events')).body;
   await app.post('/ring', {});
@@ -22,7 +22,7 @@ t.test('each event is told once to a client that says what it has', async t => {
   t.equal((await app.get('/host/events?after=-1')).status, 422);
 });
 
-t.test('the newest are kept, under ids that grow', async t => {
+t.test('the newest events are kept, with increasing ids', async t => {
   const ring = new EventRing(3, 1_000);
   for (let at = 1; at <= 20; at += 1) ring.add({ type: 'rang', plugin: 'bell', at, data: {} } as never);
   t.same(

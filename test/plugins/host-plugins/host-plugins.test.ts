@@ -1,4 +1,4 @@
-// The list of plugins: what each registered, and why one is not there.
+// The list of plugins: what each one registered, and why a plugin is missing.
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 
 const skip = !existsSync(path.join(pluginsDir, 'host-plugins'));
 
-t.test('every plugin that was found', { skip }, async t => {
+t.test('every plugin is listed, with its reason if it failed', { skip }, async t => {
   const configDir = testDir(t, {});
   const folder = path.join(configDir, 'plugins', 'broken');
   await mkdir(folder, { recursive: true });
@@ -25,7 +25,7 @@ t.test('every plugin that was found', { skip }, async t => {
   t.match(row('gateway'), { state: 'disabled' });
 });
 
-t.test('lists that plugins tell beside their flags', { skip }, async t => {
+t.test('lists of plugins stand beside the flags', { skip }, async t => {
   const configDir = testDir(t, {});
   const folder = path.join(configDir, 'plugins', 'teller');
   await mkdir(folder, { recursive: true });

@@ -1,10 +1,10 @@
-// A request has the configuration read again, and tells what is wrong with it.
+// A request reloads the configuration, and the answer says what is wrong with it.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 
-t.test('what the file says now counts, and what it says wrong is told', async t => {
+t.test('the present file counts, and its faults are in the answer', async t => {
   const app = await startWithPlugins(t, {}, { shipped: ['config', 'host-reload'], config: { data_root: '/one' } });
   const file = path.join(app.configDir, 'stackwarden.json');
   const content = JSON.parse(await readFile(file, 'utf8'));

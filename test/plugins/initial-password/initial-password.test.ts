@@ -1,4 +1,4 @@
-// The one-time credential: read from its own file only, and nothing told of a file that is not what it should be.
+// The initial password of a service: read from its own file only; no other file is shown.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { startHost } from '../../support/host.ts';
 const skip = !existsSync(new URL('../../../plugins/initial-password/index.ts', import.meta.url));
 const ROUTE = '/process/mediastorm-initial-admin-password';
 
-t.test('the credential of the first login', { skip }, async t => {
+t.test('the credential of the first login is shown from its own file only', { skip }, async t => {
   const root = testDir(t, { outside: { 'initial_admin_password.txt': 'elsewhere' } });
   const dir = path.join(root, 'mediastorm');
   const cache = path.join(dir, 'cache');

@@ -1,4 +1,4 @@
-// Packages of a signed repository, installed into this machine and taken back, and repositories that lie.
+// Packages of a signed repository, installed into the machine and removed, and repositories that are false.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const NAMES = ['stackwarden-try', 'stackwarden-try-server', 'stackwarden-try-web
 const SERVER = '/usr/lib/stackwarden-try/server';
 const WANTED = '/etc/systemd/system/multi-user.target.wants/stackwarden-try.service';
 const unit = '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n';
-/** As packages do, when they are installed for the first time. */
+/** Enables a unit at the first installation, as packages do. */
 const enabling = '#!/bin/sh\ntest -n "$2" || systemctl enable stackwarden-try.service\n';
 
 const specs = (version: string): PackageSpec[] => [
@@ -228,7 +228,7 @@ if (key !== undefined && other !== undefined) {
     ],
   });
 
-  t.test('the key of the first time is held to, by whoever asks', async t => {
+  t.test('a repository keeps the key of its first use', async t => {
     const place = testDir(t);
     const [repository, elsewhere] = ['https://one.example', 'https://two.example'];
     const check = (of: string, ...signers: string[]) => new KnownKeys(place).check(of, signers, undefined);
@@ -246,7 +246,7 @@ if (key !== undefined && other !== undefined) {
     await t.rejects(check(repository, 'A'), { status: 409, message: /apt_keys\.json cannot be read/ });
   });
 
-  t.test('the machine has the last version that was wanted, and starts nothing of it by itself', async t => {
+  t.test('the last wanted version is installed, and its unit is not started', async t => {
     const { stdout } = await run('dpkg-query', ['-W', ...NAMES]);
     t.same(stdout.replaceAll('\t', ' ').trim().split('\n').sort(), [
       'stackwarden-try 1.2+deb12',

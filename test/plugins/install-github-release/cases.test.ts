@@ -1,5 +1,5 @@
-// Releases of repositories: assets by pattern and architecture, sources of tags, branches and commits, sums, and what
-// is hostile, missing or made for another machine.
+// Releases of repositories: assets by pattern and architecture, sources of tags, branches and commits, checksums, and
+// releases that are hostile, missing or for another machine.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -24,7 +24,7 @@ const sources = zip([
 ]);
 const SOURCE_FILES = { 'main.py': 'print()', 'src/app.py': 'app' };
 const sum = (bytes: Buffer | string, algorithm = 'sha256') => createHash(algorithm).update(bytes).digest('hex');
-/** As much of an ELF header as tells the machine. */
+/** The part of an ELF header that names the machine. */
 const elf = (machine: number) =>
   Buffer.concat([Buffer.from('\x7fELF\x02\x01\x01', 'latin1'), Buffer.alloc(11), Buffer.from([machine, 0, 0, 0])]);
 
@@ -69,7 +69,7 @@ const RELEASES: readonly (readonly [string, Listed])[] = [
   ['v1.0.0', { day: 4, files: files('v1.0.0', older) }],
 ];
 
-/** A server with these releases; `changes` replace answers by their paths. */
+/** A server with these releases; `changes` replace answers by path. */
 function serving(
   listed: readonly (readonly [string, Listed])[] = RELEASES,
   changes: (base: string) => Readonly<Record<string, ServedFile>> = () => ({}),

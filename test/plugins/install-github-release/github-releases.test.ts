@@ -1,5 +1,5 @@
-// What a table of cases cannot show of releases at GitHub: whom the token is told, downloads that are cut off, limits
-// that are waited for and remembered, addresses in this machine, the facts of the templates, and the configuration.
+// What a table of cases cannot show about releases of repositories: where the token is sent, interrupted downloads,
+// rate limits, local addresses, the facts of templates, and the configuration.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -22,7 +22,7 @@ const ASSET = 'program-linux.tar.gz';
 const archive = gzipSync(tar([{ name: 'program', content: '#!/bin/sh', mode: 0o755 }]));
 const FACTS = { owner: 'owner', repository: 'program', privateRepository: 'secret', assets: [ASSET] };
 
-/** The release that a server with this address tells, whose file lies elsewhere. */
+/** A release of a server at this address, whose file lies elsewhere. */
 const releaseAt = (url: string, tag = 'v1.0.0') => ({
   tag_name: tag,
   html_url: null,
@@ -35,7 +35,7 @@ type Wanted = Partial<Omit<FetchRequest, 'fetch'>> & {
   readonly maxWaitS?: number;
 };
 
-/** A source, and a request to it as the engine makes it. */
+/** A source, and a request to it as the installer makes it. */
 function asking(t: Parameters<typeof testDir>[0], base: string, wanted: Wanted = {}) {
   const { fetch: fetchBy, token = '', maxWaitS = 0, ...more } = wanted;
   const dir = testDir(t, { downloads: {}, release: {} });
@@ -98,9 +98,9 @@ const byPath =
   ({ path }) =>
     answers[path];
 
-t.test('the token is told to the API alone', async t => {
+t.test('the token is sent to the API alone', async t => {
   const files = await serving(t, byPath({ '/stored': { body: archive } }));
-  // Another origin than the API, though the same machine.
+  // Another origin than the API, on the same machine.
   const elsewhere = `${files.base}/stored`;
   const redirect = { status: 302, headers: { location: elsewhere } };
   const server = await serving(
@@ -132,14 +132,14 @@ t.test('the token is told to the API alone', async t => {
   t.equal(server.requests.at(-1)?.headers.authorization, undefined);
 });
 
-t.test('a token that is not known is told', async t => {
+t.test('a rejected token is reported', async t => {
   const server = await serving(t, () => ({ status: 401, body: { message: 'Bad credentials' } }));
   const { source, request } = asking(t, server.base, { token: 'ghp_0123456789' });
   const message = /does not know the token \(401\); correct github_token/;
   await t.rejects(source.latest(request), { status: 502, message });
 });
 
-t.test('a download that is cut off goes on where it ended', async t => {
+t.test('an interrupted download is resumed', async t => {
   const rest: (string | undefined)[] = [];
   const server: FileServer = await serving(t, ({ path, headers }) => {
     if (path !== '/stored') return { body: releaseAt(`${server.base}/stored`) };
@@ -152,7 +152,7 @@ t.test('a download that is cut off goes on where it ended', async t => {
   t.strictSame(rest, [undefined, 'bytes=40-', 'bytes=80-']);
 });
 
-t.test('limits are waited for, remembered, and told with the time of their end', async t => {
+t.test('rate limits are waited for or remembered, and reported with their end', async t => {
   const inS = (seconds: number) => String(Math.floor(Date.now() / 1000) + seconds);
   const used = (reset: string) => ({
     status: 403,
@@ -179,7 +179,7 @@ t.test('limits are waited for, remembered, and told with the time of their end',
   t.match(patient.texts[1], /^waits until \d\d:\d\d UTC for GitHub$/);
 });
 
-t.test('a limit that was told in seconds ends at the same time whenever that is told', async t => {
+t.test('a rate limit in seconds has a fixed end', async t => {
   const clocks = { date: Date.now, performance: performance.now };
   let laterMs = 0;
   t.teardown(() => {
@@ -207,7 +207,7 @@ t.test('a limit that was told in seconds ends at the same time whenever that is 
   t.equal(server.requests.length, 1);
 });
 
-t.test('the newest release is told and installed where the list of the others is refused', async t => {
+t.test('the newest release is installed even if the list of releases is refused', async t => {
   const server: FileServer = await serving(t, ({ path }) => {
     if (path === '/stored') return { body: archive };
     if (path !== `${REPO}/releases?per_page=100`) return { body: releaseAt(`${server.base}/stored`) };
@@ -227,7 +227,7 @@ t.test('the newest release is told and installed where the list of the others is
   t.strictSame(await source.latest(request), { version: 'v1.0.0', notesUrl: null, releasesBehind: null });
 });
 
-t.test('no refusal is believed for more than an hour', async t => {
+t.test('a refusal is remembered for an hour at most', async t => {
   for (const headers of [
     { 'retry-after': '999999' },
     { 'retry-after': '9'.repeat(400) },
@@ -252,7 +252,7 @@ t.test('no refusal is believed for more than an hour', async t => {
   }
 });
 
-t.test('the facts of the templates are such facts', async t => {
+t.test('the facts of the templates are valid', async t => {
   let count = 0;
   for (const { key, install } of (await templatesOf()).list()) {
     if (install === undefined || 'with' in install) continue;
@@ -265,7 +265,7 @@ t.test('the facts of the templates are such facts', async t => {
   t.ok(count > 20);
 });
 
-t.test('the configuration keeps the token', async t => {
+t.test('the token can be set in the configuration', async t => {
   const app = await startHost({ plugins: ['config', 'host-plugins', 'install-github-release'] });
   t.teardown(() => app.stop());
   const { body } = await app.get('/config');

@@ -1,4 +1,4 @@
-// Container images: by tag, digest and architecture, through tokens and redirects, layers over layers, and all faults.
+// Container images: by tag, digest and architecture, through tokens and redirects, with layers, and with every fault.
 import t from 'tap';
 import type { FetchOptions } from '../../../core/contract/fetch.ts';
 import { OciImages } from '../../../plugins/install-oci-image/oci-images.ts';
@@ -58,7 +58,7 @@ const tags = {
 const content = { image: 'owner/program', tags, images };
 const serve = (changes: Partial<RegistryContent>) => (base: string) =>
   registryAnswers(base, { ...content, ...changes });
-/** A registry that gives something of its own for paths that hold `part`. */
+/** A registry with another answer for paths that contain `part`. */
 const instead =
   (part: string, answer: ServedFile | ServerFault): ((base: string) => FileAnswers) =>
   base => {
@@ -253,7 +253,7 @@ holdInstallSource(t, host => new OciImages(host), {
   ],
 });
 
-t.test('a connection that continues a layer has a token that lasts', async t => {
+t.test('a resumed layer is requested with a valid token', async t => {
   const { now } = performance;
   t.teardown(() => {
     performance.now = now;

@@ -1,4 +1,4 @@
-// Programs of the machine: where they are looked for, and what is told when there is none.
+// Programs of the machine: where they are searched, and the message when there is none.
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -27,14 +27,14 @@ const ask = (facts: object, { installed = null as string | null, searched = `${f
   } as unknown as SourceRequest);
 };
 
-t.test('what is there is used', async t => {
+t.test('a program of the machine is used', async t => {
   t.equal((await ask({ program: 'tool' })).version, 'present');
   t.equal((await ask({ program: 'tool' }, { installed: '1.2' })).version, '1.2');
   t.equal((await ask({ program: `${found}/bin/tool` })).version, 'present');
   t.equal((await ask({ program: 'server', places: [`${found}/lib/*/bin`] })).version, 'present');
 });
 
-t.test('what is missing is told, with the way to get it', async t => {
+t.test('a missing program is named with the way to install it', async t => {
   const searched = `${found}/bin:${found}/apt`;
   const commands = ['python3 -m venv /venv', '/venv/bin/pip install it'];
   for (const [facts, message] of [

@@ -1,4 +1,4 @@
-// A vendor that cannot be reached: the sentence that people get, and that no plugin is blamed for it.
+// A vendor that cannot be reached: the message for people, and no fault of a plugin.
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { startHost } from '../../support/host.ts';
 
 t.test('a start without a network is refused with a sentence, and is no fault of a plugin', async t => {
   const dir = testDir(t, {});
-  // The template says where the program comes to, and the place is made before anybody is asked.
+  // The template installs there, and the directory is created before any request.
   const place = '/opt/sonarr';
   const isThere = existsSync(place);
   t.teardown(() => {

@@ -1,4 +1,4 @@
-// Archives of vendors: by XML, by lists with hashes, by redirections, and by their fallbacks; hostile and broken feeds.
+// Archives of vendors: from XML feeds, lists with hashes, redirects and fallbacks; and hostile or broken feeds.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import { VendorArchives } from '../../../plugins/install-vendor-archive/vendor-archives.ts';
@@ -12,7 +12,7 @@ const ARCH = { amd64: 'x64', arm64: 'arm64', arm: 'arm' };
 const pinned = (version: string) => ({ kind: 'pinned', version }) as const;
 const hexOf = (bytes: Buffer) => digestOf(bytes).slice('sha256:'.length);
 
-/** A server whose answers by path can be replaced by others. */
+/** A server with answers by path, some of which can be replaced. */
 const serve =
   (usual: (base: string) => Readonly<Record<string, ServedFile | ServerFault>>) =>
   (changes: (base: string) => Readonly<Record<string, ServedFile | ServerFault>> = () => ({})) =>
@@ -41,7 +41,7 @@ const xml = (version: string, url: string) =>
    <Package build='linux-x86_64' url="${url}" fileName=""/></Release></MediaContainer>`;
 const tar = await tarGzipOf({ 'Manager/Manager': '#!/bin/sh', 'Manager/Core.dll': 'dll' });
 const tarFiles = { 'Manager/Manager': '#!/bin/sh', 'Manager/Core.dll': 'dll' };
-/** Releases that are selected by their tag are another source's. */
+/** A stand-in for the source of releases that are selected by their tag. */
 const github: InstallSource = {
   source: 'github-release',
   latest: async ({ facts }) => ({ version: 'v4.0.1', notesUrl: null, releasesBehind: Object.keys(facts).length }),
@@ -212,7 +212,7 @@ const withList = serve(base => ({
 }));
 const LIST = '/changes?arch=x64';
 
-t.test('lists and redirections', async t => {
+t.test('archives are found through lists and redirects', async t => {
   holdInstallSource(t, open, {
     facts: base => ({
       words: { arch: ARCH },
