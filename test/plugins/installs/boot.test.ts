@@ -1,5 +1,5 @@
-// Boots and onboarding with programs that are missing: what is installed starts at once, what another system fails to
-// give is told and tried again, and nothing that cannot be fetched is enabled.
+// Boots and onboarding with missing programs: installed services start at once, a failed download is reported and
+// repeated, and nothing that cannot be fetched is enabled.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -9,11 +9,11 @@ import { start, status } from '../../support/kids.ts';
 import { makeShop, startShopHost } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
 
-/** Tries come after pauses, which are shortened. */
+/** Attempts come after pauses, which this shortens. */
 const PACE = 0.02;
 const ONBOARDING = { roles: ['core'], offers: ['port'] };
 
-t.test('a boot', async t => {
+t.test('a boot with missing programs', async t => {
   const shop = await makeShop(t);
   const { block, place } = shop;
   await shop.publish('v1.0.0', { 'tool.sh': 'exec sleep 1000\n' });
@@ -63,7 +63,7 @@ t.test('a boot', async t => {
     t.equal(late.length, 2, 'the stream tells of both');
   });
 
-  await t.test('tells what could not be fetched, and tries again by itself', async t => {
+  await t.test('reports what could not be fetched, and tries again by itself', async t => {
     await shop.refuse({ status: 502, detail: 'shop.example answered 503; try again later' });
     await shop.open();
     const sentence = /^Late cannot be installed: shop\.example answered 503; .*\(tried again by itself in \d+ s\)$/;
@@ -86,7 +86,7 @@ t.test('a boot', async t => {
     t.equal(await readFile(path.join(place('Ready'), 'version.txt'), 'utf8'), 'v0.9.0\n', 'what was there stays');
   });
 
-  await t.test('a program that another brings along', async t => {
+  await t.test('installs a program that comes with another one', async t => {
     t.match(await start(app, 'Helper'), { status: 200 });
     t.equal(await readFile(path.join(place('Gizmo'), 'version.txt'), 'utf8'), 'v1.0.0\n');
   });

@@ -1,4 +1,4 @@
-// A release that takes the place of another is whole or not there, whenever it is killed, and what is kept stays.
+// A release that replaces another is whole or absent, whenever the process is killed, and kept files stay.
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const OLD = { 'run.sh': 'old', 'lib/code': 'old', 'lib/cache/mine': 'mine', 'dat
 const NEW = { 'run.sh': 'new', 'lib/code': 'new', 'lib/cache/theirs': 'new', 'data/seed': 'new', 'added.txt': 'new' };
 const AFTER = { 'run.sh': 'new', 'lib/code': 'new', 'lib/cache/mine': 'mine', 'data/mine': 'mine', 'added.txt': 'new' };
 const OLD_PROGRAM = { 'run.sh': 'old' };
-/** Before and after each rename of such a swap. */
+/** The moments before and after each rename of such a swap. */
 const MOMENTS = 16;
 
 async function write(directory: string, files: Record<string, string>): Promise<void> {
@@ -27,7 +27,7 @@ async function write(directory: string, files: Record<string, string>): Promise<
   }
 }
 
-/** The texts of a program's files. What lies beside them in `.stackwarden` may be removed meanwhile. */
+/** Contents of a program's files. `.stackwarden` beside them may be removed meanwhile. */
 async function read(directory: string, below = ''): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(path.join(directory, below), { withFileTypes: true })) {
@@ -44,7 +44,7 @@ function swapper(args: readonly string[]): Promise<{ stdout: string }> {
   return run(process.execPath, [...moduleArguments('release-swapper', beside), ...args]);
 }
 
-/** Whether the deed was killed at that moment. */
+/** Whether the process was killed at that moment. */
 async function killed(args: readonly string[]): Promise<boolean> {
   return swapper(args).then(
     () => false,
@@ -55,7 +55,7 @@ async function killed(args: readonly string[]): Promise<boolean> {
   );
 }
 
-t.test('killed at any moment', async t => {
+t.test('a swap that is killed at any moment leaves a whole release', async t => {
   const given = process.env.STACKWARDEN_TEST_SEED;
   for (let round = 0; round < rounds(4); round += 1) {
     const moment = given === undefined ? 1 + randomInt(MOMENTS) : Number(given);
@@ -68,7 +68,7 @@ t.test('killed at any moment', async t => {
     await write(draft.files, NEW);
     const wasKilled = await killed(['swap', configDir, directory, draft.part, String(moment)]);
     const after = await openReleases(configDir, directory);
-    // Whatever is done next with the folder completes it.
+    // The next operation on the folder completes the swap.
     if (round % 2 === 0) await after.recover();
     else await after.discard(await after.begin(null, true));
     const found = await read(directory);
@@ -95,7 +95,7 @@ t.test('killed at any moment', async t => {
   }
 });
 
-t.test('what a full disk refuses is taken back at once, and stays so', async t => {
+t.test('a swap that a full disk refuses is undone at once', async t => {
   const random = randomNumbers(t);
   for (let round = 0; round < rounds(4); round += 1) {
     const moment = 1 + random(MOMENTS);
@@ -126,13 +126,13 @@ t.test('what a full disk refuses is taken back at once, and stays so', async t =
   }
 });
 
-t.test('what somebody has removed is not put in place', async t => {
+t.test('a new release that was removed meanwhile is not put in place', async t => {
   const root = testDir(t, { config: {}, program: {} });
   const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
   await write(directory, OLD);
   const draft = await (await openReleases(configDir, directory)).begin(null, true);
   await write(draft.files, NEW);
-  // After the release before was moved aside in part.
+  // At this moment a part of the previous release has been moved aside.
   t.ok(await killed(['swap', configDir, directory, draft.part, '5']));
   await rm(draft.files, { recursive: true });
   const folder = await openReleases(configDir, directory);
@@ -148,7 +148,7 @@ t.test('what somebody has removed is not put in place', async t => {
   t.same(await read(directory), AFTER);
 });
 
-t.test('a swap that is repeated changes nothing more', async t => {
+t.test('a repeated swap changes nothing more', async t => {
   const root = testDir(t, { config: {}, program: {} });
   const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
   const folder = await openReleases(configDir, directory);
@@ -181,7 +181,7 @@ t.test(
   },
 );
 
-t.test('what cannot be removed keeps nothing else', ROOT_ONLY, async t => {
+t.test('an entry that cannot be removed prevents nothing else', ROOT_ONLY, async t => {
   const root = testDir(t, { config: {}, program: {} });
   const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
   await chown(directory, NOBODY, NOBODY);
@@ -200,7 +200,7 @@ t.test('what cannot be removed keeps nothing else', ROOT_ONLY, async t => {
   t.equal((await stat(path.join(work, left))).ino, ino);
 });
 
-t.test('a folder is left to the next load of the plugin once its swap is done', async t => {
+t.test('the next load of the plugin gets a folder once its swap is done', async t => {
   const root = testDir(t, { config: {}, program: OLD_PROGRAM });
   const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
   const folder = await openReleases(configDir, directory);

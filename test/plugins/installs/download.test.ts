@@ -1,4 +1,4 @@
-// Downloads of releases: continued where a connection was cut off, checked, limited, and refused with one sentence.
+// Downloads of releases: resumed after an interruption, checked, limited, and refused with one sentence.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const other = Buffer.alloc(CONTENT.length, 7);
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Sends the first half and cuts the connection. */
+/** Sends the first half and then disconnects. */
 const cutOf =
   (content: Buffer, headers = {}): Answer =>
   (_request, response) => {
@@ -42,7 +42,7 @@ const rest: Answer = ({ headers }, response) => {
   });
   response.end(CONTENT.subarray(from));
 };
-/** As `rest`, of a server that has another file by now and knows nothing of conditions. */
+/** Like `rest`, for a server that has another file by now and ignores conditional headers. */
 const restOfAnother =
   (tag: Record<string, string>): Answer =>
   ({ headers }, response) => {
@@ -57,7 +57,7 @@ const refusal =
     response.end('no');
   };
 
-/** Never ends, and gives hardly anything. */
+/** Never ends, and sends hardly anything. */
 const drip: Answer = (_request, response) => {
   const more = () => void (response.destroyed || response.write('x', () => setImmediate(more)));
   response.writeHead(200, { etag: '"one"' });
@@ -65,13 +65,13 @@ const drip: Answer = (_request, response) => {
 };
 
 const MIB = 2 ** 20;
-/** Never ends, nor says how much is to come. */
+/** Never ends, and does not announce a length. */
 const endless: Answer = (_request, response) => {
   const more = () => void (response.destroyed || response.write(Buffer.alloc(MIB), () => setImmediate(more)));
   response.writeHead(200);
   more();
 };
-/** Cuts connections after so much, and lets nobody begin there. */
+/** Disconnects after so many bytes, and supports no ranges. */
 const cutAfter =
   (bytes: number): Answer =>
   (_request, response) => {
@@ -79,7 +79,7 @@ const cutAfter =
     response.write(Buffer.alloc(bytes), () => setImmediate(() => response.destroy()));
   };
 
-t.test('a fault of the disk is none of the network', ROOT_ONLY, async t => {
+t.test('a fault of the disk is not reported as one of the network', ROOT_ONLY, async t => {
   const directory = testDir(t, {});
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,nr_inodes=2', 'tmpfs', directory]);
   t.teardown(() => execFileSync('umount', ['-l', directory]));
@@ -113,7 +113,7 @@ t.test('a fault of the disk is none of the network', ROOT_ONLY, async t => {
   });
 });
 
-t.test('a download', async t => {
+t.test('a download is resumed, checked and limited', async t => {
   const asked: IncomingMessage['headers'][] = [];
   let answers: readonly Answer[] = [];
   const server = createServer((request, response) => {

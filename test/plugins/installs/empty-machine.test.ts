@@ -1,5 +1,5 @@
-// An empty machine: a browser goes through onboarding, and what it has chosen is fetched from those who publish it,
-// built, started and healthy. One service for each source, and for each runtime.
+// An empty machine: onboarding in a browser chooses services, which are fetched from their publishers, built, started
+// and healthy. There is one service for each kind of source and for each runtime.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -26,7 +26,7 @@ const templates = fileURLToPath(new URL('../../../templates/services', import.me
 const arm = process.arch === 'arm64';
 const COMMIT = 'c0ffee'.padEnd(40, '0');
 
-/** Answers everything as whoever looks for its health wants it. */
+/** A server that gives every health check the answer that it wants. */
 const SERVE = `
 const { createServer } = require('node:http');
 const serve = port => createServer((request, response) => {
@@ -34,7 +34,7 @@ const serve = port => createServer((request, response) => {
   response.end(JSON.stringify({ status: 'ok', version: '1.0', success: true }));
 }).listen(Number(port), '127.0.0.1');
 `;
-/** Serves on the port that an element of its configuration file has. */
+/** Serves on the port in an element of its configuration file. */
 const serveAs = (element: string, file: string) =>
   `#!/usr/bin/env node
 ${SERVE}
@@ -61,9 +61,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     wheel.writestr(info + 'RECORD', ''.join(name + ',,\\n' for name in wheel.namelist()) + info + 'RECORD,,\\n')
 `;
 
-/**
- * What stands in for pip, which takes seconds to be put into an environment: wheels of the release are unpacked there.
- */
+/** A stand-in for pip, whose installation takes seconds: unpacks wheels of the release into the environment. */
 const PIP = `
 import sys, sysconfig, zipfile
 for line in open(sys.argv[sys.argv.index('-r') + 1]):
@@ -71,7 +69,7 @@ for line in open(sys.argv[sys.argv.index('-r') + 1]):
 `;
 const PYTHON = '/usr/bin/python3';
 
-/** What stands in for programs that the machine may lack, or have too old. */
+/** Stand-ins for programs that the machine may lack, or have in too old a version. */
 const TOOLS = {
   'python3.11': `[ "$2" = venv ] || exec ${PYTHON} "$@"
 ${PYTHON} -m venv --without-pip "$3" && cd "$3"/lib/python*/site-packages && mkdir pip && cat > pip/__main__.py <<'END'${PIP}END`,
@@ -97,7 +95,7 @@ async function wheel(dir: string): Promise<Buffer> {
   return readFile(file);
 }
 
-/** The product's own templates, whose folders at the root of the file system lie in the test's directory instead. */
+/** The product's templates, with folders at the root of the file system moved below the directory of the test. */
 async function moveTemplates(root: string, keys: readonly string[]): Promise<void> {
   const places =
     /(?<=^|[=:])\/(?=(?:opt|seerr|sonarr|emby|infinidysk|aiostreams|tautulli|pulsarr|jellyfin|pgadmin|postgres_data|run|log)(?:\/|$))/;
@@ -115,7 +113,7 @@ async function moveTemplates(root: string, keys: readonly string[]): Promise<voi
   }
 }
 
-/** What is published, in the layouts in which it really is. */
+/** The publishers' files, in the layouts that they really use. */
 async function publishers(dir: string) {
   const image = await imageOf(
     [
@@ -212,7 +210,7 @@ async function publishers(dir: string) {
   };
 }
 
-/** Once the service runs and is healthy. */
+/** Resolves with the health of a service once it runs and is healthy. */
 function healthOf(app: TestHost, name: string) {
   return until(
     async () => {
@@ -226,7 +224,7 @@ function healthOf(app: TestHost, name: string) {
 }
 
 t.test('onboarding on an empty machine ends with running services', { skip: !isHere, timeout: 400_000 }, async t => {
-  // Programs without an extension are of the kind that the nearest package says.
+  // The module type of programs without an extension follows from the nearest package.json.
   const dir = testDir(t, { config: {}, bin: {}, 'package.json': '{}' });
   await chmod(dir, 0o755);
   const keys = ['seerr', 'sonarr', 'emby', 'infinidysk', 'aiostreams', 'tautulli', 'pulsarr'];
@@ -326,9 +324,7 @@ t.test('onboarding on an empty machine ends with running services', { skip: !isH
 const JELLYFIN = 'usr/lib/jellyfin/bin/jellyfin';
 const WANTED = '/etc/systemd/system/multi-user.target.wants/jellyfin.service';
 const jellyfinVersion = '10.10.3+deb12';
-/**
- * As they are published: one that needs the others, the server with its unit, the pages, and what the machine lacks.
- */
+/** Packages as they are published: one that needs the others, the server with its unit, the pages, and dependencies. */
 const jellyfinPackages: readonly PackageSpec[] = [
   {
     name: 'jellyfin',
@@ -354,7 +350,7 @@ const jellyfinPackages: readonly PackageSpec[] = [
   },
   { name: 'jellyfin-ffmpeg7', version: '7.0.2-9-bookworm', files: { 'usr/lib/jellyfin-ffmpeg/ffmpeg': '#!/bin/sh\n' } },
 ];
-/** As its wheel has it: the first thing that it reads is what setup has written. */
+/** The program as in its wheel: it first reads what setup has written. */
 const PGADMIN = `#!/usr/bin/env python3
 import http.server, config_local
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -372,8 +368,8 @@ const canInstall =
   !existsSync('/usr/lib/jellyfin') &&
   MACHINE_PLUGINS.every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('packages come into the machine, and what it has to have itself is told', { skip: !canInstall }, async t => {
-  // Sockets of PostgreSQL have short names.
+t.test('packages are installed into the machine, and missing tools are named', { skip: !canInstall }, async t => {
+  // Paths of PostgreSQL's sockets must be short.
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-empty-'));
   t.teardown(() => rm(dir, { recursive: true }));
   await chmod(dir, 0o755);

@@ -1,5 +1,5 @@
-// Programs that are missing when their services start: installed beside what runs, put in place at once, kept, taken
-// back, and left alone where the machine has its own.
+// Missing programs of services: they are installed beside the running release, swapped in at once, kept or rolled back,
+// and not installed where the machine has its own.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 const root = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
-t.test('installations', async t => {
+t.test('programs are installed, replaced and kept', async t => {
   const shop = await makeShop(t);
   const { block, place } = shop;
   await shop.publish('v1.0.0', { 'lib/code': 'one', 'old.txt': 'one', 'data/seed': 'one' });
@@ -97,7 +97,7 @@ t.test('installations', async t => {
     t.equal(await told('DUMB%20API'), null, 'nothing installs it');
   });
 
-  await t.test('a release takes the place of another, and what is kept is not touched', async t => {
+  await t.test('a release replaces another, and kept files are not touched', async t => {
     const at = (file: string) => path.join(place('Fresh'), file);
     await mkdir(at('lib/cache'), { recursive: true });
     for (const file of ['data/mine', 'lib/cache/mine', 'stray.txt']) await writeFile(at(file), 'mine');
@@ -147,7 +147,7 @@ t.test('installations', async t => {
     t.equal(await versionIn(own), 'v1.0.0\n', 'it is not cleared with the folder around it');
   });
 
-  await t.test('a candidate is discarded', async t => {
+  await t.test('a prepared release can be discarded', async t => {
     t.equal((await ask(app, 'prepare', 'Fresh', { selector: { kind: 'pinned', version: 'v2.0.0' } })).status, 200);
     t.equal((await drafts('Fresh')).length, 1);
     await ask(app, 'discard', 'Fresh');
@@ -155,7 +155,7 @@ t.test('installations', async t => {
     t.equal(await inPlace('Fresh', 'version.txt'), 'v1.0.0\n');
   });
 
-  await t.test('what the machine has is used as it is', async t => {
+  await t.test('a program of the machine is used as it is', async t => {
     await mkdir(place('Own'), { recursive: true });
     t.match(await start(app, 'Own'), { status: 200 });
     t.same(await readdir(place('Own')), []);
@@ -164,7 +164,7 @@ t.test('installations', async t => {
     t.same(await readdir(place('Shell')), []);
   });
 
-  await t.test('what a user runs in place of a release is not replaced by one', async t => {
+  await t.test('a program of the user is not replaced by a release', async t => {
     t.match(await start(app, 'Replaced'), { status: 200 });
     await stop(app, 'Replaced');
     await rm(path.join(place('Replaced'), 'version.txt'));
@@ -190,7 +190,7 @@ t.test('installations', async t => {
     t.notOk(existsSync(path.join(place('Stopped'), 'run.sh')));
   });
 
-  await t.test('a release goes into the machine itself once its service is stopped, and asks nobody then', async t => {
+  await t.test('a release for the machine itself is placed once its service is stopped', async t => {
     const prepare = (version: string) => ask(app, 'prepare', 'System', { selector: { kind: 'pinned', version } });
     const placed = () => readFile(program, 'utf8');
     t.match(await start(app, 'System'), { status: 200 });
@@ -223,7 +223,7 @@ t.test('installations', async t => {
     await until(async () => (await kept()).length === 2, { what: 'what nobody waits for any more to be gone' });
   });
 
-  await t.test('what stands in the way is one sentence', async t => {
+  await t.test('an obstacle is reported in one sentence', async t => {
     for (const [name, status, detail] of [
       ['Lacking', 400, /^Lacking cannot be installed: it needs a saw, which is missing; get it$/],
       ['Unmade', 500, /^Unmade cannot be installed: .* ended with 3$/],

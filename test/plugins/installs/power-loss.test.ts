@@ -1,4 +1,4 @@
-// A release that is in place is whole after a loss of power, and so is the one before it.
+// A release that is in place is whole after a loss of power, and so is the previous one.
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -12,7 +12,7 @@ const PLUGINS = ['services', 'setup', 'versions', 'updates', 'installs', 'instal
 const NAME = 'Gadget';
 const CONTENT = 'content '.repeat(50_000);
 
-t.test('a loss of power right after an update', DISK_ONLY, async t => {
+t.test('a loss of power right after an update leaves whole releases', DISK_ONLY, async t => {
   const shelf = await makeShelf(t);
   const programs = path.join(shelf.configDir, 'programs');
   await mkdir(programs);

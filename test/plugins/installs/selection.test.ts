@@ -1,4 +1,4 @@
-// Which release a block selects, what of its folder stays, and how much of the machine installations take.
+// Which release a block selects, which files of its folder stay, and how much of the machine installations use.
 import { availableParallelism } from 'node:os';
 import t from 'tap';
 import type { NamedBlock } from '../../../core/contract/config.ts';
@@ -7,7 +7,7 @@ import { keptPlaces } from '../../../plugins/installs/kept-places.ts';
 import { installLimits } from '../../../plugins/installs/limits.ts';
 import { selectorOf } from '../../../plugins/installs/selectors.ts';
 
-t.test('a pinned version, a commit, a branch or a release, in this order', t => {
+t.test('a pinned version wins over a commit, a branch and a release', t => {
   const commit_sha = 'a'.repeat(40);
   const all = { pinned_version: '1.2', commit_sha, branch_enabled: true, branch: 'dev', release_version_enabled: true };
   for (const [block, selector] of [
@@ -38,7 +38,7 @@ t.test('a pinned version, a commit, a branch or a release, in this order', t => 
   t.end();
 });
 
-t.test('what is excluded, and what services keep in a folder', t => {
+t.test('excluded files and data of services stay in the folder', t => {
   const named = (block: Record<string, unknown>) => ({ block }) as unknown as NamedBlock;
   const kept = (block: Record<string, unknown>, built: string[] = []) => {
     const own = named({ config_dir: '/app', clear_on_update: true, ...block });
@@ -62,7 +62,7 @@ t.test('what is excluded, and what services keep in a folder', t => {
   t.end();
 });
 
-t.test('limits', t => {
+t.test('the number of parallel installations follows the machine', t => {
   const few = installLimits(1);
   t.equal(few.workers, 1);
   const many = installLimits(100);

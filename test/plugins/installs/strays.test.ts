@@ -1,5 +1,5 @@
-// What comes into the folder of a service after its swap was planned, under a name that the release has too: it is kept
-// aside with the release that leaves, and comes back with it.
+// A file that appears in the folder of a service after its swap was planned, under a name that the new release has too,
+// is kept with the previous release, and returns with it.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
 import { carryOut, planSwap, undo, WORK } from '../../../plugins/installs/swap.ts';
 import { testDir } from '../../support/directory.ts';
 
-t.test('it is neither overwritten nor lost', async t => {
+t.test('such a file is neither overwritten nor lost', async t => {
   const dir = testDir(t, {
     program: 'old',
     [WORK]: { incoming: { program: 'new', notes: 'of the release' }, outgoing: {} },
@@ -34,7 +34,7 @@ t.test('it is neither overwritten nor lost', async t => {
   t.same([read('program'), read('notes')], ['old', 'of somebody'], 'nor does that');
 });
 
-t.test('a release that is gone before its swap began takes nothing of the present one along', async t => {
+t.test('a new release that is gone before its swap removes nothing of the present one', async t => {
   const dir = testDir(t, { program: 'old', [WORK]: { incoming: { program: 'new' }, outgoing: {} } });
   const folder = await GuardedDirectory.open(dir);
   t.teardown(() => folder.close());

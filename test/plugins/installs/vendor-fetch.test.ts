@@ -1,4 +1,4 @@
-// What sources ask of those who publish programs: by mirrors and proxies, and never of machines that nobody means.
+// Requests of sources to publishers: through mirrors and proxies, and never to local machines that nobody chose.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -21,7 +21,7 @@ async function listen(t: Test, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A client of its own, because proxies are read once. */
+/** A new client, because proxies are read once. */
 function client(t: Test, mirrors: Readonly<Record<string, string>> = {}) {
   const end = new AbortController();
   const fetcher = createFetcher(end.signal, 'test');
@@ -40,7 +40,7 @@ function withVariables(t: Test, variables: Readonly<Record<string, string>>): vo
   });
 }
 
-t.test('mirrors stand in for hosts, and credentials stay with the host that they are for', async t => {
+t.test('mirrors replace hosts, and credentials are sent only to their own host', async t => {
   const asked: { url: string; headers: IncomingMessage['headers'] }[] = [];
   const answer: RequestListener = ({ url = '', headers }, response) => {
     asked.push({ url, headers });
@@ -83,7 +83,7 @@ t.test('mirrors stand in for hosts, and credentials stay with the host that they
   await t.rejects(fetch(to('http://[not an address')), { message: /is no plain http or https address/ });
 });
 
-t.test('addresses of feeds are looked at', async t => {
+t.test('addresses in feeds must be on the internet', async t => {
   const fetch = client(t);
   const local = { status: 502, message: / is no machine of the internet/ };
   for (const host of [
@@ -158,7 +158,7 @@ t.test('downloads go through the proxy of the environment', async t => {
   t.equal(asked.length, 3);
 });
 
-t.test('what is not asked through the proxy has to be a machine of the internet', async t => {
+t.test('a host that bypasses the proxy must be on the internet', async t => {
   withVariables(t, {
     HTTPS_PROXY: 'http://127.0.0.1:9',
     NO_PROXY: 'own.invalid, .inner.invalid,*.deep.invalid,odd.invalid:8443',
@@ -180,7 +180,7 @@ t.test('what is not asked through the proxy has to be a machine of the internet'
   await t.rejects(fetch('https://odd.invalid/program'), /ENOTFOUND|EAI_AGAIN/);
 });
 
-t.test('what can stand for a mirror', async t => {
+t.test('invalid mirrors are refused', async t => {
   for (const bad of [
     { 'https://releases.example': 'https://mirror.example' },
     { 'releases.example': 'mirror.example' },

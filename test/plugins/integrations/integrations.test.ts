@@ -1,4 +1,4 @@
-// Applications that are started together come to know each other, however late one of them answers.
+// Applications that start together are connected to each other, however late one of them answers.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,7 +13,7 @@ const skip = !['integrations', 'service-arr', 'service-altmount'].every(name =>
   existsSync(path.join(pluginsDir, name)),
 );
 
-t.test('one that fails is tried again, says why, and holds nothing up', { skip }, async t => {
+t.test('a failed connection is reported and repeated, and delays no other', { skip }, async t => {
   const dir = testDir(t, {});
   const altmount = {
     ...(await listener(dir, 'AltMount')),
@@ -29,7 +29,7 @@ t.test('one that fails is tried again, says why, and holds nothing up', { skip }
     altmount,
     sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr', both) } },
   });
-  // Three attempts, each after both had their time to answer.
+  // Three attempts, each after both services had time to answer.
   const said = await until(
     async () => {
       const { chunk } = (await host.get('/logs?process_name=DUMB')).body;

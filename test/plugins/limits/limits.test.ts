@@ -1,5 +1,5 @@
-// What services take of the machine: priority, open files, memory and processors, told by what; and restarts for
-// memory.
+// What services may use of the machine: priority, open files, memory and processors, how these limits are reported, and
+// restarts for memory.
 import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
@@ -30,7 +30,7 @@ const block = (processName: string, script: string, more: object) => ({
   ...more,
 });
 
-t.test('limits of running services', async t => {
+t.test('limits act on running services, and are reported', async t => {
   const base = testDir(t, { config: {}, open: {} });
   const configDir = path.join(base, 'config');
   const dir = path.join(base, 'open');
@@ -103,7 +103,7 @@ const isMade = await mkdir(own, { recursive: true }).then(
 );
 const skip = !isMade && 'no cgroup of version 2 may be written';
 
-/** A host that starts meanwhile, as that of another test, removes those that are empty, too. */
+/** Another host that starts meanwhile, as in another test, also removes empty cgroups. */
 const removed = (cgroup: string): Promise<boolean> =>
   rmdir(cgroup).then(
     () => true,
@@ -120,7 +120,7 @@ t.test('a priority of -0 is one of 0', async t => {
   t.equal(getPriority(await pidOf(app, 'Calm')), 0);
 });
 
-t.test('runs lie beside the cgroup of their host, where that has one for itself', { skip }, async t => {
+t.test('cgroups of runs lie beside that of a host that has its own', { skip }, async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { bound: block('Bound', 'sleep 600', { enabled: true }) });
   const within = ['sh', '-c', `echo $$ > ${own}/cgroup.procs && exec "$@"`, 'sh'];
@@ -131,7 +131,7 @@ t.test('runs lie beside the cgroup of their host, where that has one for itself'
   t.equal(path.dirname(found), above);
   host.child.kill('SIGTERM');
   await host.exited;
-  // What was busy at its end is left to the next host, which there is none of.
+  // A cgroup that was still busy is left to the next host, which this test does not have.
   const remove = async () => {
     for (const name of await readdir(above, { withFileTypes: true }).catch(() => []))
       if (name.isDirectory()) await removed(path.join(above, name.name));
@@ -140,9 +140,9 @@ t.test('runs lie beside the cgroup of their host, where that has one for itself'
   await until(remove, { what: 'its end' });
 });
 
-// A directory stands for the controllers, which machines keep to themselves: what is written where, and what is then
-// told.
-t.test('limits are written into the cgroup of the run, and asked for above it', { skip }, async t => {
+// A directory stands in for the cgroup, since machines do not give their controllers away: it shows what is written
+// where, and what is reported then.
+t.test('limits are written to the cgroup of the run, and enabled in its parents', { skip }, async t => {
   const run = path.join(mount?.directory ?? '', `stackwarden-${process.pid}`);
   await mkdir(run);
   const child = spawn('sleep', ['600'], { stdio: 'ignore' });

@@ -1,5 +1,5 @@
-// `stackwarden logs --follow` while nobody reads what it prints: it asks for no more, so that it keeps little, and
-// tells what is left out. The host is a stand-in, of which each request is counted.
+// `stackwarden logs --follow` when its output is not read: it requests no more, so it stays small, and reports what is
+// skipped. The host is a stand-in that counts requests.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 const LINE = 'a line of a log that is written quite often, and long enough to fill a pipe soon\n';
 const LINES = 12_000;
 const CHUNK = LINE.repeat(LINES);
-/** As much as the host gives at once is between them. */
+/** More bytes than the host gives in one answer. */
 const FAR_BYTES = 20 * 1024 * 1024;
 
 t.test('a follower waits for its reader', async t => {
@@ -26,7 +26,7 @@ t.test('a follower waits for its reader', async t => {
     }
     asked += 1;
     if (asked === 1) size = chunk.length;
-    // The second time the log is far ahead of the follower.
+    // At the second request the log is far ahead of the follower.
     response.end(JSON.stringify({ size, cursor: size, chunk, reset: asked <= 2, file_id: 'a' }));
     chunk = '';
   });

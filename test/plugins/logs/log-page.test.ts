@@ -1,4 +1,4 @@
-// A reader that follows its cursor sees every line once, whatever the writer does and however the pieces fall.
+// A reader that follows its cursor gets each line once, whatever the writer does and however pages are cut.
 import { execFileSync } from 'node:child_process';
 import { appendFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -36,7 +36,7 @@ t.test('pieces join to the text that was written', async t => {
       let page = await read(file);
       let seen = page.chunk;
       const strange: LogPage[] = [];
-      // Bytes, not characters: a character may be on disk by half when the reader comes.
+      // The text is cut at bytes, because a reader may find half of a character on the disk.
       for (let at = 0; at < bytes.length; at += 7) {
         await appendFile(file, bytes.subarray(at, at + 7));
         page = await read(file, after(page));
@@ -52,7 +52,7 @@ t.test('pieces join to the text that was written', async t => {
   );
 });
 
-t.test('any cursor, tail and file id give whole lines of the file and a cursor inside it', async t => {
+t.test('any cursor, tail and file id give whole lines of the file', async t => {
   const lines = Array.from({ length: 400 }, (_, i) => `line ${i} ${'é'.repeat(i % 30)}`);
   const file = path.join(testDir(t, { 'a.log': `${lines.join('\n')}\nunfinished` }), 'a.log');
   const whole = new Set(lines);
@@ -100,7 +100,7 @@ t.test('a rotated, cut or overtaken file starts anew', async t => {
   t.match(behind, { chunk: `${'x'.repeat(99)}\n`.repeat(10), cursor: 2_004, reset: true });
 });
 
-t.test('secrets cannot escape through the seams', async t => {
+t.test('a secret is masked when a page ends within it', async t => {
   const file = path.join(testDir(t, { 'a.log': 'first\npassword: hun' }), 'a.log');
   const page = await read(file);
   t.equal(page.chunk, 'first\n');
@@ -141,7 +141,7 @@ t.test('the end of a last line longer than the piece is shown, without half of a
   t.equal((await read(file)).chunk, `${'\0'.repeat(1_020)}end\n`);
 });
 
-t.test('the own log starts at its newest banner', async t => {
+t.test("the host's own log starts at its newest banner", async t => {
   const banner = 'Apr 2, 2025 10:04:01 - INFO - host: Stackwarden 1.0.0 starts\n';
   const text = `${banner}old\n${banner}new\n`;
   const file = path.join(testDir(t, { 'a.log': text }), 'a.log');
@@ -156,7 +156,7 @@ t.test('the own log starts at its newest banner', async t => {
   t.equal((await read(file, { ownLog: true })).chunk, `${precise}newest\n`, 'a time with milliseconds');
 });
 
-t.test('what is no regular file is an empty page', async t => {
+t.test('an irregular file gives an empty page', async t => {
   const dir = testDir(t, { 'a.log': 'text\n', folder: {}, 'link.log': t.fixture('symlink', 'a.log') });
   execFileSync('mkfifo', [path.join(dir, 'pipe.log')]);
   const nothing = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
@@ -167,7 +167,7 @@ t.test('what is no regular file is an empty page', async t => {
   await rm(path.join(dir, 'pipe.log'));
 });
 
-t.test('the page of a file that rests is read once, and anew after any change', async t => {
+t.test('the page of an unchanged file is cached, and read again after any change', async t => {
   const file = path.join(testDir(t, { 'a.log': 'one\n' }), 'a.log');
   const rests = async () => restingVersion(await stat(file)) !== null;
   await until(rests, { what: 'the file to rest' });
@@ -183,7 +183,7 @@ t.test('the page of a file that rests is read once, and anew after any change', 
   t.equal((await read(file)).chunk, 'two\nthree\n');
 });
 
-t.test('a private key in a log that a program writes itself is masked, also where a page begins within it', async t => {
+t.test('a private key in a log is masked, also when a page begins within it', async t => {
   const body = (letter: string): string => `${letter}1+/`.repeat(16);
   for (const kind of ['RSA PRIVATE KEY', 'PGP PRIVATE KEY BLOCK']) {
     const file = path.join(testDir(t), 'a.log');

@@ -1,4 +1,4 @@
-// The log routes of a real host: which names lead to which files, the live stream, and the level at run time.
+// The log routes of a real host: which names give which files, the live stream, and the level at run time.
 import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,7 +18,7 @@ async function start(t: Test, config: Record<string, unknown> = {}) {
   return { ...host, logs };
 }
 
-t.test('names and files', async t => {
+t.test('names of services give their log files, and nothing outside of their directories', async t => {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-logs-'));
   t.teardown(() => rm(dir, { recursive: true, force: true }));
   await chmod(dir, 0o755);
@@ -106,7 +106,7 @@ t.test('names and files', async t => {
   }
 });
 
-t.test('a page of the own log has all that was said before it was asked for', async t => {
+t.test("a page of the host's own log has all lines before the request", async t => {
   const { logs, host } = await start(t);
   for (let number = 1; number <= 20; number += 1) {
     host.log.error(`said as number ${number}.`);
@@ -114,7 +114,7 @@ t.test('a page of the own log has all that was said before it was asked for', as
   }
 });
 
-t.test('the level at run time', async t => {
+t.test('the level can be changed at run time', async t => {
   const { get, post } = await start(t, { dumb: { log_level: 'WARNING', api_service: { log_level: 'ERROR' } } });
   const url = '/process/runtime-log-level';
   const configured = {
@@ -136,7 +136,7 @@ t.test('the level at run time', async t => {
   t.same((await post(url, { debug_enabled: false })).body, configured);
 });
 
-t.test('the live stream', async t => {
+t.test('the live stream sends new lines', async t => {
   const { ws, post } = await start(t);
   const received: string[] = [];
   const socket: WebSocket = ws('/ws/logs');
@@ -155,7 +155,7 @@ t.test('the live stream', async t => {
   );
 });
 
-t.test('batches, and a client that does not keep up', async t => {
+t.test('lines are sent in batches, and a slow client misses some', async t => {
   let listener: (records: readonly LogLine[]) => void = () => undefined;
   const tell = (texts: readonly string[]) => listener(texts.map(text => ({ at: 0, level: 'INFO', text })));
   let open: ((client: StreamClient) => unknown) | undefined;

@@ -1,4 +1,4 @@
-// The files of one log, as other plugins get them: those that it was rotated to, and no other service's.
+// The files of one log with its rotated ones, and without those of other services.
 import { symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -26,7 +26,7 @@ const READER = `
     }
   })`;
 
-t.test('names of one log', async t => {
+t.test('rotated files are recognized by their names', async t => {
   for (const name of [
     'app.log',
     'app.log.1',
@@ -52,7 +52,7 @@ t.test('names of one log', async t => {
   t.ok(areOfOneLog('log_20260102.txt', 'log_20260103.txt'));
 });
 
-t.test('the newest come first, and links to elsewhere are left out', async t => {
+t.test('the newest files come first, and links to elsewhere are left out', async t => {
   const app = await startWithPlugins(
     t,
     { 'third-party': READER },

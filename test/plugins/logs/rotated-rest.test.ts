@@ -1,4 +1,4 @@
-// Who follows a log loses no line when it is rotated, nor reads one twice when it is gone for a moment.
+// A follower of a log loses no line at a rotation, and reads none twice when the file is absent for a moment.
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { LogReader } from '../../../plugins/logs/client/log-reader.ts';
 import { startHost } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
 
-t.test('a log that is followed over its rotation', async t => {
+t.test('a followed log gives each line once over its rotation', async t => {
   const app = await startHost({
     plugins: ['logs', 'process'],
     config: { kid: kid('Kid', ['calm'], { log_file: 'followed.log' }) },

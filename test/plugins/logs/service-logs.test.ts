@@ -1,5 +1,5 @@
-// Every service has a log of its own: where it is without a word in the configuration, what its lines look like to
-// readers, and how a log whose name has a date is followed.
+// Every service has a log of its own: its place without configuration, the form of its lines, and how a log with a date
+// in its name is followed.
 import { chmod, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -8,7 +8,7 @@ import { startHost, type TestHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-/** What the web frontend reads a line by: its time, its level, whose it is, and the text. */
+/** The form in which the web frontend reads a line: time, level, service and text. */
 const READER = /^(\w{3} \d{1,2}, \d{4} \d\d:\d\d:\d\d) - (\w+) - (?:(.+?) subprocess: )?(.*)$/;
 
 const speaker = (process_name: string, text: string, more: object = {}) => ({
@@ -35,7 +35,7 @@ const pageOf = async (app: TestHost, name: string, more = '') =>
   (await app.get(`/logs?process_name=${encodeURIComponent(name)}${more}`)).body;
 const savedText = (app: TestHost) => readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8');
 
-t.test('a service without log_file has one that the configuration shows and the file does not hold', async t => {
+t.test('a service without log_file has a default log, which is not written to the file', async t => {
   const { app, logDir } = await open(t, {
     films: speaker("Films & 'Series'", 'WARNING shown', { suppress_logging: true }),
     twin: speaker('films series', 'the other'),
@@ -80,7 +80,7 @@ t.test('a service without log_file has one that the configuration shows and the 
   t.equal((await app.get('/config')).body.later.log_file, path.join(logDir, 'later.log'), 'in memory alone, too');
 });
 
-t.test('names of other scripts have logs of their own, which stay when another goes', async t => {
+t.test('services with names in other scripts have different logs', async t => {
   const { app } = await open(t, { first: speaker('映画', 'of the first'), second: speaker('音楽', 'of the second') });
   const named = async (name: string) => (await app.get(`/process?process_name=${encodeURIComponent(name)}`)).body;
   const file = (await named('音楽')).config.log_file;
@@ -97,7 +97,7 @@ t.test('names of other scripts have logs of their own, which stay when another g
   t.notMatch(log, 'of the first');
 });
 
-t.test('a log outside of the directories of its service is told by the check, and at its start', async t => {
+t.test('check and the start report a log outside of the directories of its service', async t => {
   const { app, dir } = await open(t, {
     films: speaker('Films', 'x', { enabled: true, log_file: '../outside.log' }),
     shown: speaker('Shown', 'x', { enabled: true, log_file: 'shown.log' }),
@@ -115,7 +115,7 @@ t.test('a log outside of the directories of its service is told by the check, an
   t.match(chunk, ` - WARNING - logs: ${problem}`);
 });
 
-t.test('of a log with a date in its name the newest is read and followed', async t => {
+t.test('the newest file is read and followed when the name has a date', async t => {
   const { app, dir } = await open(t, { mine: speaker('Mine', 'said', { log_file: 'mine-<date>.log' }) });
   const at = (name: string) => path.join(dir, 'jellyfin', 'log', name);
   const write = async (file: string, text: string, ageS: number) => {

@@ -1,4 +1,5 @@
-// What another store of the history is given of the own file, and a chart of which it has the earlier part.
+// The samples and changes that another store gets from the own file, and charts whose earlier part comes from that
+// store.
 import { deepStrictEqual } from 'node:assert/strict';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import Database from 'better-sqlite3';
@@ -37,7 +38,7 @@ const write = (db: SqliteDatabase, times: readonly number[]) =>
     times.map(at => JSON.stringify(sample(at, at % 90))),
   );
 
-t.test('changes come in their order, each once, whatever their times', async t => {
+t.test('changes are given in order and once, whatever their times', async t => {
   const db = open();
   write(db, [5_000, 5_005]);
   const first = statements.mark(db);
@@ -80,7 +81,7 @@ t.test('changes come in their order, each once, whatever their times', async t =
   );
 });
 
-t.test('what another store brings back', async t => {
+t.test('samples from another store are taken, except removed ones', async t => {
   const [db, other] = [open(), open()];
   const times = Array.from({ length: 400 }, (_, index) => index * 400);
   write(other, times);
@@ -128,7 +129,7 @@ t.test('a chart is the same wherever its earlier part comes from', async () => {
         const isItem = index % 2 === 0;
         return [{ timestamp: row.timestamp, payload: isItem ? row.item : row.payload, isItem }];
       });
-      // The extremes of the other store are those of a file that has the earlier part alone.
+      // The other store has the extremes of a file that holds only the earlier part.
       const other = open();
       write(
         other,

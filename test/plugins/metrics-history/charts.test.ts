@@ -1,4 +1,4 @@
-// Charts of the history and their extremes, against a plain reckoning, whatever came late or was removed meanwhile.
+// Charts of the history and their extremes, compared with a plain computation, whatever came late or was removed.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ const CURVES = [
   'net_recv_rate',
 ] as const;
 
-t.test('a chart', async t => {
+t.test('a chart has averages and extremes of its buckets', async t => {
   const db = open();
   t.same(chart(db), {
     items: [],
@@ -87,7 +87,7 @@ t.test('a chart', async t => {
   t.same(coarse.stats, fine.stats, 'extremes that no bucket shows');
 });
 
-/** Times over some hours, in any order, with gaps. */
+/** Times within some hours, in any order, with gaps. */
 const samples = fc.uniqueArray(
   fc.record({
     at: fc.integer({ min: 0, max: 20_000 }),
@@ -97,7 +97,7 @@ const samples = fc.uniqueArray(
   { selector: ({ at }) => at, maxLength: 60 },
 );
 
-t.test('few entries for a long time are found with few looks', async t => {
+t.test('few samples in a long window are found with few reads', async t => {
   let looks = 0;
   const db = new Database(EMPTY, { verbose: () => (looks += 1) }) as unknown as SqliteDatabase;
   const week = 604_800;
@@ -115,7 +115,7 @@ t.test('few entries for a long time are found with few looks', async t => {
     }
 });
 
-t.test('laws of a chart', async () => {
+t.test('a chart has at most the wanted points, and loses no extreme', async () => {
   fc.assert(
     fc.property(
       samples,
@@ -142,7 +142,7 @@ t.test('laws of a chart', async () => {
   );
 });
 
-t.test('extremes stay right while samples come late, and come again', async () => {
+t.test('extremes stay right when samples come late or again', async () => {
   fc.assert(
     fc.property(fc.array(samples, { minLength: 1, maxLength: 4 }), rounds => {
       const db = open();
@@ -160,7 +160,7 @@ t.test('extremes stay right while samples come late, and come again', async () =
   );
 });
 
-t.test('a chart is the same when it is asked for again, whatever was written and removed meanwhile', async () => {
+t.test('a cached chart is right after any writes and removals', async () => {
   const windows = fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 5, max: 400 }));
   const steps = fc.record({ made: samples, keptDays: fc.option(fc.integer({ min: 1, max: 20_000 })) });
   fc.assert(
@@ -186,7 +186,7 @@ t.test('a chart is the same when it is asked for again, whatever was written and
   );
 });
 
-t.test('extremes of hours that are over are made before anybody asks for them', async t => {
+t.test('extremes of past hours are computed before a request', async t => {
   const db = open();
   const hours = () => db.prepare('SELECT count(*) FROM metrics_rollups WHERE span_ms = 3600000').pluck().get();
   const limits = { now: START + 40_000, maxAgeDays: null, maxBytes: null };

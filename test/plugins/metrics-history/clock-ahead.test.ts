@@ -1,5 +1,5 @@
-// A clock that runs ahead for a while costs no samples: what is too old is what is so by the clock as it was. What was
-// taken meanwhile is of a time that has not come, and hides nothing.
+// A clock that is ahead for a while costs no samples: age is judged by the clock as it was before. Samples taken
+// meanwhile have future times, and hide nothing.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const DAY_S = 86_400;
 const { now } = Date;
 
-t.test('what is not too old stays while the clock is ahead', async t => {
+t.test('samples that are not too old stay while the clock is ahead', async t => {
   t.teardown(() => {
     Date.now = now;
   });
@@ -37,7 +37,7 @@ t.test('what is not too old stays while the clock is ahead', async t => {
   t.same(await kept(), times.slice(1));
 });
 
-t.test('samples of a time that has not come are neither the newest nor part of a chart', async t => {
+t.test('samples with a future time are neither the newest nor part of a chart', async t => {
   const configDir = testDir(t, {});
   const nowS = Math.floor(now() / 1_000);
   const times = [nowS - 600, nowS - 300, nowS - 60];

@@ -1,4 +1,4 @@
-// What an earlier program has left of a history is used: its lines, and its database as it is.
+// Histories of an earlier program are used: its lines, and its database as it is.
 import { deflateSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import t from 'tap';
@@ -8,7 +8,7 @@ import * as statements from '../../../plugins/metrics-history/history-statements
 import { parseSample } from '../../../plugins/metrics-history/store/samples.ts';
 import { audit, type Body, chart, deepSample, open, START, sample, write } from '../../support/history-database.ts';
 
-t.test('lines of an earlier program', async t => {
+t.test('lines of an earlier program are imported once', async t => {
   const db = open();
   const good = [
     sample({ at: 0 }),

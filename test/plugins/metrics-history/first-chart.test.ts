@@ -1,4 +1,4 @@
-// The chart that is asked for first is made ready after a start, so that it needs nothing of the file any more.
+// The chart that is requested first is prepared after a start, so that the request does not read the file.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const SAMPLES = 100;
 const APART_S = 60;
-/** The newest sample is so old, so that every part of the chart is over. */
+/** The newest sample is so old that no part of the chart is still growing. */
 const AGE_S = 3_600;
 const ROUNDS = 20;
 
@@ -39,27 +39,27 @@ async function filled(t: Test): Promise<{ configDir: string; file: string }> {
   return { configDir, file };
 }
 
-t.test('it is made after a start, though nobody asks', async t => {
+t.test('the first chart is prepared after a start', async t => {
   const { configDir, file } = await filled(t);
   const metrics = { history_enabled: false };
   const app = await startHost({ plugins: ['metrics-history', 'config'], config: { dumb: { metrics } }, configDir });
   t.teardown(() => app.stop());
   const other = new Database(file, { timeout: 10_000 });
   t.teardown(() => other.close());
-  // Whoever makes a chart keeps the extremes of its hours, too.
+  // The preparation of a chart also stores the extremes of its hours.
   await until(() => other.prepare('SELECT count(*) FROM metrics_rollups').pluck().get() !== 0);
   t.equal((await app.get('/metrics/history_series')).body.items.length, SAMPLES);
 });
 
-t.test('whoever asks for it then needs none of its samples', async t => {
+t.test('a request for the prepared chart reads no samples', async t => {
   const { file } = await filled(t);
   const db = new Database(file);
   t.teardown(() => db.close());
   const now = Date.now() / 1_000;
-  // Each ends after a while, however much of a processor it had; the next goes on where it ended.
+  // Each round ends after a while, however little it could do; the next one continues.
   for (let round = 0; round < ROUNDS; round += 1) statements.rehearseChart(db as unknown as SqliteDatabase, { now });
   db.exec(`DELETE FROM metrics_blocks; UPDATE metrics_snapshots SET payload = x'', item = NULL`);
-  // As the route asks, a moment after the time up to which it was asked for.
+  // As a request of the route, a moment after the time of the preparation.
   const request = { since: now - 6 * 3_600, now: now + 0.1, bucketSeconds: null, maxPoints: 600 };
   const chart = JSON.parse(String(gunzipSync(statements.chart(db as unknown as SqliteDatabase, request))));
   t.equal(chart.items.length, SAMPLES);

@@ -1,4 +1,4 @@
-// The routes of the history on a running host: what is kept, imported and told, and what a broken file costs.
+// The routes of the history on a running host: samples are stored, imported and given, and a damaged file is replaced.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ const history = async (app: TestHost, query = ''): Promise<Body> => (await app.g
 const storage = async (app: TestHost): Promise<Body> => (await app.get('/metrics/history/storage')).body;
 const enough = (app: TestHost, count: number) => until(async () => (await history(app)).items.length >= count);
 
-t.test('samples are kept, told and drawn', async t => {
+t.test('samples are stored, listed and charted', async t => {
   const app = await startWith(t, { history_interval_sec: 0.5 });
   await enough(app, 4);
   await app.post('/config', { updates: { dumb: { metrics: { history_enabled: false } } } });
@@ -44,7 +44,7 @@ t.test('samples are kept, told and drawn', async t => {
   t.same(times, [...times].sort());
   t.type(items[0].system.mem.total, 'number');
   t.notOk('disk_paths' in (items[0].dumb_managed[0] ?? {}));
-  // One may still have been on its way when the setting changed.
+  // A sample may have been on its way when the setting changed.
   const all = await until(async () => {
     const { length } = (await history(app)).items;
     return (await storage(app)).sqlite.samples === length && length;
@@ -109,7 +109,7 @@ t.test('samples are kept, told and drawn', async t => {
   t.equal((await app.post('/config', { updates: { dumb: { metrics: { history_interval_sec: 0.1 } } } })).status, 400);
 });
 
-t.test('files of an earlier program are imported at the start, and again when asked', async t => {
+t.test('files of an earlier program are imported at the start, and on request', async t => {
   const configDir = testDir(t, { metrics: {} });
   const line = (timestamp: number) => JSON.stringify({ timestamp, system: { cpu_percent: 5 } });
   const now = Math.floor(Date.now() / 1_000);
@@ -157,7 +157,7 @@ t.test('samples wait in memory for a file that is locked, and reads do not wait'
   t.teardown(() => other.close());
   const before = (await storage(app)).sqlite.samples;
   other.exec('BEGIN IMMEDIATE');
-  // There are no files, and that is noted.
+  // There are no files to import, which is noted.
   let isImported = false;
   const imported = app.post('/metrics/history/migrate?force=true').finally(() => {
     isImported = true;
@@ -180,7 +180,7 @@ t.test('samples wait in memory for a file that is locked, and reads do not wait'
   t.notMatch(await ownLog(app), /not kept yet/, 'which is no fault');
 });
 
-t.test('a lock that lasts longer than a write is tried for is told, and costs no sample', async t => {
+t.test('a long lock of the file is logged, and costs no sample', async t => {
   const app = await startWith(t, { history_interval_sec: 0.5 });
   await enough(app, 1);
   const other = new Database((await storage(app)).sqlite.path);
@@ -208,7 +208,7 @@ t.test('a lock that lasts longer than a write is tried for is told, and costs no
   t.ok(Math.max(...gaps, over - (during.at(-1) ?? locked)) < 5, 'all that were taken meanwhile are there');
 });
 
-t.test('what waits is written before the host ends', async t => {
+t.test('waiting samples are written before the host ends', async t => {
   const app = await startWith(t, { history_interval_sec: 0.5 });
   await enough(app, 1);
   const other = new Database((await storage(app)).sqlite.path);
@@ -223,7 +223,7 @@ t.test('what waits is written before the host ends', async t => {
   t.ok(newest > taken + 2);
 });
 
-t.test('a shorter interval counts at once', async t => {
+t.test('a shorter interval takes effect at once', async t => {
   const app = await startWith(t, { history_interval_sec: 3_600 });
   t.same((await history(app)).items, []);
   await app.post('/config', { updates: { dumb: { metrics: { history_interval_sec: 0.5 } } } });
@@ -273,7 +273,7 @@ t.test('what is not kept is told only while samples are to be kept', async t => 
   await until(async () => (await storage(app)).sqlite.samples > 2, { what: 'what waited to be written' });
 });
 
-t.test('another place begins a new file, and the old one stays', async t => {
+t.test('another path starts a new file, and the old one stays', async t => {
   const app = await startWith(t, { history_interval_sec: 0.5 });
   await enough(app, 2);
   const place = path.join(app.configDir, 'other', 'history.sqlite');
@@ -299,7 +299,7 @@ t.test('another place begins a new file, and the old one stays', async t => {
   });
 });
 
-t.test('a directory is no place for the file', async t => {
+t.test('a directory in place of the file is an error', async t => {
   const open = await startHost({ plugins: ['metrics-history', 'config', 'auth'], config: {} });
   t.teardown(() => open.stop());
   const updates = { dumb: { metrics: { storage: { sqlite_path: open.configDir } } } };

@@ -1,4 +1,4 @@
-// Samples in the database of the history are told as they were written, and damage stays with those that it meets.
+// Samples are read from the database as they were written, and damage affects only the damaged samples.
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
@@ -27,7 +27,7 @@ import {
   write,
 } from '../../support/history-database.ts';
 
-t.test('texts are what was written', async t => {
+t.test('samples are read as they were written', async t => {
   const db = open();
   write(
     db,
@@ -49,7 +49,7 @@ t.test('texts are what was written', async t => {
   t.equal(JSON.parse(item ?? '').dumb_managed[0].name, 'One');
 });
 
-/** Processes come, go and change places; names hold what JSON has to escape; and numbers are of any kind. */
+/** Processes come, go and change places; names have characters that JSON escapes, and numbers are of any kind. */
 const anyNumber = fc.oneof(
   fc.integer({ min: -20, max: 2_000 }),
   fc.integer({ min: 0, max: 300 }).map(tenths => tenths / 10),
@@ -88,14 +88,14 @@ function linesOf(made: readonly AnySample[]): string[] {
   return made.map(({ cpu, managed, external, more, isOurs }, index) => {
     const { system, ...others } = sample({ at: index * 5, cpu });
     const lists = { dumb_managed: managed, external, ...(more === undefined ? {} : { more }) };
-    // Another order of the members is that of an earlier program.
+    // The order of members in lines of an earlier program.
     return JSON.stringify(
       isOurs ? { timestamp: others.timestamp, system, ...lists } : { ...lists, ...others, ...lists, system },
     );
   });
 }
 
-t.test('what a sample takes', async t => {
+t.test('a stored sample is small, as the difference from an earlier one', async t => {
   const db = new Database(':memory:') as unknown as SqliteDatabase;
   const [first = '', ...others] = statements.migrations;
   if (typeof first === 'string') db.exec(first);
@@ -117,7 +117,7 @@ t.test('what a sample takes', async t => {
   t.ok(storedBytes / count < 40, 'a sample is what differs from an earlier one');
 });
 
-t.test('any samples are told as they were written', async () => {
+t.test('any samples are read as they were written', async () => {
   fc.assert(
     fc.property(anySamples, made => {
       const db = open();
@@ -135,7 +135,7 @@ t.test('any samples are told as they were written', async () => {
   );
 });
 
-t.test('a damaged row is left out, and spoils no other', async () => {
+t.test('a damaged row is left out and affects no other', async () => {
   const places = fc.record({ row: fc.nat(), place: fc.nat(), byte: fc.nat(255), length: fc.option(fc.nat()) });
   fc.assert(
     fc.property(anySamples, places, (made, { row, place, byte, length }) => {
@@ -243,7 +243,7 @@ function isJsonOrError(read: () => Buffer): boolean {
   return typeof JSON.parse(text) === 'object';
 }
 
-t.test('a dictionary that nobody needs is not remembered for long', async t => {
+t.test('an unused dictionary does not stay in memory for long', async t => {
   let reads = 0;
   const verbose = (sql?: unknown): void => {
     if (/FROM metrics_dictionaries WHERE id = /.test(String(sql))) reads += 1;
@@ -280,7 +280,7 @@ t.test('a dictionary that nobody needs is not remembered for long', async t => {
   t.equal(readsOfAll(), 0, 'once');
 });
 
-t.test('a damaged dictionary takes its own samples alone', async t => {
+t.test('a damaged dictionary costs only its own samples', async t => {
   const before = open();
   write(before, [{ at: 0 }, { at: 5 }]);
   before.prepare('UPDATE metrics_dictionaries SET whole = ?').run(Buffer.from('{"timestamp":'));

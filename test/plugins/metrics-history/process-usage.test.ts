@@ -1,4 +1,4 @@
-// What processes used over spans of time: exact where every sample is read, and close to it where samples are left out.
+// What processes used over spans of time: exact for short spans, close for long ones in which samples are skipped.
 import Database from 'better-sqlite3';
 import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
@@ -23,13 +23,13 @@ const entry = (name: string, pid: number, numbers: { cpu: number; rss: number; r
 const sample = (timestamp: number, managed: readonly unknown[]) =>
   JSON.stringify({ timestamp, system: { cpu_percent: 1 }, dumb_managed: managed, external: [] });
 
-t.test('every sample of a short span', async t => {
+t.test('every sample of a short span counts', async t => {
   const db = openHistory();
   statements.write(db, [
     sample(START, [entry('App', 10, { cpu: 10, rss: 100, read: 0 }), entry('Other', 5, { cpu: 1, rss: 1, read: 0 })]),
     sample(START + 10, [entry('App', 10, { cpu: 20, rss: 200, read: 1_000 })]),
     sample(START + 20, [entry('Other', 5, { cpu: 1, rss: 1, read: 50 })]),
-    // It was started again: its counter begins anew.
+    // The process was restarted: its counters start again.
     sample(START + 30, [entry('App', 20, { cpu: 60, rss: 300, read: 500 })]),
     sample(START + 40, [entry('App', 20, { cpu: 30, rss: 400, read: 1_500 })]),
   ]);
@@ -64,7 +64,7 @@ t.test('every sample of a short span', async t => {
   );
 });
 
-t.test('samples that lie evenly in a long one', async t => {
+t.test('evenly chosen samples of a long span count', async t => {
   const db = openHistory();
   const count = 6_000;
   const texts = Array.from({ length: count }, (_, index) =>
@@ -85,7 +85,7 @@ t.test('samples that lie evenly in a long one', async t => {
   t.ok(all !== undefined && all.samples >= 1_400 && all.samples <= 1_510, 'also in one without ends');
 });
 
-t.test('what an earlier program wrote may have any form', async t => {
+t.test('samples of an earlier program may have any form', async t => {
   const db = openHistory();
   statements.write(db, [
     JSON.stringify({ timestamp: START }),

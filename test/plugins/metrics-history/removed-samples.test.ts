@@ -1,11 +1,11 @@
-// What is removed of the history, by age and by size: samples, what they differ from, and names, with its books.
+// What is removed from the history by age and size: samples, their dictionaries and names, with the stored totals.
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { textOfPiece } from '../../../plugins/metrics-history/codec/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 import { audit, type Body, chart, open, START, sample, write } from '../../support/history-database.ts';
 
-t.test('what is removed', async t => {
+t.test('samples are thinned out and removed by age and size', async t => {
   const db = open();
   const day = 86_400;
   const made = Array.from({ length: 3_000 }, (_, index) => ({ at: index * 60 - 20 + (index % 2) * 30 }));
@@ -37,12 +37,12 @@ t.test('what is removed', async t => {
   t.same(chart(db, { since: null }).items.length > 0, true);
 });
 
-t.test('dictionaries take little room, and go with the samples that need them', async t => {
+t.test('dictionaries are small, and are removed with their last samples', async t => {
   const db = open();
   const random = (seed: number) => createHash('sha256').update(String(seed)).digest('hex');
   const services = Array.from({ length: 60 }, (_, index) => ({ name: random(index), pid: index }));
   const texts = Array.from({ length: 900 }, (_, index) => {
-    // Each time a new dictionary has just seen its first samples, two come that are unlike them.
+    // After the first samples of each new dictionary come two that do not resemble them.
     const isCalm = index % 23 < 21;
     const noise = Array.from({ length: isCalm ? 0 : 120 }, (_, part) => random(index * 1_000 + part));
     return JSON.stringify({ ...sample({ at: index * 60 }), dumb_managed: services, noise });
@@ -69,7 +69,7 @@ t.test('dictionaries take little room, and go with the samples that need them', 
   t.equal((JSON.parse(`[${left}]`) as Body[]).length, statements.storage(db).samples, 'and every sample can be read');
 });
 
-t.test('names of interfaces go with the last sample that has them', async t => {
+t.test('names of interfaces are removed with their last sample', async t => {
   const db = open();
   const hour = 3_600;
   const named = (at: number, name: string) => {
@@ -95,7 +95,7 @@ t.test('names of interfaces go with the last sample that has them', async t => {
   t.same(told(), ['eth0', 'veth0', 'veth1', ...[4, 5, 6, 7, 8].map(index => `veth${190 + index}`)], 'also anew');
 });
 
-t.test('one sample of a minute stays, also where its end becomes old enough later than its beginning', async t => {
+t.test('one sample of each minute stays, also when the minute ages in two parts', async t => {
   const db = open();
   const day = 86_400;
   write(
@@ -111,7 +111,7 @@ t.test('one sample of a minute stays, also where its end becomes old enough late
   audit(db);
 });
 
-t.test('what comes after a clock was set back is thinned out too', async t => {
+t.test('samples after a clock was set back are thinned out too', async t => {
   const db = open();
   const day = 86_400;
   const thin = (now: number) => {

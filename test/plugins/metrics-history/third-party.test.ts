@@ -1,5 +1,5 @@
-// Another store of the history from a third party's folder: told of new samples, asked for its status, read when it
-// holds all; and what the managed server tells plugins that would keep data in it.
+// A third party's store of the history: it is told of new samples, asked for its status, and read once it holds
+// everything. The managed server tells plugins how to store data in it.
 import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
@@ -26,7 +26,7 @@ const STORE = `
   route('/hold', async () => { mark = await host.find('metrics.history').mark(); return mark; });
   route('/server', () => ({ heldFor: host.find('postgres.server').heldFor() }));`;
 
-t.test('another store of the history', async t => {
+t.test('a third party can contribute another store', async t => {
   const app = await startWithPlugins(
     t,
     { shelf: { setup: STORE, more: "needs: ['metrics-history'], after: ['service-postgres']," } },

@@ -1,4 +1,4 @@
-// The charts that are asked for most are at hand from the first time on, and never tell of what has changed meanwhile.
+// The charts that are requested most are cached after their first request, and never outdated.
 import { deepStrictEqual } from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
@@ -9,7 +9,7 @@ import * as statements from '../../../plugins/metrics-history/history-statements
 
 type File = SqliteDatabase & Database.Database;
 
-/** A copy of a database, of which nothing is remembered. */
+/** Opens a copy of a database; the statements have nothing cached for it. */
 function open(content?: Buffer): File {
   const db = new Database(content ?? ':memory:') as unknown as File;
   if (content === undefined)
@@ -48,20 +48,20 @@ function chart(db: File, hours: number) {
 
 const kept = (db: File): number => db.prepare('SELECT count(*) FROM metrics_blocks').pluck().get() as number;
 
-/** The same chart, made of the samples alone. */
+/** The same chart, computed from the samples alone. */
 function plain(db: File, hours: number) {
   const copy = open(db.serialize());
   copy.exec('DELETE FROM metrics_blocks');
   return chart(copy, hours);
 }
 
-/** Each try goes on from the one before, which ends early on a slow machine. */
+/** Each try continues where the last one ended, which is early on a slow machine. */
 const TRIES = 100;
 
 const every = (seconds: number, from: number, until: number): number[] =>
   Array.from({ length: Math.floor((until - from) / seconds) }, (_, index) => from + index * seconds);
 
-t.test('a chart that was rehearsed needs nothing of the file', async t => {
+t.test('a prepared chart reads nothing from the file', async t => {
   const db = open();
   statements.rehearseChart(db, { now: START });
   write(db, every(60, 0, 5 * HOUR_S));
@@ -74,7 +74,7 @@ t.test('a chart that was rehearsed needs nothing of the file', async t => {
   t.equal(bucket_seconds, 36);
 });
 
-t.test('samples whose time is over need not be read for such a chart', async t => {
+t.test('samples of finished buckets need not be read for a cached chart', async t => {
   const db = open();
   write(db, every(60, 0, 30 * HOUR_S));
   maintain(db);
@@ -89,7 +89,7 @@ t.test('samples whose time is over need not be read for such a chart', async t =
   }
 });
 
-t.test('so it is where a window has more samples than its chart', async t => {
+t.test('a window with more samples than points is cached', async t => {
   const db = open();
   write(db, every(5, 0, 2 * HOUR_S));
   maintain(db);
@@ -100,7 +100,7 @@ t.test('so it is where a window has more samples than its chart', async t => {
   t.ok(chart(open(db.serialize()), 1).items.length > whole.items.length - 16);
 });
 
-t.test('so it is where a pause lets the samples of a window fit exactly', async t => {
+t.test('a window whose samples fit exactly because of a gap is cached', async t => {
   const db = open();
   const pause = { from: 3 * HOUR_S, before: 3 * HOUR_S + 36 };
   write(
@@ -115,7 +115,7 @@ t.test('so it is where a pause lets the samples of a window fit exactly', async 
   t.ok(chart(open(db.serialize()), 6).items.length > whole.items.length - 16);
 });
 
-t.test('so it is wherever in its buckets a window begins', async t => {
+t.test('a window is cached wherever in a bucket it begins', async t => {
   const db = open();
   write(db, every(60, 0, 169 * HOUR_S));
   const sizes = new Set<number>();
@@ -131,7 +131,7 @@ t.test('so it is wherever in its buckets a window begins', async t => {
   t.same([...sizes].sort(), [1_009, 1_010]);
 });
 
-t.test('so it is with earlier samples that come later, as by an import', async t => {
+t.test('a cached chart includes earlier samples that are imported later', async t => {
   const db = open();
   write(db, every(60, 150 * HOUR_S, 169 * HOUR_S));
   maintain(db);
@@ -141,7 +141,7 @@ t.test('so it is with earlier samples that come later, as by an import', async t
   t.ok(chart(open(db.serialize()), 168).items.length >= 600 - 16);
 });
 
-t.test('each sample that ends a time makes its part of such a chart', async t => {
+t.test('a sample that ends a bucket computes its part of the cached charts', async t => {
   const db = open();
   write(db, every(5, 0, HOUR_S / 2));
   maintain(db);
@@ -151,7 +151,7 @@ t.test('each sample that ends a time makes its part of such a chart', async t =>
   t.same(chart(open(db.serialize()), 1), plain(db, 1));
 });
 
-t.test('what is kept has an end', async t => {
+t.test('parts of cached charts that are too old are removed', async t => {
   const db = open();
   write(db, every(60, 0, 24 * HOUR_S));
   maintain(db);
@@ -164,7 +164,7 @@ t.test('what is kept has an end', async t => {
   t.same(chart(db, 168), plain(db, 168), 'what was removed is in no chart');
 });
 
-t.test('what is damaged is made anew', async t => {
+t.test('a damaged cached chart is computed again', async t => {
   const db = open();
   write(db, every(60, 0, 8 * HOUR_S));
   maintain(db);
@@ -179,7 +179,7 @@ t.test('what is damaged is made anew', async t => {
 
 const times = fc.uniqueArray(fc.integer({ min: 0, max: 20 * HOUR_S }), { minLength: 1, maxLength: 80 });
 
-t.test('laws: a chart from the file is that of the samples, whatever came late and was written again', async () => {
+t.test('laws: a chart from the file equals one from the samples', async () => {
   fc.assert(
     fc.property(fc.array(times, { minLength: 1, maxLength: 4 }), rounds => {
       const db = open();
