@@ -17,14 +17,14 @@ import { postgresBlock } from '../../support/postgres.ts';
 
 const now = Math.floor(Date.now() / 1_000);
 
-/** Samples of every five seconds until now. */
+/** Samples at intervals of five seconds until now. */
 const withSamples = (t: Test, samples: number): Promise<string> =>
   directoryWith(
     t,
     Array.from({ length: samples }, (_, index) => line(now - 5 * (samples - index), index % 100)),
   );
 
-t.test('a server that does not run, and then one that does', async t => {
+t.test('the server is started for the move, which can be repeated', async t => {
   const block = await postgresBlock(t);
   const configDir = await withSamples(t, 1_500);
   const app = await startMetrics(t, { postgres: block, configDir });
@@ -81,7 +81,7 @@ t.test('a server that does not run, and then one that does', async t => {
     "UPDATE metrics_snapshots SET payload = 'torn' WHERE timestamp > (SELECT min(timestamp) FROM metrics_snapshots)",
   );
   t.same(await chart(100), before[1], 'which reads what charts need alone');
-  // What only PostgreSQL has shows where answers come from.
+  // A difference between the stores shows which of them answers.
   await query(block, 'DELETE FROM metrics_snapshots WHERE timestamp > (SELECT min(timestamp) FROM metrics_snapshots)');
   const { items } = (await app.get('/metrics/history?full=true')).body;
   t.equal(items.length, 1);
@@ -91,7 +91,7 @@ t.test('a server that does not run, and then one that does', async t => {
   t.match(again.body, { postgres_started: false, postgres_reused: true, synced_samples: 0 });
 });
 
-t.test('a server that runs already', async t => {
+t.test('the history moves to a server that runs already', async t => {
   const block = await postgresBlock(t);
   const app = await startMetrics(t, { postgres: block, configDir: await withSamples(t, 10) });
   t.equal((await start(app, 'PostgreSQL')).status, 200);

@@ -1,4 +1,4 @@
-// Without the folder of PostgreSQL: its client is in no build, and SQLite keeps the history and says so.
+// A build without the plugin of PostgreSQL has no client for it, and SQLite keeps the history and says so.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { ACTIVATION, type Body, CHOSEN } from '../../support/metrics-postgres.ts
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a build without it', async t => {
+t.test('a build without the plugin keeps the history in SQLite', async t => {
   const dir = testDir(t, { build: {}, config: {} });
   const outDir = path.join(dir, 'build');
   await buildInto(outDir, ['config', 'process', 'metrics-history']);

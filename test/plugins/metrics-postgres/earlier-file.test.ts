@@ -1,4 +1,4 @@
-// The file of an earlier program, whose samples have no number of their change, moves to PostgreSQL whole.
+// The file of an earlier program, whose samples have no change number, moves to PostgreSQL as a whole.
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 import Database from 'better-sqlite3';
@@ -17,7 +17,7 @@ import {
 import { postgresBlock } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 
-t.test('samples of an earlier program', async t => {
+t.test('all samples of an earlier program move', async t => {
   const configDir = await directoryWith(t, [line(YESTERDAY)]);
   const file = new Database(path.join(configDir, 'metrics', 'metrics.sqlite'));
   file.exec(`CREATE TABLE metrics_snapshots (timestamp REAL PRIMARY KEY, payload BLOB NOT NULL,

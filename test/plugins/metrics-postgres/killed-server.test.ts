@@ -1,13 +1,13 @@
-// A server that is killed while samples are written: no read fails, and in the end nothing is missing or there twice.
+// A server that is killed while samples are written: no read fails, and in the end no sample is missing or doubled.
 import t from 'tap';
 import { pidOf, start } from '../../support/kids.ts';
 import { activated, agree, line, storage, writeLines, YESTERDAY } from '../../support/metrics-postgres.ts';
 import { until } from '../../support/until.ts';
 
-/** Before anything that PostgreSQL holds. */
+/** Before all samples in PostgreSQL. */
 const OLD = YESTERDAY - 100_000;
 
-t.test('killed while samples are written, and brought back', async t => {
+t.test('no sample is lost or doubled when the server is killed and returns', async t => {
   const { app, block } = await activated(t, { history_enabled: true, history_interval_sec: 0.5 });
   const pid = await pidOf(app, 'PostgreSQL');
   await until(async () => (await storage(app)).sqlite.samples > 203);
@@ -20,7 +20,7 @@ t.test('killed while samples are written, and brought back', async t => {
   });
   t.same([...statuses], [200], 'no read fails');
   t.match(await storage(app), { active_provider: 'sqlite', sync: { state: 'backoff' }, last_error: String });
-  // Older than anything that PostgreSQL holds, and written while it is away.
+  // Older than all samples in PostgreSQL, and written while the server is away.
   await writeLines(app.configDir, 'metrics-20260102-1.jsonl', [line(OLD), line(OLD + 10)]);
   t.match((await app.post('/metrics/history/migrate?force=true')).body, { completed: true, samples: 202 });
   const { samples } = (await storage(app)).sqlite;

@@ -1,4 +1,4 @@
-// What the own file has lost comes back from PostgreSQL; what it thinned out or removed does not.
+// Samples that the own file has lost come back from PostgreSQL; thinned out and removed ones do not.
 import { copyFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -8,7 +8,7 @@ import { activated, agree, line, storage, timesIn, writeLines, YESTERDAY } from 
 import { ownLogText } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a file that is lost, and one that is older than what PostgreSQL holds', async t => {
+t.test('a lost file, or an older copy, is filled from PostgreSQL', async t => {
   const { app, block } = await activated(t, {});
   const directory = path.join(app.configDir, 'metrics');
   const use = async (name: string) => {

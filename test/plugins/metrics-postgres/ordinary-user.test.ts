@@ -1,4 +1,4 @@
-// A host that runs as an ordinary user moves the history to a server that does not even have a data directory.
+// A host that runs as an ordinary user moves the history to a server without a data directory.
 import { execFileSync } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -44,7 +44,7 @@ t.test(
     });
     t.match(await readFile(`/proc/${child.pid}/status`, 'utf8'), new RegExp(`^Uid:\\t${NOBODY}\\t${NOBODY}`, 'm'));
 
-    // After the boot, which starts the server of a history that is chosen before, maybe before the activation does.
+    // Saved after the boot, which would start the server of a chosen history itself, perhaps before the move does.
     const updates = { dumb: { metrics: { storage: { provider: 'postgresql' } } } };
     const chosen = await fetch(`${base}/config`, {
       method: 'POST',

@@ -1,4 +1,4 @@
-// What PostgreSQL lacks is found: after an import, and at the start of a host.
+// Samples that PostgreSQL lacks are found after an import, and at the start of a host.
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -17,7 +17,7 @@ import {
 import { postgresBlock } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 
-t.test('what is missing there is found, and a rescan counts as such', async t => {
+t.test('missing samples are found by a rescan', async t => {
   const { app, block } = await activated(t, {});
   await query(block, `DELETE FROM metrics_snapshots WHERE timestamp < ${YESTERDAY + 600}`);
   const file = path.join(app.configDir, 'metrics', 'metrics-20260101-1.jsonl');
@@ -37,7 +37,7 @@ t.test('what is missing there is found, and a rescan counts as such', async t =>
   t.same(there, own);
 });
 
-t.test('at the start of a host', async t => {
+t.test('missing samples are found at the start of a host', async t => {
   const block = await postgresBlock(t);
   const configDir = await directoryWith(t, [line(YESTERDAY), line(YESTERDAY + 5)]);
   const first = await startMetrics(t, { postgres: block, configDir, metrics: CHOSEN });

@@ -1,4 +1,4 @@
-// What is too old leaves PostgreSQL; the own file may lose samples earlier, and does not get them back.
+// Old samples are removed from PostgreSQL; the own file may remove samples earlier, and does not get them back.
 import t from 'tap';
 import {
   ACTIVATION,
@@ -19,7 +19,7 @@ const now = Math.floor(Date.now() / 1_000);
 const samples = (hoursAgo: number, count: number) =>
   Array.from({ length: count }, (_, index) => line(now - hoursAgo * HOUR_S + index * 5));
 
-t.test('retention', async t => {
+t.test('each store removes its samples by its own age limit', async t => {
   const block = await postgresBlock(t);
   const app = await startMetrics(t, {
     postgres: block,

@@ -1,10 +1,9 @@
-// A history whose samples cannot be counted in time, as that of years, is used all the same, with the totals that are
-// kept.
+// A history with too many samples to count in time is used nevertheless, with the stored totals.
 import pg from 'pg';
 import t from 'tap';
 import { activated, choose, isActive, query, storage } from '../../support/metrics-postgres.ts';
 
-t.test('a count that takes too long', async t => {
+t.test('a slow count does not prevent the use of the history', async t => {
   const { app, block } = await activated(t, {});
   const { raw_bytes: rawBytes } = (await storage(app)).postgresql;
   await choose(app, 'sqlite');
@@ -17,7 +16,7 @@ t.test('a count that takes too long', async t => {
   });
   await holder.connect();
   t.teardown(() => holder.end());
-  // Whoever writes what was counted waits for this.
+  // A writer of the totals waits for this transaction.
   await holder.query('BEGIN');
   await holder.query("UPDATE metrics_metadata SET value = value WHERE key = 'samples'");
   await choose(app);

@@ -1,4 +1,4 @@
-// The health of a real database reaches people: that it suffers and cannot be read, and that it can be read again.
+// People are notified about a database under pressure or unreadable, and when it can be read again.
 import { rm, writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { filmPlace, freshHealth, give, makeDatabase } from '../../support/database-health.ts';
@@ -6,7 +6,7 @@ import { startHost } from '../../support/host.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a database that cannot be read', async t => {
+t.test('an unreadable database is notified, and its recovery too', async t => {
   const receiver = await startReceiver(t);
   const { main, block } = await filmPlace(t);
   await writeFile(main, 'no database at all'.repeat(1_000));

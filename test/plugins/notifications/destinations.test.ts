@@ -1,5 +1,4 @@
-// The seam of destinations: a third party's folder takes URLs of its scheme and sends over a real socket, with the
-// limits of an attempt.
+// A third party's destination takes URLs of its scheme, and sends over a real socket within the limits of an attempt.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +29,7 @@ const FACTS = {
   metadata: {},
 };
 
-/** As short as a destination can be. */
+/** The shortest possible destination. */
 const bell: NotificationDestination<{ url: string }> = {
   schemes: ['bell', 'bells'],
   example: 'bell://host/token',
@@ -41,7 +40,7 @@ const bell: NotificationDestination<{ url: string }> = {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-t.test('an attempt', async t => {
+t.test('an attempt to deliver a message', async t => {
   let answer: Answer = (_, response) => void response.end('ok');
   const server = createServer((request, response) => answer(request, response));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -62,7 +61,7 @@ t.test('an attempt', async t => {
       access,
     );
 
-  await t.test('delivers', async t => {
+  await t.test('delivers the message', async t => {
     const seen: { url: string; type: string; agent: string; connection: string; body: string }[] = [];
     answer = async (request, response) => {
       let body = '';
@@ -97,7 +96,7 @@ t.test('an attempt', async t => {
     t.match(await ring('?cto=1&rto=1'), { ok: false, error: 'The service did not answer in time.' });
   });
 
-  await t.test('sentences of the host keep words that a URL has too', async t => {
+  await t.test('sentences of the host keep words that also appear in a URL', async t => {
     const url = readUrl(`bell://me:connection@127.0.0.1:${port}/redir/service?key=answer`, bell.schemes);
     const told = async () => (await attempt(bell, url, FACTS, access)) as { error?: string };
     answer = (_, response) => void response.writeHead(302).end();
@@ -108,7 +107,7 @@ t.test('an attempt', async t => {
     t.match(await told(), { error: 'HTTP 500: no [redacted] from /[redacted]' });
   });
 
-  await t.test('what a service says in its own way', async t => {
+  await t.test('a destination can interpret answers itself', async t => {
     const own: NotificationDestination<string[]> = {
       ...bell,
       parse: url => url.segments.map(segment => `${url.base()}/${segment}`),
@@ -145,7 +144,7 @@ t.test('an attempt', async t => {
     t.same(seen, ['/one', '/two', '/one', '/two', '/one', '/two'], 'one that refuses spares no other');
   });
 
-  await t.test('answers that mean harm', async t => {
+  await t.test('hostile answers do no harm', async t => {
     const fail = async (status: number, headers: Record<string, string>, body: string | Buffer) => {
       answer = (_, response) => void response.writeHead(status, headers).end(body);
       return ring();
@@ -193,7 +192,7 @@ t.test('an attempt', async t => {
     t.match(await ring(), { ok: false, error: `HTTP 503: ${'x'.repeat(197)}...` });
   });
 
-  await t.test('what is too long is split on request', async t => {
+  await t.test('a message that is too long is split on request', async t => {
     const bodies: string[] = [];
     answer = async (request, response) => {
       let body = '';
@@ -215,7 +214,7 @@ t.test('an attempt', async t => {
   });
 });
 
-t.test('URLs', async t => {
+t.test('URLs are parsed', async t => {
   const read = (text: string) => readUrl(text, ['bell', 'bells']);
   t.match(read('BELLS://us%40er:p%3Aa%2Fss@Host.Lan:81/A%20b//#chan?Key=%26v&+X-H=1&:e=2&-q=3'), {
     scheme: 'bells',
@@ -282,7 +281,7 @@ t.test('a refused URL is answered with the form that it should have', async t =>
   t.match(refusal('discord://webhook_id/webhook_token'), /: discord:\/\/webhook_id\/webhook_token$/);
 });
 
-t.test('texts within limits', async t => {
+t.test('texts are cut or split at limits', async t => {
   const texts = (limits: object, overflow: 'truncate' | 'split' | 'upstream' = 'truncate') =>
     messagesFor({ ...FACTS, title: 'Title', body: 'ä'.repeat(30) }, { limits }, { format: 'text', overflow });
   t.match(texts({ body: 20, unit: 'bytes' }), [{ body: `${'ä'.repeat(8)}...`, title: 'Title' }]);
@@ -316,7 +315,7 @@ t.test('texts within limits', async t => {
   );
 });
 
-t.test('secrets in any form', async t => {
+t.test('secrets of a URL are masked in any form', async t => {
   const url = readUrl('bell://me:p%22w@host/to%2Fken?key=abc', ['bell'], { 'X-Key': 'value-of-key' });
   const scrub = scrubber(url);
   for (const secret of [

@@ -1,4 +1,4 @@
-// What happens is told: by the plugins that know of it, by thresholds, and by a third party's plugin.
+// Events are notified: those of the product's plugins, those of thresholds, and those of a third party.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import t from 'tap';
@@ -7,13 +7,13 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/until.ts';
 
-/** Like no other program on the machine. */
+/** A command line that no other process of the machine has. */
 const SLEEP = ['sleep', `6${process.pid}`];
-/** In place of the plugin metrics: gives the sample that the test wants. */
+/** Replaces the plugin metrics: gives the samples that the test wants. */
 const METRICS = `export default { name: 'gauges', host: '^1', setup (host) {
   host.provide('metrics.sampler', { sample: async () => globalThis.notificationSample() })
 } }`;
-/** A third party's conditions: of tanks, which are told among those of the machine. */
+/** A third party's conditions about tanks. */
 const TANKS = `export default { name: 'tanks', host: '^1', setup (host) {
   host.event('tank.empty', { description: 'A tank is empty' })
   host.contribute('notifications.event', 'tank.empty', { severity: 'warning', order: 1_050, describe: event => event })
@@ -37,11 +37,11 @@ const THIRD = `export default { name: 'third', host: '^1', setup (host) {
 interface Values {
   cpu: number | null;
   disks: Record<string, number | null>;
-  /** How empty the tank is: null is unknown, a text is rubbish. */
+  /** The state of the tank: null is unknown, a text is rubbish. */
   tank: 'full' | 'empty' | 'dry' | 'unknown' | 'rubbish' | 'nothing' | 'throws';
 }
 
-/** What the processors do in the first sample alone. */
+/** The processor load in the first sample only. */
 let cpuAtFirst: number | null = null;
 const values: Values = { cpu: 1, disks: { '/a': 1, '/b': 1 }, tank: 'full' };
 let samples = 0;
@@ -135,7 +135,7 @@ t.test('events', async t => {
   const told = (title: string) => until(() => titles(receiver).includes(title), { what: title });
   const settings = (notifications: object) => app.post('/config', { updates: { dumb: { notifications } } });
 
-  await t.test('those that can happen are listed in their order', async t => {
+  await t.test('possible events are listed in their order', async t => {
     t.same((await app.get('/notifications/events')).body.event_types, [
       'manual',
       'dumb.startup.ready',
@@ -157,7 +157,7 @@ t.test('events', async t => {
     ]);
   });
 
-  await t.test('of processes', async t => {
+  await t.test('events of processes are notified', async t => {
     await told('Startup complete');
     await app.post('/process/start-service', { process_name: 'Broken' });
     await told('Broken could not be started');
@@ -174,7 +174,7 @@ t.test('events', async t => {
     });
   });
 
-  await t.test('of a third party', async t => {
+  await t.test('events of a third party are notified', async t => {
     const emit = (globalThis as unknown as { emitFound(data: object): void }).emitFound;
     emit({ name: 'a film' });
     emit({});
@@ -189,7 +189,7 @@ t.test('events', async t => {
     });
   });
 
-  await t.test('two paths, and the recovery of each', async t => {
+  await t.test('each path is notified, and its recovery too', async t => {
     receiver.received.length = 0;
     values.disks = { '/a': 95.06, '/b': 99, '/c': null };
     await told('Disk usage of /a is high');
@@ -228,7 +228,7 @@ t.test('events', async t => {
     t.equal(receiver.received.length, 3, 'a path that is watched no longer is silently gone');
   });
 
-  await t.test('a condition of a third party that gets worse is told once more', async t => {
+  await t.test('a condition that gets worse is notified once more', async t => {
     receiver.received.length = 0;
     await settings({ destinations: [{ ...destination, url: '', cooldown_sec: 600 }] });
     values.tank = 'empty';
@@ -246,7 +246,7 @@ t.test('events', async t => {
     t.equal(receiver.received.at(-1)?.body.metadata.condition_key, 'tank:Keeper');
   });
 
-  await t.test('over a restart: not told again, but its end', async t => {
+  await t.test('after a restart only the end of a condition is notified', async t => {
     await app.stop();
     samples = 0;
     receiver.received.length = 0;
@@ -268,7 +268,7 @@ t.test('events', async t => {
     );
   });
 
-  await t.test('what is true at the start has its time first, and ends silently', async t => {
+  await t.test('a condition that ends before its duration is over is not notified', async t => {
     receiver.received.length = 0;
     await settings({ thresholds: { duration_sec: 86_400 } });
     values.cpu = 100;
@@ -278,7 +278,7 @@ t.test('events', async t => {
     t.same(titles(receiver), []);
   });
 
-  await t.test('off: nothing is kept', async t => {
+  await t.test('no event is recorded while notifications are disabled', async t => {
     await settings({ enabled: false });
     (globalThis as unknown as { emitFound(data: object): void }).emitFound({ name: 'another' });
     await app.post('/process/start-service', { process_name: 'Broken' });
@@ -286,7 +286,7 @@ t.test('events', async t => {
     t.notMatch((await app.get('/notifications/history')).text, /another/);
   });
 
-  await t.test('switched off over a restart, it begins anew', async t => {
+  await t.test('a condition starts again after notifications were disabled over a restart', async t => {
     await settings({ thresholds: { duration_sec: 0 } });
     receiver.received.length = 0;
     values.tank = 'empty';

@@ -1,4 +1,4 @@
-// What nobody wishes for: receivers that fail, hang or ask for pauses, and a database that is locked, full or damaged.
+// Receivers that fail, hang or ask for pauses, and a database that is locked, full or damaged.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -76,7 +76,7 @@ const hook = (id: string, url: string, more: object = {}) => ({
   ...more,
 });
 
-t.test('receivers', async t => {
+t.test('faults of receivers', async t => {
   const receiver = await startReceiver(t);
   const slow = hook('slow', `${receiver.url}/slow`);
   const fast = hook('fast', `${receiver.url}/fast`);
@@ -86,7 +86,7 @@ t.test('receivers', async t => {
     t.equal(saved.status, 200, saved.text);
   };
 
-  await t.test('one that hangs holds up nobody', async t => {
+  await t.test('a receiver that hangs delays no other', async t => {
     receiver.answer = ({ path: at }, response) => void (at === '/fast' && response.end());
     for (const title of ['1', '2', '3', '4', '5']) ring(title);
     await until(() => receiver.at('/fast').length === 5);
@@ -100,7 +100,7 @@ t.test('receivers', async t => {
     t.equal(test.body.status, 'completed');
   });
 
-  await t.test('one that is removed from the configuration', async t => {
+  await t.test('messages to a removed destination fail', async t => {
     await save([fast]);
     await reached(app, '5', 'failed', 'slow');
     t.match(await rowOf(app, '5', 'slow'), { attempts: 0, error: 'Destination no longer exists.' });
@@ -127,7 +127,7 @@ t.test('receivers', async t => {
     await save([fast]);
   });
 
-  await t.test('attempts are counted, and end', async t => {
+  await t.test('the number of attempts is limited', async t => {
     let left = 2;
     receiver.answer = (_, response) => {
       left -= 1;
@@ -144,7 +144,7 @@ t.test('receivers', async t => {
     t.match(await reached(app, 'never', 'failed'), { attempts: 3, error: 'HTTP 500', sent_at: null });
   });
 
-  await t.test('a target that was reached is spared by the repetition', async t => {
+  await t.test('a repetition skips targets that were reached', async t => {
     const topics = hook('topics', `${receiver.url.replace('http', 'ntfy')}/one/two/three`, { provider: 'apprise' });
     await save([topics]);
     const asked: string[] = [];
@@ -159,7 +159,7 @@ t.test('receivers', async t => {
     await save([fast]);
   });
 
-  await t.test('an answer that never ends has told by its status that the message was taken', async t => {
+  await t.test('an endless answer with a good status counts as delivered', async t => {
     const hanging = hook('hanging', `${receiver.url.replace('http', 'ntfy')}/topic?rto=1`, { provider: 'apprise' });
     await save([hanging]);
     const before = receiver.received.length;
@@ -174,7 +174,7 @@ t.test('receivers', async t => {
     await save([fast]);
   });
 
-  await t.test('a cooldown for each condition', async t => {
+  await t.test('each condition has its own cooldown', async t => {
     receiver.answer = (_, response) => void response.end();
     await save([{ ...fast, cooldown_sec: 600 }]);
     for (const [title, door] of [
@@ -196,7 +196,7 @@ t.test('receivers', async t => {
     await save([fast]);
   });
 
-  await t.test('a pause that the receiver asks for, and one that is switched off', async t => {
+  await t.test('a pause that the receiver asks for is kept unless it is disabled', async t => {
     receiver.answer = (_, response) => void response.writeHead(429, { 'retry-after': '900' }).end();
     ring('first');
     const { next_attempt_at: next } = await reached(app, 'first', 'retrying');
@@ -227,7 +227,7 @@ async function held(file: string): Promise<{ release(): Promise<void> }> {
   };
 }
 
-t.test('a database that is locked', async t => {
+t.test('a locked database loses no event', async t => {
   const receiver = await startReceiver(t);
   const { app, file } = await open(t, 'locked', [hook('fast', `${receiver.url}/fast`)]);
   ring('before');
@@ -270,7 +270,7 @@ t.test('a database that is locked', async t => {
   t.match(await ownLog(app), /1 notifications are lost: their storage could not be used until the end/);
 });
 
-t.test('a file that is no database', async t => {
+t.test('a file that is no database is left alone, and the newest events wait', async t => {
   const receiver = await startReceiver(t);
   const text = 'not a database, but somebody may want it'.repeat(100);
   const { app, file } = await open(t, 'damaged', [hook('fast', `${receiver.url}/`)], async configDir => {
@@ -288,7 +288,7 @@ t.test('a file that is no database', async t => {
   await until(async () => /50 notifications were lost/.test(await ownLog(app)));
 });
 
-t.test('a disk that is read-only, and one that is full', { skip: !isRoot && 'only root may mount' }, async t => {
+t.test('a read-only or full disk is reported', { skip: !isRoot && 'only root may mount' }, async t => {
   const receiver = await startReceiver(t);
   let disk = '';
   const { app, file } = await open(t, 'full', [hook('fast', `${receiver.url}/`)], async configDir => {

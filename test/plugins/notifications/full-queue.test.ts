@@ -1,4 +1,4 @@
-// While the queue is full, events are recorded and not sent: they silence none that come when there is room again.
+// Events that find the queue full are recorded and not sent, and do not silence later events by a cooldown.
 import Database from 'better-sqlite3';
 import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
@@ -6,7 +6,7 @@ import { enqueue, migrations, type QueuedEvent } from '../../../plugins/notifica
 
 const MAX_PENDING = 5_000;
 
-/** An event at a time, for one destination with a cooldown of 300 s. */
+/** One event for one destination with a cooldown of 300 s. */
 const eventAt = (createdAt: number, eventType: string): QueuedEvent => ({
   eventId: `${eventType} ${createdAt}`,
   eventType,

@@ -1,5 +1,5 @@
-// A host that is killed in the middle of a delivery: the attempt is counted once, and the message arrives. The next one
-// is told of a certificate authority, and trusts the receivers that this has signed.
+// A host that is killed during a delivery: the attempt counts once, and the message arrives. The next host gets a
+// certificate authority, and trusts receivers with certificates of it.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -17,7 +17,7 @@ interface Row {
   readonly status: string;
 }
 
-t.test('a host that is killed during a delivery', async t => {
+t.test('a delivery is completed by the next host', async t => {
   const receiver = await startReceiver(t);
   receiver.answer = () => undefined;
   const secure = await openReceiver({}, { tls: true });

@@ -1,5 +1,5 @@
-// The plugin is withdrawn and set up again while deliveries are in the air: nothing is lost, and what was reached is
-// not told twice. The same for a plugin that a destination needs.
+// The plugin, or one that a destination needs, is unloaded and loaded during deliveries: no message is lost, and
+// reached targets get none twice.
 import { appendFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 
 const moduleOf = (name: string) => pathToFileURL(path.join(pluginsDir, 'notifications', `${name}.ts`)).href;
 
-/** A third party's plugins: one emits events, one has a type of destinations and needs another. */
+/** A third party's plugins: one emits events, one contributes a type of destination and needs another one. */
 const OWN = {
   bell: `export default { name: 'bell', host: '^1', setup (host) {
     host.event('bell.rang', { description: 'The bell rang' })
@@ -20,7 +20,7 @@ const OWN = {
     })
     globalThis.ringWhileReloaded = title => host.emit('bell.rang', title)
   } }`,
-  // The product's, in a folder that can be changed.
+  // The product's plugins, in folders that can be changed.
   notifications: `export { default } from ${JSON.stringify(moduleOf('index'))}`,
   rope: `export default { name: 'rope', host: '^1', setup () {} }`,
   chime: `export default { name: 'chime', host: '^1', needs: ['rope', 'notifications'], setup (host) {
@@ -55,7 +55,7 @@ t.test('deliveries while plugins are loaded anew', async t => {
         notifications: { enabled: true, retry_base_sec: 1, max_attempts: 10, destinations },
       },
     },
-    // A withdrawal waits as long as it does for users.
+    // At this pace an unloading waits as long as it does for users.
     pace: 1,
     pluginDirs: [pluginsDir, own],
     plugins: ['notify-webhook', 'notify-ntfy', 'config', 'host-plugins', ...Object.keys(OWN)],
@@ -88,7 +88,7 @@ t.test('deliveries while plugins are loaded anew', async t => {
       { what: `${title} to be ${status}` },
     );
 
-  await t.test('a target that was reached before', async t => {
+  await t.test('a target that was reached before gets no second message', async t => {
     await use('topics');
     const asked: string[] = [];
     let isSilent = true;
@@ -105,7 +105,7 @@ t.test('deliveries while plugins are loaded anew', async t => {
     t.same(asked, ['one', 'two', 'two', 'three']);
   });
 
-  await t.test('an answer that comes while the plugin is withdrawn', async t => {
+  await t.test('an answer during the unloading counts', async t => {
     await use('hook');
     const before = receiver.received.length;
     let answer = (): void => undefined;
@@ -123,7 +123,7 @@ t.test('deliveries while plugins are loaded anew', async t => {
     t.equal(receiver.received.length, before + 1);
   });
 
-  await t.test('what happens meanwhile', async t => {
+  await t.test('an event while the plugin is unloaded', async t => {
     await use('hook');
     const before = receiver.received.length;
     let answer = (): void => undefined;
@@ -142,7 +142,7 @@ t.test('deliveries while plugins are loaded anew', async t => {
     t.equal(receiver.received.length, before + 2);
   });
 
-  await t.test('a type of destinations that is missing for a while', async t => {
+  await t.test('messages wait for a type of destination that is missing for a while', async t => {
     receiver.answer = (_, response) => void response.end();
     await use('chime');
     await off('rope');

@@ -1,4 +1,4 @@
-// The frontend's flow: load, save with blank secrets, save and test, send by hand, history, clear.
+// The calls of the frontend: load, save with blank secrets, save and test, send by hand, history, clear.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -73,7 +73,7 @@ t.test('the flow of the frontend', async t => {
   t.match(await file(), SECRET);
   t.notMatch(await file(), 'newer_member');
 
-  await t.test('blank secrets stay, in both ways of saving', async t => {
+  await t.test('blank secrets keep their stored value, in both ways to save', async t => {
     const posted = (await app.get('/notifications/config')).body;
     t.equal((await save(posted)).status, 200);
     t.equal((await save({ destinations: [{ ...posted.destinations[0], url: ' ', headers: {} }] })).status, 200);
@@ -92,7 +92,7 @@ t.test('the flow of the frontend', async t => {
     t.equal(receiver.received.length, 1);
   });
 
-  await t.test('what cannot be is refused, and nothing is saved', async t => {
+  await t.test('an invalid configuration is refused, and nothing is saved', async t => {
     const before = await file();
     const [known] = (await app.get('/notifications/config')).body.destinations;
     const refused = async (config: unknown, message: RegExp, status = 400) => {
@@ -132,7 +132,7 @@ t.test('the flow of the frontend', async t => {
     t.equal(await file(), before);
   });
 
-  await t.test('tests and messages by hand', async t => {
+  await t.test('tests and messages by hand are sent', async t => {
     receiver.received.length = 0;
     const none = await app.post('/notifications/test', { destination_id: 'none' });
     t.match([none.status, none.body.detail], [400, 'Destination was not found or has no configured URL.']);
@@ -164,7 +164,7 @@ t.test('the flow of the frontend', async t => {
     t.match(receiver.received.at(-1)?.body, { title: 'Hello', severity: 'warning', delivery_id: record.id });
   });
 
-  await t.test('a destination that is switched off', async t => {
+  await t.test('a disabled destination can be tested, but gets no messages', async t => {
     const [known] = (await app.get('/notifications/config')).body.destinations;
     t.equal((await save({ enabled: false, destinations: [{ ...known, enabled: false }] })).status, 200);
     t.equal((await app.post('/notifications/test', { destination_id: 'one' })).body.status, 'completed');
@@ -172,7 +172,7 @@ t.test('the flow of the frontend', async t => {
     t.equal((await save({ enabled: true, destinations: [known] })).status, 200);
   });
 
-  await t.test('history', async t => {
+  await t.test('the history can be filtered and limited', async t => {
     const of = async (query: string) => (await app.get(`/notifications/history${query}`)).body.items;
     t.equal((await of('?status=sent')).length, 3);
     t.equal((await of('?status=completed&limit=2')).length, 2);
@@ -185,7 +185,7 @@ t.test('the flow of the frontend', async t => {
     t.same(await of(''), []);
   });
 
-  await t.test('a service that is no longer enabled', async t => {
+  await t.test('a disabled service is hidden, and stays selected', async t => {
     await app.post('/config', { process_name: 'Beta', updates: { enabled: false } });
     await app.post('/config', { process_name: 'Alpha', updates: { enabled: false } });
     const now = (await app.get('/notifications/config')).body;
@@ -205,7 +205,7 @@ t.test('the flow of the frontend', async t => {
     t.same((await told())?.sort(), ['Alpha', 'Beta'], 'each is told once');
   });
 
-  await t.test('a new id has nothing to keep', async t => {
+  await t.test('a destination with a new id needs its secrets', async t => {
     const [known] = (await app.get('/notifications/config')).body.destinations;
     const { id: _, ...other } = known;
     t.match((await save({ destinations: [other] })).body.destinations, [
@@ -216,14 +216,14 @@ t.test('the flow of the frontend', async t => {
   });
 });
 
-t.test('without the plugin nothing is there', async t => {
+t.test('without the plugin its routes are gone', async t => {
   const app = await startHost({ plugins: ['config', 'process'] });
   t.teardown(() => app.stop());
   t.notOk('notifications' in (await app.get('/process/capabilities')).body);
   t.equal((await app.get('/notifications/config')).status, 404);
 });
 
-t.test('a save of what a variable of the environment gives says so', async t => {
+t.test('a save of a value that the environment overrides says so', async t => {
   process.env.DUMB_NOTIFICATIONS_MAX_ATTEMPTS = '7';
   t.teardown(() => delete process.env.DUMB_NOTIFICATIONS_MAX_ATTEMPTS);
   const app = await startHost({ plugins: ['notifications', 'config'], config: {} });

@@ -1,5 +1,4 @@
-// Every destination fails in every way, and no part of its URL or headers is told: not in an answer, the history, a
-// log.
+// Every destination fails in every way, and no part of its URL or headers appears in an answer, the history or a log.
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import net, { type AddressInfo, type Socket } from 'node:net';
@@ -16,7 +15,7 @@ import {
 import { testDir } from '../../support/directory.ts';
 import { pluginNames, pluginsDir, startHost } from '../../support/host.ts';
 
-/** Each secret has this in it, in whatever form it is told. */
+/** Every secret contains this text, in whatever form it is written. */
 const MARK = 'hUsh9';
 const LOGIN = `owner:${MARK}word`;
 const HOST = 'service.invalid';
@@ -48,7 +47,7 @@ const URLS: Readonly<Record<string, readonly string[]>> = {
   'notify-zulip': [`zulip://alerts@acme/${MARK}key`],
 };
 
-/** A third party's destination, which tells the whole URL when it has been saved and is used. */
+/** A third party's destination that reveals the whole URL once it is saved and used. */
 const OPEN_URL = `open://${LOGIN}@${HOST}/${MARK}path`;
 const OPEN = `export default { name: 'open', host: '^1', needs: ['notifications'], setup (host) {
   let parsed = 0
@@ -62,7 +61,7 @@ const OPEN = `export default { name: 'open', host: '^1', needs: ['notifications'
   })
 } }`;
 
-/** All that was asked, beginning at another place each time, so that what is cut is cut in the midst of a secret. */
+/** The content of a request, from a different offset each time, so that a cut may be in the middle of a secret. */
 let offset = 0;
 function echo({ path, headers, body }: Received): string {
   offset += 7;
@@ -80,7 +79,7 @@ const FAULTS: Readonly<Record<string, Answers | SocketFault>> = {
   certificate: { status: 500 },
 };
 
-t.test('nothing tells a secret', async t => {
+t.test('no failure reveals a secret', async t => {
   let fault = '';
   const receivers = new Map<string, { plain: Receiver; secure: Receiver }>();
   for (const [name, answers] of Object.entries(FAULTS)) {
@@ -161,7 +160,7 @@ t.test('nothing tells a secret', async t => {
   );
 });
 
-/** Leads every connection that leaves this machine to a receiver on it. */
+/** Redirects every connection to another machine to a receiver on this one. */
 function sendElsewhere(
   teardown: (undo: () => void) => void,
   placeFor: (isSecure: boolean) => { readonly port: number; readonly trusts: boolean },
@@ -184,7 +183,7 @@ function sendElsewhere(
   });
 }
 
-/** A mail server that tells every login to whoever asks. */
+/** A mail server whose refusals repeat the login. */
 function refuseLogin(socket: Socket): void {
   socket.on('error', () => undefined).write('220 here\r\n');
   socket.on('data', data => {

@@ -1,5 +1,5 @@
-// The file of the queue: that of an earlier program is used as it is found, what is too old or too much goes, a stop
-// gives back what it does not finish, and a file that holds somebody else's code is refused.
+// The database of the queue: one of an earlier program is used as it is, old and surplus messages are removed, a stop
+// returns unfinished ones to the queue, and a file with foreign code is refused.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -9,7 +9,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/until.ts';
 
-/** As an earlier program made it. */
+/** The layout of an earlier program. */
 const LAYOUT = `
   CREATE TABLE deliveries (id TEXT PRIMARY KEY, event_id TEXT, destination_id TEXT, destination_name TEXT,
     event_type TEXT, severity TEXT, title TEXT, body TEXT, service_name TEXT, status TEXT, attempts INTEGER,
@@ -55,7 +55,7 @@ function fill(file: string): void {
   db.close();
 }
 
-t.test('the file of the queue', async t => {
+t.test('a database of an earlier program is used', async t => {
   const receiver = await startReceiver(t);
   const dir = testDir(t, { own: { bell: { 'index.js': BELL } }, config: {} });
   const configDir = path.join(dir, 'config');
@@ -117,7 +117,7 @@ t.test('the file of the queue', async t => {
   db.close();
 });
 
-t.test('a file with code of somebody else', async t => {
+t.test('a database with foreign triggers is refused', async t => {
   const configDir = testDir(t, {});
   const file = path.join(configDir, 'notifications/notifications.sqlite');
   await mkdir(path.dirname(file), { mode: 0o700 });

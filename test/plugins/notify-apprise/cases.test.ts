@@ -1,4 +1,4 @@
-// The gateway: keys, paths, tags and headers, and its answers that are no success.
+// The Apprise gateway: keys, paths, tags and headers, and its answers for failures.
 import t from 'tap';
 import { holdDestination } from '../../contracts/notification-destination.ts';
 import { contributionOf } from '../../support/templates.ts';

@@ -1,4 +1,4 @@
-// Receivers of one's own: methods, members, headers and queries, as JSON and as a form.
+// Receivers of any kind: methods, members, headers and queries, as JSON and as a form.
 import t from 'tap';
 import { holdDestination } from '../../contracts/notification-destination.ts';
 import { contributionOf } from '../../support/templates.ts';
@@ -10,7 +10,7 @@ const faults = {
   refuses: [{ status: 400, body: { detail: 'no such field' }, error: /^HTTP 400: no such field$/ }],
 } as const;
 
-t.test('JSON', async t => {
+t.test('messages as JSON', async t => {
   holdDestination(t, await contributionOf('notify-custom', 'notifications.destination', { key: 'json' }), {
     cases: [
       {
@@ -89,7 +89,7 @@ t.test('JSON', async t => {
   });
 });
 
-t.test('a form', async t => {
+t.test('messages as a form', async t => {
   holdDestination(t, await contributionOf('notify-custom', 'notifications.destination', { key: 'form' }), {
     cases: [
       {

@@ -1,4 +1,4 @@
-// Mail: URLs, and a real server that is spoken to with and without encryption, and that fails in every way.
+// Mail: its URLs, and a real server with and without encryption that fails in every way.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -114,7 +114,7 @@ holdUrls(t, smtp, {
   ],
 });
 
-t.test('what URLs say', async t => {
+t.test('URLs are parsed', async t => {
   for (const [url, config] of CASES) t.match(smtp.parse(readUrl(url, smtp.schemes)), config, url);
 });
 
@@ -127,7 +127,7 @@ interface Mail {
 interface MailServer {
   readonly place: string;
   readonly mails: Mail[];
-  /** Method, user and password of each login that was tried. */
+  /** Method, user and password of each attempted login. */
   readonly logins: string[][];
 }
 
@@ -142,7 +142,7 @@ async function startServer(t: Test, options: SMTPServerOptions = {}): Promise<Ma
     disableReverseLookup: true,
     onAuth({ method, username, password }, _session, done) {
       logins.push([method, username ?? '', password ?? '']);
-      // It tells what it should not.
+      // An error message that reveals the password.
       if (password !== PASSWORD) return done(new Error(`${password} is no password of ${username}`));
       done(null, { user: username ?? '' });
     },
@@ -165,7 +165,7 @@ async function startServer(t: Test, options: SMTPServerOptions = {}): Promise<Ma
 const MINE = 'from=me@example.com';
 const send = async (url: string, message = {}) => (await deliver(smtp, url, {}, { message })).outcome;
 
-t.test('a mail, unencrypted', async t => {
+t.test('a mail is sent without encryption', async t => {
   const { place, mails, logins } = await startServer(t, { authOptional: true });
   const url = `mailto://${place}/you@example.net/they@example.net?${MINE}&name=Höst&cc=c@example.net&bcc=hidden@example.net&reply=r@example.net`;
   t.same(await send(url, { title: 'Line\r\nBcc: x@example.net', body: 'Grüße\n.\nend' }), { ok: true });
@@ -192,7 +192,7 @@ t.test('a mail, unencrypted', async t => {
   t.match(mails[1]?.text, /^Content-Type: text\/html; charset=utf-8/m);
 });
 
-t.test('encrypted by STARTTLS, with each login', async t => {
+t.test('a mail is sent with STARTTLS, with each kind of login', async t => {
   for (const method of ['PLAIN', 'LOGIN']) {
     const { place, mails, logins } = await startServer(t, { authMethods: [method] });
     const url = `mailtos://me:${PASSWORD}@${place}/you@example.net?${MINE}`;
@@ -208,7 +208,7 @@ t.test('encrypted by STARTTLS, with each login', async t => {
   }
 });
 
-t.test('encrypted from the beginning', async t => {
+t.test('a mail is sent with TLS', async t => {
   const { place, mails, logins } = await startServer(t, { secure: true });
   const url = `mailtos://me:${PASSWORD}@${place}/you@example.net?${MINE}&mode=ssl`;
   t.match(await send(url), { ok: false, error: /certificate of the service is not trusted/ });
@@ -217,7 +217,7 @@ t.test('encrypted from the beginning', async t => {
   t.match(mails, [{ isSecure: true }]);
 });
 
-t.test('never less encrypted than was asked for', async t => {
+t.test('a mail is never sent with less encryption than asked for', async t => {
   const { place, mails, logins } = await startServer(t, { disabledCommands: ['STARTTLS'], allowInsecureAuth: true });
   const url = `mailtos://me:${PASSWORD}@${place}/you@example.net?${MINE}&verify=no`;
   t.match(await send(url), { ok: false, error: /nothing is sent unencrypted/ }, 'a server without STARTTLS');
@@ -227,7 +227,7 @@ t.test('never less encrypted than was asked for', async t => {
   t.equal(logins.length, 1);
 });
 
-t.test('refusals of the server', async t => {
+t.test('refusals of the server are errors without secrets', async t => {
   const { place, mails } = await startServer(t, {
     authOptional: true,
     allowInsecureAuth: true,
@@ -253,7 +253,7 @@ t.test('refusals of the server', async t => {
   );
 });
 
-t.test('faults of the connection', async t => {
+t.test('faults of the connection are errors', async t => {
   const cases: Record<string, [(socket: Socket) => void, RegExp]> = {
     silence: [() => undefined, /did not answer in time/],
     reset: [socket => socket.resetAndDestroy(), /closed the connection|closed unexpectedly/],

@@ -1,5 +1,5 @@
-// `on_exit`: the end of one service stops all others, in order, and Stackwarden with `shutdown`; a restart comes
-// before.
+// `on_exit`: the exit of a service stops all others in order, and with `shutdown` Stackwarden itself; a restart of the
+// service takes precedence.
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -21,7 +21,7 @@ const block = (processName: string, command: readonly string[], more: object = {
 });
 const startup = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 };
 
-t.test('stop-all', async t => {
+t.test('stop-all stops all other services in order', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const ends = (name: string) => [
@@ -56,7 +56,7 @@ t.test('stop-all', async t => {
   t.match(await status(app, 'Other'), { restart: { disabled: true } });
 });
 
-t.test('stop-all, and what would start by itself', async t => {
+t.test('stop-all also stops what would start by itself', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const ends = (name: string) => ['sh', '-c', `until [ -e ${dir}/${name} ]; do sleep 0.05; done; exit 3`];
@@ -86,7 +86,7 @@ t.test('stop-all, and what would start by itself', async t => {
   );
 });
 
-t.test('shutdown', async t => {
+t.test('shutdown stops Stackwarden', async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, {
     dumb: { log_dir: path.join(configDir, 'log'), gateway: { enabled: false }, startup },

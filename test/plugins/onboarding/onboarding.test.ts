@@ -1,4 +1,4 @@
-// The flag of the first-run wizard: always answered, saved when it can be, never lost for the session.
+// The flag of the first-run wizard: always answered, saved when possible, and kept in memory otherwise.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { startHost } from '../../support/host.ts';
 
 const skip = !existsSync(new URL('../../../plugins/onboarding/index.ts', import.meta.url));
 
-t.test('done and begun again', { skip }, async t => {
+t.test('onboarding can be completed and reset', { skip }, async t => {
   const app = await startHost({ plugins: ['config', 'onboarding'] });
   t.teardown(() => app.stop());
   const file = path.join(app.configDir, 'stackwarden.json');
@@ -22,7 +22,7 @@ t.test('done and begun again', { skip }, async t => {
   t.equal(await flag(), false);
 });
 
-t.test('where it cannot be saved', { skip }, async t => {
+t.test('a flag that cannot be saved counts in memory', { skip }, async t => {
   const app = await startHost({ plugins: ['config', 'onboarding'] });
   t.teardown(() => app.stop());
   await writeFile(path.join(app.configDir, 'stackwarden.json'), '{"dumb": ');
@@ -34,14 +34,14 @@ t.test('where it cannot be saved', { skip }, async t => {
   );
 });
 
-t.test('a damaged configuration is not written over by a wizard', { skip }, async t => {
+t.test('a damaged configuration is not overwritten', { skip }, async t => {
   const configDir = testDir(t, { 'stackwarden.json': '{"dumb": ' });
   const app = await startHost({ configDir, plugins: ['config', 'onboarding'] });
   t.teardown(() => app.stop());
   t.same((await app.get('/config/onboarding-status')).body, { needs_onboarding: false });
 });
 
-t.test('where the environment decides, the answer says so', { skip }, async t => {
+t.test('the answer says when the environment decides', { skip }, async t => {
   process.env.DUMB_ONBOARDING_COMPLETED = 'true';
   t.teardown(() => delete process.env.DUMB_ONBOARDING_COMPLETED);
   const app = await startHost({ plugins: ['config', 'onboarding'] });

@@ -1,5 +1,4 @@
-// From a build, away from the sources: the programs that look at SQLite, make the tables and transfer the rows are in
-// it.
+// A build outside of the project has the programs that examine SQLite, create the tables and transfer the rows.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import t from 'tap';
@@ -9,7 +8,7 @@ import { type Body, makeStack, NAME, PLUGINS, PREFIX, request } from '../../supp
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a rehearsal by a build', async t => {
+t.test('a build can rehearse a migration', async t => {
   const [stack, outDir] = await Promise.all([makeStack(t), sharedBuild(t)]);
   const port = await writeConfig(stack.configDir, stack.config);
   const args = ['start', '--config-dir', stack.configDir, '--plugins', (await withNeeds(PLUGINS)).join()];

@@ -1,5 +1,4 @@
-// Services that variables point at their database: rehearsed, moved, and brought back, without anything of them being
-// written down.
+// Services that find their database by variables: rehearsed, migrated and brought back, with no secret written to disk.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -8,7 +7,7 @@ import type { TestHost } from '../../support/host.ts';
 import { type Body, begin, ended, PASSWORD, PREFIX, preflight, running } from '../../support/postgres-migration.ts';
 import { rounds } from '../../support/rounds.ts';
 
-/** What is found out about each, and what is counted. */
+/** What is known about each service, and the counted rows. */
 const WANTED: Readonly<Record<string, Body>> = {
   Bazarr: {
     target: 'bazarr',
@@ -28,7 +27,7 @@ const blockOf = async (name: string): Promise<Body> =>
 const checkOf = async (name: string, id: string): Promise<Body> =>
   (await preflight(host, name)).checks.find((check: Body) => check.id === id);
 
-/** Asks for all of these at once; they take their turns. */
+/** Starts a migration of all these services at once; they run one after the other. */
 async function each(names: readonly string[], mode: string, look: (name: string, job: Body) => Promise<void>) {
   const jobs: { readonly name: string; readonly id: string }[] = [];
   for (const name of names) jobs.push({ name, id: await begin(host, mode, about(name)) });
@@ -40,7 +39,7 @@ t.before(async () => {
   host = await startDatabaseApps(t, apps);
 });
 
-t.test('their files, names and settings are found', async t => {
+t.test('files, names and settings of the services are found', async t => {
   const { facts } = (await host.get('/host/plugins')).body;
   t.same(facts.postgres_migration_service_keys, ['bazarr', 'pulsarr', 'seerr']);
   for (const name of apps.names) {
@@ -60,7 +59,7 @@ t.test('their files, names and settings are found', async t => {
   }
 });
 
-t.test('variables that would win over the move are named', async t => {
+t.test('variables that would override the migration are named', async t => {
   const change = (name: string, env: unknown) =>
     host.post('/config', { process_name: name, updates: { env }, persist: true });
   const { env } = await blockOf('Pulsarr');
@@ -72,7 +71,7 @@ t.test('variables that would win over the move are named', async t => {
   await change('Pulsarr', env);
 });
 
-t.test('tables of another version of the program get no rows', async t => {
+t.test('tables of another program version get no rows', async t => {
   apps.write('Bazarr', "UPDATE alembic_version SET version_num = 'an-older-one'");
   const id = await begin(host, 'rehearsal', about('Bazarr'));
   t.match(await ended(host, id), {
@@ -82,7 +81,7 @@ t.test('tables of another version of the program get no rows', async t => {
   apps.write('Bazarr', "UPDATE alembic_version SET version_num = 'dc09994b7e65'");
 });
 
-t.test('they are rehearsed while they run', async t => {
+t.test('running services are rehearsed', async t => {
   const names = apps.names.slice(0, rounds(1));
   const before = new Map<string, Body>();
   for (const name of names) before.set(name, await apps.data(name));
@@ -95,7 +94,7 @@ t.test('they are rehearsed while they run', async t => {
   });
 });
 
-t.test('they move, and back', async t => {
+t.test('the services are migrated and brought back', async t => {
   const before = new Map<string, Body>();
   for (const name of apps.names) before.set(name, { data: await apps.data(name), block: await blockOf(name) });
   const moved: Body[] = [];

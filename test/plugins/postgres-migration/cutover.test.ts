@@ -1,4 +1,4 @@
-// The move itself and the way back: what the service runs on at each end, and what becomes of what was there before.
+// The migration itself and the way back: which database the service uses after each, and what becomes of the other.
 import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -43,7 +43,7 @@ t.before(async () => {
   await stack.query('CREATE DATABASE "sonarr-log"');
 });
 
-t.test('a service moves to PostgreSQL, and back', async t => {
+t.test('a service is migrated to PostgreSQL, and back', async t => {
   const before = await stack.data();
   const source = stack.source();
   const settings = await settingsText();
@@ -110,7 +110,7 @@ t.test('a service moves to PostgreSQL, and back', async t => {
   t.same(await databases('sonarr-%'), ['sonarr-log', 'sonarr-main'], 'PostgreSQL is left as it is');
 });
 
-t.test('a later move takes the place of what an earlier one has set aside', async t => {
+t.test('a later migration replaces what an earlier one has set aside', async t => {
   const [first] = await databases('prev_%');
   const before = await stack.data();
   const rehearsal = await begin(app, 'rehearsal');
@@ -126,14 +126,14 @@ t.test('a later move takes the place of what an earlier one has set aside', asyn
   t.match((await app.get(`${PREFIX}/preflight?process_name=${NAME}`)).body, { ready: false, postgres_enabled: true });
 });
 
-t.test('nobody is told the password', async t => {
+t.test('no answer or log has the password', async t => {
   const jobs = path.join(stack.configDir, 'arr-postgres-migration', 'jobs');
   const files = await Promise.all((await readdir(jobs)).map(name => readFile(path.join(jobs, name), 'utf8')));
   t.equal(files.length, 3);
   for (const text of [...files, ...(await ownLog(app))]) t.notMatch(text, PASSWORD);
 });
 
-t.test('another service that has its name now is left alone', async t => {
+t.test('another service with the same name is left alone', async t => {
   await app.stop();
   const file = path.join(stack.configDir, 'stackwarden.json');
   const written = JSON.parse(await readFile(file, 'utf8'));

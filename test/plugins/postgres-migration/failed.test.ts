@@ -1,5 +1,4 @@
-// Moves that fail, also because a program is killed: the service is on SQLite as before, and its files are the same
-// byte for byte.
+// Migrations that fail, also by a killed program: the service runs on SQLite as before, with byte-identical files.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -57,14 +56,14 @@ const during = (jobId: string, stage: string) =>
 const others = async () =>
   (await stack.query("SELECT datname FROM pg_database WHERE datname ~ '^(stage|prev|sonarr)'")).map(row => row.datname);
 
-/** A job that tells of its end is about to let go of its service. */
+/** Repeats a request while the ended job still holds its service. */
 const accepted = (route: string, body: Record<string, unknown>) =>
   until(async () => (await app.post(route, { process_name: NAME, ...body })).status === 200, {
     what: `${route} to be done`,
   });
 const set = (updates: Record<string, unknown>) => accepted('/config', { updates, persist: true });
 
-/** The program that transfers, which waits in the table. */
+/** The pid of the transferring program, once it waits at this table. */
 async function held(table: string): Promise<number> {
   const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'COPY "${table}" %'`;
   await until(async () => (await stack.query(waits)).length > 0, {
@@ -78,7 +77,7 @@ async function held(table: string): Promise<number> {
   throw new Error('nothing transfers');
 }
 
-t.test('programs that are killed', async t => {
+t.test('a migration fails when one of its programs is killed', async t => {
   const was = await present();
   const tables = stack.tables();
   const random = randomNumbers(t);
@@ -107,7 +106,7 @@ t.test('programs that are killed', async t => {
   t.match(job, { status: 'completed', result: { validated: true } }, 'none of it stands in the way of the next');
 });
 
-t.test('a value that PostgreSQL cannot hold, of which nobody is told', async t => {
+t.test('a value that PostgreSQL cannot hold fails a migration, and is not shown', async t => {
   await accepted('/process/stop-service', {});
   stack.write(`UPDATE "Series" SET "Monitored" = ${VALUE} WHERE "Id" = 17`);
   await accepted('/process/start-service', {});
@@ -119,7 +118,7 @@ t.test('a value that PostgreSQL cannot hold, of which nobody is told', async t =
   t.same(await others(), []);
 });
 
-t.test('another program that reads the database, so that its last rows stay in the log', async t => {
+t.test('a migration fails when another program keeps rows in the write-ahead log', async t => {
   const db = new Database(path.join(stack.home, 'sonarr.db'));
   t.teardown(() => db.close());
   const reader = new Database(db.name, { readonly: true });
@@ -137,7 +136,7 @@ t.test('another program that reads the database, so that its last rows stay in t
   t.same(await others(), []);
 });
 
-t.test('a program that makes no tables, before anything is stopped', async t => {
+t.test('a program that creates no tables fails a rehearsal before anything is stopped', async t => {
   await set({ env: { SERVARR_HABIT: 'makes no tables' } });
   const pid = await pidOf(app, NAME);
   const job = await leftAsItWas(await begin(app, 'rehearsal'), await present());
@@ -146,7 +145,7 @@ t.test('a program that makes no tables, before anything is stopped', async t => 
   t.same(await others(), []);
 });
 
-t.test('databases of which a server that ended has left the rest', async t => {
+t.test('databases whose removal was interrupted are removed', async t => {
   await set({ env: {} });
   await accepted('/process/restart-service', {});
   await running(app, [NAME]);

@@ -1,5 +1,5 @@
-// A cutover whose disk is full once the service is stopped: what it has made there makes room again, and the service is
-// on SQLite as before.
+// A migration whose disk is full once the service is stopped: its own files are removed, and the service runs on
+// SQLite.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,7 @@ import {
 import { ROOT_ONLY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a disk that is full at the backup', ROOT_ONLY, async t => {
+t.test('a full disk at the backup is freed again', ROOT_ONLY, async t => {
   const stack = await makeStack(t);
   const { configDir } = stack;
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755,size=4g,nr_inodes=600', 'tmpfs', configDir]);

@@ -1,5 +1,5 @@
-// The host is killed around every step of a migration: its next start leaves a service on whole data, and nothing
-// behind. The long proof repeats each kind as often as STACKWARDEN_TEST_ROUNDS says.
+// A host that is killed around each step of a migration: at its next start the service has complete data, and nothing
+// remains. With STACKWARDEN_TEST_ROUNDS each kind of kill is repeated so often.
 import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -18,13 +18,13 @@ interface Kill {
   readonly point: KillPoint;
   /** States in which the job may end. */
   readonly ends: readonly string[];
-  /** Whether somebody alters the backup before the next start. */
+  /** Whether the backup is altered before the next start. */
   readonly isAltered?: true;
 }
 
 const at = (checkpoint: string): string => `"rollback_checkpoint":"${checkpoint}"`;
 const status = (name: string): string => `"status":"${name}"`;
-/** What becomes of a job that had reached the step. */
+/** The end of a job that had reached this step. */
 const END_AFTER: Readonly<Record<string, string>> = {
   schema_ready: 'interrupted',
   service_stopped: 'interrupted',
@@ -107,7 +107,7 @@ t.test('the next host brings every interrupted migration to its end', async t =>
   const random = randomNumbers(t);
   const repeats = rounds(1);
   for (let round = 0; round < repeats; round += 1) {
-    // A long proof has each kind as often as the others.
+    // With many rounds, each kind of kill comes equally often.
     const kill = kills[repeats < kills.length ? random(kills.length) : round % kills.length];
     if (kill === undefined) throw new Error('no kill');
     await killAndRecover(t, stack, { kill, open, before, source });
@@ -188,7 +188,7 @@ async function ended(host: MigrationHost): Promise<Body> {
   );
 }
 
-/** Everything runs and answers. */
+/** Resolves when everything runs and answers. */
 async function settled(host: MigrationHost): Promise<void> {
   for (const name of ['PostgreSQL', NAME])
     await until(
@@ -198,7 +198,7 @@ async function settled(host: MigrationHost): Promise<void> {
     );
 }
 
-/** Databases, directories and processes that a migration has made for itself. */
+/** Databases, directories and processes that a migration has created for itself. */
 async function leftovers(stack: Stack, keepsDatabases: boolean): Promise<string[]> {
   const names = keepsDatabases ? '^(stage|prev)_' : '^(stage_|prev_|sonarr-)';
   const rows = await stack.query(`SELECT datname FROM pg_database WHERE datname ~ '${names}'`);

@@ -1,4 +1,4 @@
-// A server that ends in the midst of a question is told as such, whatever its client says of it.
+// A server that ends during a query is reported as such, whatever the client's error says.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ import { runQuery } from '../../../plugins/service-postgres/databases.ts';
 /** `AuthenticationOk` and `ReadyForQuery` of the protocol. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
 
-t.test('right after the login, and at the question', async t => {
+t.test('a server that ends after the login or during a query is reported', async t => {
   for (const endsAt of ['login', 'question'] as const) {
     const server = createServer(socket => {
       socket.on('error', () => undefined);

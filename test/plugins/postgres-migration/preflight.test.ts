@@ -1,4 +1,4 @@
-// What stands in the way of a move, and that looking for it leaves no trace. The service is stopped.
+// Obstacles to a migration, and that the check leaves no trace. The service is stopped.
 import { chownSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -36,7 +36,7 @@ const change = (updates: Record<string, unknown>) =>
   app.post('/config', { process_name: NAME, updates, persist: true });
 const file = (name: string) => path.join(stack.home, name);
 
-t.test('a service at rest is looked at without a trace', async t => {
+t.test('the check of a stopped service leaves no trace', async t => {
   const before = (await readdir(stack.home)).sort();
   const source = stack.source();
   const report = await preflight(app);
@@ -46,7 +46,7 @@ t.test('a service at rest is looked at without a trace', async t => {
   t.equal(stack.source(), source);
 });
 
-t.test('databases', async t => {
+t.test('missing and damaged databases are obstacles', async t => {
   stack.write('PRAGMA foreign_keys = OFF; INSERT INTO "Episodes" ("SeriesId", "Title") VALUES (99999, \'lost\')');
   t.match(await found('sqlite_main'), { status: 'fail', foreign_key_violations: 1 });
   stack.write('DELETE FROM "Episodes" WHERE "SeriesId" = 99999');
@@ -79,7 +79,7 @@ t.test('logs that are to be moved too', async t => {
   await rename(file('away'), file('logs.db'));
 });
 
-t.test('settings of the service, and what wins over them', async t => {
+t.test('unreadable and overridden settings are obstacles', async t => {
   const settings = await readFile(file('config.xml'), 'utf8');
   await writeFile(file('config.xml'), '<Config><Port>');
   t.match(await found('service_config'), { status: 'fail' });
@@ -92,7 +92,7 @@ t.test('settings of the service, and what wins over them', async t => {
   await change({ command: [process.execPath, '-e', '0', `--data=${stack.home}`] });
 });
 
-t.test('names of databases', async t => {
+t.test('invalid names of databases are obstacles', async t => {
   await change({ postgres_main_db: 'x'.repeat(64) });
   t.match(await found('target_reset'), { status: 'fail', message: /longer than 63/ });
   await change({ postgres_main_db: 'postgres' });
@@ -108,7 +108,7 @@ t.test('names of databases', async t => {
   await change({ postgres_main_db: null });
 });
 
-t.test('a database that another service uses', async t => {
+t.test('a database that another service uses is an obstacle', async t => {
   const home = path.join(stack.configDir, 'moved');
   await mkdir(home);
   await writeFile(path.join(home, 'config.xml'), '<Config><PostgresLogDb>their logs</PostgresLogDb></Config>');
@@ -129,7 +129,7 @@ t.test('a database that another service uses', async t => {
   await change({ postgres_main_db: null });
 });
 
-t.test('the service and the server', async t => {
+t.test('a migrated service and a stopped server are obstacles', async t => {
   await change({ postgres_enabled: true });
   t.match(await found('sqlite_mode'), { status: 'fail' });
   await change({ postgres_enabled: false });
@@ -140,7 +140,7 @@ t.test('the service and the server', async t => {
   t.equal(await found('postgres_role'), undefined, 'what cannot be asked is left out');
 });
 
-t.test('job files that others may have made are none', async t => {
+t.test('job files that others may have made are ignored', async t => {
   const jobs = path.join(stack.configDir, 'arr-postgres-migration', 'jobs');
   await mkdir(jobs, { recursive: true, mode: 0o700 });
   const ids = ['a', 'b', 'c'].map(letter => letter.repeat(32));

@@ -1,5 +1,5 @@
-// A move that was cut off, and that could not be taken back at the start of the host: because its disk was full, which
-// the next start of the service makes good, or because its service was taken out of the configuration meanwhile.
+// A migration that was interrupted and could not be undone at the start of the host: because of a full disk, where the
+// next start of the service undoes it, or because its service was taken out of the configuration meanwhile.
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const IDENTITY = {
   was_running: true,
 };
 
-t.test('what could not be put back is put back by the next start, once', async t => {
+t.test('the next start of the service undoes the migration once', async t => {
   const { job, work } = newRecord(IDENTITY, []);
   const record = { job: { ...job, status: 'running' as const, rollback_checkpoint: 'target_promoted' as const }, work };
   const disk = { isFull: true };

@@ -1,5 +1,5 @@
-// A rehearsal as the panel of the frontend asks for it: the checks before, what it tells, what nobody may do meanwhile,
-// and that the service goes on without noticing.
+// A rehearsal as the frontend requests it: the checks before, its progress, what is refused meanwhile, and that the
+// service goes on undisturbed.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -54,7 +54,7 @@ t.before(async () => {
   app = await startStack(t, stack);
 });
 
-t.test('the checks are told in their order, and write nothing', async t => {
+t.test('the checks are listed in order, and write nothing', async t => {
   const files = await filesBelow();
   const [report, other, none] = await Promise.all([
     preflight(app),
@@ -87,7 +87,7 @@ t.test('the checks are told in their order, and write nothing', async t => {
   t.notOk((await readdir(stack.configDir)).includes('arr-postgres-migration'));
 });
 
-t.test('what is not asked for rightly is refused', async t => {
+t.test('invalid requests are refused', async t => {
   const refused = async (body: unknown, status: number, words: RegExp) => {
     const answer = await app.post(`${PREFIX}/start`, body);
     t.equal(answer.status, status, answer.text);
@@ -107,7 +107,7 @@ t.test('what is not asked for rightly is refused', async t => {
   t.equal((await app.get(`${PREFIX}/status?job_id=../../etc/passwd`)).status, 404);
 });
 
-t.test('it is rehearsed while it runs, and held', async t => {
+t.test('a running service is rehearsed, and held meanwhile', async t => {
   const before = { source: await pidOf(app, NAME), databases: await databases(), data: await stack.data() };
   const settings = await readFile(path.join(stack.home, 'config.xml'), 'utf8');
   const id = await begin(app, 'rehearsal', { include_logs: true });
@@ -178,7 +178,7 @@ t.test('it is rehearsed while it runs, and held', async t => {
   t.equal(undo.status, 400, 'a rehearsal has changed nothing');
 });
 
-t.test('clients are told by flags and a list, and nobody the password', async t => {
+t.test('flags and a list announce migrations, and no answer has the password', async t => {
   const flags = (await app.get('/process/capabilities')).body;
   for (const flag of ['postgres_migration', 'arr_postgres_migration'])
     for (const end of ['', '_rehearsal', '_rollback']) t.equal(flags[`${flag}${end}`], true, `${flag}${end}`);

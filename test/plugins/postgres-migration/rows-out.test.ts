@@ -1,4 +1,4 @@
-// Rows that come back from a server are what it sent, in whatever pieces its messages arrive.
+// Rows from a server arrive as it sent them, however its messages are divided.
 import { PassThrough } from 'node:stream';
 import type { Connection } from 'pg';
 import t from 'tap';
@@ -11,7 +11,7 @@ const LATER = [message('S', 'a\0b\0'), ...ROWS.slice(1).map(row => message('d', 
 const BEHIND = Buffer.concat([message('c', ''), message('C', 'COPY 4\0'), message('Z', 'I')]);
 const SENT = Buffer.concat([...BEFORE, ...LATER, BEHIND]);
 
-/** What is taken for rows, and what pg itself hears of. */
+/** The received rows, and the messages that pg itself gets. */
 function receive(pieces: readonly Buffer[], take?: () => void) {
   const stream = new PassThrough();
   const heard: Buffer[] = [];
@@ -26,7 +26,7 @@ function receive(pieces: readonly Buffer[], take?: () => void) {
   return { rows, heard: Buffer.concat(heard), copy, stream };
 }
 
-t.test('pieces of every size', t => {
+t.test('rows are complete with pieces of every size', t => {
   for (let size = 1; size <= SENT.length; size += 1) {
     const pieces = Array.from({ length: Math.ceil(SENT.length / size) }, (_, index) =>
       Buffer.from(SENT.subarray(index * size, (index + 1) * size)),
@@ -38,7 +38,7 @@ t.test('pieces of every size', t => {
   t.end();
 });
 
-t.test('an error of the server is for pg, and one of whoever takes the rows ends the connection', async t => {
+t.test('pg gets errors of the server, and an error of the receiver ends the connection', async t => {
   const failure = message('E', 'SERROR\0\0');
   t.strictSame(receive([Buffer.concat([...BEFORE, failure])]).heard, failure);
   const { copy, stream } = receive([Buffer.concat(BEFORE)], () => {

@@ -1,9 +1,9 @@
-// A service that ends while a migration watches it: what is told of it.
+// The message about a service that ends while a migration watches it.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import { waitUntilHealthy } from '../../../plugins/postgres-migration/service-watch.ts';
 
-t.test('why it ended', async t => {
+t.test('the message says why the service ended', async t => {
   const watch = (snapshot?: object) =>
     waitUntilHealthy(
       { use: () => ({ get: () => snapshot }), paced: (ms: number) => ms } as unknown as Host,

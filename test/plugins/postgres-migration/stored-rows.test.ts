@@ -1,4 +1,4 @@
-// What is read from the pages of a file is what SQLite gives, whatever the size of pages, rows and values.
+// Rows read from the pages of a file are those that SQLite gives, whatever the sizes of pages, rows and values.
 import { closeSync, openSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
@@ -17,7 +17,7 @@ const rows = fc.uniqueArray(
   { minLength: 1, maxLength: 300, selector: ({ rowid }) => rowid },
 );
 
-t.test('value by value', async t => {
+t.test('each value from the pages equals that of SQLite', async t => {
   const directory = testDir(t, {});
   let file = 0;
   await fc.assert(
@@ -26,7 +26,7 @@ t.test('value by value', async t => {
       const place = sqliteFile(directory, `${file}.db`, db => {
         db.pragma(`page_size = ${pageBytes}`);
         for (let other = 0; other < others; other += 1) db.exec(`CREATE TABLE other${other} (a)`);
-        // A column that is computed is not stored.
+        // A computed column that is not stored.
         db.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, n, c AS (n), b BLOB, v TEXT)');
         const insert = db.prepare('INSERT INTO t (id, n, b, v) VALUES (?, ?, ?, ?)');
         db.transaction(() => {

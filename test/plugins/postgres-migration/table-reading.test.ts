@@ -1,5 +1,5 @@
-// Rows that are taken from the pages of a file become in binary form the very lines that they become one by one,
-// whatever stands among them; and most are taken.
+// Rows that are read from the pages of a file give, in binary form, exactly the lines of rows that are read one by one,
+// and most rows are read so.
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,7 +19,7 @@ const file = path.join(testDir(t, {}), 'table.db');
 const [FIRST_ROWID, LAST_ROWID] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 const text = (maxCharacters: number | null): ColumnType => ({ kind: 'text', maxCharacters, isPadded: false });
-/** A statement ends with its first NUL. */
+/** SQLite ends a statement at its first NUL. */
 const literal = (value: string): string => `'${value.replaceAll("'", "''").replaceAll('\0', "' || char(0) || '")}'`;
 const bytes = (value: Uint8Array): string => `x'${Buffer.from(value).toString('hex')}'`;
 const integerIn = (bits: bigint) =>
@@ -46,7 +46,7 @@ const timestamp = fc
   });
 const word = fc.string({ unit: fc.constantFrom(...'ab\\\t\n\r\b\v\f\u0001\u000eé€😀'), maxLength: 30 }).map(literal);
 
-/** What a column may hold, in SQL of SQLite. */
+/** Plain values of each column type, in SQL of SQLite. */
 const COLUMNS: readonly (readonly [type: ColumnType, plain: fc.Arbitrary<string>])[] = [
   [text(null), word],
   [
@@ -87,10 +87,10 @@ const PLAN: TablePlan = {
   isBinary: true,
 };
 
-/** What is said of pages that are not as they should be. */
+/** The errors for damaged pages. */
 const EXPECTED = /^(?:the (?:pages|rows|database)|a (?:page|row|value)|The value of "offset")/;
 
-/** What a column may hold as well, and what stands on the edge of each rule. */
+/** Other values of a column, at the edges of each rule. */
 const EDGES = [
   ...[
     "''",
@@ -130,7 +130,7 @@ const EDGES = [
     `'${'\\'.repeat(12)}'`,
     "'éééééééééééé'",
   ],
-  // A value, or a whole row, more of a row of one, two or three values; and one that is none.
+  // Bytes that look like the ends of one or more values, and others.
   ...['61ff61', '61fe61', '61ff61fe61', '61ff61ff61fe61', 'fd', '61fd', 'ff', 'fe', '61c3'].map(
     one => `CAST(x'${one}' AS TEXT)`,
   ),
@@ -146,7 +146,7 @@ const rowid = fc.oneof(
   fc.constantFrom(FIRST_ROWID, LAST_ROWID),
 );
 
-/** Rows that are plain, but for one value or two. */
+/** Plain rows with one or two other values. */
 const table = fc.array(fc.constantFrom(...COLUMNS), { minLength: 1, maxLength: 4 }).chain(kinds =>
   fc
     .record({
@@ -178,13 +178,13 @@ const table = fc.array(fc.constantFrom(...COLUMNS), { minLength: 1, maxLength: 4
 );
 type Table = typeof table extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What two readings of the same table have in common. */
+/** What two readings of the same table share. */
 interface Outcome {
   readonly lines: string;
   readonly rows: number;
   readonly sanitized: ReadonlySet<unknown>;
   readonly fault?: object;
-  /** How many were taken from the pages. */
+  /** How many rows were read from the pages. */
   readonly plainRows?: number;
 }
 
@@ -226,7 +226,7 @@ function oneByOne(db: Database.Database, plan: TablePlan): Outcome {
   return { lines, rows: reading.rows, sanitized: new Set(reading.sanitized) };
 }
 
-/** What a server reads of rows in binary form, as it writes them in lines. */
+/** The lines of a server that has read rows in binary form. */
 function linesOf(binary: Buffer, { columns }: TablePlan): string {
   let lines = '';
   for (let at = 0; at < binary.length; ) {
@@ -299,7 +299,7 @@ function read(reading: TableReading, plan: TablePlan): Outcome {
   }
 }
 
-t.test('each edge of each rule among plain rows', t => {
+t.test('each edge of each rule is right among plain rows', t => {
   const differing: object[] = [];
   for (const [type, plain] of COLUMNS) {
     const [value = ''] = fc.sample(plain, { numRuns: 1, seed: 1 });
@@ -317,7 +317,7 @@ t.test('each edge of each rule among plain rows', t => {
   t.end();
 });
 
-t.test('from the pages or one by one', t => {
+t.test('rows from the pages equal rows read one by one', t => {
   fc.assert(
     fc.property(table, fc.constantFrom('UTF-8', 'UTF-16le'), (given, encoding) => {
       const { db, plan } = write(given, encoding);
@@ -330,7 +330,7 @@ t.test('from the pages or one by one', t => {
   t.end();
 });
 
-t.test('plain rows are taken from the pages, and others with what follows them in their page', t => {
+t.test('plain rows are read from pages, others one by one with the rest of their page', t => {
   const db = new Database(':memory:');
   db.exec(`
     CREATE TABLE t (Id INTEGER PRIMARY KEY, "Name" TEXT, "Is" INTEGER, "At" DATETIME);
@@ -347,7 +347,7 @@ t.test('plain rows are taken from the pages, and others with what follows them i
   t.end();
 });
 
-t.test('rows from before a column was added, and columns in another order, computed and stored', t => {
+t.test('added, reordered and computed columns are read right', t => {
   const db = new Database(':memory:');
   db.exec(`
     CREATE TABLE t ("Name" TEXT, Seen REAL, Twice INT AS (Id * 2), Id INTEGER PRIMARY KEY, Kept INT AS (Id + 1) STORED);
@@ -369,7 +369,7 @@ t.test('rows from before a column was added, and columns in another order, compu
   t.end();
 });
 
-t.test('pages that were changed to do harm end in an error or in rows, and never in a circle', t => {
+t.test('hostile pages end in an error or in rows, never in a loop', t => {
   const db = new Database(':memory:');
   db.pragma('page_size = 512');
   db.exec(`CREATE TABLE t (Id INTEGER PRIMARY KEY, "Name" TEXT);

@@ -1,5 +1,5 @@
-// The program that transfers stays as small with many rows, with wide rows and with huge values as with none. The long
-// proof has a value of as many megabytes as STACKWARDEN_TEST_ROUNDS says.
+// The transferring program needs no more memory for many rows, wide rows and huge values. With STACKWARDEN_TEST_ROUNDS
+// there is a value of as many megabytes.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
@@ -8,12 +8,14 @@ import { rounds } from '../../support/rounds.ts';
 import { run, sqliteFile, taskOf } from '../../support/transfer.ts';
 
 const MB = 1_000_000;
-/** Between two runs of the same, and what fills once: the cache of pages, chunks on their way, their garbage. */
+/**
+ * The difference between equal runs, and what fills only once: the page cache, chunks in transit, and their garbage.
+ */
 const GROWTH_MB = 64;
 const HUGE_BYTES = rounds(48) * MB;
 const server = await startPostgres(t);
 
-/** The largest resident set of the program, in megabytes. */
+/** The peak resident memory of the program in megabytes. */
 async function peakOf(database: string): Promise<number> {
   let peak = 0;
   const known = new Set(children());
@@ -30,7 +32,7 @@ function children(): string[] {
   return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ');
 }
 
-t.test('whatever the rows are', async t => {
+t.test('the memory is the same whatever the rows are', async t => {
   const columns = '"Id" int PRIMARY KEY, "Text" text, "Bytes" bytea, "Json" json';
   const text = 'é😀\t\\'.repeat(MB / 4);
   const json = `["${'y'.repeat(MB)}"]`;
@@ -46,7 +48,7 @@ t.test('whatever the rows are', async t => {
         for (let id = 20_000; id < 20_010; id += 1) insert.run(id, text.slice(0, MB / 10), Buffer.alloc(MB / 5), null);
         db.prepare('INSERT INTO "T" VALUES (30000, NULL, zeroblob(?), ?)').run(HUGE_BYTES, json);
         insert.run(30_001, text, null, null);
-        // NUL, and what is no UTF-8.
+        // With a NUL, and with invalid UTF-8.
         insert.run(30_002, `a\0${text}`, null, null);
         db.prepare('INSERT INTO "T" ("Id", "Text") VALUES (30003, CAST(? AS TEXT))').run(
           Buffer.concat([Buffer.alloc(MB, 'x'), Buffer.from([0xff]), Buffer.alloc(9, 'y')]),

@@ -1,4 +1,4 @@
-// Schemas and rows of any kind come back from PostgreSQL value by value as they were in SQLite.
+// Schemas and rows of any kind come back from PostgreSQL with the values that they had in SQLite.
 import type Database from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
