@@ -1,4 +1,4 @@
-// The access lines of a proxy go to a file of their own, as they are; everything else stays in the service log.
+// The access lines of a proxy go unchanged to a file of their own; all other lines stay in the log of the service.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -11,7 +11,7 @@ const JSON_LINE =
   '{"ClientHost":"203.0.113.9","RequestMethod":"GET","RequestPath":"/web?token=abcdef","DownstreamStatus":200}';
 const COMMON_LINE = '203.0.113.9 - - [02/Jan/2026:03:04:05 +0000] "GET /web HTTP/1.1" 200 12';
 
-t.test('access_log_file', async t => {
+t.test('access_log_file takes the access lines', async t => {
   const logDir = testDir(t, {});
   const script = `echo starting; echo '${JSON_LINE}'; echo '${COMMON_LINE}'; echo '{"level":"info"}'; exec sleep 1000`;
   const app = await startHost({

@@ -1,4 +1,4 @@
-// Process control without the plugins that make it more: no probes, no restarts, no graph, and yet the whole wire form.
+// Process control without plugins that extend it: no probes, restarts or graph, and still the complete answers.
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
@@ -13,7 +13,7 @@ const sleeper = (processName: string, more: object = {}) => ({
   ...more,
 });
 
-t.test('what lives is ready, and the counters of restarts stand at nothing', async t => {
+t.test('a running process is ready, and the restart counters are zero', async t => {
   const app = await startHost({
     config: {
       dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
@@ -22,7 +22,7 @@ t.test('what lives is ready, and the counters of restarts stand at nothing', asy
       broken: sleeper('Broken', { enabled: false, command: ['false'] }),
     },
     plugins: ['process', 'config', 'logs', 'health'],
-    // On a busy machine a program that ends at once may still outlive a shorter observation.
+    // On a busy machine, a program that ends at once may outlive a shorter observation.
     pace: 1,
   });
   t.teardown(() => app.stop());

@@ -1,5 +1,5 @@
-// A boot in layers: each service after what it needs is ready, independent ones side by side, a failure told, a stop in
-// reverse.
+// A boot in layers: each service starts after what it needs is ready, independent ones start in parallel, a failure is
+// reported, and the stop is in reverse.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { recordEvents } from '../../support/events.ts';
@@ -11,7 +11,7 @@ const skip = !existsSync(`${pluginsDir}/dependency-graph/index.ts`);
 const LAYERS = 4;
 const WIDTH = 5;
 
-/** Each needs, by name, every service of the layer before. */
+/** Each service needs, by name, every service of the previous layer. */
 function layers(broken?: string): Record<string, unknown> {
   const name = (layer: number, place: number) => `L${layer} ${place}`;
   return Object.fromEntries(
@@ -38,12 +38,12 @@ function layers(broken?: string): Record<string, unknown> {
 
 const layerOf = (name: string): number => Number(/^L(\d)/.exec(name)?.[1]);
 
-t.test('in order of the layers, and a stop in reverse', { skip, timeout: 240_000 }, async t => {
+t.test('layers start in order, and stop in reverse', { skip, timeout: 240_000 }, async t => {
   const recorder = await recordEvents(t, ['services', 'dependency-graph', ...(await signals())]);
   const app = await startHost({
     plugins: recorder.plugins,
     pluginDirs: recorder.pluginDirs,
-    // One ends within the observation, however slow the machine is.
+    // At this pace a service ends within the observation, even on a slow machine.
     pace: 1,
     config: {
       dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.2 } },

@@ -1,4 +1,4 @@
-// What a boot does before the first launch, and what a shutdown does after the last stop.
+// The steps of a boot before the first launch, and of a shutdown after the last stop.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +62,7 @@ t.test('a port of the product itself never moves', async t => {
   t.equal((await configured(app)).dumb.frontend.port, port);
 });
 
-t.test('env_copy', async t => {
+t.test('env_copy copies a file before the launch', async t => {
   const dir = testDir(t, { source: 'A=1\n' });
   if (isRoot) await chown(dir, 65_534, 65_534);
   const block = (name: string, source: string) =>
@@ -122,9 +122,9 @@ t.test(
     });
     t.teardown(() => app.stop());
     for (const name of ['Left', 'Covered']) t.equal((await start(app, name)).status, 200);
-    // Twice, as after a provider that was started again over what it had left.
+    // Mounted twice, as by a provider that was started again over its remains.
     for (const place of [left, left, covered]) await leaveMount(place);
-    // Somebody has helped himself meanwhile.
+    // Somebody else has mounted something there meanwhile.
     await run('mount', ['--no-canonicalize', '-t', 'tmpfs', 'own', covered]);
     await app.stop();
     const types = async (place: string) =>
@@ -137,7 +137,7 @@ t.test(
   },
 );
 
-/** A user-space file system whose server dies without taking it off. */
+/** Leaves a user-space file system mounted whose server has died. */
 async function leaveMount(place: string): Promise<void> {
   const count = async () => (await readMounts()).filter(({ directory }) => directory === place).length;
   const before = await count();

@@ -1,4 +1,4 @@
-// The start of all enabled services: its phases, its order, what makes it degraded and what makes it well again.
+// The start of all enabled services: its phases and order, what makes it degraded, and what makes it ready again.
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const sleeper = (processName: string, more: object = {}) => ({
   ...more,
 });
 
-/** `pace` 1: where a service must end within the observation however slow the machine is. */
+/** Pass `pace` 1 when a service must end within the observation, even on a slow machine. */
 async function boot(t: Test, services: Record<string, unknown>, startup: object = {}, pace = PACE) {
   const recorder = await recordEvents(t, ['health']);
   const app = await startHost({
@@ -46,7 +46,7 @@ async function boot(t: Test, services: Record<string, unknown>, startup: object 
   return { app, names, count: recorder.count };
 }
 
-/** A server whose answers carry the word that the test sets. */
+/** A server whose answers carry the health word that the test sets. */
 async function healthServer(t: Test) {
   const told = { word: 'starting' };
   const server = createServer((_request, response) => response.end(JSON.stringify({ status: told.word })));
@@ -76,7 +76,7 @@ t.test('without services the start is ready at once', async t => {
   await until(() => count('dumb.startup.ready', null) === 1);
 });
 
-t.test('the phases, one after the other', async t => {
+t.test('the phases follow one another', async t => {
   const wanted = path.join(testDir(t, {}), 'wanted');
   const { told, port } = await healthServer(t);
   const { app, count } = await boot(t, {
@@ -185,7 +185,7 @@ t.test('a degraded start becomes ready when what failed is ready, not when it is
   t.match(await untilPhase(app, 'ready'), { failures: {}, services: { Broken: { state: 'ready', reason: null } } });
 });
 
-t.test('what ends before the boot is over does not hold it up, and is restarted after it', async t => {
+t.test('a service that ends during the boot does not delay it, and is restarted afterwards', async t => {
   const { told, port } = await healthServer(t);
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
@@ -210,7 +210,7 @@ t.test('what ends before the boot is over does not hold it up, and is restarted 
   t.match(await status(app, 'Ends'), { status: 'running' });
 });
 
-t.test('not ready in time', async t => {
+t.test('a service that is not ready in time makes the start degraded', async t => {
   const { told, port } = await healthServer(t);
   const { app } = await boot(
     t,
@@ -225,7 +225,7 @@ t.test('not ready in time', async t => {
   t.match(await untilPhase(app, 'ready'), { services: { Slow: { state: 'ready' } } });
 });
 
-t.test('a wait without an end does not keep the start from coming to an end', async t => {
+t.test('a service that waits for ever does not prevent the end of the start', async t => {
   const wanted = path.join(testDir(t, {}), 'wanted');
   const { app } = await boot(t, { one: sleeper('One', { wait_for_dir: wanted }) }, { readiness_timeout_seconds: 0 });
   t.match(await untilPhase(app, 'degraded'), { failures: { One: 'not ready in time' } });
@@ -235,7 +235,7 @@ t.test('a wait without an end does not keep the start from coming to an end', as
   t.match(await status(app, 'One'), { status: 'running' });
 });
 
-t.test('dependencies start first, one that fails or waits for what comes later holds nobody up', async t => {
+t.test('dependencies start first, and one that fails or waits delays no other', async t => {
   const { port, url } = await healthServer(t);
   const provided = path.join(testDir(t, {}), 'provided');
   const after = (name: string) => ({ wait_for_url: { url, process_name: name } });
@@ -246,7 +246,7 @@ t.test('dependencies start first, one that fails or waits for what comes later h
     'after-broken': sleeper('After broken', after('Broken')),
     broken: sleeper('Broken', { command: ['/nowhere/program'] }),
     consumer: sleeper('Consumer', { wait_for_dir: provided }),
-    // Ordered after the consumer, and the one that provides what the consumer waits for.
+    // Ordered after its consumer, although it provides what the consumer waits for.
     provider: sleeper('Provider', after('Consumer')),
   });
   await until(() => names('service_start').includes('Provider'), { what: 'the provider to be started' });

@@ -1,4 +1,4 @@
-// A hand-over of output capture leaves nobody waiting, and tells of nothing that the next supervision does.
+// A hand-over of output capture answers all pending calls, and reports nothing about the next supervision.
 import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,7 +31,7 @@ function capturing(t: Test, deliver: () => Promise<void> = async () => undefined
   return { thread, told, spool: path.join(directory, 'job.spool') };
 }
 
-t.test('after the hand-over', { timeout: 20_000 }, async t => {
+t.test('a hand-over leaves the spool to the next supervision', { timeout: 20_000 }, async t => {
   const { thread, told, spool } = capturing(t);
   const output = await thread.open(target, spool);
   await thread.close();
@@ -44,13 +44,13 @@ t.test('after the hand-over', { timeout: 20_000 }, async t => {
   t.same(told, []);
 });
 
-t.test('without a thread, none is started', async t => {
+t.test('a hand-over without a capture thread starts none', async t => {
   const { thread, spool } = capturing(t);
   await thread.close();
   await t.rejects(thread.open(target, spool), HANDED_OVER);
 });
 
-t.test('what is asked while it is handed over is answered', { timeout: 20_000 }, async t => {
+t.test('calls during the hand-over are answered', { timeout: 20_000 }, async t => {
   let take = (): void => undefined;
   let deliveries = 0;
   const taken = new Promise<void>(resolve => {

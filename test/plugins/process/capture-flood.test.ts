@@ -1,4 +1,4 @@
-// A service that writes faster than its output is read: its log can be changed, and it is handed over in time.
+// A service that writes faster than its output is read: its log can still be changed, and the host can stop in time.
 import { existsSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { pidOf, status } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
-/** The limit spares the disk. */
+/** A limited amount, to spare the disk. */
 const writer = `
 const { writeSync } = require('node:fs')
 let number = 0
@@ -21,7 +21,7 @@ while (number < 20_000_000) {
 setInterval(() => {}, 60_000)
 `;
 
-t.test('a flood', { timeout: 240_000 }, async t => {
+t.test('a flood of output delays neither a change of the log nor a hand-over', { timeout: 240_000 }, async t => {
   const dir = testDir(t, { 'writer.cjs': writer });
   await chmod(dir, 0o755);
   const app = await startHost({
@@ -41,7 +41,7 @@ t.test('a flood', { timeout: 240_000 }, async t => {
   await until(async () => (await status(app, 'Writer')).status === 'running');
   const pid = await pidOf(app, 'Writer');
   t.teardown(async () => {
-    // An orderly stop would read all of it.
+    // An orderly stop would read all of the output.
     await app.host.stop('fault');
     process.kill(pid, 'SIGKILL');
   });

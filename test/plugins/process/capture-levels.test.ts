@@ -1,4 +1,4 @@
-// What becomes of a program's output: its level, where it goes, what is taken out of it, and how its log is kept small.
+// The output of a program: its levels, where it goes, what is removed from it, and how its log is kept small.
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 
 const PLUGINS = ['config', 'process', 'logs'];
 
-/** A program that runs a shell script, says so at its end, and stays. */
+/** A program that runs a shell script, prints a line at its end, and runs on. */
 const speaker = (processName: string, script: string, more: object = {}) => ({
   enabled: false,
   process_name: processName,
@@ -32,7 +32,7 @@ async function run(t: Test, logDir: string, services: Record<string, unknown>, d
   return app;
 }
 
-/** Lines of a log as level and text; each must have the one form that readers accept. `name` is that of its service. */
+/** Lines of a log as level and text; each must have the usual form. `name` is that of the service. */
 async function linesOf(t: Test, file: string, name = ''): Promise<string[][]> {
   const prefix = name === '' ? '' : `${name} subprocess: `;
   const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
@@ -49,7 +49,7 @@ const untilSaid = (file: string) => until(() => said(file), { what: `the end of 
 const ownLogOf = async (logDir: string) =>
   path.join(logDir, String((await readdir(logDir)).find(name => /^DUMB-\d{4}-\d\d-\d\d\.log$/.test(name))));
 
-t.test('levels, terminal codes, secrets, bytes that are no text, and the order of both outputs', async t => {
+t.test('lines get levels, lose terminal codes and secrets, and keep their order', async t => {
   await untilDayIsLong();
   const logDir = await logDirOf(t);
   const file = path.join(logDir, 'speaker.log');
@@ -107,7 +107,7 @@ t.test('levels, terminal codes, secrets, bytes that are no text, and the order o
   );
 });
 
-t.test('where output goes: the own log, a log of its own, or nowhere', async t => {
+t.test("output goes to the host's log, to a log of its own, or nowhere", async t => {
   const logDir = await logDirOf(t);
   const elsewhere = path.join(t.testdirName, '..', `${path.basename(t.testdirName)}-elsewhere`);
   const inside = path.join(logDir, 'sub', 'owned.log');
@@ -132,7 +132,7 @@ t.test('where output goes: the own log, a log of its own, or nowhere', async t =
     return ['Loud', 'Foreign'].every(name => text.includes(`${name} subprocess: ERROR all is said`));
   });
   await until(() => ['Loud', 'Foreign'].every(name => streamed.join('').includes(`${name} subprocess: ERROR all`)));
-  // What is written nowhere is read to its end all the same.
+  // Output that goes nowhere is read to its end too.
   await until(async () => (await status(app, 'Nowhere')).status === 'running');
   for (const text of [await ownLogText(logDir), streamed.join('')]) {
     t.match(text, / - INFO - Loud subprocess: loud line/);
@@ -150,7 +150,7 @@ t.test('where output goes: the own log, a log of its own, or nowhere', async t =
   if (process.getuid?.() === 0) t.match({ uid, gid }, { uid: 65_534, gid: 65_534 });
 });
 
-t.test('the level of a service filters its own log, and a new one acts on the next line', async t => {
+t.test('the level of a service filters its log, and a new level acts at once', async t => {
   const logDir = await logDirOf(t);
   const script = 'echo DEBUG one; echo INFO two; echo plain; echo WARNING three; echo CRITICAL four';
   const speak = (name: string, log_level?: string) =>
@@ -167,7 +167,7 @@ t.test('the level of a service filters its own log, and a new one acts on the ne
     default: speak('Default'),
     warn: speak('Warn', 'WARN'),
     error: speak('Error', ' error '),
-    // It speaks a while after the signal: nothing tells when the new level has reached the capture.
+    // It prints a while after the signal, because nothing shows when the new level has reached the capture.
     signalled: {
       ...speaker('Signalled', '', { log_file: signalled }),
       command: ['sh', '-c', "trap 'sleep 1; echo INFO again; echo ERROR all is said' HUP; while :; do sleep 0.1; done"],
@@ -226,7 +226,7 @@ t.test('rotation by size keeps the newest, rotation by day names the day that en
     t,
     logDir,
     {
-      // Each line waits for the one before, because lines that come together stay in one file.
+      // Each line waits for the previous one, because lines that arrive together stay in one file.
       small: speaker(
         'Small',
         `i=0; while [ $i -lt ${count} ]; do ${line}; until grep -qs "line $i$" ${logDir}/small*; do sleep 0.02; done; i=$((i+1)); done`,

@@ -1,4 +1,4 @@
-// Captured output is read because the file system tells of it, not because a clock has come round.
+// Captured output is read when the file system reports it, and not when a timer fires.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { appendFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { Capture } from '../../../plugins/process/capture/capture.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
-/** Two processes whose output is captured, and the lines that have come of it. */
+/** Two processes whose output is captured, and the captured lines. */
 async function capturing(t: Test) {
   const directory = testDir(t, {});
   const told: string[] = [];
@@ -39,7 +39,7 @@ async function capturing(t: Test) {
   return { told, one, two };
 }
 
-t.test('lines arrive while no clock ticks, an unfinished one when it is finished', async t => {
+t.test('lines arrive while no timer fires, an unfinished one once it is finished', async t => {
   const ticking = globalThis.setInterval;
   globalThis.setInterval = (() => undefined) as unknown as typeof setInterval;
   t.teardown(() => {
@@ -58,7 +58,7 @@ t.test('lines arrive while no clock ticks, an unfinished one when it is finished
   t.same(told, ['line 1', 'line 2', 'line 3', 'line 4', 'half done'], 'each once');
 });
 
-t.test('who writes a line at a time without end is not told of at each, and every line arrives', async t => {
+t.test('many single lines are read in batches, and every line arrives', async t => {
   const WRITES = 20_000;
   const { watch } = fs;
   const replace = (functions: object): void => {
@@ -94,7 +94,7 @@ t.test('who writes a line at a time without end is not told of at each, and ever
   );
 });
 
-t.test('what the file system does not tell of is looked for, seldom while there is nothing', async t => {
+t.test('output without a file event is polled for, rarely while there is none', async t => {
   const { setInterval: ticking } = globalThis;
   const { watch, fstatSync } = fs;
   let look = (): void => undefined;

@@ -1,5 +1,5 @@
-// A change of the configuration that comes while a service is being launched is followed by that run: its lines are in
-// the log that the change names, and the next host knows of it.
+// A change of the configuration during a launch applies to that run: its lines go to the log that the change names, and
+// the next host knows that log.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const ROUNDS = 12;
-/** Names another log a bit later in each launch. */
+/** A plugin that changes the log a little later in each launch. */
 const CHANGER = `export default { name: 'changer', host: '^1', needs: ['process'], setup (host) {
   let round = 0
   host.tap('process.launching', () => {
@@ -20,7 +20,7 @@ const CHANGER = `export default { name: 'changer', host: '^1', needs: ['process'
   })
 } }`;
 
-t.test('at any moment of the launch', async t => {
+t.test('a change at any moment of the launch applies to the run', async t => {
   const configDir = testDir(t, { plugins: { changer: { 'index.mjs': CHANGER } } });
   const command = ['sh', '-c', 'while :; do echo said; sleep 0.05; done'];
   const config = { kid: { ...kid('Kid', []), command } };

@@ -70,7 +70,7 @@ t.test('status lists what is in use, for people and for programs', async t => {
   t.match(stdout, /^映画 \u200b👍🏽 {5}stopped/m, 'seven columns of ten');
 });
 
-t.test('names and patterns', async t => {
+t.test('services are given by names and patterns', async t => {
   const names = async (...args: string[]) => (await rows(...args)).map(({ name }: { name: string }) => name);
   t.same(await names('s*'), ['Store', 'Shop Front']);
   t.same(await names('*o*r*'), ['Store', 'Shop Front']);
@@ -85,7 +85,7 @@ t.test('names and patterns', async t => {
   t.match(unknown, { code: 1, stdout: '', stderr: /^stackwarden: no service fits.*did you mean 'Shop Front'\?\n$/ });
 });
 
-t.test('all of them, those first that others need, and the other way round', async t => {
+t.test('`--all` starts services in the order of their needs, and stops them in reverse', async t => {
   const told = (stdout: string) =>
     stdout
       .trim()
@@ -99,7 +99,7 @@ t.test('all of them, those first that others need, and the other way round', asy
   t.same(told(started.stdout), ['Store', 'Shop Front'], started.stderr);
 });
 
-t.test('start, restart and stop, each told', async t => {
+t.test('start, restart and stop report each service', async t => {
   t.match(await command('start', 'Odd * Näme', '--wait'), {
     code: 0,
     stdout: 'Odd * Näme: Service started successfully\n',
@@ -113,21 +113,21 @@ t.test('start, restart and stop, each told', async t => {
   t.match(await command('start', 'Task', '--wait'), { code: 0 });
 });
 
-t.test('the services of a group', async t => {
+t.test('a group stands for its services', async t => {
   t.match(await command('start', '--group', 'odd'), { code: 0, stdout: /^Odd \* Näme: / });
   t.match(await command('stop', '-g', 'odd'), { code: 0, stdout: /stopped/ });
   t.match(await command('stop', '-g', 'even'), { code: 1, stderr: /no group 'even'; there are odd\n$/ });
   t.match(await command('stop', 'Store', '-g', 'odd'), { code: 2 });
 });
 
-t.test('one that fails does not keep the others back', async t => {
+t.test('a service that fails does not prevent others', async t => {
   const result = await command('start', 'Broken', 'Odd*');
   t.match(result, { code: 1, stdout: /^Odd \* Näme: .*started/, stderr: /^Broken: .*code 1/ });
   const absent = await command('start', 'Absent');
   t.match(absent, { code: 1, stdout: '', stderr: /^Absent: (?!.*Absent).*nonexistent/ }, 'with its name said once');
 });
 
-t.test('what makes no sense, and what nobody answers', async t => {
+t.test('unknown names, and a host that does not answer, are errors', async t => {
   for (const args of [['stop'], ['restart', '--all', 'Store'], ['start', '--wait'], ['status', '--timeout', '1']])
     t.match(await command(...args), { code: 2, stdout: '' }, args.join(' '));
   t.match(await command('start', 'Store', '--example'), { code: 2, stderr: /'--example' is for the host/ });
@@ -142,7 +142,7 @@ t.test('what makes no sense, and what nobody answers', async t => {
   });
 });
 
-t.test('a terminal shows colours, unless it is asked not to', async t => {
+t.test('a terminal gets colours, unless NO_COLOR forbids them', async t => {
   const words = [process.execPath, ...COMMAND, '--url', app.base, 'status', 'Store'].map(word => `'${word}'`).join(' ');
   for (const [more, expected] of [
     [{}, /^Store +\u001b\[32mrunning\u001b\[0m/m],
@@ -156,7 +156,7 @@ t.test('a terminal shows colours, unless it is asked not to', async t => {
   }
 });
 
-t.test('watching shows a death, and ends when nobody reads', async t => {
+t.test('`--watch` shows a death, and ends when nobody reads', async t => {
   const watch = spawnStackwarden(app.configDir, {
     args: ['status', '--watch', 'Store'],
     env: { STACKWARDEN_URL: app.base },

@@ -19,7 +19,7 @@ const block = (processName: string, more: object = {}) => ({
   ...more,
 });
 
-t.test('conditions', { skip }, async t => {
+t.test('a start waits for each condition', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
   const file = (name: string) => path.join(dir, name);

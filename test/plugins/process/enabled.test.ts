@@ -18,7 +18,7 @@ const sleeper = (processName: string, more: object = {}) => ({
   ...more,
 });
 
-t.test('what is enabled in the file runs, also where a user had stopped it before', async t => {
+t.test('a service that the file enables runs, also if a user had stopped it before', async t => {
   const app = await startHost({
     plugins: ['config', 'process'],
     config: { hand: sleeper('Hand', { enabled: false }) },
@@ -35,7 +35,7 @@ t.test('what is enabled in the file runs, also where a user had stopped it befor
   t.match(await status(app, 'Hand'), { restart: { disabled: false } });
 });
 
-t.test('what is enabled in the file afterwards says nothing of how long the boot took', async t => {
+t.test('a service that is enabled later does not change the duration of the boot', async t => {
   const startup = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 };
   const config = { dumb: { startup }, one: sleeper('One', { enabled: true }), two: sleeper('Two', { enabled: false }) };
   const app = await startHost({ plugins: ['config', 'process'], config });
@@ -51,7 +51,7 @@ t.test('what is enabled in the file afterwards says nothing of how long the boot
   t.same((await report()).critical_chain, critical_chain);
 });
 
-t.test('the file decides when its key changes, a user otherwise', { skip }, async t => {
+t.test('the file decides when its key changes, the user otherwise', { skip }, async t => {
   const app = await startHost({
     plugins: ['config', 'process', 'auto-restart', 'health'],
     config: {
@@ -133,7 +133,7 @@ t.test('the file decides when its key changes, a user otherwise', { skip }, asyn
   t.ok(await is('Off', 'running'), 'a client that saves the key starts and stops by its own requests');
 });
 
-t.test('what is disabled is not unwell, and no start by hand stays behind', async t => {
+t.test('a disabled service is not unhealthy, and its start by hand is forgotten', async t => {
   const crasher = (processName: string, more: object = {}) =>
     sleeper(processName, { command: ['sh', '-c', 'echo ERROR no luck; exit 3'], ...more });
   const app = await startHost({

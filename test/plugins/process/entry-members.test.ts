@@ -1,5 +1,5 @@
-// Members that third parties add to what clients see of a process: shown, described, kept, and left out when they do
-// not fit.
+// Members that third parties add to the entry of a process: shown, described, cached, and left out when they do not
+// fit.
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
@@ -56,7 +56,7 @@ t.test('entries are kept until the plugin says that they changed', async t => {
      host.contribute('process.entry', 'recipes', { members: () => ({ asked: ++asked }), revision: () => revision })
      host.route({ method: 'POST', path: '/changed', summary: 'x', handle () { revision += 1; return {} } })`,
   );
-  // While the host starts, states change, and with them all entries.
+  // During the start of the host states change, and with them all entries.
   const rested = () =>
     until(async () => {
       const { asked } = await entry();
@@ -67,7 +67,7 @@ t.test('entries are kept until the plugin says that they changed', async t => {
   t.ok(Number(await rested()) > Number(asked));
 });
 
-t.test('what throws, does not fit, belongs to others or never comes is left out, and the rest is shown', async t => {
+t.test('faulty, unfit, foreign and late members are left out, and the rest is shown', async t => {
   const { entry, detail } = await startWith(
     t,
     `host.contribute('process.entry', 'thrower', { members () { throw new Error('no') } })
@@ -84,7 +84,7 @@ t.test('what throws, does not fit, belongs to others or never comes is left out,
   t.match(await detail(), { good: true, status: 'stopped' });
 });
 
-t.test('members that are promised are left out at once', async t => {
+t.test('members that are promises are left out at once', async t => {
   const { app, entry, detail } = await startWith(
     t,
     `host.contribute('process.entry', 'recipes', { members: async () => ({ flavour: 'sweet' }) })`,

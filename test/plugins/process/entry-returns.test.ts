@@ -1,4 +1,5 @@
-// An entry that leaves the configuration while its process takes its time to end: nothing of it runs twice or is left.
+// A block that leaves the configuration while its process takes its time to end: it never runs twice, and nothing is
+// left.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -66,7 +67,7 @@ t.test('the host is stopped meanwhile: nothing is left', async t => {
   t.notOk(lives(pid));
 });
 
-/** A host beside what an earlier one left running, whose configuration cannot be used. */
+/** A host with an unusable configuration, beside services that an earlier host left running. */
 async function besideUnusable(t: Test) {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });

@@ -1,4 +1,4 @@
-// What other programs say for a process stands in its logs as if it had said it.
+// Lines that another program writes for a process appear in its logs like its own.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { kid } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
-t.test('lines of a build', async t => {
+t.test('lines of a build appear in the log of the service', async t => {
   const told = ['compiles 3 files', 'WARNING: api_key=abcdef0123456789', ''];
   const app = await startWithPlugins(
     t,

@@ -1,5 +1,4 @@
-// The output of a run that ends while its supervision is handed over: what was not read by then is kept for the next
-// one.
+// The output of a run that ends during a hand-over of its supervision: unread output is kept for the next host.
 import { appendFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +7,7 @@ import { Capture } from '../../../plugins/process/capture/capture.ts';
 import { testDir } from '../../support/directory.ts';
 
 const LINES = 60_000;
-/** The own log takes its time, so that reading is not over when the hand-over ends. */
+/** The host's own log is slow, so that the reading is not over when the hand-over ends. */
 const SLOW_MS = 400;
 
 t.test('no line is lost', async t => {

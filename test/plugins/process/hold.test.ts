@@ -1,4 +1,4 @@
-// Holds: one plugin works on a process, and until it is done nobody else, and nothing by itself, starts or stops it.
+// Holds: while a plugin works on a process, no user, plugin or policy can start or stop it.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 const NAME = 'Kid';
 const REASON = 'its files are moved';
 
-/** `POST /hold` begins a hold, `/tell` has its work do something, `GET /steps` tells what came of everything so far. */
+/** `POST /hold` begins a hold, `/tell` makes its work do something, `GET /steps` gives the results so far. */
 const HOLDER = `let zod
 export default { name: 'holder', host: '^1', needs: ['process'], config: z => (zod = z).object({}), setup (host) {
   const steps = []
@@ -77,7 +77,7 @@ async function startWith(t: Test, block: object = {}, dumb: object = {}) {
   };
 }
 
-t.test('while it is held only its holder starts and stops it; others are told why, and see it', async t => {
+t.test('only the holder can start and stop a held process, and others are told why', async t => {
   const { app, hold, tell, came, steps } = await startWith(t);
   await start(app, NAME);
   t.equal((await status(app, NAME)).held, null);
@@ -103,7 +103,7 @@ t.test('while it is held only its holder starts and stops it; others are told wh
   t.equal((await status(app, NAME)).held, null);
   t.equal((await entries()).find((entry: { key: string }) => entry.key === 'kid').held, null);
   const held = (globalThis as unknown as { stackwardenHeld: { stop(): Promise<unknown> } }).stackwardenHeld;
-  // Its handle is of no use afterwards.
+  // The handle of an ended hold is useless.
   await t.rejects(held.stop(), { message: /has ended/ });
   t.match((await stop(app, NAME)).body, { status: 'Service stopped successfully' });
 });
@@ -122,7 +122,7 @@ for (const first of ['start', 'restart']) {
   });
 }
 
-t.test('a start that is under way is waited for, and a user may still end it', async t => {
+t.test('a hold waits for a running start, which a user may still stop', async t => {
   const wanted = path.join(testDir(t, {}), 'wanted');
   const { app, hold, tell, came, steps } = await startWith(t, { wait_for_dir: wanted });
   const started = start(app, NAME);
@@ -171,7 +171,7 @@ t.test('auto-restart waits until the hold has ended', async t => {
   await until(async () => (await status(app, NAME)).status === 'running');
 });
 
-t.test('a hold ends whatever becomes of its work', async t => {
+t.test('a hold ends however its work ends', async t => {
   const { app, hold, tell, came, steps, remove } = await startWith(t);
   await hold();
   await came('work');
@@ -230,7 +230,7 @@ t.test(
   },
 );
 
-t.test('its block may go while it is held: it is removed and stopped when the hold has ended', async t => {
+t.test('a held process whose block is removed is stopped after the hold', async t => {
   const { app, hold, tell, came } = await startWith(t);
   const edit = async (change: (config: Record<string, unknown>) => void): Promise<void> => {
     const config = JSON.parse(await readFile(app.host.configFile, 'utf8')) as Record<string, unknown>;

@@ -1,5 +1,5 @@
-// What was read of a spool is given back to the disk: the file keeps its size and what follows, and what cannot be
-// given back is told with a reason. One child does it for all, and another one takes its place when it has ended.
+// The blocks of read output are given back to the disk: the file keeps its size and the rest of its content, and a
+// failure has a reason. One child process does it for all files, and is replaced when it ends.
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -13,14 +13,14 @@ async function spools(directory: string): Promise<void> {
   await Promise.all(NAMES.map(name => writeFile(path.join(directory, name), text)));
 }
 
-/** Those that start fallocate. */
+/** Child processes that run fallocate. */
 async function children(): Promise<number[]> {
   const pids = (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).split(' ').filter(Boolean);
   const texts = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
   return pids.filter((_pid, index) => texts[index]?.includes('fallocate')).map(Number);
 }
 
-t.test('the blocks of what was read are free, and the rest is as it was', async t => {
+t.test('blocks of read output are freed, and the rest is as it was', async t => {
   const directory = t.testdir();
   await spools(directory);
   const puncher = new HolePuncher(directory);
@@ -35,7 +35,7 @@ t.test('the blocks of what was read are free, and the rest is as it was', async 
   }
 });
 
-t.test('each answer is that of its file', async t => {
+t.test('each answer belongs to its file', async t => {
   const directory = t.testdir();
   await spools(directory);
   const puncher = new HolePuncher(directory);
@@ -48,7 +48,7 @@ t.test('each answer is that of its file', async t => {
   await t.resolves(last);
 });
 
-t.test('a child that is killed fails what it was asked, and the next question starts another one', async t => {
+t.test('a killed child process fails its calls, and the next call starts another', async t => {
   const directory = t.testdir();
   await spools(directory);
   const puncher = new HolePuncher(directory);
@@ -62,7 +62,7 @@ t.test('a child that is killed fails what it was asked, and the next question st
   await t.resolves(puncher.punch('two.spool', BLOCK_BYTES));
 });
 
-t.test('its end fails what is open', async t => {
+t.test('open calls fail at the end', async t => {
   const directory = t.testdir();
   await spools(directory);
   const puncher = new HolePuncher(directory);

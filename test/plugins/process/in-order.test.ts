@@ -1,4 +1,4 @@
-// The order of starts and stops that somebody asks for, over graphs of any form.
+// The order of requested starts and stops, over graphs of any form.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
@@ -13,7 +13,7 @@ function needsOf(pairs: readonly (readonly [number, number])[]): Map<string, Set
   return needs;
 }
 
-/** When each began and ended, in steps. */
+/** When each item began and ended, in steps. */
 async function walk(needs: Needs): Promise<Map<string, { began: number; ended: number }>> {
   const times = new Map<string, { began: number; ended: number }>();
   let step = 0;
@@ -27,7 +27,7 @@ async function walk(needs: Needs): Promise<Map<string, { began: number; ended: n
   return times;
 }
 
-t.test('without a circle nothing begins before what it needs has ended', async t => {
+t.test('without a cycle nothing begins before what it needs has ended', async t => {
   const law = fc.asyncProperty(edges, async pairs => {
     const needs = needsOf(pairs.map(([a, b]) => [Math.max(a, b), Math.min(a, b)] as const));
     for (const order of [needs, reversed(needs)]) {
@@ -41,12 +41,12 @@ t.test('without a circle nothing begins before what it needs has ended', async t
   await t.resolves(fc.assert(law, { numRuns: 60 }));
 });
 
-t.test('a circle holds nobody up', async t => {
+t.test('a cycle blocks nothing', async t => {
   const law = fc.asyncProperty(edges, async pairs => (await walk(needsOf(pairs))).size === COUNT);
   await t.resolves(fc.assert(law, { numRuns: 60 }));
 });
 
-t.test('one question tells what many services need of each other', async t => {
+t.test('one call gives the needs among many services', async t => {
   const asked: string[] = [];
   const edges = [
     { source: 's0', target: 's1' },

@@ -1,5 +1,5 @@
-// What the record of a process keeps of its block, for a host that finds the process without it: it follows the
-// configuration, has nothing that may be secret, and can always be read again.
+// The part of a block that the record of a process keeps, for a host that finds the process without its block: it
+// follows the configuration, has no secrets, and can always be parsed.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { changeMainFile } from '../../support/host-config.ts';
 import { kid, pidOf, start } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-t.test('it follows the block', async t => {
+t.test('the record follows the block', async t => {
   const block = kid('Kid', ['calm'], { env: { PASSWORD: 'told to nobody' }, stop_signal: 'SIGINT' });
   const app = await startHost({ config: { kid: block }, plugins: ['config', 'process'] });
   t.teardown(() => app.stop());

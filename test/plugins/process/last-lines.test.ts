@@ -1,11 +1,11 @@
-// What a program says while it ends is in its log, also when the shell that leads its run has ended before it.
+// What a program prints while it ends is in its log, also when the shell that leads its run has ended before.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
 import { kid, restart, start, stop } from '../../support/kids.ts';
 
-/** Longer than the leader takes to end, so that its exit is noticed before. */
+/** Takes longer to end than its leader, so that the exit of the leader is noticed first. */
 const PROGRAM = 'trap "echo saving; sleep 0.5; echo saved; exit 0" TERM; echo up; while :; do sleep 0.05; done';
 
 for (const [name, operate] of Object.entries({ stop, restart })) {

@@ -1,4 +1,4 @@
-// What other plugins tell about a kind of service: values for its texts, what runs already, and its place in a boot.
+// What other plugins contribute about a kind of service: placeholders, survivors, and its place in a boot.
 import { execFile } from 'node:child_process';
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,7 +22,7 @@ const ACME = `export default { name: 'acme', host: '^1', setup(host) {
     },
   }) } }`;
 
-t.test('placeholders, a survivor and the first of a boot', async t => {
+t.test('placeholders, survivors and the first of a boot can be contributed', async t => {
   const dir = testDir(t, { seen: '', vault: {}, unclear: {}, foreign: {}, plugins: { acme: { 'index.mjs': ACME } } });
   await chmod(dir, 0o755);
   for (const place of ['seen', 'vault', 'unclear', 'foreign']) await chmod(path.join(dir, place), 0o777);
@@ -94,7 +94,7 @@ t.test('a search for survivors may answer, or fail, at once', async t => {
   t.equal((await status(app, 'Calm')).status, 'running');
 });
 
-t.test('placeholders of a plugin that fails cost those who may need them, and no others', async t => {
+t.test('a plugin that fails to give placeholders affects only services that may need them', async t => {
   const giver = (name: string, values: string) => ({
     'index.mjs': `export default { name: '${name}', host: '^1', setup(host) {
       host.contribute('process.placeholders', '${name}', { values: () => { ${values} } }) } }`,
@@ -121,7 +121,7 @@ t.test('placeholders of a plugin that fails cost those who may need them, and no
   t.match(row, { state: 'ready', errors: { contribution: 2 } });
 });
 
-t.test('an order that cannot be given is asked of the next plugin', async t => {
+t.test('the next plugin is asked when one gives no order', async t => {
   const giver = (name: string, order: string) => ({
     'index.mjs': `export default { name: '${name}', host: '^1', setup(host) {
       host.contribute('process.dependencies', '${name}', { startOrder: async () => { ${order} } }) } }`,

@@ -1,4 +1,5 @@
-// What a launched program finds: arguments, placeholders, environment, user, directory, output in its log, a free port.
+// What a launched program gets: arguments, placeholders, environment, user, directory, a log for its output, a free
+// port.
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -15,7 +16,7 @@ import { ownLog } from '../../support/own-log.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-t.test('arguments, environment, user and directory', async t => {
+t.test('a program gets its arguments, environment, user and directory', async t => {
   const dir = testDir(t, { log: {} });
   const logFile = path.join(dir, 'log', 'kid.log');
   const app = await startHost({

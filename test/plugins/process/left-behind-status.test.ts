@@ -1,5 +1,5 @@
-// A service whose leader has ended by itself is stopping until what that left behind has ended, wherever its status is
-// told.
+// A service whose leader has ended is stopping until the processes that it left have ended, wherever its status is
+// shown.
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -64,7 +64,7 @@ t.test('every route and stream says so', async t => {
   t.strictSame(changes.slice(changes.indexOf('running')), ['running', 'stopping', 'stopped']);
 });
 
-t.test('a stop, which makes its end an asked one', async t => {
+t.test('a stop meanwhile makes the end a requested one', async t => {
   const { app, child } = await killed(t);
   const stopped = stop(app, 'Kid');
   await until(async () => (await status(app, 'Kid')).restart.disabled);
@@ -74,7 +74,7 @@ t.test('a stop, which makes its end an asked one', async t => {
   t.match(await status(app, 'Kid'), { status: 'stopped', health_status: null });
 });
 
-t.test('a restart', async t => {
+t.test('a restart meanwhile waits for the end', async t => {
   const { app, child, leader } = await killed(t);
   const restarted = restart(app, 'Kid');
   process.kill(child, 'SIGKILL');

@@ -1,4 +1,4 @@
-// What the own log tells of starts, stops and plugins: one line each, with who asked.
+// The host's own log about starts, stops and plugins: one line each, with who requested it.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const SLEEPER = { enabled: false, command: ['sleep', '600'] };
 
-t.test('starts, restarts, stops, and what did not start', async t => {
+t.test('starts, restarts, stops and failed starts are logged', async t => {
   const app = await startHost({
     config: {
       sleeper: { ...SLEEPER, process_name: 'Sleeper' },
@@ -39,7 +39,7 @@ t.test('starts, restarts, stops, and what did not start', async t => {
   t.notMatch(lines.join('\n'), /\x1b\[/, 'no colours');
 });
 
-t.test('plugins that are loaded, come and leave', async t => {
+t.test('plugins that are loaded and unloaded are logged', async t => {
   const configDir = testDir(t, { plugins: {} });
   const app = await startHost({ configDir, config: {}, plugins: 'all' });
   t.teardown(() => app.stop());

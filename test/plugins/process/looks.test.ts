@@ -1,4 +1,4 @@
-// A look at all processes is made in turns of the event loop, however many processes a service has.
+// All processes are read in turns of the event loop, however many processes a service has.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -6,11 +6,11 @@ import t from 'tap';
 import { lookSince } from '../../../plugins/process/supervise/proc-table.ts';
 
 const PROCESSES = 2_000;
-/** At least, of each read here; with it more than a piece of a look takes as long as a turn may. */
+/** The least time of each read in this test; with it, more than a piece of the work takes as long as a turn may. */
 const READ_MS = 0.1;
 const MAX_READS = 300;
 
-/** Has `/proc` list so many, by repeating those that there are, and counts the reads in each turn. */
+/** Makes `/proc` list so many processes, by repeating the real ones, and counts the reads in each turn. */
 function manyProcesses(): { readonly readsByTurn: number[]; restore(): void } {
   const { readdirSync, openSync } = fs;
   const readsByTurn = [0];

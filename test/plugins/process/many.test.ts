@@ -1,4 +1,4 @@
-// Many services at once: what they share is asked once for all, so that each costs the same however many there are.
+// Many services at once: shared facts are read once for all, so that the cost per service stays the same.
 import { createHook } from 'node:async_hooks';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -10,7 +10,9 @@ import { until } from '../../support/until.ts';
 
 const COUNT = 40;
 const AT_ONCE = 12;
-/** Starts many services in one turn of the event loop, and notes in which turn each is prepared; that takes 6 ms. */
+/**
+ * Starts many services in one turn of the event loop, and notes the turn in which each is prepared, which takes 6 ms.
+ */
 const HASTY = `import { appendFileSync } from 'node:fs';
 export default { name: 'hasty', host: '^1', needs: ['process'], setup(host) {
   let turn = 0;
@@ -29,7 +31,7 @@ export default { name: 'hasty', host: '^1', needs: ['process'], setup(host) {
 } }`;
 const skip = process.getuid?.() === 0 ? false : 'without another user nobody is asked what a user reaches';
 
-/** Counts the children of this process from now on. */
+/** Starts to count the child processes of this process. */
 function countForks(): () => number {
   let count = 0;
   const hook = createHook({
@@ -43,7 +45,7 @@ function countForks(): () => number {
   };
 }
 
-/** Counts the calls of a function of node:fs from now on whose first argument fits. */
+/** Starts to count calls of a function of node:fs whose first argument matches. */
 function countCalls(name: 'readdirSync' | 'renameSync', fits: (file: string) => boolean): () => number {
   let count = 0;
   const original = fs[name] as (...args: unknown[]) => unknown;
@@ -78,7 +80,7 @@ t.test('a boot forks for each service once, and a stop looks around for all at o
   t.ok(forked >= COUNT, `${forked} forks`);
   t.ok(forked < COUNT * 1.5, `${forked} forks for ${COUNT} services`);
   const written = records();
-  // Each has two records, of its beginning and of its pid; those that come while one is being written share the next.
+  // Each start has two records, at its beginning and with its pid; those during a write share the next write.
   t.ok(written < COUNT, `${written} writes of the state for ${COUNT} services`);
 
   const looks = countCalls('readdirSync', directory => directory === '/proc');
@@ -106,6 +108,6 @@ t.test('starts that are asked for in one turn are prepared in several', async t 
     const lines = fs.existsSync(seen) ? fs.readFileSync(seen, 'utf8').split('\n').filter(Boolean) : [];
     return lines.length >= AT_ONCE ? lines : undefined;
   });
-  // A piece of work may begin in a turn whose time an earlier one is about to use up.
+  // A piece of work may begin in a turn whose time is nearly used up.
   t.ok(new Set(turns).size >= AT_ONCE / 3, `turns ${turns.join(' ')}`);
 });

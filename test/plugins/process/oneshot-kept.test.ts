@@ -1,5 +1,5 @@
-// What a one-shot service has done outlives the host: only an orderly stop of everything, another block or a start by
-// hand has it run once more.
+// The success of a one-shot service outlives the host: it runs again only after an orderly stop of everything, with
+// another block, or by a start by hand.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const PLUGINS = ['config', 'process', 'health-probe'];
 
-t.test('a host that is killed, and the next ones', { timeout: 200_000 }, async t => {
+t.test('the next hosts after a kill know that a service is done', { timeout: 200_000 }, async t => {
   const configDir = testDir(t, { done: '' });
   await chmod(configDir, 0o755);
   const done = path.join(configDir, 'done');
@@ -76,7 +76,7 @@ t.test('a host that is killed, and the next ones', { timeout: 200_000 }, async t
   await end(fifth, 'SIGTERM');
 });
 
-t.test('one with a schedule, which was started by hand', { timeout: 200_000 }, async t => {
+t.test('a scheduled service that was started by hand', { timeout: 200_000 }, async t => {
   const configDir = testDir(t, { done: '' });
   await chmod(configDir, 0o755);
   const done = path.join(configDir, 'done');
@@ -114,7 +114,7 @@ t.test('one with a schedule, which was started by hand', { timeout: 200_000 }, a
   await second.exited;
 });
 
-t.test('one that ends under the next host, which cannot know how', { timeout: 200_000 }, async t => {
+t.test('a service that ends under the next host, without a known exit code', { timeout: 200_000 }, async t => {
   const configDir = testDir(t, {});
   await chmod(configDir, 0o755);
   const port = await writeConfig(configDir, {

@@ -1,4 +1,4 @@
-// One-shot services: exit code 0 is success, whenever it comes, and what needs them starts then; any other is a
+// One-shot services: exit code 0 is success at any time, and starts what needs the service; any other code is a
 // failure.
 import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 const skip = !['dependency-graph', 'signal-core-service-fields', 'health'].every(name =>
   existsSync(path.join(pluginsDir, name, 'index.ts')),
 );
-/** Ends with the code that somebody writes into the file `code`. */
+/** A command that exits with the code in the file `code` once that exists. */
 const worker = (dir: string) => ['sh', '-c', `until [ -s ${dir}/code ]; do sleep 0.05; done; exit $(cat ${dir}/code)`];
 const block = (processName: string, command: readonly string[], more: object = {}) => ({
   enabled: false,
@@ -55,8 +55,8 @@ async function openFolder(t: Test): Promise<string> {
   return dir;
 }
 
-t.test('within the observation', { skip }, async t => {
-  // However slow the machine is, they end within it.
+t.test('an exit within the observation counts by its code', { skip }, async t => {
+  // At this pace the services end within the observation, even on a slow machine.
   const { app, count } = await open(
     t,
     { good: block('Good', ['true']), bad: block('Bad', ['sh', '-c', 'echo ERROR no luck; exit 3']) },
@@ -75,7 +75,7 @@ t.test('within the observation', { skip }, async t => {
   t.equal(count('service.auto_restart.attempt', 'Good'), 0);
 });
 
-t.test('at boot what needs it starts after its success', { skip }, async t => {
+t.test('at a boot, a service that needs it starts after its success', { skip }, async t => {
   const dir = await openFolder(t);
   const needing = { oneshot: false, enabled: true, core_service: 'Work' };
   const { app, count } = await open(t, {
@@ -108,7 +108,7 @@ t.test('after the observation another code is a failure, and a restart that succ
   await until(async () => (await status(app, 'Work')).health_reason === 'It has done its work');
 });
 
-t.test('one that is stopped in the middle of its work has not done it, whatever its code', { skip }, async t => {
+t.test('a service that is stopped during its work is not done, whatever its exit code', { skip }, async t => {
   const { app } = await open(t, {
     work: block('Work', ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.05; done']),
     after: block('After', ['sleep', '600'], { oneshot: false, depends_on: { Work: { condition: 'completed' } } }),

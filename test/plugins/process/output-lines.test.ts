@@ -1,5 +1,5 @@
-// Lines that stay bytes are those that would be the same as text: nothing secret, no code and no level is missed, and
-// the block of a log holds the same.
+// Lines that are processed as bytes equal those that are processed as text: no secret, terminal code or level is
+// missed, and the block of a log holds the same.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
@@ -19,7 +19,7 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
   ...{ ERR: 'ERROR', ERROR: 'ERROR', FATAL: 'CRITICAL', CRIT: 'CRITICAL', CRITICAL: 'CRITICAL' },
 };
 
-/** What becomes of output where every line becomes text, and every rule looks at each. */
+/** The result for output when each line becomes text and every rule examines it. */
 function asText(bytes: Buffer): { level: LogLevel; text: string }[] {
   const keys = new KeyBlock();
   return bytes
@@ -56,14 +56,14 @@ const output = fc
   .tuple(fc.uint8Array({ maxLength: 3 }), fc.array(line, { maxLength: 12 }), fc.uint8Array({ maxLength: 3 }))
   .map(([first, lines, last]) => Buffer.concat([first, Buffer.from(lines.join('\n')), last]));
 
-/** Longer than what is scanned at once. */
+/** Output longer than what is scanned at once. */
 const long = fc.tuple(output, fc.constantFrom('\n', '\r\n'), fc.nat({ max: 200 })).map(([bytes, end, shift]) => {
   const ordinary = Buffer.from(`2026-01-02 INFO a line that holds nothing${end}`.repeat(700));
   const parts = Array.from({ length: 7 }, () => [ordinary, bytes, Buffer.from(end)]).flat();
   return Buffer.concat([Buffer.from('x'.repeat(shift)), ...parts]);
 });
 
-t.test('each line is what it would be if every line became text', async t => {
+t.test('each line is as if it were processed as text', async t => {
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(output, bytes => JSON.stringify([...toLines(bytes)]) === JSON.stringify(asText(bytes))),
@@ -87,7 +87,7 @@ t.test('the same where output is longer than what is scanned at once, and where 
   const around = [...toLines(Buffer.from(`the ERROR before\n${tooLong}\ntoken=abcdef12345678\n\nlast`))];
   t.same(around.at(0), { level: 'ERROR', text: 'the ERROR before' });
   const inside = around.slice(1, -2).map(({ text }) => text);
-  // Blanks at a cut are left out.
+  // Blanks at a cut are removed.
   t.equal(inside.join('').replaceAll(' ', ''), tooLong.replaceAll(' ', ''));
   t.same(around.slice(-2), [
     { level: 'INFO', text: 'token=[REDACTED]' },
@@ -136,7 +136,7 @@ for (const { where, part, failure } of [
   });
 }
 
-t.test('a rule that is not asked would have found nothing', async t => {
+t.test('a rule that is skipped would have found nothing', async t => {
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(line, text => redact(text) === redact(text, EVERY_RULE)),
@@ -203,7 +203,7 @@ t.test('no secret is cut in two where a line is too long', async t => {
   const secret = 'correct-horse-battery-staple';
   const item = `{"name":"x","password":"${secret}","next":1},`;
   const doesLeak = (bytes: Buffer) => /horse|battery|correct|staple/.test(JSON.stringify([...toLines(bytes)]));
-  // A place of the cut in every part of an item.
+  // The cut is at every offset of an item.
   for (let shift = 0; shift < item.length; shift += 1) {
     const long = Buffer.from('x'.repeat(shift) + item.repeat((2 * MAX_LINE_BYTES) / item.length));
     t.notOk(doesLeak(Buffer.concat([long, Buffer.from('\n')])), `whole, shifted by ${shift}`);

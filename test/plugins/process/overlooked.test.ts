@@ -1,4 +1,4 @@
-// A stop reaches what shows no mark of its run when the signal is sent, as a child that is not its program yet.
+// A stop reaches processes that show no mark of their run when the signal is sent, such as a child before its exec.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 const RUN = '3f0d7a52-5b0e-4a7e-9f43-0d1f6a0c7b21';
 const GRACE_MS = 300_000;
 
-t.test('what becomes part of a run while it is being stopped', async t => {
+t.test('a process that joins a run during its stop is stopped too', async t => {
   const marks = marksOf({ runId: RUN, processName: 'Overlooked', directory: '/nowhere' });
   const words = Object.entries(marks)
     .map(([name, value]) => `${name}=${value}`)

@@ -1,4 +1,4 @@
-// Where a service runs whose block names no directory: in one of its own, never in that of the host.
+// A service whose block names no directory runs in a directory of its own, never in that of the host.
 import { chmod, mkdir, readFile, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -18,7 +18,7 @@ async function directoryOf(configDir: string): Promise<string | undefined> {
   return /in (\/\S*)/.exec(log)?.[1];
 }
 
-t.test('a directory of its own, which is its own', async t => {
+t.test('a service gets a directory that it owns', async t => {
   const configDir = testDir(t, {});
   const here = { ...HERE, log_file: path.join(configDir, 'log', 'here.log') };
   const app = await startHost({ configDir, config: { here } });
@@ -47,7 +47,7 @@ t.test(
 const FILMS = '\u0424\u0438\u043b\u044c\u043c\u044b 4K';
 const SERIES = '\u0421\u0435\u0440\u0438\u0430\u043b\u044b 4K';
 
-/** Where services run, by their names, whose blocks stand in this order and name no directory. */
+/** The directories of services by name, whose blocks stand in this order and name no directory. */
 async function directoriesOf(t: Test, configDir: string, names: readonly string[]): Promise<Record<string, string>> {
   const blocks = names.map((name, index) => [`kid${index}`, kid(name, ['calm'])] as const);
   const app = await startHost({ configDir, config: Object.fromEntries(blocks) });

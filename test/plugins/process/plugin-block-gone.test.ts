@@ -1,5 +1,5 @@
-// A plugin that makes a part of the configuration a service goes while that service runs: it stays listed and can be
-// stopped for as long as it runs, whatever else is saved meanwhile, and is not started again before the plugin is back.
+// A plugin that turns a part of the configuration into a service is unloaded while the service runs: it stays listed
+// and can be stopped while it runs, whatever is saved, and cannot start again before the plugin is back.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -12,7 +12,7 @@ const BLOCK = `{
   enabled: true, process_name: 'Given', command: ['sleep', '600'], suppress_logging: true, stop_grace_seconds: 1,
 }`;
 
-/** How a plugin can make it one. */
+/** The ways in which a plugin can turn a part of the configuration into a service. */
 const WAYS = {
   'by the defaults of a section': `host.contribute('config.schema', 'given', {
     path: ['given'],

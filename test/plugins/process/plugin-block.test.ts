@@ -1,5 +1,5 @@
-// A plugin that comes while the host runs and whose defaults make a service of a part of the file: the service is there
-// at once, and is started where the file enables it, unless a user had stopped it.
+// A plugin that is loaded while the host runs, with defaults that turn a part of the file into a service: it is listed
+// at once, and started if the file enables it and no user had stopped it.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// Ports that are taken: who keeps one, what the others get, what is saved and said about it, and what stays as it is.
+// Taken ports: which service keeps one, what the others get, what is saved and reported, and what stays as it is.
 
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -24,9 +24,9 @@ const sleeper = (processName: string, more: object = {}) => ({
 
 const hasTemplates = existsSync(new URL('../../../plugins/services/index.ts', import.meta.url));
 
-/** A foreign listener; returns its port. */
+/** Listens as a foreign program; returns the port. */
 async function occupy(t: Test, host = '127.0.0.1', wanted?: number): Promise<number> {
-  // Above one of these lie no ports of outgoing connections.
+  // No outgoing connection uses a port above one of these.
   const port = wanted ?? (await freePort());
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
@@ -72,7 +72,7 @@ t.test('a foreign listener keeps its port, on any family; all that changed is sa
   t.match(log, new RegExp(` - WARNING - .*Web: port ${taken} .*${web.port}`));
   t.match(log, new RegExp(` - WARNING - .*Web: frontend_port ${takenWeb} .*${web.frontend_port}`));
 
-  // Once moved, it stays where it is.
+  // A moved port stays where it is.
   t.equal((await restart(app, 'Web')).status, 200);
   t.match((await saved(app)).web, { port: web.port, frontend_port: web.frontend_port });
 });
@@ -109,7 +109,7 @@ t.test('a port of a service that memory alone has moves there', async t => {
   t.notOk('web' in (await saved(app)), 'a port alone is no process');
 });
 
-t.test('what waits for it on this machine goes along, and nothing else', async t => {
+t.test('waits of local services for a moved port follow it, and nothing else', async t => {
   const taken = await occupy(t);
   const atBoot = await occupy(t);
   const both = await freePort();
@@ -211,7 +211,7 @@ t.test('a service that is restarted finds its own port free', async t => {
   t.equal((await saved(app)).web.port, used);
 });
 
-t.test('none free: 500, nothing is changed or launched', async t => {
+t.test('without a free port nothing is changed or launched', async t => {
   const last = await occupy(t, '127.0.0.1', 65_535).catch(() => 65_535);
   const app = await startHost({ config: { web: sleeper('Web', { port: last }) } });
   t.teardown(() => app.stop());
@@ -221,13 +221,13 @@ t.test('none free: 500, nothing is changed or launched', async t => {
   t.match(await status(app, 'Web'), { status: 'stopped', health_status: 'unhealthy' });
 });
 
-t.test('a change that cannot be saved: 500, not launched, the old value stays', async t => {
+t.test('a port that cannot be saved is not changed, and nothing is launched', async t => {
   const taken = await occupy(t);
   const app = await startHost({
     config: { web: sleeper('Web', { port: taken }) },
   });
   t.teardown(() => app.stop());
-  // Somebody is in the middle of an edit: such a file is never written over.
+  // A person is in the middle of an edit; such a file is never overwritten.
   await writeFile(configFile(app), '{ "web": ');
   t.match(await start(app, 'Web'), {
     status: 500,

@@ -1,10 +1,10 @@
-// The timer of starts that were put off runs only while there are any, so that an idle host sleeps.
+// The timer of postponed starts runs only while there are any, so that an idle host sleeps.
 import t from 'tap';
 import { Problem } from '../../../core/contract/problem.ts';
 import { PutOffStarts } from '../../../plugins/process/boot/put-off-starts.ts';
 import type { SupervisedProcess } from '../../../plugins/process/supervise/supervised-process.ts';
 
-t.test('a timer runs from the first that is put off to the last that is forgotten', async t => {
+t.test('the timer runs from the first postponed start to the last', async t => {
   let timers = 0;
   const host = {
     paced: (ms: number) => ms,

@@ -1,4 +1,4 @@
-// A service whose user cannot reach its files is refused before the launch, with the closed part and what to do.
+// A service whose user cannot reach its files is refused before the launch, with the closed directory and what to do.
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { start, status, stop } from '../../support/kids.ts';
 
 const needsRoot = { skip: process.getuid?.() === 0 ? false : 'changing the user needs root' };
 
-t.test('programs, scripts and directories behind a closed one', needsRoot, async t => {
+t.test('files behind a closed directory refuse the start', needsRoot, async t => {
   const home = await mkdtemp(path.join(tmpdir(), 'stackwarden-home-'));
   const open = await mkdtemp(path.join(tmpdir(), 'stackwarden-open-'));
   t.teardown(() => Promise.all([home, open].map(directory => rm(directory, { recursive: true }))));
@@ -102,12 +102,12 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
   }
 });
 
-t.test('a further start asks no child until something on the way has changed', needsRoot, async t => {
+t.test('a result is reused until something on the path has changed', needsRoot, async t => {
   const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-way-'));
   t.teardown(() => rm(place, { recursive: true }));
   await chmod(place, 0o755);
   const [asked, home, ownPath] = [path.join(place, 'asked'), path.join(place, 'home'), process.env.PATH];
-  // Stands for the shell that the host asks with; the service begins its own by its place.
+  // Stands in for the shell of the host's check; the service itself is started by an absolute path.
   const counting = `#!/bin/sh\necho x >> ${asked}\nexec /bin/sh "$@"\n`;
   await writeFile(path.join(place, 'sh'), counting, { mode: 0o755 });
   await writeFile(asked, '', { mode: 0o666 });

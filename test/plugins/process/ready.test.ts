@@ -1,5 +1,5 @@
-// A start ends when the service's own probe says that it is healthy, and what has ended is replaced at once where
-// nobody asks for a delay. Neither waits for a clock, which stands nearly still here.
+// A start ends when the service's probe says that it is healthy, and an ended service is replaced at once without a
+// delay. Neither depends on timers, which hardly advance here.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { pluginsDir, startHost } from '../../support/host.ts';
@@ -7,12 +7,12 @@ import { pidOf, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-/** The observation of a start lasts minutes at this pace, and the timer of restarts comes round once a minute. */
+/** At this pace the observation of a start takes minutes, and the timer of restarts fires once a minute. */
 const PACE = 100;
 const skip = !['auto-restart', 'health-probe'].every(name => existsSync(`${pluginsDir}/${name}/index.ts`));
 const SERVER = `require('node:http').createServer((_, answer) => answer.end('{}')).listen(process.env.PORT, '127.0.0.1')`;
 
-t.test('a start and a restart of a service that answers', { skip, timeout: 90_000 }, async t => {
+t.test('a start and a restart end when the service answers', { skip, timeout: 90_000 }, async t => {
   const port = await freePort();
   const app = await startHost({
     plugins: ['config', 'process', 'health-probe', 'auto-restart'],

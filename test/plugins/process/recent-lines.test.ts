@@ -1,4 +1,4 @@
-// The line of a service's last words that is told as the reason of its end: the error, not what stands around it.
+// The reason of an exit is taken from the last lines of a service: the error itself, and not the lines around it.
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';

@@ -1,5 +1,4 @@
-// A start that is refused before anything was launched leaves nothing behind: no enabled process, no port, no
-// directory.
+// A start that is refused before a launch leaves nothing behind: no enabled process, no port, no directory.
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -19,14 +18,14 @@ const service = (processName: string, command: readonly string[], more: object =
   ...more,
 });
 
-t.test('a program that is missing', async t => {
+t.test('a missing program refuses the start', async t => {
   const server = createServer();
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   const { port } = server.address() as { port: number };
   const app = await startHost({
     plugins: ['config', 'process'],
-    // A start is watched until its program ends, however long that takes.
+    // At this pace a start is observed until its program ends, however long that takes.
     pace: 10,
     config: {
       gone: service('Gone', ['/nowhere/program'], { port }),
@@ -74,7 +73,7 @@ t.test('a program that is missing', async t => {
   t.match(await wanted(), { Empty: { state: 'stopped' } }, 'and what was stopped');
 });
 
-t.test('the reason tells no secret of the command', async t => {
+t.test('the reason has no secret of the command', async t => {
   const app = await startHost({
     plugins: ['config', 'process'],
     config: {

@@ -1,4 +1,4 @@
-// An entry that is renamed in the file: what it was and what it is never run at one time, whoever asks for a start.
+// A block that is renamed in the file: the old and the new service never run at once, whoever requests a start.
 import { readFile, writeFile } from 'node:fs/promises';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -6,7 +6,7 @@ import { startHost } from '../../support/host.ts';
 import { kid, lives, pidOf, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-/** `POST /hold` holds Kid until `POST /release`, which starts it anew first. */
+/** `POST /hold` holds Kid until `POST /release`, which restarts it first. */
 const HOLDER = `export default { name: 'holder', host: '^1', needs: ['process'], setup (host) {
   let release
   host.route({ method: 'POST', path: '/hold', summary: 'x', handle () {
@@ -40,7 +40,7 @@ async function startWith(t: Test, habit: string) {
 
 const WAITS = /Waiting for the end of Kid, which had its entry before/;
 
-t.test('a start that is asked for at once waits for the end of what it was', async t => {
+t.test('an immediate start waits for the end of the old service', async t => {
   const { app, rename, former } = await startWith(t, 'ignore-term');
   await rename('Renamed', { enabled: false });
   t.ok(lives(former), 'it takes its time');

@@ -1,4 +1,4 @@
-// A restart of what could not be started again is refused before anything is stopped.
+// A restart is refused before the stop when the service could not be started again.
 import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { kid, pidOf, restart, start, status, stop } from '../../support/kids.ts'
 
 const needsRoot = { skip: process.getuid?.() === 0 ? false : 'changing the user needs root' };
 
-t.test('what is known before the stop', needsRoot, async t => {
+t.test('obstacles that are known before the stop refuse a restart', needsRoot, async t => {
   const dir = testDir(t);
   const [own, place] = [path.join(dir, 'own'), path.join(dir, 'place')];
   const program = path.join(place, 'program');
@@ -60,7 +60,7 @@ t.test('what is known before the stop', needsRoot, async t => {
   t.not(await pidOf(app, 'Plain'), pids.Plain);
 });
 
-t.test('what a template completes', needsRoot, async t => {
+t.test('obstacles in what a template completes refuse a restart', needsRoot, async t => {
   const dir = testDir(t);
   await chmod(dir, 0o755);
   const [own, inside] = [path.join(dir, 'own'), path.join(dir, 'own', 'inside')];
@@ -88,7 +88,7 @@ t.test('what a template completes', needsRoot, async t => {
   t.match(await restart(app, 'Sonarr TV'), { status: 200 });
 });
 
-t.test('what it depends on, where only somebody starts that again', async t => {
+t.test('a stopped dependency refuses a restart', async t => {
   const app = await startHost({
     config: {
       below: kid('Below', ['calm']),

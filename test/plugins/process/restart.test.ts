@@ -1,9 +1,9 @@
-// Restarts that are asked for at once are one.
+// Concurrent restarts become one.
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
 
-t.test('many at once', async t => {
+t.test('many restarts at once are one', async t => {
   const host = await startHost({ plugins: ['process', 'config'], config: { kid: kid('Kid', ['calm']) } });
   t.teardown(() => host.stop());
   const ask = (what: string) => host.post(`/process/${what}-service`, { process_name: 'Kid' });

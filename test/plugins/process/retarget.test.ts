@@ -1,4 +1,4 @@
-// A running process whose log, or whose owner, the configuration changes: each line is in one of its logs, once.
+// A running process whose log or owner changes in the configuration: each line is in one of its logs, once.
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -30,7 +30,7 @@ function begin(t: Test, directory: string) {
   return { capture, target, spool: path.join(directory, 'kid.spool') };
 }
 
-t.test('while it writes', async t => {
+t.test('a change while the process writes loses and doubles no line', async t => {
   const directory = testDir(t, {});
   const { capture, target, spool } = begin(t, directory);
   const session = await capture.open(target('0.log', 65_534), spool);
@@ -49,7 +49,7 @@ t.test('while it writes', async t => {
   );
 });
 
-t.test('another owner has its log from then on', { skip: asRoot ? false : 'needs root' }, async t => {
+t.test('a new owner owns the log from then on', { skip: asRoot ? false : 'needs root' }, async t => {
   const directory = testDir(t, {});
   const { capture, target, spool } = begin(t, directory);
   const owner = async (name: string) => (await stat(path.join(directory, name))).uid;

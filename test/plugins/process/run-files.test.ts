@@ -1,4 +1,4 @@
-// The files for health checks of a container follow again after a disk that was full, without a restart.
+// The files for health checks of a container are written again after a full disk, without a restart.
 import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -12,7 +12,7 @@ const noted = () => {
   return { lines, log: { debug: note, info: note, warn: note, error: note } };
 };
 
-t.test('a file that could not be written', async t => {
+t.test('a file that could not be written is written later', async t => {
   const directory = testDir(t, {});
   const { lines, log } = noted();
   const file = path.join(directory, 'running_processes.json');
@@ -28,7 +28,7 @@ t.test('a file that could not be written', async t => {
   t.match(lines, [/running_processes\.json cannot be written/, /running_processes\.json is written again$/]);
 });
 
-t.test('where nobody asks for them', async t => {
+t.test('no file is written without the directory', async t => {
   const directory = path.join(testDir(t, {}), 'healthcheck');
   const { lines, log } = noted();
   const files = new RunFiles(log, directory);

@@ -1,4 +1,4 @@
-// What is remembered of processes that services run again and again takes no room.
+// The memory about processes that services start again and again does not grow.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ function usedBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Each has an environment of a megabyte, with the marks of a run at its end. */
+/** Processes with an environment of a megabyte, and the marks of a run at its end. */
 async function spawnSleepers(t: { teardown(end: () => void): void }, runId: string): Promise<ChildProcess[]> {
   const large = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`LARGE_${index}`, 'x'.repeat(100_000)]));
   const env = { ...large, ...marksOf({ runId, processName: 'Sleeper', directory: '/nowhere' }) };
@@ -55,10 +55,10 @@ t.test('the environments of processes are not kept', async t => {
   t.ok(usedBytes() - before < 10 * MIB, 'of forty megabytes');
 });
 
-/** A program may wait that long for the disk before it runs, and shows no environment until then. */
+/** A program may wait so long for the disk before it runs, and shows no environment until then. */
 const LONG_SECONDS = 2;
 
-t.test('what was of no run is of one once it runs another program', async t => {
+t.test('a process belongs to a run once it executes a program with its mark', async t => {
   const marks = marksOf({ runId: OTHER_RUN, processName: 'Becomes', directory: '/nowhere' });
   const words = Object.entries(marks)
     .map(([name, value]) => `${name}=${value}`)
@@ -82,7 +82,7 @@ t.test('what was of no run is of one once it runs another program', async t => {
   );
 });
 
-t.test('what is older than the leader of a run is none of it', async t => {
+t.test('a process older than the leader of a run does not belong to it', async t => {
   const id = randomUUID();
   const children = await spawnSleepers(t, id);
   const stats = children.map(({ pid }) => readStat(pid ?? 0)).filter(stat => stat !== null);
@@ -110,7 +110,7 @@ t.test('a descendant that leads a group is not the launched process', async t =>
   t.equal(leaderOf(id), undefined, 'once that has ended, none is');
 });
 
-t.test('a name may look like the rest of what the kernel says', async t => {
+t.test('a name may look like the rest of the stat line', async t => {
   const dir = testDir(t, {});
   const program = path.join(dir, 'a) R 1 2 (b');
   await copyFile('/bin/sleep', program);

@@ -1,5 +1,5 @@
-// `user` of a block: the service runs as that user and never as root, also after its record is lost; without a login
-// nobody chooses users by the API.
+// `user` of a block: the service runs as that user and never as root, also after its record is lost. Without
+// authentication the API cannot choose users.
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -19,7 +19,7 @@ const block = (processName: string, user: unknown, more: object = {}) => ({
   ...more,
 });
 
-t.test('a user of its own', { skip: process.getuid?.() !== 0 && 'users are changed as root' }, async t => {
+t.test('a service runs as its user', { skip: process.getuid?.() !== 0 && 'users are changed as root' }, async t => {
   const configDir = testDir(t, {});
   const services = {
     named: block('Named', 'daemon'),

@@ -1,5 +1,5 @@
-// Two blocks of the file with one and the same name: the first is the service, under every spelling of the name, and
-// the second is listed nowhere, nor does what is wrong with it concern the first.
+// Two blocks with the same name: the first is the service, under every spelling of the name; the second is not listed,
+// and its faults do not affect the first.
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
 import { kid, lives, pidOf, start, status, stop } from '../../support/kids.ts';

@@ -1,5 +1,5 @@
-// A time of day that is set while services run, as a machine without a clock of its own does after its start: since
-// when they run is told by the new one, of adopted services too.
+// The system clock is set while services run, as after the start of a machine without a clock: start times follow the
+// new time, also those of adopted services.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -9,12 +9,12 @@ import { kid, lives, pidOf } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const DAY_S = 86_400;
-/** Within these a test has started its services and asks for them. */
+/** A test starts its services and reads their times within this time. */
 const LATELY_S = 120;
 const PLUGINS = ['config', 'process', 'prometheus'];
 const { now } = Date;
 
-/** For the host, which is a part of this process. */
+/** For the host, which runs in this process. */
 function setClock(aheadS: number): void {
   Date.now = () => now() + aheadS * 1_000;
 }
@@ -42,7 +42,7 @@ async function told(app: TestHost) {
 
 const isLately = (seconds: number): boolean => seconds > -1 && seconds < LATELY_S;
 
-t.test('what is told of starts moves with the time of day', async t => {
+t.test('start times move with the clock', async t => {
   t.teardown(() => {
     Date.now = now;
   });
@@ -57,7 +57,7 @@ t.test('what is told of starts moves with the time of day', async t => {
   }
 });
 
-t.test('what an earlier host has launched began when the kernel says', async t => {
+t.test('the start time of an adopted process is that of the kernel', async t => {
   t.teardown(() => {
     Date.now = now;
   });

@@ -1,4 +1,4 @@
-// What another program writes as a part of a run goes into the output of that run, and nowhere else.
+// Output that another program writes as a part of a run goes to the output of that run only.
 import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -30,7 +30,7 @@ const helper = {
     } })`,
 };
 
-t.test('the output of a run', { skip }, async t => {
+t.test('shared output appears in the log of the run', { skip }, async t => {
   const dir = testDir(t, {});
   const config = { own: kid('Own', ['calm'], { suppress_logging: false }) };
   const app = await startWithPlugins(t, { helper }, { shipped: ['config', 'process'], config });
@@ -39,7 +39,7 @@ t.test('the output of a run', { skip }, async t => {
   await until(async () => (await ownLog(app)).includes('what the helper says'), { what: 'what it says' });
 
   const place = path.join(app.configDir, 'supervisor');
-  // As if somebody else had made the link.
+  // As if another user had made the link.
   await chmod(place, 0o777);
   const [spool = ''] = (await readdir(place)).filter(name => name.endsWith('.spool'));
   const other = path.join(dir, 'other');

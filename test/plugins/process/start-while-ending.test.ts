@@ -1,4 +1,4 @@
-// A start of what was killed just now, whose exit is still being handled, is a start.
+// A start of a service that was just killed, while its exit is still handled, succeeds.
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -7,7 +7,7 @@ import { startHost } from '../../support/host.ts';
 import { kid, lives, notedPid, pidOf, start, status } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-/** A service whose leader was killed, while what it left behind does not end before the limit of its stop. */
+/** A service whose leader was killed, while its remaining processes do not end before the limit of a stop. */
 async function killed(t: Test) {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
@@ -25,7 +25,7 @@ async function killed(t: Test) {
   return { app, leader, child };
 }
 
-t.test('two at once, while what it left behind is being ended', async t => {
+t.test('two starts at once, while remains are ended, both succeed', async t => {
   const { app, leader, child } = await killed(t);
   const answers = await Promise.all([start(app, 'Kid'), start(app, 'Kid')]);
   for (const answer of answers) t.match(answer, { status: 200, body: { status: 'Service started successfully' } });
@@ -34,7 +34,7 @@ t.test('two at once, while what it left behind is being ended', async t => {
   t.match(await status(app, 'Kid'), { status: 'running' });
 });
 
-t.test('by the configuration file, which enables it meanwhile', async t => {
+t.test('the configuration file can enable the service meanwhile', async t => {
   const { app, leader } = await killed(t);
   const configuration = path.join(app.configDir, 'stackwarden.json');
   const root = JSON.parse(await readFile(configuration, 'utf8'));
@@ -43,7 +43,7 @@ t.test('by the configuration file, which enables it meanwhile', async t => {
   await until(async () => (await status(app, 'Kid')).status === 'running' && (await pidOf(app, 'Kid')) !== leader);
 });
 
-t.test('what ended at once has not stayed running, though what it left behind takes longer to end', async t => {
+t.test('a service that ends at once has failed, though its remains take longer to end', async t => {
   const script = 'trap "" TERM; (while :; do sleep 0.1; done) & exit 3';
   const block = { enabled: false, process_name: 'Kid', command: ['bash', '-c', script], config_dir: '/' };
   const app = await startHost({

@@ -1,4 +1,4 @@
-// What is said of a process while it starts: never nothing, and nothing of the run before.
+// The reason of a process while it starts is never empty, and never that of the previous run.
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';

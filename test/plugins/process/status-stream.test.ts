@@ -1,4 +1,4 @@
-// `/ws/status`: what is sent, when, and how the stream treats its clients.
+// `/ws/status`: its messages, their intervals, and how the stream treats its clients.
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,7 +21,7 @@ function listen(app: TestHost, query = ''): { socket: WebSocket; messages: Messa
   return { socket, messages };
 }
 
-t.test('messages', async t => {
+t.test('messages name the running processes and their changes', async t => {
   const app = await startHost({ config: { one: kid('One', ['calm']), two: kid('Two', ['calm']) } });
   t.teardown(() => app.stop());
   await start(app, 'One');
@@ -92,7 +92,7 @@ t.test('messages', async t => {
   full.socket.terminate();
 });
 
-t.test('intervals', async t => {
+t.test('any interval of a client is served within limits', async t => {
   const app = await startHost();
   t.teardown(() => app.stop());
   for (const interval of ['0.001', '0.5', 'soon', '']) {
@@ -133,6 +133,6 @@ t.test('clients with one interval share each message', async t => {
   await until(() => clients.every(({ messages }) => messages.length >= EACH), { what: 'some messages to each client' });
   const made = counter.reports;
   for (const { socket } of clients) socket.terminate();
-  // Each client gets a first message of its own, for the one process of the host itself.
+  // Each client gets a first message of its own, made for the host's own process.
   t.ok(made < (CLIENTS * EACH) / 2, `${made} messages were made, ${CLIENTS * EACH} or more received`);
 });

@@ -1,4 +1,4 @@
-// `stdin: true`: the input that requests write reaches the service, also after another host has taken it over.
+// `stdin: true`: input from requests reaches the service, also after another host has adopted it.
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -16,7 +16,7 @@ const block = (processName: string, script: string, more: object = {}) => ({
   ...more,
 });
 
-t.test('input', async t => {
+t.test('input reaches the service, also after an adoption', async t => {
   const configDir = testDir(t, {});
   const app = await startHost({
     configDir,
@@ -61,7 +61,7 @@ t.test('input', async t => {
   t.notMatch(await log('echo'), 'over');
 });
 
-t.test('texts that are written at one time stand behind each other', async t => {
+t.test('concurrent texts are written one after the other', async t => {
   const script = 'while read -r line; do printf "%s\\n" "$line" | tr -s a-z; done';
   const app = await startHost({ config: { kid: block('Kid', script, { stdin: true }) } });
   t.teardown(() => app.stop());
@@ -80,14 +80,14 @@ t.test('texts that are written at one time stand behind each other', async t => 
   for (const letter of letters) t.match(await log(), `subprocess: ${letter}\n`);
 });
 
-t.test('one whose pipe cannot be removed has ended all the same', async t => {
+t.test('a service whose pipe cannot be removed has ended nevertheless', async t => {
   const app = await startHost({ config: { kid: block('Kid', 'sleep 600') } });
   t.teardown(() => app.stop());
   await start(app, 'Kid');
   const pid = await pidOf(app, 'Kid');
   const directory = path.join(app.configDir, 'supervisor');
   const { processes } = JSON.parse(await readFile(path.join(directory, 'state.json'), 'utf8'));
-  // As on a disk that can only be read by now, removing it is refused.
+  // The removal is refused, as on a disk that has become read-only.
   await mkdir(path.join(directory, `${processes.Kid.run_id}.stdin`));
   process.kill(pid, 'SIGKILL');
   await until(async () => (await status(app, 'Kid')).status === 'stopped', { what: 'the end to be known' });

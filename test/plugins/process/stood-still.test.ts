@@ -1,17 +1,17 @@
-// A host that stood still in its shutdown for longer than that may take, as one that is stopped by SIGSTOP or in a
-// virtual machine that is paused, still sees to the end of its services before it says that they live on.
+// A host that stands still in its shutdown for longer than the shutdown may take, as after SIGSTOP or in a paused
+// virtual machine, still waits for the end of its services before it reports that they live on.
 import t from 'tap';
 import { shutDown } from '../../../plugins/process/boot/shutdown.ts';
 
-/** Longer than the budget, and than what a process may take to end after it. */
+/** Longer than the budget of the shutdown, and than the time that a process has to end after it. */
 const STANDS_MS = 6_500;
 
-t.test('a shutdown that stood still', async t => {
+t.test('a shutdown that stood still still ends its services', async t => {
   let isLeft = true;
   const service = {
     block: { processName: 'Service' },
     livingPids: () => (isLeft ? [1] : []),
-    // Its end is noticed in a later turn of the loop.
+    // The end of a process is noticed in a later turn of the event loop.
     stop: ({ hurry }: { readonly hurry: AbortSignal }) =>
       new Promise<void>(resolve =>
         hurry.addEventListener('abort', () =>
@@ -26,7 +26,7 @@ t.test('a shutdown that stood still', async t => {
   const note = (text: string) => void told.push(text);
   const log = { debug: note, info: note, warn: note, error: note };
   const done = shutDown({ tiers: [[service as never]], budgetMs: 50, log });
-  // After its timers were set.
+  // Runs after the timers of the shutdown were set.
   setImmediate(() => setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDS_MS)));
   await t.resolves(done);
   t.same(
@@ -35,7 +35,7 @@ t.test('a shutdown that stood still', async t => {
   );
 });
 
-t.test('a stop of many services is none of what Node warns of', async t => {
+t.test('a stop of many services causes no warning of Node', async t => {
   const warnings: Error[] = [];
   const note = (warning: Error) => void warnings.push(warning);
   process.on('warning', note);

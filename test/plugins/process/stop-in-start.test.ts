@@ -1,4 +1,4 @@
-// A stop that comes while a host starts also ends what an earlier host has left running.
+// A stop during the start of a host also ends services that an earlier host has left running.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -7,7 +7,7 @@ import { kid, lives } from '../../support/kids.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-/** Is set up before process control, and waits for a file. */
+/** A plugin that is set up before process control, and waits for a file. */
 const GATE = `import { existsSync } from 'node:fs';
   import { setTimeout as delay } from 'node:timers/promises';
   export default { name: 'a-gate', host: '^1', async setup (host) {
@@ -19,7 +19,7 @@ const PLUGINS = ['a-gate', 'process'];
 const startup = async (base: string) =>
   (await (await fetch(`${base}/process/startup-status`)).json()) as { phase: string };
 
-/** A configuration directory whose host was killed while its services ran, and the pids of these. */
+/** A configuration directory whose host was killed while its services ran, and the pids of those. */
 async function crashed(t: Test, shutdown: Record<string, unknown>) {
   const configDir = testDir(t, { open: '', plugins: { 'a-gate': { 'index.js': GATE } } });
   const port = await writeConfig(configDir, {
@@ -41,7 +41,7 @@ async function crashed(t: Test, shutdown: Record<string, unknown>) {
   return { configDir, pids };
 }
 
-t.test('while plugins are loaded', async t => {
+t.test('a stop while plugins are loaded ends the services', async t => {
   const { configDir, pids } = await crashed(t, {});
   const second = spawnStackwarden(configDir, { args: ['start', '--plugins', PLUGINS.join()] });
   await until(() => second.stdout().includes('the gate is reached'));
@@ -54,7 +54,7 @@ t.test('while plugins are loaded', async t => {
   t.notMatch(second.stdout(), /answers on/, 'it did not begin to listen');
 });
 
-t.test('it leaves them where that is the wish', async t => {
+t.test('a stop leaves the services running if the configuration says so', async t => {
   const { configDir, pids } = await crashed(t, { keep_services: true });
   const second = spawnStackwarden(configDir, { args: ['start', '--plugins', PLUGINS.join()] });
   await until(() => second.stdout().includes('the gate is reached'));
@@ -64,7 +64,7 @@ t.test('it leaves them where that is the wish', async t => {
   t.same(pids.filter(lives), pids);
 });
 
-t.test('whoever waits for a start is told that the service is shutting down', async t => {
+t.test('a client that waits for a start is told of the shutdown', async t => {
   const configDir = testDir(t, {});
   const wait_for_dir = path.join(configDir, 'nowhere');
   const port = await writeConfig(configDir, { one: kid('One', ['calm'], { wait_for_dir }) });
@@ -82,7 +82,7 @@ t.test('whoever waits for a start is told that the service is shutting down', as
   t.same(await host.exited, { code: 0, signal: null });
 });
 
-t.test('a start that fails leaves them to the next', async t => {
+t.test('a failed start leaves the services to the next host', async t => {
   const { configDir, pids } = await crashed(t, {});
   const second = spawnStackwarden(configDir, { args: ['start', '--plugins', [...PLUGINS, 'no-such'].join()] });
   await writeFile(path.join(configDir, 'open'), '');

@@ -1,4 +1,4 @@
-// A survivor that does not lead its process group is known to the next hosts too, and so is everything else.
+// A survivor that does not lead its process group is also known to later hosts, with all its facts.
 import { execFile } from 'node:child_process';
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,13 +18,13 @@ const ACME = `export default { name: 'acme', host: '^1', setup(host) {
     },
   }) } }`;
 
-t.test('a survivor in the group of its starter', { timeout: 200_000 }, async t => {
+t.test('a survivor in the group of its starter stays known', { timeout: 200_000 }, async t => {
   const configDir = testDir(t, { vault: {}, plugins: { acme: { 'index.mjs': ACME } } });
   await chmod(configDir, 0o755);
   const vault = path.join(configDir, 'vault');
   await chmod(vault, 0o777);
   const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  // In the group of this test, which no signal of a host may reach.
+  // It is in the process group of this test, to which no host may send a signal.
   const survivor = execFile('sleep', ['1000'], { cwd: vault, ...user });
   t.teardown(() => survivor.kill('SIGKILL'));
   const port = await writeConfig(configDir, {

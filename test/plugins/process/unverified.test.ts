@@ -1,4 +1,5 @@
-// What an earlier host has left running is of unknown status until this one has looked at it, never stopped.
+// A service that an earlier host left running has the status unknown until the next host has examined it, never
+// stopped.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -15,7 +16,8 @@ const sleeper = (processName: string, enabled: boolean) => ({
 });
 
 /**
- * A host that left its service running, and the next, of which a plugin asks something before it has looked at that.
+ * A host that left its service running, and the next host, in which a plugin makes a call before the service is
+ * examined.
  */
 async function followed(t: Test, ask: string) {
   const configDir = testDir(t, {});
@@ -52,26 +54,26 @@ async function followed(t: Test, ask: string) {
   return { second, pid, answer: (await second.get('/early')).body.answer };
 }
 
-t.test('a stop before that stops it', async t => {
+t.test('an early stop stops the service', async t => {
   const { second, pid, answer } = await followed(t, `stop('On')`);
   t.equal(answer, 'stopped');
   t.notOk(lives(pid));
   t.match(await status(second, 'On'), { status: 'stopped' });
 });
 
-t.test('a start before that finds it running', async t => {
+t.test('an early start finds the service running', async t => {
   const { second, pid, answer } = await followed(t, `start('On', 'request')`);
   t.match(answer, { status: 'already-running' });
   t.equal(await pidOf(second, 'On'), pid);
 });
 
-t.test('a restart before that ends the old one', async t => {
+t.test('an early restart ends the old process', async t => {
   const { second, pid } = await followed(t, `restart('On', 'request')`);
   t.notOk(lives(pid));
   t.match(await status(second, 'On'), { status: 'running' });
 });
 
-t.test('between the load of process control and the look at what survived', async t => {
+t.test('the status is unknown until survivors are examined', async t => {
   const configDir = testDir(t, {});
   const early = testDir(t, {
     early: {

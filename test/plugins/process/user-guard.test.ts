@@ -1,5 +1,5 @@
-// Which keys of a service with a user of its own nobody changes while authentication is off: those that schemas mark,
-// and those that none describes.
+// Keys of a service with its own user that cannot be changed while authentication is off: marked keys, and keys that no
+// schema describes.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 
 const SHIPPED = ['config', 'process', 'services', 'setup', 'installs', 'env-files', 'readiness'];
 const PROBE = { exec: ['id'] };
-/** By the plugin that says so of them. */
+/** Marked keys, by the plugin that marks them. */
 const DECIDING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   process: {
     user: 'bin',
@@ -34,7 +34,7 @@ const DECIDING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     pinned_version: '1.0',
   },
 };
-/** The first key is marked itself, something in the second, and nothing in the third. */
+/** The first key is marked itself, the second has a marked member, and the third has none. */
 const LAUNCHER = `
   const { z } = host
   host.contribute('config.block', 'launcher', { schema: z.looseObject({
@@ -45,7 +45,7 @@ const LAUNCHER = `
 
 const blocks = () => ({
   own: { enabled: false, process_name: 'Own', command: ['sleep', '{pause}'], user: 'daemon', pause: '600' },
-  // A kind of service that is installed, and whose template has no option that selects a commit.
+  // An installed kind of service whose template has no option that selects a commit.
   authelia: { enabled: false, process_name: 'Authelia', user: 'daemon' },
   free: { enabled: false, process_name: 'Free', command: ['sleep', '600'] },
 });
@@ -53,7 +53,7 @@ const blocks = () => ({
 const change = (app: TestHost, key: string, updates: Readonly<Record<string, unknown>>) =>
   app.post('/config', { updates: { [key]: updates }, persist: false });
 
-t.test('each key that decides which program runs', async t => {
+t.test('keys that decide which program runs cannot be changed', async t => {
   const app = await startWithPlugins(t, { launcher: LAUNCHER }, { shipped: SHIPPED, config: blocks() });
   for (const [plugin, keys] of Object.entries(DECIDING))
     for (const [key, value] of Object.entries(keys)) {
@@ -68,7 +68,7 @@ t.test('each key that decides which program runs', async t => {
   t.equal((await change(app, 'own', { port: 17_777, log_level: 'DEBUG', enabled: false })).status, 200);
 });
 
-t.test('a key of somebody else that carries the mark, or in which something does', async t => {
+t.test('marked keys of a third party, or with marked members, cannot be changed', async t => {
   const app = await startWithPlugins(t, { launcher: LAUNCHER }, { shipped: SHIPPED, config: blocks() });
   t.match(await change(app, 'own', { launcher: 'id' }), {
     status: 403,
@@ -81,7 +81,7 @@ t.test('a key of somebody else that carries the mark, or in which something does
   t.match(body.properties.launcher, { 'x-decidesProgram': true }, 'an editor can tell');
 });
 
-t.test('a file that a key of somebody else names, when it is marked so', async t => {
+t.test('a file that a marked key names cannot be changed', async t => {
   const profiles = `host.contribute('config.block', 'profiles', { schema: host.z.looseObject({
     profile: host.z.string().optional().meta({ decidesProgram: 'files' }), notes: host.z.string().optional() }) })`;
   const app = await startWithPlugins(
@@ -111,7 +111,7 @@ t.test('a file that a key of somebody else names, when it is marked so', async t
   t.match(await edit('B'), { status: 200 });
 });
 
-t.test('a key that nobody describes, as of a plugin that is not loaded', async t => {
+t.test('an undescribed key cannot be changed', async t => {
   const app = await startWithPlugins(t, { launcher: LAUNCHER }, { shipped: ['config', 'process'], config: blocks() });
   for (const [key, value] of Object.entries({ env_file: '/srv/env', commit_sha: 'a'.repeat(40), pause: '1; id' }))
     t.match(await change(app, 'own', { [key]: value }), {
@@ -121,7 +121,7 @@ t.test('a key that nobody describes, as of a plugin that is not loaded', async t
   t.equal((await change(app, 'free', { env_file: '/srv/env' })).status, 200);
 });
 
-t.test('keys that are marked alone are offered to nobody', async t => {
+t.test('keys that are only marked appear in no schema', async t => {
   const app = await startWithPlugins(t, {}, { shipped: [...SHIPPED, 'dependency-graph'], config: blocks() });
   const { body } = await app.post('/config/process-config/schema', { process_name: 'Free' });
   for (const key of ['branch', 'commit_sha', 'web_port', 'mount_path']) t.notOk(key in body.properties, key);

@@ -1,5 +1,5 @@
 // A host that is root in a user namespace without the user of its services, as in a rootless container: a start says
-// so, and what to do.
+// what is wrong and what to do.
 import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import t from 'tap';
@@ -11,7 +11,7 @@ const NAMESPACE = ['unshare', '--user', '--map-root-user'];
 const [program = '', ...words] = NAMESPACE;
 const skip = spawnSync(program, [...words, 'true']).status === 0 ? false : 'user namespaces may not be made here';
 
-t.test('a user that is not mapped', { skip }, async t => {
+t.test('a user that is not mapped refuses the start', { skip }, async t => {
   const configDir = testDir(t, {});
   await chmod(configDir, 0o755);
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm']) });

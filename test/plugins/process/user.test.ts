@@ -1,4 +1,4 @@
-// Who a program runs as and what it gets with it: user, groups, home, umask, session and directory.
+// The user of a program and what comes with it: groups, home, umask, session and directory.
 import { chmod, chown, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -10,11 +10,11 @@ import { until } from '../../support/until.ts';
 
 const asRoot = process.getuid?.() === 0;
 const needsRoot = { skip: asRoot ? false : 'changing the user needs root' };
-/** No entry of an account table has it. */
+/** A uid without an account. */
 const STRANGER = 54_321;
 const NOBODY = 65_534;
 
-/** Says what it is; the shell asks the kernel, so that nothing is added by a runtime. */
+/** Prints its own facts; a shell is used because a runtime would add some. */
 const script = `echo "cwd=$(pwd)"; echo "umask=$(umask)"
 echo "stdin=$(readlink /proc/$$/fd/0)"; echo "HOME=$HOME"; echo "USER=$USER"; echo "LOGNAME=$LOGNAME"
 grep -E '^(Uid|Gid|Groups):' /proc/$$/status | tr '\\t' ' ' | sed 's/: */=/'
@@ -43,7 +43,7 @@ async function run(t: Test, services: Record<string, object>, root: object = {})
     },
   });
   t.teardown(() => app.stop());
-  /** Starts the program and reads what it said. */
+  /** Starts the program and reads what it printed. */
   const said = async (name: string): Promise<Record<string, string>> => {
     const answer = await start(app, name);
     t.equal(answer.status, 200, answer.text);
@@ -55,8 +55,8 @@ async function run(t: Test, services: Record<string, object>, root: object = {})
   return { app, dir, said };
 }
 
-t.test('umask, session and directory', async t => {
-  // Made first, because the first test in a new checkout makes the place of all directories too.
+t.test('a program gets a umask, a session and a directory of its own', async t => {
+  // Created first: the first test in a new checkout also creates the directory of all fixtures.
   testDir(t, {});
   const before = process.umask(0o077);
   t.teardown(() => process.umask(before));
@@ -82,11 +82,11 @@ t.test('no descriptor of the host is passed on, nor one that the host was given'
     const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
     return state.processes.Kid?.pid as number | undefined;
   });
-  // The launched child is a copy of the host until it has become the program.
+  // The child is a copy of the host until it executes the program.
   await until(async () => (await readFile(`/proc/${pid}/comm`, 'utf8')) === 'sleep\n');
   const descriptors = await until(async () => {
     const found = (await readdir(`/proc/${pid}/fd`)).sort();
-    // The loader reads libraries for a moment.
+    // The loader opens libraries for a moment.
     return found.length === 3 && found;
   });
   t.same(descriptors, ['0', '1', '2']);
@@ -107,7 +107,7 @@ t.test('the configured user, with its home and no other groups', needsRoot, asyn
   t.match(await said('without'), { ...ids, USER: '', LOGNAME: 'nobody' });
 });
 
-t.test('a user without an account', needsRoot, async t => {
+t.test('a user without an account gets /tmp as home', needsRoot, async t => {
   const { said } = await run(t, { stranger: {} }, { puid: STRANGER, pgid: STRANGER + 1 });
   const stranger = await said('stranger');
   t.match(stranger, {

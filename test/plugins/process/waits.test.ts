@@ -1,5 +1,4 @@
-// What a start waits for, when it comes: directories, mounts, ports and addresses, in that order, each with its own
-// limit.
+// What a start waits for: directories, mounts, ports and addresses, in that order, each with its own limit.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
@@ -25,7 +24,7 @@ async function serve(listener: RequestListener): Promise<{ server: Server; base:
   return { server, base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-t.test('a directory and a port that come later', async t => {
+t.test('a start waits for a directory and a port', async t => {
   const dir = testDir(t, { programs: { test: '#!/bin/sh\necho > "$0.ran"\n' } });
   const programs = path.join(dir, 'programs');
   await chmod(path.join(programs, 'test'), 0o755);
@@ -60,7 +59,7 @@ t.test('a client is answered before a long wait is over, and the start goes on',
   const wanted = path.join(testDir(t), 'later');
   const app = await startHost({
     plugins: PLUGINS,
-    // Patience of 300 s takes 1.5 s.
+    // At this pace a limit of 300 s takes 1.5 s.
     pace: 0.005,
     config: { kid: kid('Kid', ['calm'], { wait_for_dir: wanted }) },
   });
@@ -77,7 +76,7 @@ t.test('a client is answered before a long wait is over, and the start goes on',
   await until(async () => (await status(app, 'Kid')).status === 'running');
 });
 
-t.test('one directory, told as an object', async t => {
+t.test('a directory can be given as an object', async t => {
   const wanted = path.join(testDir(t), 'later');
   const app = await startHost({
     plugins: PLUGINS,
@@ -92,11 +91,11 @@ t.test('one directory, told as an object', async t => {
   t.match(await app.post('/config', { process_name: 'Kid', updates }), { status: 200, body: { warnings: [] } });
 });
 
-t.test('a mount, and never a look at a dead one', { skip: isRoot ? false : 'only root may mount' }, async t => {
+t.test('a start waits for a mount, not for a dead one', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
   const [good, dead] = [path.join(dir, 'with a space'), path.join(dir, 'dead')];
   await Promise.all([mkdir(good), mkdir(dead)]);
-  // Whoever looks at this one waits for a server that never answers.
+  // Any process that examines this mount waits for a server that never answers.
   const holder = execFile('bash', [
     '-c',
     `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 dead '${dead}' && echo up && exec sleep 1000`,
@@ -126,7 +125,7 @@ t.test('a mount, and never a look at a dead one', { skip: isRoot ? false : 'only
   t.equal((await app.get('/health')).status, 200);
 });
 
-t.test('addresses', async t => {
+t.test('a start waits for addresses', async t => {
   const seen: IncomingMessage[] = [];
   const { server, base } = await serve((request, response) => {
     seen.push(request);

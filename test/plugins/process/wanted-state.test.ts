@@ -1,4 +1,4 @@
-// Wanted state: what a user has started and stopped, kept over a crash, without a word in the configuration.
+// The wanted state: what a user has started and stopped is kept over a crash, outside of the configuration.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -168,7 +168,7 @@ t.test('a start by hand changes no configuration; what is disabled afterwards is
   t.match(await status(app, 'Kid'), { restart: { disabled: false } });
 });
 
-t.test('a start by hand that never succeeded leaves the whole healthy; one that was ready once counts', async t => {
+t.test('a failed start by hand does not make the host unhealthy, unless it was ready once', async t => {
   let well = true;
   const server = createServer((_request, response) => response.writeHead(well ? 200 : 500).end());
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
