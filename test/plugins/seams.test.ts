@@ -1,4 +1,4 @@
-// Every seam of plugins/README.md, used from a third party's folder: what it contributes counts, what it taps it hears.
+// Every seam of plugins/README.md, used by a third party's plugin: its contributions count, and its taps are called.
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -138,7 +138,7 @@ t.test('every seam from a third party', async t => {
     config: {
       nap: { ...nap, process_name: 'Nap', config_file: path.join(work, 'nap.lines') },
       other: { ...nap, process_name: 'Other' },
-      // Nothing is asked of the internet.
+      // No request goes to the internet.
       dumb: { install_mirrors: { 'plex.tv': 'http://127.0.0.1:1' } },
     },
   });

@@ -1,5 +1,5 @@
-// The exporter: what a real host tells, in both formats, by the judgement of Prometheus' own tool, with hostile names
-// and with plugins of third parties that fail.
+// The Prometheus exporter: the metrics of a real host in both formats, checked by Prometheus' own tool, with hostile
+// names and with plugins of third parties that fail.
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,14 +21,14 @@ const THIRD = `
 `;
 const DASHBOARD = path.join(import.meta.dirname, '../../../templates/grafana-dashboard.json');
 
-/** What promtool finds wrong. */
+/** The complaints of promtool. */
 async function lint(text: string): Promise<string> {
   const promtool = await programOf(['promtool'], ['prometheus']);
   const { stdout, stderr, status } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });
   return status === 0 ? '' : `${stdout}${stderr}${status}`;
 }
 
-t.test('a host', async t => {
+t.test('the metrics of a host are valid in both formats', async t => {
   const app = await startWithPlugins(
     t,
     { third: THIRD },
@@ -49,7 +49,7 @@ t.test('a host', async t => {
         ?.split(' ')
         .at(-1),
     );
-  // Two readings tell how busy it is.
+  // Two samples are needed to know how busy the host is.
   const isBusyKnown = ({ text }: { text: string }): boolean =>
     ['Calm', 'Odd'].every(name => text.includes(`stackwarden_process_cpu_cores{process="${name}`));
   const isOutputRead = ({ text }: { text: string }): boolean => number(text, 'spool_read_lines_total') === 102;
@@ -111,8 +111,8 @@ t.test('a host', async t => {
   );
 });
 
-t.test('any text is one value of a label', async t => {
-  // The unit `binary` of fast-check takes a second to be made.
+t.test('any text is escaped as one value of a label', async t => {
+  // The unit `binary` of fast-check takes a second to build.
   const character = fc.oneof(
     fc.constantFrom('"', '\\', '\n', '\r', '{', '}', ','),
     fc.nat(0xd7_ff).map(code => String.fromCodePoint(code)),

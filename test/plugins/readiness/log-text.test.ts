@@ -9,7 +9,7 @@ const MISSING = 'the text of its log has not come yet';
 
 t.test('a log with a date in its name is the newest file that fits', async t => {
   const dir = testDir(t, { 'app-1.log': 'one listens\n', 'app-2.log': 'one listens\n', 'other.log': 'it listens\n' });
-  // Files that are written within one tick of the kernel are equally new.
+  // Files that are written within one tick of the kernel would be equally new.
   const ages = async (name: string, seconds: number) => utimes(path.join(dir, name), seconds, seconds);
   await ages('app-1.log', 1);
   await ages('app-2.log', 2);
@@ -32,7 +32,7 @@ t.test('a log with a date in its name is the newest file that fits', async t => 
   t.equal(await last.look(), null, 'a line that was written just before the next file');
 });
 
-t.test('a log with a date in its name that is not there yet', async t => {
+t.test('a log with a date in its name may appear later', async t => {
   const dir = testDir(t);
   const log = await LogText.from(path.join(dir, 'app-<date>.log'), 'listens');
   t.equal(await log.look(), MISSING);
@@ -40,7 +40,7 @@ t.test('a log with a date in its name that is not there yet', async t => {
   t.equal(await log.look(), null);
 });
 
-t.test('a log that is begun anew counts from its beginning, however long it has become', async t => {
+t.test('a log that is started again counts from its beginning', async t => {
   const dir = testDir(t, { 'app.log': 'first run\nit listens\n' });
   const file = path.join(dir, 'app.log');
   const log = await LogText.from(file, 'listens');
@@ -80,7 +80,7 @@ t.test('a rotated log counts from its beginning', async t => {
   }
 });
 
-t.test('a log that cannot be read is told', async t => {
+t.test('an unreadable log is reported', async t => {
   const log = await LogText.from(path.join(testDir(t), 'absent', 'app.log'), 'listens');
   t.equal(await log.look(), `${MISSING}, and the log cannot be read`);
 });

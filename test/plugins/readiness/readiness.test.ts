@@ -1,5 +1,4 @@
-// Readiness and liveness that blocks state: by HTTP, a port, a command and a line of output; and what follows from
-// them.
+// Readiness and liveness in blocks: by HTTP, a port, a command or a line of output, and their effects.
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -117,7 +116,7 @@ t.test('readiness and liveness', async t => {
   await until(async () => (await health('Said', next)) === 'healthy', { what: 'what was said before counts' });
 });
 
-t.test('the reason tells no secret of the address', async t => {
+t.test('the reason has no secret of the address', async t => {
   const server = createServer((_request, response) => response.writeHead(503).end()).listen(0, '127.0.0.1');
   await new Promise(resolve => server.once('listening', resolve));
   t.teardown(() => server.close());

@@ -1,4 +1,4 @@
-// A readiness by a line of output finds the line also when it was written before anybody was told of the launch.
+// A readiness by a line of output finds a line that was printed before the launch was announced.
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -6,7 +6,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { start, status } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-/** Holds the host after a launch until the line is in the log, as a busy boot does. */
+/** A plugin that delays the host after a launch until the line is in the log, as a busy boot does. */
 const HOLDS = `import { readFileSync } from 'node:fs'
 const isSaid = file => { try { return readFileSync(file, 'utf8').includes('Server listens') } catch { return false } }
 export default { name: 'holds', host: '^1', setup (host) {
@@ -16,7 +16,7 @@ export default { name: 'holds', host: '^1', setup (host) {
   }, { stage: -100 })
 } }`;
 
-t.test('a line that comes at once', async t => {
+t.test('a line that is printed at once is found', async t => {
   const base = testDir(t, { config: {}, own: { holds: { 'index.js': HOLDS } } });
   const app = await startHost({
     configDir: path.join(base, 'config'),

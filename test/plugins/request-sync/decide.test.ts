@@ -380,7 +380,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-t.test('the table', async t => {
+t.test('each row of the table gives its step', async t => {
   for (const { row, step, options, ...situation } of ROWS) {
     const whole = { media: MOVIE, group: undefined, isDeleted: false, holding: undefined, view: NO_VIEW, ...situation };
     const found = decide({ ...whole, options: { ...OPTIONS, ...options } });

@@ -1,4 +1,4 @@
-// What holds of every decision, whatever the situation is.
+// Laws of all decisions, whatever the situation.
 import fc from 'fast-check';
 import t from 'tap';
 import { decide, type Situation, type Step, type View } from '../../../plugins/request-sync/decide.ts';
@@ -24,7 +24,7 @@ const situations = fc
           adopted: fc.boolean(),
           gone: fc.boolean(),
         })
-        // The newest that was created here is the one that is tracked.
+        // The newest of the requests that the sync created here is the tracked one.
         .map(({ earlier, ...held }) => ({
           ...held,
           ids: held.adopted || held.id === 0 ? [] : [...earlier.filter(id => id !== held.id), held.id],
@@ -61,7 +61,7 @@ const situations = fc
     return { ...more, media, group: more.isDeleted ? undefined : asked, view };
   });
 
-t.test('laws', async t => {
+t.test('the laws hold for any situation', async t => {
   const holds = (law: (situation: Situation, step: Step | undefined) => boolean) =>
     fc.assert(
       fc.property(situations, situation => law(situation, decide(situation))),

@@ -1,4 +1,4 @@
-// What an earlier program left in the state, and what somebody types in to try an address.
+// State that an earlier program has left, and addresses that users try out.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { startRequestManager } from '../../support/request-manager-server.ts';
 
-t.test('before the first cycle', async t => {
+t.test('state of an earlier program is shown before the first cycle', async t => {
   const attic = await startRequestManager(t, { name: 'attic' });
   const configDir = testDir(t, {});
   const failed = {

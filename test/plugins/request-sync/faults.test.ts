@@ -1,10 +1,9 @@
-// What each fault of a request manager leads to, with managers and a network in process, so that time is the test's
-// own.
+// The consequences of each fault of a request manager, with managers and a network in process, on a clock of the test.
 import t from 'tap';
 import { RequestManager, STATUS } from '../../support/request-manager.ts';
 import { ask, MINUTE_MS, stage } from '../../support/request-stage.ts';
 
-t.test('the primary is down, refuses the key, or shows a login page', async t => {
+t.test('nothing changes while the primary is down or refuses the key', async t => {
   const { primary, follower, cycle, state } = stage();
   ask(primary, 2);
   await cycle();
@@ -31,7 +30,7 @@ t.test('the primary is down, refuses the key, or shows a login page', async t =>
   t.equal(follower.requests.length, 2);
 });
 
-t.test('the primary has lost its data', async t => {
+t.test('a primary that has lost its data deletes nothing at once', async t => {
   const { primary, follower, cycle, sweep } = stage();
   ask(primary, 30);
   await cycle();
@@ -64,7 +63,7 @@ t.test('another primary deletes nothing', async t => {
   t.same(first.state.requests.get('movie:1:False')?.primary_ids, [1]);
 });
 
-t.test('the primary goes away while it is asked what is missing', async t => {
+t.test('nothing is deleted when the primary fails during the confirmation', async t => {
   const { primary, follower, cycle, sweep } = stage();
   const asked = ask(primary, 10);
   await cycle();
@@ -84,7 +83,7 @@ t.test('the primary goes away while it is asked what is missing', async t => {
   t.equal(follower.requests.length, 2);
 });
 
-t.test('a subordinate is down while requests are deleted', async t => {
+t.test('deletions are made up for after an outage of a subordinate', async t => {
   const { primary, follower, cycle, sweep, state } = stage();
   const asked = ask(primary, 3);
   await cycle();
@@ -103,7 +102,7 @@ t.test('a subordinate is down while requests are deleted', async t => {
   t.notOk(state.requests.has('movie:1:False'));
 });
 
-t.test('an outage in the middle, and a single loss', async t => {
+t.test('an outage during a cycle is made up for', async t => {
   const { primary, follower, cycle, state, writes } = stage();
   ask(primary, 10);
   let left = 3;
@@ -188,7 +187,7 @@ t.test('a busy subordinate is waited for, a failing read is repeated', async t =
   t.equal((await cycle()).error, null);
 });
 
-t.test('redirects', async t => {
+t.test('a redirect is not followed', async t => {
   const { primary, follower, cycle, state } = stage();
   ask(primary, 1);
   follower.faultOf = ({ path }) => (path === '/status' ? undefined : { kind: 'redirect', origin: 'http://primary' });
@@ -204,7 +203,7 @@ t.test('redirects', async t => {
   );
 });
 
-t.test('the disk is full', async t => {
+t.test('nothing is created while the state cannot be saved', async t => {
   const { primary, follower, cycle, saves, writes } = stage();
   ask(primary, 5);
   saves.isFull = true;
@@ -228,7 +227,7 @@ t.test('the disk is full', async t => {
   t.equal(follower.requests.length, 9, 'nothing is made twice');
 });
 
-t.test('a subordinate that lost its data', async t => {
+t.test('a subordinate that lost its data is filled again', async t => {
   const { primary, follower, cycle, sweep, held } = stage({ options: { sync_declined: true } });
   const [first, second] = ask(primary, 2);
   await cycle();
@@ -248,7 +247,7 @@ t.test('a subordinate that lost its data', async t => {
   t.ok(second);
 });
 
-t.test('more creations than one cycle may make', async t => {
+t.test('further creations are left to the next cycle', async t => {
   const { primary, follower, cycle } = stage();
   ask(primary, 205);
   t.equal((await cycle()).hasMore, true);
@@ -262,7 +261,7 @@ t.test('more creations than one cycle may make', async t => {
   t.equal(follower.requests.length, 205);
 });
 
-t.test('what fails at every poll holds up nothing else', async t => {
+t.test('a request that always fails delays no other', async t => {
   const { primary, follower, cycle, clock, state } = stage({ options: { retry_failed_after_hours: 0 } });
   ask(primary, 255);
   follower.faultOf = ({ method, body }) =>
@@ -282,7 +281,7 @@ t.test('what fails at every poll holds up nothing else', async t => {
   );
 });
 
-t.test('a slow subordinate has its turn, and others theirs', async t => {
+t.test('a slow subordinate gets a limited time in each cycle', async t => {
   const { primary, follower, cycle } = stage({ turnMs: 0 });
   ask(primary, 3);
   t.equal((await cycle()).hasMore, true);
@@ -292,7 +291,7 @@ t.test('a slow subordinate has its turn, and others theirs', async t => {
   t.equal(follower.requests.length, 3);
 });
 
-t.test('a product that does not know how to ask for all seasons', async t => {
+t.test('each season is named for a product without a word for all', async t => {
   const { primary, cycle, follower } = stage({
     follower: new RequestManager({ name: 'follower', product: 'early' }),
   });

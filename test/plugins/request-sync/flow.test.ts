@@ -1,4 +1,4 @@
-// What people do on the primary appears on the others, over real sockets and with the routes of both prefixes.
+// Requests on the primary appear on the subordinates, over real sockets and with the routes of both prefixes.
 
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,10 +9,10 @@ import { startRequestManager } from '../../support/request-manager-server.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = ['request-sync', 'config', 'process'];
-/** Ten seconds between two cycles become half of one. */
+/** At this pace ten seconds between two cycles become half a second. */
 const PACE = 0.05;
 
-t.test('from the primary to two subordinates', async t => {
+t.test('requests are replicated from the primary to two subordinates', async t => {
   const primary = await startRequestManager(t, { name: 'primary' });
   const attic = await startRequestManager(t, { name: 'attic', pathPrefix: '/requests' });
   const cellar = await startRequestManager(t, { name: 'cellar' });
@@ -90,7 +90,7 @@ t.test('from the primary to two subordinates', async t => {
     t.match(cellar.manager.requests, [{ tmdbId: 603 }, { tmdbId: 604 }], 'what was there before stays');
   });
 
-  await t.test('a failure is told, cleared and tried again', async t => {
+  await t.test('a failure is listed, can be cleared, and is tried again', async t => {
     attic.manager.faultOf = ({ method }) => (method === 'POST' ? { kind: 'status', status: 500 } : undefined);
     primary.manager.ask({ mediaType: 'movie', tmdbId: 11, status: STATUS.pending });
     const failed = await until(async () => {
@@ -115,7 +115,7 @@ t.test('from the primary to two subordinates', async t => {
     t.equal((await status()).total_failed, 0);
   });
 
-  await t.test('the label survives a client that does not know it', async t => {
+  await t.test('a label survives a save by a client that does not know it', async t => {
     const { url, api_key } = section.external_subordinates[0] ?? { url: '', api_key: '' };
     await save({ external_subordinates: [{ url, api_key }] });
     t.match((await app.get('/config')).body.seerr_sync.external_subordinates, [{ url, label: 'Attic' }]);
@@ -126,7 +126,7 @@ t.test('from the primary to two subordinates', async t => {
     t.equal(refused.status, 400, refused.text);
   });
 
-  await t.test('what is wrong with the configuration', async t => {
+  await t.test('faults of the configuration are reported', async t => {
     await save({ external_primary: { api_key: '' } });
     await until(async () => /needs its url and its api_key/.test((await status()).last_error));
     t.same((await app.host.reviewConfig()).problems, [
@@ -136,7 +136,7 @@ t.test('from the primary to two subordinates', async t => {
     await until(async () => (await status()).last_error === null);
   });
 
-  await t.test('the tests of addresses', async t => {
+  await t.test('addresses can be tested', async t => {
     const test = async (url: string, api_key: string) => {
       const { status, body } = await app.post('/seerr-sync/test', { url, api_key });
       return `${status} ${body.detail ?? body.status.version}`;
@@ -161,7 +161,7 @@ t.test('from the primary to two subordinates', async t => {
   });
 });
 
-t.test('an interval that is longer than any timer', async t => {
+t.test('an interval beyond the limit of timers is kept', async t => {
   const primary = await startRequestManager(t, { name: 'primary' });
   const cellar = await startRequestManager(t, { name: 'cellar' });
   const section = {

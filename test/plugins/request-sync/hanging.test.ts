@@ -1,5 +1,5 @@
-// While request managers hang, every route answers from what is known, the configuration can be changed, and the host
-// can stop. The key goes nowhere but to its own origin.
+// While request managers hang, every route answers from cached data, the configuration can be changed, and the host can
+// stop. A key is sent only to its own origin.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -45,7 +45,7 @@ t.test('request managers that hang', async t => {
   const late = test(attic.url);
   await until(() => attic.manager.journal.calls().length === 1, { what: 'the test to ask' });
 
-  await t.test('the routes answer', async t => {
+  await t.test('the routes answer from cached data', async t => {
     for (const prefix of PREFIXES) {
       const status = await app.get(`${prefix}/status`);
       t.equal(status.status, 200);
@@ -75,14 +75,14 @@ t.test('request managers that hang', async t => {
     t.same(elsewhere.manager.journal.calls(), []);
   });
 
-  await t.test('the test of an address that hangs ends', async t => {
+  await t.test('the test of a hanging address ends', async t => {
     const { status, body } = await late;
     t.equal(status, 400);
     t.match(body.detail, /timeout|did not answer|in time/);
     t.notMatch(body.detail, attic.manager.apiKey);
   });
 
-  await t.test('the configuration changes, and the host stops', async t => {
+  await t.test('the configuration can be changed, and the host stops', async t => {
     const answer = await app.post('/config', {
       updates: { seerr_sync: { poll_interval_seconds: 20 } },
       persist: false,

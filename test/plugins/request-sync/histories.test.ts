@@ -1,6 +1,6 @@
-// Random histories of a primary and two subordinates, in process: people's deeds, faults, outages, lost data, wrong
-// clocks, a full disk and kills in the middle of a cycle. Whatever happens, no law is broken, and in the end every
-// subordinate shows what the decision table says.
+// Random histories of a primary and two subordinates, in process: acts of people, faults, outages, lost data, wrong
+// clocks, a full disk, and kills in the middle of a cycle. No law may be broken, and in the end every subordinate must
+// show what the decision table says.
 import fc from 'fast-check';
 import t from 'tap';
 import { WorkQueue } from '../../../core/kit/work-queue.ts';
@@ -33,17 +33,17 @@ import { rounds } from '../../support/rounds.ts';
 const START_MS = Date.UTC(2026, 0, 1);
 const SETTLING_CYCLES = 6;
 const BETWEEN_SWEEPS_MIN = 16;
-/** So that every failure is tried again. */
+/** So long that every failure is tried again. */
 const RETRY_HOURS = 24;
 
-/** The suite goes through the same histories each time; a long proof takes others. */
+/** The suite uses the same seed each time; set another one for other histories. */
 const { STACKWARDEN_TEST_SEED: seed = '15' } = process.env;
 
 interface Setting {
   readonly products: readonly RequestManagerName[];
   readonly options: ReplicationOptions;
   readonly retryHours: number;
-  /** Of how many changes of the state one is saved at once. */
+  /** After how many changes the state is saved. */
   readonly savesEach: number;
 }
 
@@ -52,7 +52,7 @@ interface Life {
   calls: number;
 }
 
-/** Resolves never: what a process that was killed waits for. */
+/** Never resolves, like the calls of a killed process. */
 const forever = (): Promise<never> => new Promise(() => undefined);
 
 class World {
@@ -97,7 +97,7 @@ class World {
     return this.managers.slice(1);
   }
 
-  /** As it was saved last. */
+  /** The state as it was last saved. */
   async state(): Promise<State> {
     return this.#saved === undefined ? emptyState() : stateFrom(JSON.parse(this.#saved));
   }
@@ -139,7 +139,7 @@ class World {
     }
   }
 
-  /** One cycle, and those that follow it at once; undefined when it was killed or could not save. */
+  /** Runs one cycle and those that follow it at once; undefined when it was killed or could not save. */
   async cycle(): Promise<CycleReport | undefined> {
     const life = this.#life;
     life.calls = 0;
@@ -154,7 +154,7 @@ class World {
     return report;
   }
 
-  /** All is well from now on, and everything that failed is tried again. */
+  /** Ends all faults and outages, and has every failure tried again. */
   async settle(): Promise<void> {
     this.#plans = [];
     this.#meanwhile = [];
@@ -276,8 +276,8 @@ function withoutRare(mediaType: string, tmdbId: number) {
 }
 
 /**
- * Faults and breaches of laws; none when, in the end, all is as it should be, and each of the later deeds is replicated
- * by the cycle after it.
+ * Faults and breaches of laws. None when in the end all is right, and each of the later acts is replicated by the next
+ * cycle.
  */
 async function tell(
   setting: Setting,
@@ -298,7 +298,7 @@ async function tell(
   const faults = judge('in the end');
   const from = journal.entries.length;
   await world.cycle();
-  // Whoever waits for a user to appear asks again.
+  // A request that waits for a user is tried again.
   const isWaiting =
     setting.options.pending_without_approval === 'hold' && setting.options.user_mapping === 'email_match';
   const isQuiet = (await world.state()).failed.size === 0 && !isWaiting;
@@ -311,7 +311,7 @@ async function tell(
     perform(primary, deed);
     const isShorter = primary.listed.length < before;
     if (deed.kind !== 'remove') crowd(primary, count);
-    // A list that is as long as before shows no removal.
+    // A list that is as long as before does not show a removal.
     else if (!isShorter) await world.do({ kind: 'pass', minutes: BETWEEN_SWEEPS_MIN });
     await world.cycle();
   }
@@ -358,11 +358,11 @@ const ask = (title: number, ...seasons: number[]): Deed => {
 const change = (kind: 'remove' | 'approve' | 'decline' | 'extend', at: number, ...seasons: number[]): Deed => {
   return { kind, at, which: 0, seasons };
 };
-/** At the n-th call to the first subordinate, or to `at`. */
+/** A fault at the n-th call to the first subordinate, or to `at`. */
 const failing = (after: number, fault: ManagerFault, at = 1): Deed => ({ kind: 'fault', at, after, times: 1, fault });
 const CYCLE: Deed = { kind: 'cycle' };
 
-/** Histories that went wrong once. */
+/** Histories that once revealed a mistake. */
 const KNOWN: Readonly<Record<string, readonly Deed[]>> = {
   'a login page answers a deletion': [
     ask(SERIES, 1),
@@ -424,7 +424,7 @@ const KNOWN: Readonly<Record<string, readonly Deed[]>> = {
   ],
 };
 
-t.test('histories that went wrong once', async t => {
+t.test('histories that once revealed a mistake are right', async t => {
   for (const [name, history] of Object.entries(KNOWN)) {
     const { faults, world } = await tell(PLAIN, history);
     t.same(faults, [], name);
@@ -433,7 +433,7 @@ t.test('histories that went wrong once', async t => {
   }
 });
 
-t.test('whatever happens, no law is broken and all comes right', async t => {
+t.test('random histories break no law, and end right', async t => {
   const histories = fc.assert(
     fc.asyncProperty(setting, deeds(3), quietDeeds, async (setting, history, later) => {
       const { faults } = await tell(setting, history, later);

@@ -1,5 +1,5 @@
-// Instances on this machine: their roles, the keys in their own files, which may be anything, and changes while it
-// runs.
+// Request managers on this machine: their roles, the keys in their own files, which may hold anything, and changes at
+// run time.
 import { execFileSync } from 'node:child_process';
 import { chown, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,10 +10,10 @@ import { startRequestManager } from '../../support/request-manager-server.ts';
 import { until } from '../../support/until.ts';
 
 const NOBODY = 65_534;
-/** Ten seconds between two cycles become half of one. */
+/** At this pace ten seconds between two cycles become half a second. */
 const PACE = 0.05;
 
-t.test('instances as primary and subordinate', async t => {
+t.test('instances can be primary and subordinate', async t => {
   const root = testDir(t);
   const one = await startRequestManager(t, { name: 'one' });
   const two = await startRequestManager(t, { name: 'two' });
@@ -63,7 +63,7 @@ t.test('instances as primary and subordinate', async t => {
   await says(/internal:One is not ready: its config_file has no API key yet/);
   t.match(await status(), { status: 'initializing' });
 
-  await t.test('what is no file of the program has no key', async t => {
+  await t.test("a file that is not the program's own gives no key", async t => {
     const secret = path.join(root, 'elsewhere.json');
     await writeKey(secret, one.manager.apiKey);
     const forms: [string, () => unknown][] = [
@@ -86,7 +86,7 @@ t.test('instances as primary and subordinate', async t => {
       await rm(files.one, { recursive: true, force: true });
       await make();
       const before = one.manager.journal.calls().length;
-      // Switched on again it has told nothing before its first cycle.
+      // After it is enabled again, it reports nothing before its first cycle.
       await setEnabled(false);
       await until(async () => (await status()).status === 'disabled');
       await setEnabled(true);
@@ -100,7 +100,7 @@ t.test('instances as primary and subordinate', async t => {
   await until(() => two.manager.requests.length === 1);
   t.match(await status(), { subordinates: { 'internal:Two': { synced: 1, failed: 0 } } });
 
-  await t.test('a changed key is read, and a changed role acts', async t => {
+  await t.test('a changed key is read, and a changed role takes effect', async t => {
     two.manager.loseData();
     Object.assign(two.manager, { apiKey: 'renewed' });
     await writeKey(files.two, 'renewed');

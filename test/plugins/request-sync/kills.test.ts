@@ -1,5 +1,5 @@
-// A real host is killed at random calls of its cycles while people work on three request managers, of which one is
-// restarted or loses its data: no law is broken, and in the end all is as it should be. Then its state file is lost.
+// A real host is killed at random calls of its cycles while people use three request managers, one of which is
+// restarted or loses its data. No law may be broken, and in the end all must be right. At last its state file is lost.
 import { readFile, rm, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { rounds } from '../../support/rounds.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-/** The suite goes through the same histories each time; a long proof takes others. */
+/** The suite uses the same seed each time; set another one for other histories. */
 const { STACKWARDEN_TEST_SEED: seed = '1' } = process.env;
 const SEED = Number(seed);
 const STATE_FILE = 'seerr_sync_state.json';
@@ -34,7 +34,7 @@ interface SavedState {
   readonly requests: Record<string, { readonly subordinates: Record<string, { id: number; ids?: number[] }> }>;
 }
 
-t.test('a host that is killed, request managers that are restarted', async t => {
+t.test('kills of the host and restarts of managers break no law', async t => {
   const journal = new RequestJournal();
   journal.add({ what: 'options', options: OPTIONS });
   const servers = await Promise.all([
@@ -116,7 +116,7 @@ t.test('a host that is killed, request managers that are restarted', async t => 
   host.child.kill('SIGTERM');
   t.equal((await host.exited).code, 0);
 
-  await t.test('a state that is lost is built again from what is there', async t => {
+  await t.test('a lost state is rebuilt from the existing requests', async t => {
     const lostAt = journal.entries.length;
     const titlesOf = (requests: readonly MediaKey[]) => requests.map(request => fingerprintOf(request, OPTIONS));
     const before = new Map(

@@ -1,5 +1,4 @@
-// How the list of the primary is read, page by page, also where it shows less, shrinks, grows or repeats itself
-// meanwhile.
+// The list of the primary is read page by page, also when it shows less than asked, shrinks, grows or repeats itself.
 import t from 'tap';
 import { readList } from '../../../plugins/request-sync/primary-list.ts';
 import type { RemoteRequest } from '../../../plugins/request-sync/remote-request.ts';
@@ -7,7 +6,7 @@ import type { RequestManager as Manager } from '../../../plugins/request-sync/re
 import { STATUS } from '../../support/request-manager.ts';
 import { ask, MINUTE_MS, stage } from '../../support/request-stage.ts';
 
-t.test('one page of the primary fails', async t => {
+t.test('a failed page is read again, and its requests are not taken for removed', async t => {
   const { primary, follower, cycle, sweep, clock, state } = stage({ options: { sync_declined: true } });
   const first = ask(primary, 120);
   primary.faultOf = ({ query }) => (query.get('skip') === '100' ? { kind: 'status', status: 500 } : undefined);
@@ -19,7 +18,7 @@ t.test('one page of the primary fails', async t => {
   t.equal(follower.requests.length, 120, 'the next cycle reads everything');
   t.not(state.last_poll_ts, null);
 
-  // The same title, approved on the page that fails and declined on one that is read.
+  // The same title is approved on the failed page and declined on a page that was read.
   const [oldest] = first;
   const again = primary.ask({ mediaType: 'movie', tmdbId: oldest?.tmdbId ?? 0, status: STATUS.pending });
   primary.setStatus(again.id, STATUS.declined);
@@ -33,7 +32,7 @@ t.test('one page of the primary fails', async t => {
   t.equal(follower.requests.length, 119);
 });
 
-t.test('a list that hides requests, or shrinks while it is read', async t => {
+t.test('hidden requests, and a list that shrinks, are not taken for removals', async t => {
   const { primary, follower, cycle, sweep, state } = stage();
   const asked = ask(primary, 120);
   await cycle();
@@ -55,7 +54,7 @@ t.test('a list that hides requests, or shrinks while it is read', async t => {
   t.equal(follower.requests.length, 119);
 });
 
-t.test('lists that show less at once than they are asked for', async t => {
+t.test('lists with smaller pages than asked for are read whole', async t => {
   const { primary, follower, cycle, sweep } = stage({ options: { user_mapping: 'email_match' } });
   for (const manager of [primary, follower]) manager.faultOf = ({ query }) => void query.set('take', '20');
   const users = Array.from({ length: 50 }, (_, at) => ({ id: at + 2, email: `${at}@example.com`, permissions: 32 }));
@@ -70,7 +69,7 @@ t.test('lists that show less at once than they are asked for', async t => {
   t.equal(follower.requests.length, 111);
 });
 
-t.test('a list that repeats itself, and lists without an end', async t => {
+t.test('a list that repeats itself or never ends is given up', async t => {
   const { primary, follower, cycle } = stage();
   ask(primary, 250);
   primary.faultOf = ({ query }) => void query.set('skip', '0');
@@ -101,7 +100,7 @@ t.test('a list that repeats itself, and lists without an end', async t => {
   t.equal(await listOf(() => 1_000, seasons), 1, 'the seasons count too');
 });
 
-t.test('no change, few calls', async t => {
+t.test('without a change few calls are made', async t => {
   const { primary, follower, cycle } = stage();
   ask(primary, 120);
   await cycle();
@@ -117,11 +116,11 @@ t.test('no change, few calls', async t => {
   t.equal(follower.journal.calls('follower').length, before, 'nobody else is asked');
 });
 
-t.test('a change that stands behind what is known is found on the next page', async t => {
+t.test('a change behind known requests is found on the next page', async t => {
   const { primary, follower, cycle } = stage();
   const [oldest] = ask(primary, 120);
   await cycle();
-  // At the time at which all others were made, so that their order does not tell.
+  // At the time of all others, so that the order does not reveal it.
   primary.setStatus(oldest?.id ?? 0, STATUS.declined);
   ask(primary, 1, 500);
   await cycle();

@@ -1,4 +1,5 @@
-// The pure rules beside the decision table: fingerprints, groups, who follows whom, deletions that wait, and labels.
+// The pure rules beside the decision table: fingerprints, groups, primary and subordinates, delayed deletions, and
+// labels.
 import fc from 'fast-check';
 import t from 'tap';
 import { judgeSuspects, type Look } from '../../../plugins/request-sync/deletions.ts';
@@ -26,7 +27,7 @@ const request = (id: number, status: number, more: Partial<RemoteRequest> = {}):
   ...more,
 });
 
-t.test('fingerprints', async t => {
+t.test('a fingerprint names a title in a quality', async t => {
   t.equal(fingerprintOf({ mediaType: 'movie', tmdbId: 603, is4k: false }, true), 'movie:603:False');
   t.equal(fingerprintOf({ mediaType: 'tv', tmdbId: 1399, is4k: true }, true), 'tv:1399:True');
   t.equal(fingerprintOf({ mediaType: 'tv', tmdbId: 1399, is4k: true }, false), 'tv:1399:False', 'merged');
@@ -36,7 +37,7 @@ t.test('fingerprints', async t => {
     t.equal(mediaOf(text), undefined, text);
 });
 
-t.test('requests of other answers', async t => {
+t.test('requests are read from answers of any form', async t => {
   const whole = { id: 1, status: 2, type: 'movie', is4k: false, media: { tmdbId: 603 }, seasons: [] };
   t.match(readRequest(whole), { id: 1, mediaType: 'movie', tmdbId: 603 });
   t.match(readRequest({ ...whole, type: 'tv', seasons: [{ seasonNumber: 2 }, {}, { seasonNumber: 0 }] }), {
@@ -56,7 +57,7 @@ t.test('requests of other answers', async t => {
     t.equal(readRequest(broken), undefined, JSON.stringify(broken));
 });
 
-t.test('groups', async t => {
+t.test('a group combines the requests for a title', async t => {
   const rows: [string, RemoteRequest[], object][] = [
     ['one', [request(1, 2)], { wish: 'approved', ids: [1], seasons: [] }],
     [
@@ -99,7 +100,7 @@ t.test('groups', async t => {
   );
 });
 
-t.test('who follows whom', async t => {
+t.test('the configuration gives the primary and its subordinates', async t => {
   const key = { api_key: 'k' };
   const external = { enabled: true, url: 'http://one/', ...key };
   const follower = { url: 'http://two/requests/', ...key };
@@ -240,7 +241,7 @@ t.test('who follows whom', async t => {
     t.equal(normalAddress(text), undefined, text);
 });
 
-t.test('deletions that wait', async t => {
+t.test('many deletions at once wait', async t => {
   const MINUTE = 60_000;
   const many = Array.from({ length: 21 }, (_, index) => `movie:${index + 1}:False`);
   const look: Look = { suspects: many, tracked: 40, total: 19, areDeletesOn: true, holds: null, nowMs: 0 };
@@ -280,7 +281,7 @@ t.test('deletions that wait', async t => {
   );
 });
 
-t.test('labels of known addresses', async t => {
+t.test('known addresses have labels', async t => {
   const held = { id: 1, status: 2, synced_at: '' };
   const failure = { failed_at: '', error: 'x', media_type: 'movie', tmdb_id: 1 };
   const state = await stateFrom({
@@ -298,7 +299,7 @@ t.test('labels of known addresses', async t => {
   t.same([...state.failed.keys()], ['movie:1:False||New']);
 });
 
-t.test('why nobody answered', async t => {
+t.test('the reason of a failed call is named', async t => {
   const failure = (code: string) => new Error('fetch failed', { cause: Object.assign(new Error('x'), { code }) });
   for (const [code, reason] of [
     ['ECONNREFUSED', /refused/],
@@ -317,7 +318,7 @@ t.test('why nobody answered', async t => {
   t.match(networkReason('text'), /the exchange failed/);
 });
 
-t.test('when a failure is tried again', async t => {
+t.test('a failure is tried again after a while', async t => {
   const nowMs = Date.parse('2026-01-02T00:00:00Z');
   t.equal(retryAtMs('2026-01-01T12:00:00Z', 24, nowMs), Date.parse('2026-01-02T12:00:00Z'));
   t.equal(retryAtMs('2026-01-01T12:00:00Z', 0, nowMs), null, 'at every poll');

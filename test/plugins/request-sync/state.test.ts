@@ -1,4 +1,4 @@
-// The state in its file: what is written is read again, in whatever layout, and what cannot be used is set aside.
+// The state in its file: it is read as it was written, in every layout, and unusable parts are set aside.
 import { once } from 'node:events';
 import { chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { StateFile } from '../../../plugins/request-sync/state-file.ts';
 import { stateContent, stateText } from '../../../plugins/request-sync/state-text.ts';
 import { testDir } from '../../support/directory.ts';
 
-/** Looks for the file until it is told that this is enough, and answers how often it looked and how often in vain. */
+/** Opens the file repeatedly until it is told to end; prints how often it tried and how often it failed. */
 const LOOKER = `
   const { existsSync } = require('node:fs');
   const { parentPort, receiveMessageOnPort, workerData } = require('node:worker_threads');
@@ -65,7 +65,7 @@ t.test('what is written is read again', async t => {
   );
 });
 
-t.test('an entry that cannot be used costs that entry alone', async t => {
+t.test('an unusable entry costs only that entry', async t => {
   const state = await stateFrom({
     last_poll_ts: '2026-01-01T01:00:00.5+01:00',
     requests: {
@@ -83,7 +83,7 @@ t.test('an entry that cannot be used costs that entry alone', async t => {
   for (const content of [null, [], 'x', { requests: [] }]) await t.rejects(stateFrom(content));
 });
 
-t.test('files', async t => {
+t.test('the state in files', async t => {
   const directory = testDir(t);
   const open = async (name: string) => {
     const place = path.join(directory, name);
@@ -92,7 +92,7 @@ t.test('files', async t => {
   };
   const texts = async (place: string) => (await readdir(place)).sort();
 
-  await t.test('none, and then one with the version before beside it', async t => {
+  await t.test('the first save makes a file, the next keeps the previous version', async t => {
     const { place, file } = await open('fresh');
     const states = new StateFile(file, log);
     const state = await states.load();
@@ -106,7 +106,7 @@ t.test('files', async t => {
     t.same(JSON.parse(await readFile(`${file}.bak`, 'utf8')).requests, {});
   });
 
-  await t.test('at no moment is there none', async t => {
+  await t.test('the file exists at any moment', async t => {
     const { file } = await open('watched');
     const states = new StateFile(file, log);
     const state = await states.load();
@@ -147,7 +147,7 @@ t.test('files', async t => {
     t.equal((await saved()).last_poll_ts, state.last_poll_ts);
   });
 
-  await t.test('what changes while a large state is written is saved at the end', async t => {
+  await t.test('changes during the write of a large state are saved at the end', async t => {
     const { file } = await open('large');
     const states = new StateFile(file, log);
     const state = await states.load();
@@ -163,7 +163,7 @@ t.test('files', async t => {
     t.match((await new StateFile(file, log).load()).requests.get('movie:1:False'), ENTRY);
   });
 
-  await t.test('truncated and garbled ones are kept, and the version before is used', async t => {
+  await t.test('damaged files are kept, and the previous version is used', async t => {
     for (const [name, text] of [
       ['truncated', '{"requests":{"movie:1'],
       ['garbled', '\0\x01'],
@@ -180,7 +180,7 @@ t.test('files', async t => {
     }
   });
 
-  await t.test('what others may have written is not used, and stays', async t => {
+  await t.test('a file that others may have written is not used, and stays', async t => {
     const foreign = await open('foreign');
     await writeFile(foreign.file, '{}');
     await chown(foreign.file, 65_534, 65_534);

@@ -1,4 +1,4 @@
-// Programs of Bun, with a Bun that stands in for it.
+// Programs for Bun, built with a stand-in for it.
 import { chmod, mkdir, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { contributionOf } from '../../support/templates.ts';
 
 const bun = await contributionOf<InstallRuntime>('runtime-bun', 'install.runtime');
 
-t.test('Bun of PATH, or of a place of its own', async t => {
+t.test('Bun is found on PATH or in its own directory', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const useTools = ownTools(t, dir);

@@ -1,4 +1,4 @@
-// Programs of Deno, with a Deno that stands in for it.
+// Programs for Deno, built with a stand-in for it.
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { contributionOf } from '../../support/templates.ts';
 
 const deno = await contributionOf<InstallRuntime>('runtime-deno', 'install.runtime');
 
-t.test('the Deno that a release asks for, or what is missing', async t => {
+t.test('a missing or old Deno is reported', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const useTools = ownTools(t, dir);

@@ -1,4 +1,4 @@
-// Programs of .NET, with an SDK that stands in for it.
+// Programs for .NET, built with a stand-in for its SDK.
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -16,7 +16,7 @@ case $1 in
   *) echo "$* $MSBUILDDISABLENODEREUSE" >> calls;;
 esac`;
 
-t.test('an SDK that is new enough, or what is missing', async t => {
+t.test('a missing or old SDK is reported', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const useTools = ownTools(t, dir);

@@ -1,4 +1,4 @@
-// Programs of Go, with a Go that stands in for it.
+// Programs in Go, built with a stand-in for it.
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -16,7 +16,7 @@ case $1 in
   *) echo "$* in $GOFLAGS" >> calls;;
 esac`;
 
-t.test('a Go that is new enough, or what is missing', async t => {
+t.test('a missing or old Go is reported', async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const useTools = ownTools(t, dir);

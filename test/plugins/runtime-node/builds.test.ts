@@ -1,4 +1,4 @@
-// Programs of Node.js, built from their sources by the real npm, from packages that lie beside them.
+// Programs for Node.js, built from sources by the real npm, with packages that lie beside them.
 import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const runtime = (key: string) => contributionOf<InstallRuntime>('runtime-node', 'install.runtime', { key });
 
-/** Whatever user works in it. */
+/** A directory in which any user can work. */
 async function openDir(t: Test): Promise<string> {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
@@ -38,7 +38,7 @@ left.unref();
 writeFileSync('spied.json', JSON.stringify({ uid: process.getuid(), env: process.env, left: left.pid }));
 `;
 
-t.test('what is downloaded runs as the user of the services, and learns nothing', async t => {
+t.test('downloaded code runs as the user of the services, and learns nothing', async t => {
   const dir = await openDir(t);
   withVariables(t, {
     POSTGRES_PASSWORD: 'secret-of-the-host',
@@ -108,7 +108,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-t.test('a build that fails, that is cancelled, and that need not be', async t => {
+t.test('a build can fail, be cancelled, or be unnecessary', async t => {
   const dir = await openDir(t);
   const npm = await runtime('npm');
   const failing = buildRequest(
@@ -144,7 +144,7 @@ t.test('a build that fails, that is cancelled, and that need not be', async t =>
   t.ok(existsSync(path.join(folder.directory, 'web/copy')));
 });
 
-t.test('package managers are those of the machine, of the release, or of corepack', async t => {
+t.test('package managers come from the machine, the release or corepack', async t => {
   const dir = await openDir(t);
   const [pnpm, yarn, npm] = await Promise.all([runtime('pnpm'), runtime('yarn'), runtime('npm')]);
   const useTools = ownTools(t, dir);

@@ -1,4 +1,4 @@
-// Virtual environments made by the Python of this machine, from a wheel that lies in the release.
+// Virtual environments made by the Python of this machine, from a wheel in the release.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rename } from 'node:fs/promises';
@@ -23,14 +23,14 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     wheel.writestr(info + 'RECORD', ''.join(name + ',,\\n' for name in wheel.namelist()) + info + 'RECORD,,\\n')
 `;
 
-/** Whatever user works in it. */
+/** A directory in which any user can work. */
 async function openDir(t: Test): Promise<string> {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   return dir;
 }
 
-t.test('an environment that can be moved', async t => {
+t.test('a virtual environment works after it is moved', async t => {
   const dir = await openDir(t);
   const wheel = 'part-1.0-py3-none-any.whl';
   const files = { 'requirements.txt': `./${wheel}\n`, 'more/requirements.txt': '' };
@@ -53,7 +53,7 @@ t.test('an environment that can be moved', async t => {
   });
 });
 
-t.test('which Python, and what is missing', async t => {
+t.test('a fitting Python is found, and a missing one reported', async t => {
   const dir = await openDir(t);
   const useTools = ownTools(t, dir);
   const check = (facts: object, isFromSources = false) =>

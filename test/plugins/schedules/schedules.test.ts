@@ -1,4 +1,4 @@
-// Services that run at certain times: started then and not at boot, one run at a time, and what is missed is told.
+// Services with a schedule: started at its times and not at boot, one run at a time, and missed times are logged.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const EACH_SECOND = '* * * * * *';
 const NEVER_NOW = '0 0 29 2 *';
-/** Of every hour, and half an hour away: none of these times comes while a test counts those that were missed. */
+/** Half an hour from now, in each hour, so that none of these times comes while a test counts missed ones. */
 const MINUTE = (new Date().getMinutes() + 30) % 60;
 const block = (processName: string, schedule: unknown, more: object = {}) => ({
   enabled: true,
@@ -24,7 +24,7 @@ const block = (processName: string, schedule: unknown, more: object = {}) => ({
   ...more,
 });
 
-t.test('schedules', async t => {
+t.test('schedules start their services', async t => {
   const configDir = testDir(t, {});
   const state = path.join(configDir, 'schedules');
   await mkdir(state, { mode: 0o700 });
@@ -87,7 +87,7 @@ t.test('schedules', async t => {
   t.notOk((await readFile(path.join(state, 'served.json'), 'utf8')).includes('Gone'));
 });
 
-t.test('a time zone that nobody knows', async t => {
+t.test('an unknown time zone is reported', async t => {
   const configDir = testDir(t, {});
   const state = path.join(configDir, 'schedules');
   await mkdir(state, { mode: 0o700 });
@@ -130,7 +130,7 @@ t.test('a schedule waits until a hold has ended, and runs once then', async t =>
   const told = async (text: string) => (await ownLog(app)).filter(line => line.includes(text)).length;
   await until(async () => (await told('Job is held (its files are moved)')) === 1);
   t.equal(await told('Job has done its work'), 0);
-  // Later, the run that has waited may still be going on at the next second.
+  // From the second run on, a run may still be going on at the next second.
   t.equal(await told('Job is not started by its schedule'), 0);
   await release(app, 'Job');
   await until(async () => (await told('Job has done its work, started by its schedule')) > 0);

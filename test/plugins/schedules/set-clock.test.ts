@@ -1,5 +1,4 @@
-// A clock that is set ahead over the times of a schedule, as on a machine that learns the time of day late, is no such
-// time.
+// A clock that is set ahead over times of a schedule, as on a machine that learns the time late, does not trigger them.
 import t from 'tap';
 import { scheduled } from '../../support/scheduled.ts';
 
@@ -18,13 +17,13 @@ t.beforeEach(() => {
   aheadMs = 0;
 });
 
-/** Daily, so many hours before this one. */
+/** A daily schedule, so many hours ago. */
 function daily(hoursAgo: number): string {
   const time = new Date(now() - hoursAgo * HOUR_MS);
   return `${time.getUTCMinutes()} ${time.getUTCHours()} * * *`;
 }
 
-t.test('by days', async t => {
+t.test('a clock that is set ahead by days triggers nothing', async t => {
   const { done, told, due } = scheduled(t, {}, daily(8));
   aheadMs = 3 * DAY_MS;
   due();
@@ -34,7 +33,7 @@ t.test('by days', async t => {
   t.same(done, ['start'], 'what comes later comes by the clock');
 });
 
-t.test('by days, where what is missed is made up for', async t => {
+t.test('a clock that is set ahead by days runs a missed time once if wanted', async t => {
   const { done, told, due } = scheduled(t, {}, { cron: daily(8), missed: 'run' });
   aheadMs = 3 * DAY_MS;
   due();
@@ -42,21 +41,21 @@ t.test('by days, where what is missed is made up for', async t => {
   t.match(told, [/set ahead over 3 times of its schedule, the last 20\S+Z; it runs once now$/]);
 });
 
-t.test('by less than some hours: the time is only late', async t => {
+t.test('a clock that is set ahead by less than some hours runs a late time', async t => {
   const { done, told, due } = scheduled(t, {}, daily(1));
   aheadMs = 2 * HOUR_MS;
   due();
   t.same([done, told], [['start'], []]);
 });
 
-t.test('by days, to just after a time', async t => {
+t.test('a clock that is set ahead to just after a time runs that time', async t => {
   const { done, told, due } = scheduled(t, {}, daily(1));
   aheadMs = 3 * DAY_MS;
   due();
   t.same([done, told], [['start'], []]);
 });
 
-t.test('a machine that has slept runs what it has missed once', async t => {
+t.test('a machine that has slept runs a missed time once', async t => {
   const { done, told, due } = scheduled(t, {}, daily(8));
   due();
   t.same([done, told], [['start'], []]);

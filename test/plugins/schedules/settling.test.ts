@@ -1,9 +1,9 @@
-// A time that comes while the last run of a service is ending, or is being taken over, is not lost.
+// A scheduled time while the last run of a service ends, or is adopted, is not lost.
 import t from 'tap';
 import { scheduled } from '../../support/scheduled.ts';
 
 for (const status of ['stopping', 'unknown'] as const)
-  t.test(`while it is ${status}`, async t => {
+  t.test(`a time while the service is ${status} is not lost`, async t => {
     const { done, told, due, move } = scheduled(t, { status });
     due();
     due();
@@ -16,7 +16,7 @@ for (const status of ['stopping', 'unknown'] as const)
     t.same(done, ['start'], 'nothing is left of it');
   });
 
-t.test('what turns out to run is passed over', async t => {
+t.test('a service that turns out to run is not started', async t => {
   const { done, told, due, move } = scheduled(t, { status: 'unknown' });
   due();
   await move('running');
@@ -24,7 +24,7 @@ t.test('what turns out to run is passed over', async t => {
   t.match(told, [/not started by its schedule this time: it still runs/]);
 });
 
-t.test('what a user stops is not waited for', async t => {
+t.test('a service that a user stops is not started', async t => {
   const { done, told, due, move } = scheduled(t, { status: 'stopping', stoppedByUser: true });
   due();
   t.match(told, [/it was stopped by hand/]);
@@ -32,7 +32,7 @@ t.test('what a user stops is not waited for', async t => {
   t.same(done, []);
 });
 
-t.test('what is restarted by its schedule needs no wait', async t => {
+t.test('a scheduled restart does not wait', async t => {
   const { done, due } = scheduled(t, { status: 'stopping' }, { cron: '0 0 29 2 *', overlap: 'restart' });
   due();
   t.same(done, ['restart']);

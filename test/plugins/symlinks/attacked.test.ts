@@ -1,5 +1,5 @@
-// Repairs and restores by root while somebody else exchanges a directory of the library for a link that leads
-// elsewhere: nothing outside of it is changed.
+// Repairs and restores by root while another user exchanges a directory of the library for a link to elsewhere: nothing
+// outside of the library changes.
 import { chmodSync, chownSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { found, linkDir } from '../../support/links.ts';
 import { NOBODY, ROOT_ONLY, race } from '../../support/race.ts';
 import { rounds } from '../../support/rounds.ts';
 
-t.test('parents that are exchanged during the run', ROOT_ONLY, async t => {
+t.test('exchanged parents lead no change outside of the library', ROOT_ONLY, async t => {
   const links = { x: { to: '/old/x' }, y: { to: '/new/y' } };
   const dir = linkDir(t, {
     library: { real: links },

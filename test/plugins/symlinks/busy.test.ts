@@ -1,5 +1,5 @@
-// A host that has much to do with links: what it refuses, what goes on beside a file system that is slow, and what ends
-// with whoever asked for it.
+// A host with much work on links: what it refuses, what goes on beside a slow file system, and what ends with its
+// client.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -24,7 +24,7 @@ t.test('a busy host', ROOT_ONLY, async t => {
   const slow = { rewrite_rules: RULES, roots: [mount] };
   const quick = { rewrite_rules: RULES, roots: [path.join(dir, 'library')] };
   const job = async (id: string) => (await host.get(`/process/symlink-job-status?job_id=${id}`)).body;
-  /** A request whose client can go away. */
+  /** A request whose client can disconnect. */
   const begin = (body: object) => {
     const client = new AbortController();
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -47,7 +47,7 @@ t.test('a busy host', ROOT_ONLY, async t => {
     );
   });
 
-  t.test('dry runs end with their clients, and only so many are worked on', async t => {
+  t.test('dry runs end with their clients, and their number is limited', async t => {
     const runs = Array.from({ length: MAX_READING_CALLS + 1 }, () => begin(slow));
     t.equal(await Promise.race(runs.map(({ status }) => status)), 429);
     for (const { leave } of runs) leave();
@@ -60,7 +60,7 @@ t.test('a busy host', ROOT_ONLY, async t => {
     t.match(body, { scanned_symlinks: LINKS, dry_run: true });
   });
 
-  t.test('beside a slow run others wait or read, and what is too much is refused', async t => {
+  t.test('beside a slow run others wait or read, and too many are refused', async t => {
     const order = { ...quick, dry_run: false };
     const queue = (body: object) => host.post('/process/symlink-repair-async', body);
     const first = (await queue({ ...slow, dry_run: false })).body.job_id;

@@ -1,5 +1,5 @@
-// What others change between the plan of a repair and its work: their links stay, and of a file system that was
-// exchanged nothing is touched.
+// Changes by others between the plan of a repair and its work: their links stay, and nothing is touched on a file
+// system that was exchanged.
 import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,10 +14,7 @@ import { repairInput, taskResult } from '../../support/symlink-task.ts';
 
 const ID = 'e'.repeat(32);
 
-/**
- * Runs a repair of `dir`, in which `meanwhile` happens once everything is planned and nothing is done, and `done`
- * before its end.
- */
+/** Runs a repair of `dir`. `meanwhile` is called after the plan and before the work, `done` before the end. */
 async function repaired(t: Test, dir: string, input: object, meanwhile: () => void, done = () => {}) {
   const configDir = linkDir(t);
   const { backupPath } = { backupPath: path.join(configDir, 'undo.json'), ...input };
@@ -48,7 +45,7 @@ function retarget(place: string, target: string): void {
   symlinkSync(target, place);
 }
 
-t.test('a link that is another one now, or gone, is left as it is', async t => {
+t.test('a link that has changed or is gone is left as it is', async t => {
   const dir = linkDir(t, LIBRARY);
   const { result, undo, links } = await repaired(t, dir, { roots: [dir], rules: RULES }, () => {
     retarget(path.join(dir, 'one'), '/somebody/else');
@@ -60,7 +57,7 @@ t.test('a link that is another one now, or gone, is left as it is', async t => {
   t.notMatch(undo, /"one"|\/one|\/two/, 'what was not done is not undone');
 });
 
-t.test('a link that is to be moved is looked at again, and so is its place', async t => {
+t.test('a link is checked again before it is moved, and so is its new place', async t => {
   for (const target of ['/elsewhere', '../elsewhere']) {
     const dir = linkDir(t, { from: { one: { to: target }, two: { to: target }, three: { to: target } }, to: {} });
     const migrations = [{ from_root: path.join(dir, 'from'), to_root: path.join(dir, 'to') }];
@@ -107,7 +104,7 @@ t.test('a link that is moved over itself, or to another file system, leaves its 
   t.same(second.links, { 'mounted/one': '/a' });
 });
 
-t.test('what somebody else puts in the place of the undo manifest stays', async t => {
+t.test('a foreign file in place of the undo manifest stays', async t => {
   const dir = linkDir(t, { library: LIBRARY, undo: {} });
   const backupPath = path.join(dir, 'undo/undo.json');
   const input = { roots: [path.join(dir, 'library')], rules: RULES, backupPath };
@@ -120,7 +117,7 @@ t.test('what somebody else puts in the place of the undo manifest stays', async 
   t.match(readFileSync(backupPath, 'utf8'), /"old_target":"\/old\/1"/);
 });
 
-t.test('what undoes a change outlives a loss of power from before the change on', DISK_ONLY, async t => {
+t.test('the journal of a change is on the disk before the change', DISK_ONLY, async t => {
   const dir = linkDir(t, { library: LIBRARY });
   const disk = makeDisk(t, path.join(dir, 'disk'));
   let left: Promise<string> | undefined;

@@ -37,7 +37,7 @@ t.test('targets that do not answer count as existing, and the run goes on', ROOT
   });
 });
 
-t.test('slow roots are walked, and told of on the way', ROOT_ONLY, async t => {
+t.test('slow roots are walked, with progress', ROOT_ONLY, async t => {
   const { dir, mount } = await mountLinks(t, { folders: 20, links: 10, delayMs: 5 });
   const heard: unknown[] = [];
   const options = { configDir: dir, id: ID, heard: (message: unknown) => heard.push(message) };
@@ -46,7 +46,7 @@ t.test('slow roots are walked, and told of on the way', ROOT_ONLY, async t => {
   t.ok(heard.length > 0, 'progress');
 });
 
-t.test('a root that vanishes in the middle ends the run with what is wrong', ROOT_ONLY, async t => {
+t.test('a root that vanishes ends the run with an error', ROOT_ONLY, async t => {
   const { dir, mount, end } = await mountLinks(t, { folders: 300, links: 10, delayMs: 5 });
   const local = path.join(dir, 'local');
   plant(local, { x: { to: '/elsewhere' } });
@@ -66,7 +66,7 @@ t.test('a root that vanishes in the middle ends the run with what is wrong', ROO
   t.equal(found(local), before);
 });
 
-t.test('who was left behind changes nothing when its answer comes at last', ROOT_ONLY, async t => {
+t.test('an abandoned task changes nothing when its answer comes at last', ROOT_ONLY, async t => {
   const [first, second] = [await mountLinks(t), await mountLinks(t)];
   const dir = linkDir(t, { root: {}, earlier: {}, later: {} });
   const at = (place: string): string => path.join(dir, place);
@@ -104,7 +104,7 @@ t.test(
     const [processes, reading] = [open(), open()];
     const { signal } = new AbortController();
     const input = repairInput({ roots: [path.join(mount, 'hang')], rules: RULES });
-    /** Whether the child is in the way of others when it is given up. */
+    /** Whether the abandoned child process delays others. */
     const stalls = async (own: TaskProcesses, call: object) => {
       const run = own.run({ task: 'repair', input, id: ID, signal, ...call });
       await t.rejects(run, { status: 503, code: 'stalled' });

@@ -1,4 +1,4 @@
-// When scheduled snapshots are due, whatever clocks do.
+// When scheduled snapshots are due, whatever the clock does.
 import fc from 'fast-check';
 import t from 'tap';
 import { dueAfter, lastDueUpTo } from '../../../plugins/symlinks/schedule/due-time.ts';
@@ -20,14 +20,14 @@ t.test('where clocks skip the start time it is the first moment after, and where
   t.same(from('2025-10-24T12:00:00Z', 3), ['10-25T00:30', '10-26T00:30', '10-27T01:30']);
 });
 
-t.test('whole days stay at the start time, other intervals keep their hours, and many missed runs are one', async t => {
+t.test('whole days stay at the start time, and many missed runs are one', async t => {
   const two = (value: number) => String(value).padStart(2, '0');
   const rhythms = fc.record({
     intervalHours: fc.oneof(
       fc.integer({ min: 1, max: 365 }).map(days => 24 * days),
       fc.double({ min: 1, max: 400, noNaN: true }),
     ),
-    // Away from the hours in which clocks change.
+    // Not in the hours in which daylight saving changes.
     startTime: fc
       .tuple(fc.integer({ min: 4, max: 22 }), fc.nat(59))
       .map(([hour, minute]) => `${two(hour)}:${two(minute)}`),
@@ -55,7 +55,7 @@ t.test('whole days stay at the start time, other intervals keep their hours, and
   );
 });
 
-t.test('names of manifests are taken strictly', async t => {
+t.test('names of manifests are parsed strictly', async t => {
   const name = new ManifestName({ template: '/c/{process_slug}-{date}_{time}.json', processName: ' My/Show 2 ' });
   t.equal(name.directory, '/c');
   t.equal(name.pattern, '/c/my-show-2-*_*.json');

@@ -1,4 +1,4 @@
-// The calls of the standard frontend's page of a service, in its order: the load of the page, then its four tabs.
+// The calls that the web frontend makes for a service, in order: the load of the page, then its four tabs.
 import { readlink } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -22,7 +22,7 @@ const FLAGS = [
 const NAME = 'process_name=Riven+Backend';
 const OPERATIONS = ['symlink_repair', 'symlink_manifest_backup', 'symlink_manifest_restore'];
 
-t.test('the four tabs', async t => {
+t.test('the calls of the four tabs are answered', async t => {
   const host = await startHost({
     plugins: ['symlinks', 'services', 'process', 'config', 'service-decypharr'],
     config: { riven_backend: { process_name: 'Riven Backend' } },

@@ -1,5 +1,5 @@
-// A disk that becomes full while links are repaired or written down: what was done is told and can be undone, and
-// nothing half-written is left.
+// A disk that becomes full while links are repaired or saved: what was done is reported and can be undone, and nothing
+// half-written remains.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 const ROOT_ONLY = { skip: isRoot ? false : 'only root can mount' };
 const FOLDERS = 24;
 const LINKS = 100;
-/** A long way fills a disk with few links. */
+/** A long path fills a disk with few links. */
 const NAME = Array.from({ length: 4 }, () => 'n'.repeat(150)).join('/');
 const RULES = [{ from_prefix: '/old', to_prefix: '/new' }];
 const MIB = 2 ** 20;
@@ -26,7 +26,7 @@ const library: Tree = Object.fromEntries(
   ]),
 );
 
-/** Links, and a directory for what the host writes, whose disk has so much room. */
+/** Links, and a directory for the host's files on a disk with so much room. */
 function place(t: Test, roomMib: number) {
   const dir = linkDir(t, { config: {}, root: library });
   const configDir = path.join(dir, 'config');
@@ -61,7 +61,7 @@ t.test('a repair ends early, and is undone by its manifest', ROOT_ONLY, async t 
   t.equal(found(root), before);
 });
 
-t.test('a journal whose end has no room is ended by the next start', ROOT_ONLY, async t => {
+t.test('a journal without room for its end is completed by the next start', ROOT_ONLY, async t => {
   const dir = linkDir(t, { config: {}, undo: {}, root: library });
   const [configDir, undoDir, root] = ['config', 'undo', 'root'].map(name => path.join(dir, name)) as [
     string,
@@ -100,7 +100,7 @@ t.test('a journal whose end has no room is ended by the next start', ROOT_ONLY, 
   t.equal(found(root), before);
 });
 
-t.test('a journal for whose beginning there is no room stands in the way of no other', ROOT_ONLY, async t => {
+t.test('a journal without room for its beginning blocks no other', ROOT_ONLY, async t => {
   const dir = linkDir(t, { config: {}, undo: {}, root: { link: { to: '/old/1' } } });
   const [configDir, undoDir, root] = ['config', 'undo', 'root'].map(name => path.join(dir, name)) as [
     string,
@@ -123,7 +123,7 @@ t.test('a journal for whose beginning there is no room stands in the way of no o
   t.same(readdirSync(undoDir), ['undo.json']);
 });
 
-t.test('a list of changes for which there is no room costs the list alone', ROOT_ONLY, async t => {
+t.test('a list of changes without room is left out', ROOT_ONLY, async t => {
   const { root, written, run } = place(t, 1);
   const end = await run('repair', repairInput({ roots: [root], rules: RULES, dryRun: true }));
   t.match(end, {
@@ -139,7 +139,7 @@ t.test('a list of changes for which there is no room costs the list alone', ROOT
   t.same(written(), []);
 });
 
-t.test('a snapshot says which file, and the one before it stays', ROOT_ONLY, async t => {
+t.test('a failed snapshot names its file, and the previous one stays', ROOT_ONLY, async t => {
   const { configDir, root, written, run } = place(t, 1);
   mkdirSync(path.join(configDir, 'snapshots'));
   const file = path.join(configDir, 'snapshots/latest.json');

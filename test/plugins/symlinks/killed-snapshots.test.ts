@@ -1,5 +1,5 @@
-// A backup and a restore whose child is killed at any moment: the manifest is the old or the new one, every link is
-// what it was or what the manifest says, none is missing, and the same request afterwards ends the work.
+// A backup and a restore whose child process is killed at any moment: the manifest is the old or the new one, each link
+// is the old one or that of the manifest, none is missing, and a repeated request completes the work.
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { rounds } from '../../support/rounds.ts';
 import { restoreInput, startTask, taskResult } from '../../support/symlink-task.ts';
 import { until } from '../../support/until.ts';
 
-/** Steps of this part of a span never meet again. */
+/** Steps of this fraction of a span never meet the same moment again. */
 const GOLDEN = 0.618_033_988_75;
 const FOLDERS = 30;
 const LINKS = 50;
@@ -26,15 +26,15 @@ const library = (target: string): Tree =>
       ),
     ]),
   );
-/** What a restore meets: other targets, and nothing for the last folders. */
+/** The library before a restore: other targets, and nothing for the last folders. */
 const changed: Tree = Object.fromEntries(Object.entries(library('other')).slice(0, FOLDERS - 5));
 
-/** Compared at once; a map of thousands is not. */
+/** As one text, because comparing maps of thousands of links is slow. */
 const textOf = (links: ReadonlyMap<string, string>): string => JSON.stringify([...links]);
 
 function open(t: Test) {
   const dir = linkDir(t);
-  // In memory, because a busy disk makes a moment last seconds.
+  // In memory, because on a busy disk an operation may take seconds.
   if (isRoot) {
     spawnSync('mount', ['-t', 'tmpfs', 'none', dir]);
     t.teardown(() => spawnSync('umount', ['-l', dir]));
@@ -54,7 +54,7 @@ function open(t: Test) {
   return { root, manifest, options, backup };
 }
 
-/** How long the run takes from where its child has begun to work. */
+/** How long the run takes from the moment at which its child process has begun. */
 async function spanOf(begun: Promise<unknown>, ended: Promise<unknown>): Promise<number> {
   await begun;
   const begunAt = performance.now();
@@ -62,7 +62,7 @@ async function spanOf(begun: Promise<unknown>, ended: Promise<unknown>): Promise
   return performance.now() - begunAt;
 }
 
-/** When the child has said that it lives, or has ended. */
+/** Resolves when the child process has sent its first message, or has ended. */
 function heardFirst(start: (heard: () => void) => ReturnType<typeof startTask>) {
   let heard: () => void = () => undefined;
   const begun = new Promise<void>(resolve => {
@@ -78,7 +78,7 @@ async function killAt(child: ChildProcess, begun: Promise<unknown>, ms: number):
   child.kill('SIGKILL');
 }
 
-t.test('backup', async t => {
+t.test('a killed backup leaves the old or the new manifest', async t => {
   const { root, manifest, options, backup } = open(t);
   plant(root, library('old'));
   await taskResult('backup', backup, options);
@@ -87,7 +87,7 @@ t.test('backup', async t => {
   plant(root, library('new'));
   const before = textOf(linksOf(root));
   const start = () => startTask('backup', backup, options);
-  /** When it has begun to write, or has ended. */
+  /** Resolves when the child process has begun to write, or has ended. */
   const written = (child: ChildProcess) => {
     const file = path.join(path.dirname(manifest), `.library.json.${child.pid}.tmp`);
     return until(() => existsSync(file) || child.exitCode !== null, { intervalMs: 1 });
@@ -115,7 +115,7 @@ t.test('backup', async t => {
   t.same(readdirSync(path.dirname(manifest)).sort(), ['.library.json.bak', 'library.json'], 'nothing else is left');
 });
 
-t.test('restore', async t => {
+t.test('a killed restore leaves each link old or restored', async t => {
   const { root, manifest, options, backup } = open(t);
   plant(root, library('old'));
   await taskResult('backup', backup, options);
@@ -157,7 +157,7 @@ t.test('restore', async t => {
   t.comment(`${cut} of them with a part of the links restored`);
 });
 
-t.test('a temporary link that a restore has left', async t => {
+t.test('a temporary link that a restore has left is removed', async t => {
   const { root, manifest, options, backup } = open(t);
   plant(root, library('old'));
   await taskResult('backup', backup, options);

@@ -1,5 +1,5 @@
-// A repair whose child is killed at any moment: every link is the old or the new one, none is missing, nothing else is
-// left, and the journal undoes what was done.
+// A repair whose child process is killed at any moment: each link is the old or the new one, none is missing, nothing
+// else remains, and the journal undoes the changes.
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { rounds } from '../../support/rounds.ts';
 import { repairInput, restoreInput, startTask, taskResult } from '../../support/symlink-task.ts';
 import { until } from '../../support/until.ts';
 
-/** Steps of this part of a span never meet again. */
+/** Steps of this fraction of a span never meet the same moment again. */
 const GOLDEN = 0.618_033_988_75;
 const FOLDERS = 30;
 const LINKS = 50;
@@ -20,7 +20,7 @@ const ID = 'a'.repeat(32);
 type Change = Readonly<Record<string, string | null>>;
 
 interface Kind {
-  /** Where links are moved to, below the directory of the test. */
+  /** The directory to which links are moved, below that of the test. */
   readonly to?: string;
   readonly rewrites?: true;
   readonly overwrites?: true;
@@ -43,7 +43,7 @@ const library: Tree = Object.fromEntries(
   ]),
 );
 
-/** Compared at once; a map of thousands is not. */
+/** As one text, because comparing maps of thousands of links is slow. */
 function textOf(links: ReadonlyMap<string, string>): string {
   return JSON.stringify([...links]);
 }
@@ -53,7 +53,7 @@ function mountTmpfs(t: Test, directory: string): void {
   t.teardown(() => spawnSync('umount', ['-l', directory]));
 }
 
-/** When the run has begun to write down what it is about to do, or has ended. */
+/** Resolves when the run has begun to write its journal, or has ended. */
 async function journaled(backupPath: string, child: ChildProcess): Promise<number> {
   const isBegun = () => existsSync(`${backupPath}.partial`) || child.exitCode !== null || child.signalCode !== null;
   await until(isBegun, { intervalMs: 1 });
@@ -64,7 +64,7 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
   const isElsewhere = to?.startsWith('other/') === true;
   t.test(kind, { skip: isElsewhere && !isRoot ? 'only root can mount' : false }, async t => {
     const dir = linkDir(t);
-    // In memory, because a busy disk makes a moment last seconds.
+    // In memory, because on a busy disk an operation may take seconds.
     if (isRoot) mountTmpfs(t, dir);
     const home = path.join(dir, 'home');
     plant(home, { other: {} });
@@ -98,7 +98,7 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
     const spanMs = performance.now() - begunAt;
     const after = linksOf(home);
     t.not(textOf(after), textOf(before));
-    /** What may be at each place while the run goes on. */
+    /** The targets that each link may have during the run. */
     const allowed = (place: string): (string | undefined)[] => {
       const inFrom = to === undefined ? place : place.replace(new RegExp(`^${to}/`), 'from/');
       const old = before.get(inFrom) ?? '';
@@ -110,7 +110,7 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
       const moment = (round * GOLDEN) % 1;
       reset();
       const { child, ended } = startTask('repair', input, options);
-      // One in four at any moment, the others while links are changed.
+      // One kill in four comes at any moment, the others while links are changed.
       if (round % 4 === 0) await delay(moment * plannedMs);
       else {
         await journaled(backupPath, child);

@@ -1,6 +1,5 @@
-// Laws of repairs over generated trees: a dry run changes nothing and says exactly what the run then does, a second run
-// finds nothing more to do, and the undo manifest brings every link back. Where a target leads is what Node makes of
-// it.
+// Laws of repairs over generated trees: a dry run changes nothing and predicts the run exactly, a second run finds
+// nothing to do, and the undo manifest restores every link. Targets are resolved as Node does.
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -11,10 +10,10 @@ import { rounds } from '../../support/rounds.ts';
 import { repairInput, restoreInput, startTaskChild } from '../../support/symlink-task.ts';
 
 const ID = 'b'.repeat(32);
-/** What a dry run cannot know, and what tells the two apart. */
+/** Members that differ between a dry run and the run. */
 const OWN = ['dry_run', 'duration_ms', 'backup_manifest'];
 
-/** Names as bytes: few, so that trees meet; some are no UTF-8, and one is as long as names can be. */
+/** Names as bytes: few, so that trees overlap; some are invalid UTF-8, and one is as long as possible. */
 const name = fc.constantFrom('a', 'b', 'c', 'd e', '\xff\xfe', 'caf\xc3\xa9', 'n\nl', '"\\', 'x'.repeat(255));
 const target = fc
   .oneof(
@@ -78,18 +77,18 @@ function grow(
       else if (kind === 'file') writeFileSync(at, 'text');
       else symlinkSync(Buffer.from(to, 'latin1'), at);
     } catch {
-      // Something else is there already.
+      // Something else is already there.
     }
   }
 }
 
-t.test('repairs of generated trees', async t => {
+t.test('the laws hold for generated trees', async t => {
   const dir = linkDir(t);
   const run = startTaskChild(t, { configDir: dir, id: ID });
   const library = path.join(dir, 'library');
   const backupPath = path.join(dir, 'undo.json');
   let changes = 0;
-  /** A refusal, as of a link where links are to be moved, is an answer too. */
+  /** A refusal is an answer too, for example of a link in a place where links would be moved. */
   const answerOf = async (input: object) => {
     const message = await run('repair', input);
     if (message.kind === 'failure' && message.failure.status !== 400) throw new Error(message.failure.message);
@@ -130,7 +129,7 @@ t.test('repairs of generated trees', async t => {
   t.ok(changes > 0, `${changes} changes`);
 });
 
-t.test('targets as texts', async t => {
+t.test('targets are resolved as Node does', async t => {
   const part = fc.constantFrom('/', '//', '.', '..', '/.', '/..', 'a', '.a', 'a.', 'd e', '\xff');
   const targets = fc.array(part, { maxLength: 8 }).map(parts => parts.join(''));
   const wrong = fc

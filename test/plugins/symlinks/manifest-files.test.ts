@@ -1,4 +1,4 @@
-// The list of manifests beside one: nothing else that the product keeps there is shown as a manifest.
+// The list of manifests beside another: no other file of the product is shown as a manifest.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';

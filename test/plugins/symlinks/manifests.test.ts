@@ -1,4 +1,4 @@
-// Manifests as they are read: in any form that JSON can have, as a stream, and never quoted where they cannot be read.
+// Manifests are read in any form of JSON, as a stream, and never quoted in errors.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -56,7 +56,7 @@ t.test('keys stand in any order, with any white space, beside unknown ones', asy
   );
 });
 
-t.test('a document is taken or refused as JSON.parse does it, wherever it is cut or changed', async t => {
+t.test('a document is accepted or refused as by JSON.parse', async t => {
   const text = JSON.stringify({
     created_at: 'a \\ "b" é \u0007',
     roots: ['/r'],
@@ -80,7 +80,7 @@ t.test('a document is taken or refused as JSON.parse does it, wherever it is cut
   );
 });
 
-t.test('what the existing service writes is read', async t => {
+t.test('manifests of the earlier program are read', async t => {
   const python = `import json
 json.dump({
   "manifest_type": "symlink_snapshot", "created_at": "2025-05-01T04:00:00+00:00",
@@ -93,7 +93,7 @@ json.dump({
   t.same(items, [{ linkPath: '/r/caf\xe9', target: Buffer.from('/t/é😀').toString('latin1') }]);
 });
 
-t.test('the bytes beside a name win', async t => {
+t.test('the raw bytes of a name win over its text', async t => {
   const entry = { link_path: '/r/�', link_path_b64: Buffer.from([0x2f, 0xff]).toString('base64'), target: '/t' };
   t.same((await read(JSON.stringify({ entries: [entry] }))).items, [{ linkPath: '/\xff', target: '/t' }]);
 });
@@ -122,14 +122,14 @@ t.test('memory does not grow with the entries', async t => {
   let seen = 0;
   for (const item of manifest.items()) {
     seen += 1;
-    // All that was read would be 40 MB.
+    // All entries together would take 40 MB.
     if (seen === count && item !== null) t.ok(heldBytes() - before < 8_000_000);
   }
   manifest.close();
   t.equal(seen, count);
 });
 
-t.test('an element that is none does not hide the others', async t => {
+t.test('an invalid element does not hide the others', async t => {
   const long = 'x'.repeat(3_000_000);
   const text = `{"entries": [1, null, [], {"link_path": " ", "target": "/t"}, {"link_path": "/r/a"},
     {"link_path": "/r/b", "target": "/t", "note": "${long}"}, {"link_path": "/r/c", "target": "/t"}], "${long}": 1}`;
@@ -138,7 +138,7 @@ t.test('an element that is none does not hide the others', async t => {
   t.same(items, [null, null, null, null, null, null, { linkPath: '/r/c', target: '/t' }]);
 });
 
-t.test('what is no manifest is refused with a sentence that quotes nothing', async t => {
+t.test('an invalid manifest is refused with a sentence that quotes nothing', async t => {
   const secret = 'hunter2';
   for (const [text, reason] of [
     ['', /begin with {/],

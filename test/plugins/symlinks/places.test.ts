@@ -1,4 +1,4 @@
-// Which places no request and no manifest may lead to because the product lies there, however it was installed.
+// Places of the product, however it is installed, that no request and no manifest may name.
 import path from 'node:path';
 import t from 'tap';
 import { installDirs } from '../../../plugins/symlinks/places/install-dirs.ts';
@@ -14,7 +14,7 @@ const INSTALLED = {
   bare: { core: {} },
 };
 
-t.test('the places of the product', async t => {
+t.test('places of the product are refused', async t => {
   const dir = linkDir(t, INSTALLED);
   const refuses = (program: string, place: string, configDir = 'config'): boolean => {
     const places = placesOf(path.join(dir, configDir), installDirs(path.join(dir, program)));

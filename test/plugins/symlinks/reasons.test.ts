@@ -1,4 +1,4 @@
-// What is told of links and manifests that cannot be written: the reason in words, and paths as people know them.
+// The reasons for links and manifests that cannot be written: in words, with paths that people know.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const ROOT_ONLY = { skip: isRoot ? false : 'only root can mount' };
 const ID = 'c'.repeat(32);
 const RULES = [{ from_prefix: '/old', to_prefix: '/new' }];
 
-t.test('a link that cannot be restored has the same reason before as then', async t => {
+t.test('a dry run and the restore give the same reason for a link', async t => {
   const dir = linkDir(t, { config: {}, root: {} });
   const manifestPath = path.join(dir, 'long.json');
   const link_path = path.join(dir, 'root', 'x'.repeat(300));
@@ -38,7 +38,7 @@ t.test('a file whose name has no room for a suffix stays, and is told of before 
   t.equal(readFileSync(link_path, 'utf8'), 'media');
 });
 
-t.test('a place that takes no manifest is named', ROOT_ONLY, async t => {
+t.test('a place where no manifest can be written is named', ROOT_ONLY, async t => {
   const dir = linkDir(t, { config: {}, locked: {}, root: { film: { to: '/old/film' } } });
   const locked = path.join(dir, 'locked');
   spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'none', locked]);

@@ -1,4 +1,4 @@
-// What a host refuses of requests about links, what it runs beside each other, and what is left when it is killed.
+// Requests about links that a host refuses, those that it runs in parallel, and what a killed host leaves.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -53,7 +53,7 @@ t.test('a host and its links', async t => {
   const repair = (body: object) => call('/process/symlink-repair', body);
   const job = (id: string) => call(`/process/symlink-job-status?job_id=${id}`);
 
-  await t.test('requests that cannot be carried out', async t => {
+  await t.test('impossible requests are refused, and change nothing', async t => {
     const before = found(root);
     const config = path.join(configDir, 'stackwarden.json');
     const text = readFileSync(config, 'utf8');
@@ -104,7 +104,7 @@ t.test('a host and its links', async t => {
     t.equal(readFileSync(config, 'utf8'), text);
   });
 
-  await t.test('a mount that is down is told of, and what lies below it is not called broken', async t => {
+  await t.test('a mount that is down is reported, and links to it are not called broken', async t => {
     const broken = path.join(dir, 'broken');
     plant(broken, { one: { to: path.join(down, 'film') }, two: { to: path.join(dir, 'nothing') } });
     const rules = [{ from_prefix: dir, to_prefix: '/new' }];
@@ -128,7 +128,7 @@ t.test('a host and its links', async t => {
     t.match(onto, { status: 409, body: { detail: /Files/ } });
   });
 
-  await t.test('long lists are cut, and a file has all of them', async t => {
+  await t.test('long lists are cut, and a file has the whole list', async t => {
     plant(path.join(dir, 'library'), library());
     const { body } = await repair({ rewrite_rules: RULES, roots: [path.join(dir, 'library')] });
     t.match(body, { changed: FOLDERS * LINKS, changes_total: FOLDERS * LINKS, truncated: true });
@@ -138,7 +138,7 @@ t.test('a host and its links', async t => {
     t.same(JSON.parse(lines[0] ?? ''), body.changes[0]);
   });
 
-  await t.test('one writes, others read beside it, and a host that is killed loses no link', async t => {
+  await t.test('one run writes while others read, and a killed host loses no link', async t => {
     const links = path.join(dir, 'library');
     const before = JSON.stringify([...linksOf(links)]);
     const undo = path.join(configDir, 'symlink-repair/repair-manifests/killed.json');

@@ -1,4 +1,4 @@
-// Repairs of links by a real host: what is rewritten, moved and left alone, and what a dry run says of it before.
+// Repairs of links by a real host: what is rewritten, moved and left alone, and what a dry run predicts.
 import { spawnSync } from 'node:child_process';
 import { chmod, chown, lchown, lstat, readFile, readlink, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const OLD = '/mnt/debrid/decypharr/realdebrid/__all__';
 const NEW = '/mnt/debrid/decypharr/__all__';
-/** Keeps the events, and knows a preset of its own. */
+/** A plugin that records events, and contributes a preset. */
 const LISTENER = `
   const events = [];
   for (const type of ['symlink.job.succeeded', 'symlink.job.failed']) host.on(type, ({ data }) => { events.push({ type, ...data }) });
@@ -60,10 +60,10 @@ t.test('repairs', async t => {
     t.match(again.body, { changed: 0, skipped_unchanged: 3, backup_manifest: null });
   });
 
-  t.test('a target that no link can have is an error before as well as then', async t => {
+  t.test('an impossible target is an error in a dry run as well as in the run', async t => {
     const root = linkDir(t, { a: { to: '/a' }, b: { to: '/a/b' } });
     const before = found(root);
-    // With what follows it, one target fits exactly.
+    // With the rest of its path, one target has exactly the greatest possible length.
     const body = { roots: [root], rewrite_rules: [{ from_prefix: '/a', to_prefix: `/${'é'.repeat(2_047)}` }] };
     const error = [{ link_path: path.join(root, 'b'), error: 'its target would be longer than 4095 bytes' }];
     t.match((await repair(body)).body, { changed: 1, errors_total: 1, errors: error });
@@ -124,7 +124,7 @@ t.test('repairs', async t => {
     },
   );
 
-  t.test('a link that is rewritten before another takes its place is replaced', async t => {
+  t.test('a rewritten link can be replaced by a moved one', async t => {
     const dir = linkDir(t, { from: { x: { to: '/c' } }, to: { x: { to: '/a/x' } } });
     const roots = [{ from_root: path.join(dir, 'from'), to_root: path.join(dir, 'to') }];
     const body = { presets: ['swap'], roots: [path.join(dir, 'to')], root_migrations: roots, overwrite_existing: true };
@@ -135,7 +135,7 @@ t.test('repairs', async t => {
     t.equal(await readlink(path.join(dir, 'to/x')), '/c');
   });
 
-  t.test('a job tells how it gets on and what it has done', async t => {
+  t.test('a job reports its progress and its result', async t => {
     const root = linkDir(t, { x: { to: '/a/x' } });
     const body = { process_name: 'My Show', presets: ['swap'], roots: [root], dry_run: false };
     const queued = await host.post('/process/symlink-repair-async', body);

@@ -1,5 +1,5 @@
-// What a restore does with each entry: the dry run, the comparison and the restore itself agree, nothing is lost, and
-// nothing is written where it does not belong.
+// What a restore does with each entry: dry run, comparison and restore agree, nothing is lost, and nothing is written
+// outside of the roots.
 import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -19,7 +19,7 @@ t.test('restores', async t => {
     return { manifest_path: name };
   };
 
-  t.test('each kind of entry, in the order of the rules', async t => {
+  t.test('each kind of entry is restored by its rule', async t => {
     const root = linkDir(t, {
       same: { to: '/t/1' },
       other: { to: '/t/other' },

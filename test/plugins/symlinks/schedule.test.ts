@@ -1,5 +1,5 @@
-// Scheduled snapshots by a real host: made once for what was missed, repeated after failures, and older ones removed
-// only where the new one can be trusted.
+// Scheduled snapshots by a real host: made once for missed times, repeated after failures; older ones are removed only
+// when the new one can be trusted.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,10 +15,10 @@ const DAY_S = 86_400;
 const now = () => Math.floor(Date.now() / 1_000);
 const NAMES = ['Decypharr', 'Riven Backend'] as const;
 const ZONE = 'Europe/Berlin';
-/** Hours away, so that it does not come while a test reads when it comes. */
+/** Hours away, so that it does not come while a test reads when it is due. */
 const START = Number(new Date().toLocaleString('en-GB', { timeZone: ZONE, hour: '2-digit' })) < 12 ? '15:30' : '03:30';
 
-/** Ten days after the last run of each process; what was missed is made up for at once, and so are repetitions. */
+/** Starts a host ten days after the last run of each process. Missed runs and repetitions come at once. */
 async function start(t: Test, blocks: Record<string, object>, config: object = {}, known: object = {}) {
   const configDir = testDir(t, {});
   const state = path.join(configDir, 'symlink-repair');
@@ -78,7 +78,7 @@ const manifest = (count: number, header: object = {}) =>
     entries: Array.from({ length: count }, (_, at) => ({ link_path: `/r/${at}`, target: '/t' })),
   });
 
-t.test('what was missed is made once, and older snapshots of the same schedule go', async t => {
+t.test('a missed snapshot is made once, and older ones of its schedule are removed', async t => {
   const root = linkDir(t, { a: { to: '/x' }, b: { to: '/y' }, c: { to: '/z' } });
   const block = { process_name: 'Decypharr', symlink_backup_enabled: true, symlink_backup_interval: 24 };
   const host = await start(t, {
@@ -120,7 +120,7 @@ t.test('what was missed is made once, and older snapshots of the same schedule g
   t.equal((await readdir(host.snapshots)).length, 5, 'nothing was made again');
 });
 
-t.test('a clock that was ahead puts nothing off', async t => {
+t.test('a clock that was ahead postpones nothing', async t => {
   const root = linkDir(t, { a: { to: '/x' } });
   const block = { process_name: 'Decypharr', symlink_backup_enabled: true, symlink_backup_roots: [root] };
   const ahead = now() + 3_650 * DAY_S;
@@ -142,7 +142,7 @@ t.test('a clock that was ahead puts nothing off', async t => {
   t.ok(next > now() && next < now() + 25 * 3_600, 'and so does what follows it');
 });
 
-t.test('a run is told of while it goes on', ROOT_ONLY, async t => {
+t.test('the status shows a run while it goes on', ROOT_ONLY, async t => {
   const { mount, end } = await mountLinks(t);
   const block = { process_name: 'Decypharr', symlink_backup_enabled: true };
   const host = await start(t, { decypharr: { ...block, symlink_backup_roots: [path.join(mount, 'hang')] } });
@@ -170,7 +170,7 @@ t.test('a run is told of while it goes on', ROOT_ONLY, async t => {
   t.equal(await latest(), null, 'and nothing goes on');
 });
 
-t.test('older snapshots stay where the new one looks as if a disk was missing', async t => {
+t.test('older snapshots stay when roots of the new one were missing', async t => {
   const root = linkDir(t, { a: { to: '/x' } });
   const block = { process_name: 'Decypharr', symlink_backup_enabled: true };
   const host = await start(t, { decypharr: { ...block, symlink_backup_roots: [root, '/nowhere/at/all'] } });

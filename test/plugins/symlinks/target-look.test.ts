@@ -1,4 +1,4 @@
-// What is said of targets is what one question for each would say, in whatever order they are asked for.
+// Results for many targets are those of a separate check of each, in whatever order they are checked.
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { Pulse, pulseMemory } from '../../../plugins/symlinks/tasks/pulse.ts';
 import { TargetLook } from '../../../plugins/symlinks/walk/target-look.ts';
 import { rounds } from '../../support/rounds.ts';
 
-/** Raw names, each of which is a file, a directory, a link that leads somewhere, one that does not, or nothing. */
+/** Raw names: each is a file, a directory, a link that resolves, one that does not, or nothing. */
 const NAMES = ['a', 'a b', 'B', 'ab', '\xff', 'caf\xc3\xa9', 'z.mkv', '0', 'n\nl', 'x'.repeat(255)];
 const KINDS = ['file', 'file', 'file', 'directory', 'link', 'broken', 'nothing'] as const;
 const DIRECTORIES = ['one', 'two', 'one/a', 'none'];
@@ -22,7 +22,7 @@ function isThere(place: RawPath): boolean {
   }
 }
 
-t.test('targets in any order', async t => {
+t.test('targets in any order have the right result', async t => {
   const dir = t.testdir();
   const numRuns = rounds(60);
   let made = 0;
@@ -64,7 +64,7 @@ t.test('targets in any order', async t => {
   t.equal(made, numRuns);
 });
 
-t.test('nothing below a place that does not answer is asked for, however its directory is called', async t => {
+t.test('nothing below a hanging place is checked, whatever its path', async t => {
   const dir = t.testdir({ held: { file: '' }, other: { file: '' } });
   const look = new TargetLook(new Pulse(pulseMemory()), [path.join(dir, 'held')], () => undefined);
   const presence = (target: string) => look.presence(dir, target);
@@ -79,7 +79,7 @@ t.test('nothing below a place that does not answer is asked for, however its dir
   t.same(look.takeMet(), [path.join(dir, 'held')]);
 });
 
-t.test('a large directory is not read again for a few questions', async t => {
+t.test('a large directory is not read again for a few targets', async t => {
   const names = Array.from({ length: 400 }, (_, index) => `${index}`);
   const dir = t.testdir(Object.fromEntries(names.map(name => [name, ''])));
   const pulse = new Pulse(pulseMemory());

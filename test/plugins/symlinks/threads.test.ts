@@ -1,5 +1,4 @@
-// Threads of a child are kept from one task to the next, and what one task was told and has counted is not the next
-// one's.
+// Threads of a child process are reused by the next task, without data or counts of the previous one.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -8,7 +7,7 @@ import { TaskProcesses } from '../../../plugins/symlinks/tasks/task-process.ts';
 import { plant } from '../../support/links.ts';
 import { repairInput } from '../../support/symlink-task.ts';
 
-t.test('threads of one task answer for the next', async t => {
+t.test('threads of one task are reused by the next', async t => {
   const dir = t.testdir();
   const places = placesOf(dir, [path.join(dir, 'product')]);
   const root = path.join(dir, 'root');
@@ -26,7 +25,7 @@ t.test('threads of one task answer for the next', async t => {
     processes.run({ task, input, id: 'd'.repeat(32), signal, began });
   const rewriting = (from_prefix: string) =>
     repairInput({ dryRun: true, roots: [root], rules: [{ from_prefix, to_prefix: '/new' }] });
-  // Node starts those of its pool when they are first needed.
+  // Node starts the threads of its pool when they are first needed.
   const isOfPool = (id: string): boolean => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').startsWith('libuv-');
   const threads = (): string[] => readdirSync(`/proc/${pid}/task`).filter(id => !isOfPool(id));
 

@@ -1,5 +1,4 @@
-// A walk hands over directories in their order, whatever the threads answer first, and keeps nothing of what it has
-// handed over.
+// A walk gives directories in their order, in whatever order threads answer, and does not keep what it has given.
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { ShardPool } from '../../../plugins/symlinks/tasks/shard-pool.ts';
@@ -9,10 +8,10 @@ import { heldBytes } from '../../support/held-memory.ts';
 
 const FOLDERS = 6_000;
 const LINES_BYTES = 26_000;
-/** All that is handed over would be 156 MB. */
+/** All given entries together would take 156 MB. */
 const MAX_HELD_BYTES = 60_000_000;
 
-t.test('a long walk', async t => {
+t.test('a long walk gives directories in order, in little memory', async t => {
   const names = Array.from({ length: FOLDERS }, (_, index) => `s${index}`).sort();
   const answerOf = (real: string): VisitAnswer => {
     const lineBytes = real.endsWith('/one') ? LINES_BYTES : 0;
