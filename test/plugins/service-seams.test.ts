@@ -1,4 +1,4 @@
-// Seams between the folders of services, used by a third party: parts of onboarding, clients and indexers of media
+// Seams between plugins of services, used by a third party: components of onboarding, clients and indexers of media
 // managers, health.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -43,7 +43,7 @@ const plugin = (setup: string) => ({
   }`,
 });
 
-t.test('a component and a prerequisite of onboarding', async t => {
+t.test('a component and a prerequisite of onboarding can be contributed', async t => {
   const configDir = testDir(t, {
     templates: { services: TEMPLATES },
     plugins: {
@@ -81,7 +81,7 @@ t.test('a component and a prerequisite of onboarding', async t => {
   t.equal(saved.aside?.enabled ?? false, false, 'one that cannot tell whether it is used is not');
 });
 
-t.test('a download service and an indexer of media managers', async t => {
+t.test('a download service and an indexer can be contributed', async t => {
   const dir = testDir(t, {
     host: {
       templates: { services: TEMPLATES },
@@ -133,7 +133,7 @@ t.test('a download service and an indexer of media managers', async t => {
   t.equal(fieldsOf(indexer).baseUrl, `http://127.0.0.1:${store.port}`);
 });
 
-t.test('answers of probes, and the plans of restarts', async t => {
+t.test('a plugin gets answers of probes, and can change plans of restarts', async t => {
   const dir = testDir(t, {
     host: {
       plugins: {

@@ -1,4 +1,4 @@
-// AIOStreams: where its address leads when its port moves, and which options it is not started with.
+// AIOStreams: its address follows its port, and options that it refuses are reported.
 import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { freePort } from '../../support/stackwarden.ts';
 
 const skip = !['service-aiostreams', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('its address follows its port, and what it refuses is told', { skip }, async t => {
+t.test('the address follows the port, and refused options are reported', { skip }, async t => {
   const dir = testDir(t, { run: {} });
   await chmod(dir, 0o755);
   const program = path.join(dir, 'aiostreams');

@@ -1,4 +1,4 @@
-// AltMount's own file: managed entries come with the link of a manager and go with it, and what people wrote stays.
+// AltMount's own file: entries of media managers come and go with their link, and what people wrote stays.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts';
 
 const skip = !['service-altmount', 'service-arr', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('entries of media managers, and the categories of a first start', { skip }, async t => {
+t.test('entries of media managers are added and removed, and categories at the first start', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const file = path.join(dir, 'config.yaml');
@@ -53,7 +53,7 @@ t.test('entries of media managers, and the categories of a first start', { skip 
   );
 });
 
-t.test('its mount, its level and its database follow its block', { skip }, async t => {
+t.test('mount, level and database in the file follow the block', { skip }, async t => {
   const dir = testDir(t, { mount: {} });
   await chmod(dir, 0o777);
   const file = path.join(dir, 'config.yaml');

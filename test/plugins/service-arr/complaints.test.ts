@@ -1,9 +1,9 @@
-// What an application says when it refuses is told, as far as it is a sentence.
+// The refusal of an application is reported, as far as it is a sentence.
 import t from 'tap';
 import { Applications } from '../../../plugins/service-arr/applications.ts';
 import type { ArrInstance } from '../../../plugins/service-arr/contract.ts';
 
-t.test('complaints', async t => {
+t.test('the sentence of a refusal is found in answers of every form', async t => {
   const instance = {
     facts: { api: 'v3' },
     address: 'http://127.0.0.1:1',

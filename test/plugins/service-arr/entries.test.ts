@@ -1,4 +1,4 @@
-// An entry is found by its name before its address: those of two applications that moved stay apart.
+// An entry is found by its name before its address, so that entries of two applications that moved stay apart.
 import t from 'tap';
 import type { ArrChange, ArrEntry } from '../../../plugins/service-arr/contract.ts';
 import { ensureEntry } from '../../../plugins/service-arr/entries.ts';
@@ -34,7 +34,7 @@ function server(entries: Stored[]) {
   };
 }
 
-t.test('each of two that moved keeps its entry', async t => {
+t.test('each of two applications that moved keeps its entry', async t => {
   const entries = [stored(1, 'Radarr (B)', 7_879), stored(2, 'Radarr (A)', 7_878)];
   const ask = server(entries);
   for (const entry of [wanted('Radarr (A)', 7_879), wanted('Radarr (B)', 7_880)])
@@ -42,7 +42,7 @@ t.test('each of two that moved keeps its entry', async t => {
   t.match(entries, [stored(1, 'Radarr (B)', 7_880), stored(2, 'Radarr (A)', 7_879)]);
 });
 
-t.test('one with another name and the same address is the same entry', async t => {
+t.test('an entry with another name and the same address is the same', async t => {
   const entries = [stored(1, 'Mine', 7_878)];
   t.equal(await ensureEntry(wanted('Radarr (A)', 7_878), server(entries), false), null);
 });

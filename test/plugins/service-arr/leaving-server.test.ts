@@ -1,4 +1,4 @@
-// A media manager whose data are no longer to be in the managed server: its file leads it there no more.
+// A media manager that no longer uses the managed server: its file no longer points to it.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const needed = ['service-arr', 'service-postgres', 'setup', 'services', 'format-
 const skip = !needed.every(name => existsSync(path.join(pluginsDir, name)));
 const plugins = ['config', 'process', 'config-files', ...needed];
 
-t.test('what was written for the server goes with the switch, and nothing else', { skip }, async t => {
+t.test('settings that were written for the server are removed, and nothing else', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const file = path.join(dir, 'config.xml');
@@ -63,7 +63,7 @@ t.test('what was written for the server goes with the switch, and nothing else',
   t.equal(await readFile(file, 'utf8'), own, 'a server of its owner stays');
 });
 
-t.test('a file that its owner has led to the server stays so', { skip }, async t => {
+t.test('settings that the owner wrote for the server stay', { skip }, async t => {
   const text = '<Config>\n  <PostgresHost>127.0.0.1</PostgresHost>\n  <PostgresMainDb>a</PostgresMainDb>\n</Config>\n';
   const dir = testDir(t, { 'config.xml': text });
   await chmod(dir, 0o777);

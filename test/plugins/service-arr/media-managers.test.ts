@@ -1,4 +1,4 @@
-// Media managers get their download services as clients, and a folder of the library.
+// Media managers get their download services as clients, and a library folder.
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -70,7 +70,7 @@ t.test(
     for (const name of ['Sonarr', 'Decypharr', 'Sonarr'])
       t.match(await host.post('/process/restart-service', { process_name: name }), { status: 200 });
     await until(async () => (await host.get('/process/service-status?process_name=Sonarr')).body.status === 'running');
-    // The change of a port is noticed, which tells that everything before it was looked at.
+    // The change of this port shows that everything before it was examined.
     const port = await freePort();
     await host.post('/config', {
       process_name: 'Decypharr',
@@ -91,7 +91,7 @@ t.test(
   },
 );
 
-t.test('a service that does not answer keeps no other out, and a new key is handed over', { skip }, async t => {
+t.test('a silent service does not prevent others, and a new key is passed on', { skip }, async t => {
   const dir = testDir(t, {});
   const port = await freePort();
   const key = (value: string) => ({ FRONTEND_BACKEND_API_KEY: value });

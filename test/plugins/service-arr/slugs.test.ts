@@ -1,4 +1,4 @@
-// Folders and categories are named after the instances of the managers: each has its own, whatever alphabet it is in.
+// Folders and categories are named after instances of managers, each with its own name in any alphabet.
 import t from 'tap';
 import type { NamedBlock } from '../../../core/contract/config.ts';
 import { Applications } from '../../../plugins/service-arr/applications.ts';
@@ -12,7 +12,7 @@ const instance = (configKey: string, key: string): NamedBlock => ({
   block: {},
 });
 
-t.test('slugs', async t => {
+t.test('each instance has a slug of its own', async t => {
   const slugsOf = (blocks: readonly NamedBlock[]) => {
     const host = { use: () => ({ blocks: () => blocks }) };
     const applications = new Applications(host as never, { handedOver: {} as never, family: new Map() });

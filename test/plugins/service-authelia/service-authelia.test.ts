@@ -1,5 +1,5 @@
-// Authelia: its file follows its block and keeps what others wrote, its secrets are made once, and it checks them
-// itself.
+// Authelia: its file follows its block and keeps what others wrote, its secrets are made once, and Authelia itself
+// checks the file.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const skip = !['service-authelia', 'service-postgres', 'setup', 'services', 'for
   existsSync(path.join(pluginsDir, name)),
 );
 
-/** Refuses a file that says so, or has two notifiers, as the real one does; notes its variables. */
+/** Refuses a file that says so or that has two notifiers, as the real program does, and notes its variables. */
 const program = (dir: string) => `#!/bin/sh
 if [ "$1" = config ]; then
   [ "$(grep -cE '^ +(smtp|filesystem):' "$4")" = 1 ] || { echo 'notifier: ensure only one is configured'; exit 1; }
@@ -25,7 +25,7 @@ env > ${dir}/seen
 exec sleep 600
 `;
 
-t.test('its file and its secrets', { skip }, async t => {
+t.test('the file follows the block, and secrets are made once', { skip }, async t => {
   const dir = testDir(t, { 'configuration.yml': '# mine\ntheme: dark\nserver:\n  address: tcp://0.0.0.0:1/\n' });
   await chmod(dir, 0o777);
   await mkdir(path.join(dir, 'bin'));
@@ -106,7 +106,7 @@ t.test('its file and its secrets', { skip }, async t => {
   });
 });
 
-t.test('only the port of its address follows the block', { skip }, async t => {
+t.test('only the port of the address follows the block', { skip }, async t => {
   const { configuration } = await import('../../../plugins/service-authelia/configuration.ts');
   const given = { processName: 'Portal', path: ['authelia'], configKey: 'authelia', key: 'authelia', isHost: false };
   const addressOf = (address: unknown) =>
@@ -126,7 +126,7 @@ t.test('only the port of its address follows the block', { skip }, async t => {
     t.same(addressOf(present), { address: expected }, String(present));
 });
 
-t.test('a domain replaces those that it overlaps, and keeps what people wrote for them', { skip }, async t => {
+t.test('a domain replaces those it overlaps, and keeps what people wrote', { skip }, async t => {
   const { configuration } = await import('../../../plugins/service-authelia/configuration.ts');
   const given = { processName: 'Portal', path: ['authelia'], configKey: 'authelia', key: 'authelia', isHost: false };
   const cookiesOf = (domain: string, cookies: unknown) => {
@@ -144,7 +144,7 @@ t.test('a domain replaces those that it overlaps, and keeps what people wrote fo
   });
 });
 
-t.test('one notifier at a time: that of the block, or the one that its file has by hand', { skip }, async t => {
+t.test('the file has one notifier: that of the block, or one by hand', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const binary = path.join(dir, 'authelia');

@@ -1,4 +1,4 @@
-// The token of Cloudflared: where it is looked for, and that it is handed over in a variable alone.
+// The token of Cloudflared: where it is found, and that it is passed only in a variable.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -64,7 +64,7 @@ t.test('the token comes from its option, a variable or a file', { skip }, async 
   t.notMatch(log, 'of-the-option', 'and the log has no token');
 });
 
-t.test('nothing is fetched while there is no token', { skip }, async t => {
+t.test('nothing is downloaded without a token', { skip }, async t => {
   const vendors = await openVendors(t, { 'api.github.com': () => ({ status: 500 }) });
   const app = await startHost({
     plugins: ['config', 'process', 'services', 'setup', 'service-cloudflared', 'installs', 'install-github-release'],

@@ -1,4 +1,4 @@
-// Decypharr's own file: managers come with their link and go with it, and what people wrote stays.
+// Decypharr's own file: managers are added and removed with their link, and what people wrote stays.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const skip = !['service-decypharr', 'setup', 'service-arr', 'integrations'].ever
   existsSync(path.join(pluginsDir, name)),
 );
 
-/** The product's, but for the folders that it makes outside of the test's directory. */
+/** The template of the product, without the folders that it would create outside of the test's directory. */
 const TEMPLATE = {
   key: 'decypharr',
   displayName: 'Decypharr',
@@ -28,7 +28,7 @@ const TEMPLATE = {
   stop: { tier: 3 },
 };
 
-/** With the template above. */
+/** A configuration directory with the template above. */
 async function configDirIn(dir: string): Promise<string> {
   const configDir = path.join(dir, 'config');
   await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
@@ -36,7 +36,7 @@ async function configDirIn(dir: string): Promise<string> {
   return configDir;
 }
 
-t.test('entries of media managers', { skip }, async t => {
+t.test('entries of media managers come and go with their link', { skip }, async t => {
   const mine = { name: 'mine', host: 'http://nas:1', token: 'x' };
   const kept = { name: 'radarr:Default', host: 'http://old', token: 'old', source: 'auto', download_uncached: true };
   const gone = { name: 'lidarr:Default', host: 'http://old', token: 'old', source: 'auto' };
@@ -90,7 +90,7 @@ t.test('entries of media managers', { skip }, async t => {
   t.same((await written()).arrs, [mine], 'with the links they go, the last one too');
 });
 
-t.test('a manager that makes its key only when Decypharr already runs', { skip }, async t => {
+t.test('a manager whose key comes late is added while Decypharr runs', { skip }, async t => {
   const dir = testDir(t, { 'config.json': '{}', sonarr: { 'config.xml': '<Config></Config>' } });
   for (const place of ['', 'sonarr', 'sonarr/config.xml']) await chmod(path.join(dir, place), 0o777);
   const file = path.join(dir, 'config.json');
@@ -129,7 +129,7 @@ t.test('a manager that makes its key only when Decypharr already runs', { skip }
   );
 });
 
-t.test('a release before 2.0 has its own form', { skip }, async t => {
+t.test('a release before 2.0 gets its own form', { skip }, async t => {
   const dir = testDir(t, { 'config.json': '{}', 'version.txt': 'v1.1.6\n' });
   await chmod(dir, 0o755);
   const configDir = path.join(dir, 'config');
@@ -167,7 +167,7 @@ t.test('a release before 2.0 has its own form', { skip }, async t => {
   t.notOk('folder' in (await written()).debrids[0]);
 });
 
-t.test('its own words for providers and for no kind of mount', { skip }, async t => {
+t.test('providers and mounts are written in its own words', { skip }, async t => {
   const dir = testDir(t, { 'config.json': '{ "debrids": [{ "name": "debrid link", "provider": "debrid link" }] }' });
   await chmod(dir, 0o755);
   const configDir = await configDirIn(dir);

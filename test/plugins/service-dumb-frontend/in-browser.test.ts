@@ -1,4 +1,4 @@
-// The web frontend as people meet it, in a browser: embedded interfaces, logs of services, and its own restart.
+// The web frontend in a browser: embedded web interfaces, logs of services, and its own restart.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rmdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,8 +31,8 @@ async function openPage(t: Test): Promise<Page> {
 }
 
 /**
- * A host that runs the frontend, and an application with a web interface and without a word about its log. A start of
- * the frontend waits for the directory `awaited`.
+ * A host that runs the frontend and an application with a web interface and no log configuration. A start of the
+ * frontend waits for the directory `awaited`.
  */
 async function openManaged(t: Test) {
   const directory = testDir(t, {});

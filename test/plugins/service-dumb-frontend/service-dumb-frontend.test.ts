@@ -1,4 +1,4 @@
-// The managed web frontend: a boot starts it first, and its environment says where everything is.
+// The managed web frontend: a boot starts it first, and its environment has the addresses that it needs.
 import { existsSync } from 'node:fs';
 import { chown, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const skip = !['service-dumb-frontend', 'service-traefik', 'services'].every(nam
 const isRoot = process.getuid?.() === 0;
 const instantly = { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } };
 
-t.test('the frontend is started first and is told where the service is', { skip }, async t => {
+t.test('the frontend is started first and gets the addresses of the host', { skip }, async t => {
   const dir = testDir(t, {});
   const file = path.join(dir, 'seen');
   await writeFile(file, '');

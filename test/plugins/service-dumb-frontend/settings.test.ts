@@ -1,4 +1,4 @@
-// What the configuration holds for the web frontend: its entry and its preferences.
+// The configuration of the web frontend: its block and its preferences.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
@@ -7,7 +7,7 @@ const skip = ['service-dumb-frontend', 'process', 'config'].some(
   name => !existsSync(new URL(`../../../plugins/${name}/index.ts`, import.meta.url)),
 );
 
-t.test('its entry and its preferences are there while its plugin is', { skip }, async t => {
+t.test('block and preferences exist while the plugin is loaded', { skip }, async t => {
   const app = await startHost({ plugins: ['config', 'process', 'service-dumb-frontend'], config: {} });
   t.teardown(() => app.stop());
   const { dumb } = (await app.get('/config')).body;
@@ -24,7 +24,7 @@ t.test('its entry and its preferences are there while its plugin is', { skip }, 
   });
 });
 
-t.test('without its plugin the host knows the allowed origins only', { skip }, async t => {
+t.test('without the plugin the host has only the allowed origins', { skip }, async t => {
   const app = await startHost({ plugins: ['config', 'process'], config: {} });
   t.teardown(() => app.stop());
   const { dumb } = (await app.get('/config')).body;

@@ -1,4 +1,4 @@
-// Emby: whose ffmpeg it uses, and where its program is found.
+// Emby: which ffmpeg it uses, and where its program is found.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { freePort } from '../../support/stackwarden.ts';
 const skip = !['service-emby', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 const shipped = new URL('../../../templates/services/emby.json', import.meta.url);
 
-t.test('the ffmpeg of the machine, where it is wanted and there', { skip }, async t => {
+t.test("the machine's ffmpeg is used if wanted and present", { skip }, async t => {
   const dir = testDir(t, { host: { templates: { services: {} } }, run: {}, tools: {} });
   for (const place of ['.', 'run']) await chmod(path.join(dir, place), 0o777);
   const release = path.join(dir, 'opt/emby-server');

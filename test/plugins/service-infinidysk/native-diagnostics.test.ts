@@ -1,5 +1,4 @@
-// What a diagnosis of InfiniDysk tells from its databases and its log: settings and numbers, and nothing of its
-// providers.
+// The diagnostics of InfiniDysk from its databases and its log: settings and numbers, and nothing about its providers.
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -38,7 +37,7 @@ function fill(directory: string): void {
   metrics.close();
 }
 
-/** Ten minutes with 13 items that ended, and an hour before ten minutes with 10. */
+/** Log lines of ten minutes with 13 ended items, an hour after ten minutes with 10. */
 function queueLines(): string {
   const bin = 10 * MINUTE_MS;
   const nowMs = Math.floor(Date.now() / bin) * bin - bin;
@@ -57,7 +56,7 @@ function queueLines(): string {
   return [all(hourAgoMs, 10), again, all(nowMs, 12), failed, ...played].join('');
 }
 
-t.test('settings and numbers', async t => {
+t.test('diagnostics have settings and numbers without secrets', async t => {
   const dir = testDir(t);
   await chmod(dir, 0o755);
   const own = path.join(dir, 'infinidysk');

@@ -14,7 +14,7 @@ const skip = !['integrations', 'service-arr', 'service-infinidysk', 'service-rcl
   existsSync(path.join(pluginsDir, name)),
 );
 
-t.test('InfiniDysk knows its managers, and what was there stays', { skip }, async t => {
+t.test('managers are added to InfiniDysk, and existing settings stay', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const port = await freePort();
@@ -37,7 +37,7 @@ t.test('InfiniDysk knows its managers, and what was there stays', { skip }, asyn
   });
   t.equal(values['api.categories'], 'audio,tv,movies,music,whisparr,radarr-default');
 
-  // The client in the manager comes from the same start: when it is there again, both were looked at.
+  // Both connections follow the same start, so once this client is back, both were examined.
   const client = await until(async () => (await stateOf(dir, 'Radarr')).downloadclient[0], { what: 'the client' });
   t.match(fieldsOf(client), { port, urlBase: '', movieCategory: 'radarr-default', apiKey: 'the-key-of-infinidysk' });
   await host.post('/process/restart-service', { process_name: 'InfiniDysk' });
@@ -47,7 +47,7 @@ t.test('InfiniDysk knows its managers, and what was there stays', { skip }, asyn
   t.equal((await state()).writes, 1, 'what is right is not written again');
 });
 
-t.test('InfiniDysk knows how to reach the rclone that mounts it', { skip }, async t => {
+t.test('InfiniDysk gets the address of the rclone that mounts it', { skip }, async t => {
   const rclone = await programOf(['rclone'], ['rclone']);
   const dir = testDir(t, {});
   await chmod(dir, 0o777);

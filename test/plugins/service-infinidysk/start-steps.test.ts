@@ -1,4 +1,4 @@
-// The two programs of InfiniDysk, where its installation has no start script: they begin and end together.
+// The two programs of InfiniDysk, when its installation has no start script: they start and end together.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The lists of NeutArr, and its restart when a manager has another key.
+// The lists of NeutArr, and its restart when a manager has a new key.
 import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 
 const skip = !['integrations', 'service-arr', 'service-neutarr'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('NeutArr has the managers that want it', { skip }, async t => {
+t.test('NeutArr gets the managers that want it', { skip }, async t => {
   const dir = testDir(t, {
     config: { 'radarr.json': '{"instances":[{"name":"mine","api_url":"http://nas:1","enabled":false}],"sleep":5}' },
   });

@@ -1,4 +1,4 @@
-// The managed server appears in pgAdmin, whose tables are here as its releases make them.
+// The managed server is registered in pgAdmin, whose tables are here as its releases create them.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -25,7 +25,7 @@ const TABLES = `
   INSERT INTO server (user_id, servergroup_id, name, host, port, username, save_password, shared)
     VALUES (2, 3, 'mine', 'nas', 5432, 'me', 0, false)`;
 
-t.test('it is listed once, with its password, and follows a change', { skip }, async t => {
+t.test('the server is listed once, with its password, and follows a change', { skip }, async t => {
   const dir = testDir(t, { run: {} });
   await chmod(dir, 0o755);
   await chmod(path.join(dir, 'run'), 0o777);

@@ -1,5 +1,5 @@
-// pgAgent runs beside pgAdmin: started with it, with the password in a variable alone, and ended with it. pgAdmin is
-// told where the programs are that save and restore databases.
+// pgAgent runs beside pgAdmin: it starts and ends with it, and gets the password only in a variable. pgAdmin gets the
+// directory of the programs that save and restore databases.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -26,7 +26,7 @@ const plugins = [
   'format-python',
 ];
 
-/** A directory with a helper that notes how it was started, and speaks. */
+/** A directory with a helper that notes how it was started, and prints. */
 async function withHelper(t: Test): Promise<{ dir: string; note: string }> {
   const dir = testDir(t, { host: {} });
   await chmod(dir, 0o777);
@@ -86,7 +86,7 @@ t.test('the helper comes and goes with its service', { skip }, async t => {
   t.notOk(lives(second), 'it does not outlive the host');
 });
 
-t.test('over the end of a host it stays a part of its service', { skip }, async t => {
+t.test('the helper stays a part of its service over the end of a host', { skip }, async t => {
   const { dir, note } = await withHelper(t);
   const { pgadmin, ...others } = await configOf(dir);
   const configDir = path.join(dir, 'host');
@@ -112,7 +112,7 @@ t.test('over the end of a host it stays a part of its service', { skip }, async 
   t.notOk(lives(next));
 });
 
-t.test('it is told where the programs of the server are', { skip }, async t => {
+t.test('pgAdmin gets the directory of the server programs', { skip }, async t => {
   const { dir, note } = await withHelper(t);
   const before = process.env.PATH;
   process.env.PATH = `${dir}:${before}`;

@@ -14,7 +14,7 @@ const skip = !['service-phalanx', 'setup', 'services'].every(name => existsSync(
 const script = (name: string) =>
   `require('fs').writeFileSync('seen', '${name} ' + process.env.DEBUG + ' ' + process.env.PORT); setInterval(() => {}, 1e6)`;
 
-t.test('the newest script is started, and its data are links', { skip }, async t => {
+t.test('the newest script is started, and links lead to its data', { skip }, async t => {
   const dir = testDir(t, {
     'package.json': '{}',
     'phalanx_db_rest.js': script('first'),

@@ -1,4 +1,5 @@
-// A Plex server before its first start: claimed once with the code of its owner, without what an earlier run left.
+// A Plex server before its first start: it is claimed once with the code of its owner, without remains of an earlier
+// run.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -15,7 +16,7 @@ const skip = !['service-plex', 'setup', 'services', 'format-xml'].every(name =>
 );
 const shipped = new URL('../../../templates/services/plex.json', import.meta.url);
 
-t.test('the claim is exchanged once, and a refused one is told', { skip }, async t => {
+t.test('a claim is exchanged once, and a refused one is reported', { skip }, async t => {
   const asked: { url: string | undefined; client: unknown }[] = [];
   const vendor = createServer(({ method, url, headers }, answer) => {
     asked.push({ url, client: headers['x-plex-client-identifier'] });

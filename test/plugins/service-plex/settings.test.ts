@@ -26,7 +26,7 @@ t.test('the token is shown as it is saved, and checked', { skip }, async t => {
   t.equal((await section()).plex_token, 'the-token', 'a mask keeps it');
 });
 
-t.test('variables set both', { skip }, async t => {
+t.test('variables set address and token', { skip }, async t => {
   process.env.DUMB_PLEX_ADDRESS = 'http://plex:32400';
   process.env.DUMB_PLEX_TOKEN = 'of-the-environment';
   t.teardown(() => {

@@ -1,4 +1,4 @@
-// The data directory of the database server: made whole or not at all, and whatever a user has in it stays.
+// The data directory of the database server: created whole or not at all, and a directory of the user stays.
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -25,15 +25,15 @@ const skip = !plugins.every(name => existsSync(path.join(pluginsDir, name)));
 const NAME = 'PostgreSQL';
 const NOBODY = 65_534;
 
-/** What initdb has made when the machine goes off in the middle of it. */
+/** What initdb has created when the machine loses power in the middle. */
 const HALF = `mkdir -p "$2/base/1" "$2/global" && cp "$0" "$2/PG_VERSION"`;
 
-/** A server whose initdb is interrupted as long as there is a file `cut` in `dir`, and goes on and on with `slow`. */
+/** A server whose initdb is interrupted while the file `cut` is in `dir`, and never ends with `slow`. */
 async function prepare(t: Test) {
   const dir = testDir(t, { bin: {}, data: {} });
   await chmod(dir, 0o755);
   const [bin, data] = [path.join(dir, 'bin'), path.join(dir, 'data')];
-  // The path of a socket has little room.
+  // Paths of sockets must be short.
   const run = await mkdtemp(path.join(tmpdir(), 'sockets-'));
   t.teardown(() => rm(run, { recursive: true }));
   await chmod(bin, 0o755);
@@ -74,7 +74,7 @@ async function open(t: Test) {
   return { app, dir, data, serves };
 }
 
-t.test('what an interrupted initdb has left is made anew', { skip }, async t => {
+t.test('remains of an interrupted initdb are replaced', { skip }, async t => {
   const { app, dir, data, serves } = await open(t);
   await writeFile(path.join(dir, 'cut'), '');
   t.not((await start(app, NAME)).status, 200);
@@ -89,7 +89,7 @@ t.test('what an interrupted initdb has left is made anew', { skip }, async t => 
   );
   t.equal((await stop(app, NAME)).status, 200);
 
-  // The machine goes off while what was made is moved to its place.
+  // The machine loses power while the created directory is moved to its place.
   const cluster = await readFile(path.join(data, 'global/pg_control'));
   const made = path.join(data, '.stackwarden-initdb-made');
   await mkdir(made, { mode: 0o700 });
@@ -101,7 +101,7 @@ t.test('what an interrupted initdb has left is made anew', { skip }, async t => 
   t.notOk(existsSync(made));
 });
 
-t.test('a log of transactions elsewhere, which an interrupted initdb has begun, is made anew', { skip }, async t => {
+t.test('a separate transaction log of an interrupted initdb is replaced', { skip }, async t => {
   const { app, dir, data, serves } = await open(t);
   const log = path.join(data, '../log');
   await mkdir(log, { mode: 0o700 });
@@ -147,7 +147,7 @@ t.test('an initdb whose host was killed is ended first', { skip }, async t => {
   await second.exited;
 });
 
-t.test('what initdb has left in the directory itself is put aside', { skip }, async t => {
+t.test('remains of initdb in the directory itself are moved aside', { skip }, async t => {
   const { app, data, serves } = await open(t);
   await mkdir(path.join(data, 'base/1'), { recursive: true });
   await writeFile(path.join(data, 'PG_VERSION'), '3\n');
@@ -166,7 +166,7 @@ t.test("a user's own is neither moved nor removed", { skip }, async t => {
   });
   t.equal(await readFile(path.join(data, 'notes'), 'utf8'), 'mine');
 
-  // A copy of a server that has run, which leaves out that it has, and one that was damaged since.
+  // A copy of a used server without the files that show it, and a directory that was damaged afterwards.
   for (const content of ['base/16384', 'postmaster.opts']) {
     const place = path.join(dir, content.replace('/', '-'));
     await mkdir(path.join(place, content), { recursive: true });

@@ -1,5 +1,5 @@
-// The managed server as others ask for it: also one that has ended just now is started, and why it does not run is
-// told.
+// The managed server as other plugins request it: a server that has just ended is started, and the reason why it does
+// not run is reported.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import { Problem } from '../../../core/contract/problem.ts';
@@ -16,7 +16,7 @@ function serverOf(supervisor: object): ManagedServer {
 
 const { signal } = new AbortController();
 
-t.test('what counts as up is asked to start, because it may be ending', async t => {
+t.test('a running server is asked to start, because it may be ending', async t => {
   const started: unknown[] = [];
   const server = serverOf({
     get: () => ({ status: started.length === 0 ? 'running' : 'stopped', lastFailureReason: 'no room', lastExit: null }),
@@ -28,7 +28,7 @@ t.test('what counts as up is asked to start, because it may be ending', async t 
   await t.rejects(refused.start({ by: 'metrics', signal }), { message: 'held' });
 });
 
-t.test('why it does not run', async t => {
+t.test('the error says why the server does not run', async t => {
   const why = (snapshot?: object) => serverOf({ get: () => snapshot }).ready({ signal });
   const exit = { reason: 'Exited with code 1', unexpected: true };
   const stopped = { status: 'stopped', lastFailureReason: null };

@@ -1,4 +1,4 @@
-// What services find in their texts of the server and of their own databases.
+// Placeholders for the server and for the databases of a service.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { templatesOf } from '../../support/templates.ts';
 
 const skip = !existsSync(path.join(pluginsDir, 'service-postgres'));
 
-t.test('the server and the databases of each instance', { skip }, async t => {
+t.test('placeholders give the server and the databases of each instance', { skip }, async t => {
   const { placeholdersOf } = await import(path.join(pluginsDir, 'service-postgres', 'placeholders.ts'));
   const templates = await templatesOf();
   const server = { host: '0.0.0.0', port: 5_433, user: 'keeper', password: 'hunter2' };
@@ -62,7 +62,7 @@ t.test('the server and the databases of each instance', { skip }, async t => {
   t.match(valuesOf('mine', 'mine'), { postgres_host: '127.0.0.1', postgres_database: undefined });
 });
 
-t.test('a service waits for the server where that is, and for its own where it names one', { skip }, async t => {
+t.test('a service waits for the managed server, or for its own', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const server = createServer(socket => socket.destroy()).listen(0, '127.0.0.1');

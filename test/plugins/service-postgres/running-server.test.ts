@@ -1,5 +1,4 @@
-// A server that runs already when the host starts: it is adopted, or the start is refused when nobody can tell which it
-// is.
+// A server that runs before the host starts: it is adopted, or the start is refused when it cannot be identified.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,11 +11,11 @@ import { until } from '../../support/until.ts';
 const settled = (app: TestHost) => until(async () => (await app.get('/process/startup-status')).body.terminal === true);
 const instantly = { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } };
 
-/** The user of the services: nobody else's process is taken for one of them. */
+/** The user of services; processes of other users are not taken for services. */
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 t.test('a database server that runs already', async t => {
-  // Whatever works in the data directory and is named by its pid file is the server.
+  // A process that works in the data directory and is named by its pid file counts as the server.
   const dir = testDir(t, { good: {}, unclear: {}, lent: {} });
   const elsewhere = path.join(dir, 'another', 'supervisor');
   const env = { STACKWARDEN_RUN_ID: 'r', STACKWARDEN_PROCESS_NAME: 'Lent', STACKWARDEN_RECORDED_IN: elsewhere };

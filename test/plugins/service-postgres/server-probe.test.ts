@@ -1,4 +1,4 @@
-// The health of a database server: it listens long before it takes clients.
+// The health of a database server, which listens long before it accepts clients.
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const webApp = fileURLToPath(new URL('../../support/web-app.cjs', import.meta.ur
 
 t.test('a server that recovers is starting, and healthy when it takes clients', { skip }, async t => {
   const postgres = await postgresBlock(t, ['hot_standby=off']);
-  // A standby refuses everybody until it is promoted.
+  // A standby refuses all clients until it is promoted.
   const standby = path.join(postgres.config_dir, 'standby.signal');
   await writeFile(standby, '');
   const app = await startHost({ plugins: 'offline', config: { postgres } });
@@ -36,7 +36,7 @@ t.test('a server that recovers is starting, and healthy when it takes clients', 
   await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy');
 });
 
-t.test('a server that listens as its own words say is asked where it can be reached', { skip }, async t => {
+t.test('a server is probed at the address that its own settings give', { skip }, async t => {
   for (const host of ['*', 'localhost, 192.0.2.1', '192.0.2.1,*']) {
     const postgres = { ...(await postgresBlock(t)), host };
     const app = await startHost({ plugins: 'offline', config: { postgres } });
@@ -46,7 +46,7 @@ t.test('a server that listens as its own words say is asked where it can be reac
   }
 });
 
-t.test('something else on its port is not a database server', { skip }, async t => {
+t.test('another program on the port is not a database server', { skip }, async t => {
   const port = await freePort();
   const command = [process.execPath, webApp, String(port)];
   const postgres = { enabled: false, process_name: 'PostgreSQL', command, config_dir: '', port };

@@ -1,4 +1,4 @@
-// The connections of Profilarr: managers that want it are rows of its database, its owner's rows are left alone.
+// The connections of Profilarr: managers that want it are rows of its database, and the rows of its owner stay.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +23,7 @@ for (const [layout, file, table, column] of [
   ['v1', 'config/profilarr.db', 'arr_config', 'arr_server'],
   ['v2', 'config/data/profilarr.db', 'arr_instances', 'url'],
 ] as const) {
-  t.test(`rows of the layout ${layout}`, { skip }, async t => {
+  t.test(`managers are rows of the layout ${layout}`, { skip }, async t => {
     const dir = testDir(t, {});
     await chmod(dir, 0o777);
     const home = path.join(dir, 'profilarr');

@@ -1,4 +1,4 @@
-// The two layouts of Profilarr: whichever is installed is started, with its own variables.
+// The two layouts of Profilarr: the installed one is started, with its own variables.
 import { existsSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { freePort } from '../../support/stackwarden.ts';
 
 const skip = !['service-profilarr', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('the second layout is one program, told where its data lie', { skip }, async t => {
+t.test('the second layout is one program with a variable for its data', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const program = path.join(dir, 'runtime/profilarr');

@@ -1,4 +1,4 @@
-// Prowlarr learns of managers and indexers, and keeps what people changed.
+// Prowlarr gets managers and indexers, and keeps what people changed.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -11,7 +11,7 @@ const skip = !['integrations', 'service-arr', 'service-prowlarr', 'service-zilea
   existsSync(path.join(pluginsDir, name)),
 );
 
-t.test('Prowlarr knows the managers and the indexer that runs here', { skip }, async t => {
+t.test('Prowlarr gets the managers and the indexer of this host', { skip }, async t => {
   const dir = testDir(t, {});
   const prowlarr = await arr(dir, 'prowlarr', 'Prowlarr');
   const zilean = await listener(dir, 'Zilean');

@@ -1,4 +1,4 @@
-// An rclone mount of Decypharr.
+// The dependency of an rclone mount on Decypharr.
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { contributionOf } from '../../support/templates.ts';
 

@@ -1,4 +1,4 @@
-// The place of a mount before it is mounted: what an earlier run has left there goes, and nothing else.
+// The directory of a mount before it is mounted: remains of an earlier run are removed, and nothing else.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// An rclone mount of InfiniDysk, also by its former name.
+// The dependency of an rclone mount on InfiniDysk, also under its former name.
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { contributionOf } from '../../support/templates.ts';
 

@@ -1,4 +1,4 @@
-// The remote control of rclone: given to mounts that a service uses, and asked for their health.
+// The remote control of rclone: enabled for mounts that a service uses, and used for their health.
 import { existsSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 const skip = !['service-rclone', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
 const root = process.getuid?.() === 0;
 
-t.test('flags', async t => {
+t.test('the flags of the remote control are added once', async t => {
   const control = { user: '', password: '' };
   const cases: [flags: string[], expected: unknown][] = [
     [[], undefined],
@@ -34,7 +34,7 @@ t.test('flags', async t => {
     t.same(remoteControlOf(['rclone', 'mount', 'a:', '/mnt', ...flags]), expected, flags.join(' '));
 });
 
-t.test('health of an rclone that can be asked', { skip }, async t => {
+t.test('the health of an rclone with remote control is requested', { skip }, async t => {
   const rclone = await programOf(['rclone'], ['rclone']);
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
@@ -70,7 +70,7 @@ t.test('health of an rclone that can be asked', { skip }, async t => {
   }
 });
 
-t.test('a mount of a service has one', { skip: skip || !root || !existsSync('/dev/fuse') }, async t => {
+t.test('a used mount has a remote control', { skip: skip || !root || !existsSync('/dev/fuse') }, async t => {
   const app = await startMounts(t, ['one', 'two'], { userMounts: true });
   const started = await Promise.all(['one', 'two'].map(app.start));
   t.same(

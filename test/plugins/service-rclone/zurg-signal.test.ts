@@ -1,4 +1,4 @@
-// The zurg that an rclone instance mounts.
+// The dependency of an rclone instance on the zurg that it mounts.
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { contributionOf } from '../../support/templates.ts';
 

@@ -1,4 +1,4 @@
-// The environment of Riven: keys of the providers attached to it, and the place of its mount.
+// The environment of Riven: keys of attached providers, and the directory of its mount.
 import { existsSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const skip = !['service-riven', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('what follows from the components that are attached', { skip }, async t => {
+t.test('variables follow from the attached components', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const seen = path.join(dir, 'seen');
@@ -56,7 +56,7 @@ t.test('what follows from the components that are attached', { skip }, async t =
     t.ok(lines.includes(line), line);
 });
 
-t.test('a release that is built from its sources mounts its files itself', { skip }, async t => {
+t.test('a release built from sources mounts its files itself', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const seen = path.join(dir, 'seen');
@@ -81,7 +81,7 @@ t.test('a release that is built from its sources mounts its files itself', { ski
     t.ok(lines.includes(`${name}=/mnt/debrid/riven`), name);
 });
 
-t.test('a boot waits for the mount of its files, where it needs one', { skip }, async t => {
+t.test('a boot waits for the mount of its files if it needs one', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const block = { config_dir: dir, symlink_library_path: path.join(dir, 'library'), command: ['sleep', '600'] };

@@ -1,4 +1,4 @@
-// The settings of a running Riven follow its variables, and its frontend learns where it is.
+// The settings of a running Riven follow its variables, and its frontend gets its address.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,7 +13,7 @@ const skip = !['service-riven', 'integrations', 'setup', 'services', 'format-jso
   existsSync(path.join(pluginsDir, name)),
 );
 
-/** Answers as the application does; an old one knows the list form alone. Usage: PORT KEY FILE new|old */
+/** Answers as the application does; an old release knows only the list form. Usage: PORT KEY FILE new|old */
 const APP = `
 const { createServer } = require('http'), { writeFileSync } = require('fs')
 const [port, key, file, age] = process.argv.slice(2)
@@ -39,7 +39,7 @@ createServer((request, answer) => {
 }).listen(Number(port), '127.0.0.1')`;
 
 for (const age of ['new', 'old'] as const) {
-  t.test(`a release with the ${age} form of the API`, { skip }, async t => {
+  t.test(`settings reach a release with the ${age} form of the API`, { skip }, async t => {
     const dir = testDir(t, {
       'package.json': '{}',
       'app.cjs': APP,
@@ -114,7 +114,7 @@ for (const age of ['new', 'old'] as const) {
   });
 }
 
-t.test('its address is one to connect to', { skip }, async t => {
+t.test('the address can be connected to', { skip }, async t => {
   const { serverOf } = await import(path.join(pluginsDir, 'service-riven', 'server.ts'));
   const files = { values: async () => ({ api_key: 'the-key' }) };
   const addressAt = async (host: string) => {

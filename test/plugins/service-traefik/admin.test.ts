@@ -1,4 +1,4 @@
-// The console of the proxy: its command where no standalone server was built, and the variables that follow others.
+// The web interface of the proxy: its command without a standalone server, and variables that follow others.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,13 +12,13 @@ import { until } from '../../support/until.ts';
 
 const skip = !['service-traefik', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('without a standalone server the other command, and hosts that are only added', { skip }, async t => {
+t.test('without a standalone server another command is used, and hosts are only added', { skip }, async t => {
   const dir = testDir(t, { 'package.json': '{}' });
   await chmod(dir, 0o777);
   const pnpm = path.join(dir, 'bin/pnpm');
   await noting(pnpm);
   const port = await freePort();
-  // As many as there are with those that are added.
+  // As often as the hosts and the added ones together.
   const twice = 'kept.example.org,kept.example.org, kept.example.org';
   const app = await startHost({
     plugins: ['config', 'process', 'services', 'setup', 'service-traefik', 'service-postgres'],

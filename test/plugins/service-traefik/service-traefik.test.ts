@@ -1,4 +1,4 @@
-// The switch of the reverse proxy, and the files that it gets.
+// The switch of the reverse proxy, and its files.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -28,7 +28,7 @@ const PLUGINS = [
   'process',
 ];
 
-t.test('the switch', { skip: !isHere }, async t => {
+t.test('the switch starts the proxy and writes its files', { skip: !isHere }, async t => {
   const dir = testDir(t, {});
   const proxy = { config_dir: dir, config_file: path.join(dir, 'traefik.yml') };
   const app = await startHost({
@@ -146,7 +146,7 @@ t.test('the API has no route while authentication is off', { skip: !isHere }, as
   await until(async () => (await told()) === 2, { what: 'one line each time, however often the routes are made' });
 });
 
-t.test('started by hand it gets the routes of what is started by hand', { skip: !isHere }, async t => {
+t.test('a proxy started by hand has routes of services started by hand', { skip: !isHere }, async t => {
   const dir = testDir(t, {});
   const service = { enabled: false, command: ['sleep', '600'], config_dir: dir, stop_grace_seconds: 1 };
   const app = await startHost({
@@ -165,7 +165,7 @@ t.test('started by hand it gets the routes of what is started by hand', { skip: 
   t.match(await routes(), 'url: http://[::1]:12345', 'an address of IPv6 has brackets in a URL');
 });
 
-t.test('its entry point for the web stays at the address that people gave', { skip: !isHere }, async t => {
+t.test('the entry point for the web keeps the address that people gave', { skip: !isHere }, async t => {
   const dir = testDir(t, {});
   const port = await freePort();
   const app = await startHost({

@@ -1,4 +1,4 @@
-// Web interfaces of services through the gateway, over HTTP, WebSocket and in a browser, while no reverse proxy runs.
+// Web interfaces of services through the gateway, over HTTP, WebSocket and in a browser, without a reverse proxy.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +40,7 @@ async function open(t: { teardown(fn: () => unknown): void }, more: Record<strin
   return { app, port, base: `http://127.0.0.1:${gatewayPort}` };
 }
 
-t.test('over HTTP', { skip: !isHere }, async t => {
+t.test('an interface is served over HTTP', { skip: !isHere }, async t => {
   const { app, port, base } = await open(t);
   const listed = (await app.get('/config/service-ui')).body.services.find(
     (entry: { name: string }) => entry.name === 'app',
@@ -147,7 +147,7 @@ t.test('over HTTP', { skip: !isHere }, async t => {
   t.same([gone.status, await gone.json()], [502, { detail: 'My App is not running; start it' }]);
 });
 
-t.test('no interface acts for the whole origin, which it shares with others', { skip: !isHere }, async t => {
+t.test('no interface acts for the origin that it shares', { skip: !isHere }, async t => {
   const { base } = await open(t);
   const worker = { 'service-worker': 'script' };
   const answer = await fetch(`${base}/ui/app/worker.js`, { headers: worker });
@@ -171,7 +171,7 @@ t.test('no interface acts for the whole origin, which it shares with others', { 
   t.equal(await register('/ui/app/worker.js', '/ui/app/'), `${base}/ui/app/`);
 });
 
-t.test('over WebSocket', { skip: !isHere }, async t => {
+t.test('an interface is served over WebSocket', { skip: !isHere }, async t => {
   const { base } = await open(t);
   const address = base.replace('http', 'ws');
   const talk = async (url: string, options = {}) => {
@@ -199,7 +199,7 @@ t.test('over WebSocket', { skip: !isHere }, async t => {
   status.close();
 });
 
-t.test('in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
+t.test('an interface works in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
   const { base } = await open(t);
   const browser = await launchBrowser();
   t.teardown(() => browser.close());
@@ -231,7 +231,7 @@ t.test('in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
   );
 });
 
-t.test('a landing page, and the switch where people must log in', { skip: !isHere }, async t => {
+t.test('a landing page is shown, and the switch works with logins', { skip: !isHere }, async t => {
   const { app, base } = await open(t, { ui: { path: '/web/index.html' } });
   t.match(await (await fetch(`${base}/ui/app/`)).text(), '<title>Landing</title>');
   const { body } = await app.post('/auth/setup', { username: 'keeper', password: 'a long password' });
@@ -244,7 +244,7 @@ t.test('a landing page, and the switch where people must log in', { skip: !isHer
   t.equal((await fetch(`${base}/ui/app/`)).status, 200);
 });
 
-/** As the settings page does; no reverse proxy is installed here, so the gateway goes on serving. */
+/** Enables interfaces as the settings page does. No reverse proxy is installed, so the gateway serves them. */
 async function switchOn(app: TestHost, token: string): Promise<void> {
   await app.post('/config/service-ui', { enabled: true }, { authorization: `Bearer ${token}` });
 }

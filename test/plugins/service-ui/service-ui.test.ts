@@ -6,7 +6,7 @@ import { kid } from '../../support/kids.ts';
 
 const isHere = existsSync(new URL('../../../plugins/service-ui/index.ts', import.meta.url));
 
-t.test('the list and the map', { skip: !isHere }, async t => {
+t.test('web interfaces are listed with their routes', { skip: !isHere }, async t => {
   const app = await startHost({
     config: {
       plex: { port: 32_401, enabled: true },
@@ -63,7 +63,7 @@ t.test('the list and the map', { skip: !isHere }, async t => {
   for (const { name, config_key } of body.services) t.equal(config_key, map[name], `${name} is of one type on both`);
 });
 
-t.test('a key for the port that the block does not have is told when it is saved', { skip: !isHere }, async t => {
+t.test('a save warns about a port key that the block does not have', { skip: !isHere }, async t => {
   const app = await startHost({
     config: { panel: kid('Panel', ['calm'], { enabled: true, port: 7_004, web: 'none', ui: true }) },
     plugins: ['config', 'process', 'services', 'service-ui'],
@@ -77,7 +77,7 @@ t.test('a key for the port that the block does not have is told when it is saved
   t.same(await save({ panel: { ui: { port_key: 'port' } } }), []);
 });
 
-t.test('a switch that the environment holds says so', { skip: !isHere }, async t => {
+t.test('the answer says when the environment holds the switch', { skip: !isHere }, async t => {
   process.env.DUMB_SERVICE_UI_ENABLED = 'false';
   t.teardown(() => delete process.env.DUMB_SERVICE_UI_ENABLED);
   const app = await startHost({ plugins: ['config', 'process', 'service-ui'], config: {} });

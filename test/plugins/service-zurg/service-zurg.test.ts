@@ -1,4 +1,4 @@
-// zurg: where its first configuration and its program come from, and a login that comes and goes.
+// zurg: the sources of its first configuration and its program, and a login that is added and removed.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const skip = !['service-zurg', 'setup', 'services', 'format-yaml'].every(name =>
 );
 const shipped = new URL('../../../templates/services/zurg.json', import.meta.url);
 
-t.test('what its owner has put beside the configuration wins', { skip }, async t => {
+t.test('files that the owner has put beside the configuration win', { skip }, async t => {
   const dir = testDir(t, {
     host: { templates: { services: {} } },
     config: {},
@@ -65,7 +65,7 @@ t.test('what its owner has put beside the configuration wins', { skip }, async t
 
 const cannotTell = skip || !existsSync(path.join(pluginsDir, 'versions'));
 
-t.test('the version shown is that of the program that is started', { skip: cannotTell }, async t => {
+t.test('the version is that of the started program', { skip: cannotTell }, async t => {
   const dir = testDir(t, { host: { templates: { services: {} } }, config: {}, zurg: { RD: {} } });
   await chmod(dir, 0o755);
   await chmod(path.join(dir, 'zurg/RD'), 0o777);

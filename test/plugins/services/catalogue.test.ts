@@ -1,5 +1,5 @@
-// Every fact of the catalogue of services is built: in the template, in a folder of its vendor, or it stands below with
-// the reason why not. What installs a service is not compared; launches.test.ts shows how it is launched.
+// Every fact in the catalogue of services is in its template or in a plugin of its vendor, or is excepted below with a
+// reason. Facts of installations are not compared; launches.test.ts shows the launches.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ interface Entry {
   readonly aliases?: readonly string[];
   readonly instance?: string;
   readonly block: Values;
-  /** Used where the block has no command of its own. */
+  /** The command when the block has none of its own. */
   readonly command?: readonly string[];
   readonly alternative_command?: readonly string[];
   readonly controller: boolean;
@@ -24,7 +24,7 @@ interface Entry {
   readonly needs: readonly string[];
   readonly waits: readonly string[];
   readonly dataLink?: { readonly path: string; readonly under_data_root: string };
-  /** Where its version is found, in words. */
+  /** Descriptions of where the version is found. */
   readonly version: readonly string[];
   readonly initialPassword: boolean;
   readonly offers?: readonly string[];
@@ -126,7 +126,7 @@ for (const entry of services) {
   });
 }
 
-t.test('nothing is excepted that the catalogue does not name', async t => {
+t.test('each exception names a fact of the catalogue', async t => {
   t.same(
     Object.keys(EXCEPTIONS).filter(name => !used.has(name)),
     [],

@@ -1,4 +1,4 @@
-// How the programs of the product's services are installed, as the templates say.
+// The installations of the product's services, as their templates describe them.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -40,7 +40,7 @@ t.test('every service but the host itself says how it is installed', { skip }, a
     const folder = directory.replace('{config_dir}', String(block.config_dir));
     const [command = ''] = [block.command, launch?.command ?? []].flat().map(String).filter(Boolean);
     const program = command.replace('{install_dir}', folder);
-    // An interpreter of the machine is no part of a release.
+    // An interpreter of the machine is not part of a release.
     if (program.startsWith(folder)) {
       const made = [...install.markers, ...built].map(place => path.join(folder, place));
       t.ok(
@@ -51,7 +51,7 @@ t.test('every service but the host itself says how it is installed', { skip }, a
   }
 });
 
-/** Which folder has the runtime of a platform. */
+/** The plugin folder of each runtime. */
 const RUNTIMES: Readonly<Record<string, string>> = {
   node: 'runtime-node',
   npm: 'runtime-node',
@@ -64,7 +64,7 @@ const RUNTIMES: Readonly<Record<string, string>> = {
   go: 'runtime-go',
 };
 
-t.test('what builds a service is understood, and missed where the machine has nothing', { skip }, async t => {
+t.test('facts for runtimes are understood, and a missing tool is reported', { skip }, async t => {
   const dir = testDir(t, {});
   await ownTools(t, dir)({});
   for (const { key, displayName, install } of (await templatesOf()).list()) {
@@ -73,7 +73,7 @@ t.test('what builds a service is understood, and missed where the machine has no
       const plugin = RUNTIMES[platform] ?? '';
       if (!existsSync(path.join(pluginsDir, plugin))) continue;
       const runtime = await contributionOf<InstallRuntime>(plugin, 'install.runtime', { key: platform });
-      // Of some releases it is known no earlier than when they are there.
+      // The layout of some releases is known only once they are present.
       const layout = Object.fromEntries([facts.when ?? []].flat().map(file => [file, '']));
       const request = buildRequest(dir, layout, { facts, isFromSources: true });
       const missed = facts.when === undefined ? runtime.check(request) : runtime.build(request);
@@ -83,7 +83,7 @@ t.test('what builds a service is understood, and missed where the machine has no
   }
 });
 
-t.test('where the releases are is understood', { skip }, async t => {
+t.test('facts for sources of releases are understood', { skip }, async t => {
   const asked = new Problem(502, 'the vendor was asked');
   for (const { key, install, block } of (await templatesOf()).list()) {
     if (install === undefined || 'with' in install) continue;
@@ -103,14 +103,14 @@ t.test('where the releases are is understood', { skip }, async t => {
       fetch: (): Promise<never> => Promise.reject(asked),
     };
     const answer = await source.latest(request).catch((error: unknown) => error);
-    // What the machine has is found without asking anybody.
+    // A program of the machine is found without a request.
     t.ok(answer instanceof Problem || !(answer instanceof Error), `${key}: ${install.source}: ${answer}`);
   }
 });
 
 const cannotInstall = skip || !existsSync(path.join(pluginsDir, 'installs'));
 
-t.test('a release is there with any program that would be started', { skip: cannotInstall }, async t => {
+t.test('a release counts as present with any program that can be started', { skip: cannotInstall }, async t => {
   const { installTarget } = await import('../../../plugins/installs/install-target.ts');
   const templates = await templatesOf();
   const { block = {}, facts = {} } = templates.get('emby') ?? {};

@@ -1,6 +1,5 @@
-// Every known service is launched for real, with its paths moved into a directory of the test and a program that notes
-// what it was started with in place of its own: the command, the variables, the directory and what happens before are
-// those that the catalogue names.
+// Every known service is launched, with its paths moved below a directory of the test, and with a program in place of
+// its own that notes how it was started. Command, variables, directory and steps must be those of the catalogue.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
@@ -25,17 +24,17 @@ interface Entry {
   readonly alternative_command?: readonly string[];
   readonly v2_command?: readonly string[];
   readonly variables: readonly Variable[];
-  /** What happens before or around the launch, in words. */
+  /** Descriptions of the steps before or during the launch. */
   readonly steps: readonly string[];
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const NOBODY = 65_534;
-/** What a template says of paths stands in these parts of it. */
+/** The parts of a template that contain paths. */
 const MOVED = ['block', 'launch', 'setup', 'install'];
-/** Words of the catalogue for a value that differs from one machine to the next. */
+/** Words of the catalogue for a value that differs between machines. */
 const ANY_VALUE = /^[0-9a-zA-Z./ _-]{3,}$/;
-/** Options that a service does not start without, or on which a variable depends. */
+/** Options without which a service does not start, or which change a variable. */
 const OPTIONS: Readonly<Record<string, Values>> = {
   aiostreams: { auth_password: 'twelve letters' },
   // Enabled, because others look for them.
@@ -48,7 +47,7 @@ const OPTIONS: Readonly<Record<string, Values>> = {
     cookie_domain: 'example.org',
     notifier: { type: 'smtp' },
   },
-  // Whatever this machine has.
+  // The same on every machine.
   emby: { use_system_ffmpeg: false },
   cloudflared: { tunnel_token: 'the-token-of-the-tunnel' },
   riven_frontend: { origin: 'https://films.example.org' },
@@ -57,7 +56,7 @@ const OPTIONS: Readonly<Record<string, Values>> = {
 
 const PLEX = { plex_address: 'http://127.0.0.1:32400', plex_token: 'the-token' };
 
-/** Commands that the catalogue tells in words or for one port alone. */
+/** Commands that the catalogue describes in words, or for one port only. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   phalanx_db: ['node', 'phalanx_db_rest_v10.js'],
   mediastorm: ['/mediastorm/runtime/mediastorm', '--port', '{port}'],
@@ -65,7 +64,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   postgres: ['postgres', '-D', '{config_dir}', '-c', 'config_file={config_file}'],
 };
 
-/** What a command has besides, for a mount of a library with a control of its own. */
+/** What a command has in addition, for a mount of a library with its own remote control. */
 const ADDED: Readonly<Record<string, readonly string[]>> = {
   rclone: [
     '--vfs-cache-mode=full',
@@ -80,7 +79,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Values that the catalogue tells in words, for what the test has. */
+/** Values that the catalogue describes in words, for the configuration of the test. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   'true when log_level is DEBUG, else false': 'false',
   '<comma list>': 'sign-on.example.org,127.0.0.1',
@@ -97,10 +96,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   '/pgadmin/venv/bin:${PATH}': '{dir}/pgadmin/venv/bin:{PATH}',
 };
 
-/**
- * What a step must have done when its service was launched; the title of the test that drives it; or null with a
- * reason.
- */
+/** What a step must have done at the launch, or the title of the test that covers it, or null with a reason. */
 type Evidence = ((t: Test, stack: Stack) => unknown) | { readonly test: string; readonly title: string } | null;
 
 const DRIVEN_ALONE = {
@@ -157,7 +153,7 @@ const STEPS: Readonly<Record<string, Evidence>> = {
       t.notMatch(line, 'pass ', 'the password is no argument');
     },
   'run directory mode 0775': async (t, stack) => t.equal((await stat(stack.at('run/postgresql'))).mode & 0o777, 0o775),
-  // The server removes its own when it finds that no server uses them.
+  // The server itself removes the files when no server uses them.
   'remove stale socket and lock files': null,
   'write config_local.py and link it into the package folder': async (t, stack) => {
     t.match(await readFile(stack.at('pgadmin/data/config_local.py'), 'utf8'), /^DEFAULT_SERVER_PORT = \d+$/m);
@@ -176,7 +172,7 @@ const STEPS: Readonly<Record<string, Evidence>> = {
   'run backend once with --db-migration; non-zero exit stops both': DRIVEN_ALONE.infinidysk,
   'run backend; when it ends, stop the frontend and return its exit code': DRIVEN_ALONE.infinidysk,
   'TERM and INT are forwarded to both': DRIVEN_ALONE.infinidysk,
-  // The host makes nothing at the root of the file system.
+  // The host creates nothing at the root of the file system.
   'link the helper scripts and /.venv at the file system root (absolute paths are compiled in)': null,
 };
 
@@ -200,7 +196,7 @@ function isOfVendor(name: string): boolean {
   return name.startsWith('service-');
 }
 
-/** The block of a service with ports that are free, as a part of the configuration. */
+/** The block of a service with free ports, as a part of the configuration. */
 async function blockOf(stack: Stack, { key, block }: Entry): Promise<Record<string, unknown>> {
   const own: Record<string, unknown> = { process_name: key, ...OPTIONS[key] };
   for (const option of Object.keys(block)) {
@@ -250,19 +246,19 @@ async function templateOf(key: string): Promise<Record<string, unknown> & { read
   return JSON.parse(await readFile(path.join(root, 'templates/services', `${key}.json`), 'utf8'));
 }
 
-/** Templates of the user's own, and a program for each service. */
+/** Writes templates of the user, and a program for each service. */
 async function furnish(stack: Stack): Promise<void> {
   await stack.make();
   for (const { key } of launched) {
     const template = await templateOf(key);
-    // Only the product's own template makes a program the host's own.
+    // Only the product's own template makes its program one of the host.
     if (key === 'rclone') continue;
     for (const part of MOVED.filter(name => name in template)) template[part] = stack.moved(template[part]);
     await writeFile(stack.at('host/templates/services', `${key}.json`), JSON.stringify(template));
   }
 }
 
-/** What is installed, or left by an earlier run, before a service is launched. */
+/** Creates what is installed, or left by an earlier run, before a launch. */
 async function prepare(stack: Stack): Promise<void> {
   for (const [file, content] of Object.entries({
     'phalanx_db/phalanx_db_rest_v2.js': '',
@@ -283,14 +279,14 @@ async function prepare(stack: Stack): Promise<void> {
     const directory = String(stack.moved(entry.block.config_dir));
     const { directory: installed } = stack.moved(((await templateOf(entry.key)).install ?? {}) as Values);
     await stack.place(wordsOf(stack, entry, { config_dir: directory, install_dir: installed }), directory);
-    // That of the database server is to be made.
+    // The directory of the database server must be created by the launch.
     if (entry.key === 'postgres') continue;
     await mkdir(directory, { recursive: true });
     await chmod(directory, 0o777);
   }
 }
 
-/** The command of the catalogue, of the layout that is installed here. */
+/** The command of the catalogue for the layout that is installed here. */
 function wordsOf(stack: Stack, { key, block, ...given }: Entry, values: Values): string[] {
   const words = COMMANDS[key] ?? given.alternative_command ?? given.v2_command ?? given.command ?? block.command;
   const list = typeof words === 'string' ? words.split(' ') : (words as readonly string[]);
@@ -301,7 +297,7 @@ function fill(text: string, values: Values): string {
   return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
-/** Everything that stands in braces in the texts of the catalogue, for a service that was prepared. */
+/** Values for all placeholders in the catalogue, for a service that was prepared. */
 async function valuesFor(stack: Stack, key: string): Promise<Values> {
   const { config } = (await stack.app.get(`/process?process_name=${key}`)).body as { config: Record<string, unknown> };
   const whole = (await stack.app.get('/config')).body;
@@ -332,7 +328,7 @@ async function valuesFor(stack: Stack, key: string): Promise<Values> {
   };
 }
 
-/** Starts it and gives what its program was started with. */
+/** Starts a service, and gives what its program was started with. */
 async function launch(stack: Stack, key: string): Promise<Run> {
   const answer = await start(stack.app, key);
   if (answer.status !== 200) throw new Error(`${key}: ${answer.text}`);

@@ -1,4 +1,4 @@
-// The templates of the product, one of the user's own, and what they give to the configuration.
+// The templates of the product and of the user, and what they add to the configuration.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -44,13 +44,13 @@ t.test('every template is used, and makes a valid block', { skip: !isHere }, asy
     for (const option of template.onboarding?.offers ?? [])
       t.ok(option in block, `${template.key}: ${option} is there`);
     const { body: schema } = await app.post('/config/process-config/schema', { process_name: block.process_name });
-    // Those of the host's own blocks are the values that it runs with.
+    // Blocks of the host itself have the values that it runs with.
     if (!template.key.startsWith('dumb_'))
       t.notMatch(JSON.stringify(schema), /"default"/, 'no default that an editor would write');
   }
 });
 
-t.test('defaults of instances, and what the file says wins', { skip: !isHere }, async t => {
+t.test('templates give defaults to instances, and the file wins', { skip: !isHere }, async t => {
   const app = await startHost({
     config: {
       sonarr: { instances: { '4K': { port: 9_001, process_name: 'Mine' }, Other: {}, 'A $& $$': {} } },
@@ -97,7 +97,7 @@ t.test('defaults of instances, and what the file says wins', { skip: !isHere }, 
   t.match(await app.post('/config', { process_name: 'Mine', updates: { no_such: 1 } }), { status: 400 });
 });
 
-t.test('what a list of an option may hold', { skip: !isHere }, async t => {
+t.test('a list of an option may hold only what its template says', { skip: !isHere }, async t => {
   const app = await startHost({ plugins: ['config', 'process', 'services'] });
   t.teardown(() => app.stop());
   const save = (updates: object) => app.post('/config', { process_name: 'Seerr', updates });
@@ -112,7 +112,7 @@ t.test('what a list of an option may hold', { skip: !isHere }, async t => {
   t.equal((await app.post('/config', { process_name: 'PostgreSQL', updates: { databases } })).status, 200);
 });
 
-t.test('names, links, and a template of the user', { skip: !isHere }, async t => {
+t.test('a template of the user gives names and links', { skip: !isHere }, async t => {
   const configDir = testDir(t, {});
   const own = path.join(configDir, 'templates', 'services');
   await mkdir(own, { recursive: true });

@@ -1,5 +1,5 @@
-// What a template lets happen just before a launch: links among the files of the service, and programs that can refuse
-// it.
+// Steps of a template right before a launch: links among the files of the service, and programs that can refuse the
+// launch.
 import { existsSync } from 'node:fs';
 import { chmod, lstat, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const skip = !['setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('a link is made once, and a program before the launch runs as the service', { skip }, async t => {
+t.test('a link is made once, and a program before the launch runs as the services user', { skip }, async t => {
   const dir = testDir(t, { host: { templates: { services: {} } }, taken: 'a file' });
   await chmod(dir, 0o777);
   const script = path.join(dir, 'migrate');
@@ -75,7 +75,7 @@ t.test('a program whose host was killed is ended before it is run again', { skip
   const dir = testDir(t, { host: { templates: { services: {} } } });
   await chmod(dir, 0o777);
   const script = path.join(dir, 'migrate');
-  // What it starts may leave its group.
+  // Its processes may leave its process group.
   await writeFile(script, "#!/bin/sh\nsetsid sh -c 'echo $$ > pids.new; mv pids.new pids; exec sleep 1000'\n");
   await chmod(script, 0o755);
   await writeFile(
@@ -111,7 +111,7 @@ t.test('a program whose host was killed is ended before it is run again', { skip
   process.kill(next, 'SIGKILL');
 });
 
-t.test('a template that says nothing of the launch is set up all the same', { skip }, async t => {
+t.test('a template without a launch is set up too', { skip }, async t => {
   const dir = testDir(t, { host: { templates: { services: {} }, plugins: { helper: {} } } });
   await chmod(dir, 0o755);
   const made = (name: string) => path.join(dir, 'finder', name);

@@ -1,5 +1,5 @@
-// What is prepared before a known service is launched: command, variables, secrets, directories, files, or one clear
-// line.
+// The preparation of a known service before its launch: command, variables, secrets, directories and files, or one
+// clear line about an obstacle.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,7 +19,7 @@ const root = process.getuid?.() === 0;
 const NOBODY = 65_534;
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
-t.test('directories, files, variables and secrets', { skip }, async t => {
+t.test('directories, files, variables and secrets are prepared', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
   const environment = path.join(dir, 'environment');
@@ -89,7 +89,7 @@ t.test('directories, files, variables and secrets', { skip }, async t => {
   t.equal((await saved(app)).aiostreams.secret_key, aiostreams.secret_key, 'generated once');
 });
 
-t.test('a build from sources is told that it is one', { skip }, async t => {
+t.test('a build from sources gets a variable that says so', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const program = path.join(dir, 'program');
@@ -113,7 +113,7 @@ t.test('a build from sources is told that it is one', { skip }, async t => {
   }
 });
 
-t.test('a program is told the level in the words that it knows', { skip }, async t => {
+t.test('the log level is passed in the words of the program', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
   const program = path.join(dir, 'zurg');
@@ -136,7 +136,7 @@ t.test('a program is told the level in the words that it knows', { skip }, async
   }
 });
 
-t.test('a password fits into addresses and connection strings', { skip }, async t => {
+t.test('a password is escaped in addresses and connection strings', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o777);
   const seen = path.join(dir, 'seen');
@@ -198,7 +198,7 @@ t.test(
     const command = ['sleep', '600'];
     const altmount = { process_name: 'Mounts', config_dir: dir, metadata_dir: dir, mount_path: mount, command };
     const port = await writeConfig(configDir, { altmount });
-    // A process of its own, because what looks at such places outlives the host for a while.
+    // In a process of its own, because the check of such places outlives the host for a while.
     const host = await startStackwarden(configDir, port, { plugins: ['config', 'process', 'services', 'setup'] });
     const answer = await fetch(`${host.base}/process/start-service`, {
       method: 'POST',
@@ -213,7 +213,7 @@ t.test(
   },
 );
 
-t.test('what is missing is said in one line', { skip }, async t => {
+t.test('missing parts are reported in one line', { skip }, async t => {
   const dir = testDir(t, {});
   const app = await startHost({
     plugins: 'offline',
@@ -251,7 +251,7 @@ t.test('what is missing is said in one line', { skip }, async t => {
   t.notOk(existsSync('/etc/stackwarden-test'));
 });
 
-t.test('a missing program is told by check also where nothing could install it', async t => {
+t.test('check names a missing program that nothing can install', async t => {
   const configDir = testDir(t);
   await writeConfig(configDir, { tautulli: { enabled: true, config_dir: configDir, command: ['no-such-program'] } });
   const plugins = ['config', 'process', 'services', 'setup'];
@@ -260,7 +260,7 @@ t.test('a missing program is told by check also where nothing could install it',
   t.match(checked.stderr(), /Tautulli cannot start: the program no-such-program .* is not installed/);
 });
 
-t.test('placeholders of a plugin that fails cost those who may need them, and no others', { skip }, async t => {
+t.test('a plugin that fails to give placeholders affects only services that may need them', { skip }, async t => {
   const broken = `export default { name: 'broken', host: '^1', setup(host) {
     host.contribute('process.placeholders', 'broken', { values: () => { throw new Error('no values') } }) } }`;
   const dir = testDir(t, { plugins: { broken: { 'index.mjs': broken } } });

@@ -1,4 +1,4 @@
-// A database that only the service's own file names: found there, and found anew after the file was changed.
+// A database that only the service's own file names: it is found, and found again after a change of the file.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const settings = (values: Record<string, string>): string =>
     .map(([name, value]) => `<${name}>${value}</${name}>`)
     .join('')}</Config>`;
 
-t.test('three names in config.xml', { skip }, async t => {
+t.test('databases in config.xml are dependencies', { skip }, async t => {
   const dir = testDir(t, { 'config.xml': settings({ Port: '8989', PostgresHost: 'db', PostgresMainDb: 'main' }) });
   const file = path.join(dir, 'config.xml');
   const sonarr = (name: string, more: object) => ({

@@ -1,4 +1,4 @@
-// Services that go well together.
+// Dependencies of services that are often used together.
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { contributionOf } from '../../support/templates.ts';
 

@@ -1,4 +1,4 @@
-// Providers of directories.
+// Dependencies on services that provide awaited directories.
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { contributionOf } from '../../support/templates.ts';
 

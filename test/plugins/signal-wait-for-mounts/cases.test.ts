@@ -1,4 +1,4 @@
-// Providers of mounts.
+// Dependencies on services that provide awaited mounts.
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { contributionOf } from '../../support/templates.ts';
 

@@ -1,4 +1,4 @@
-// Services whose answer another waits for.
+// Dependencies on services whose answer another one waits for.
 import { testSignalSource } from '../../contracts/signal-source.ts';
 import { contributionOf } from '../../support/templates.ts';
 

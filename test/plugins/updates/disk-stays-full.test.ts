@@ -1,5 +1,5 @@
-// An update whose disk is full from the stop of its service on, so that the service cannot be started again either:
-// that is told, and it runs as soon as there is room.
+// An update whose disk is full after the stop of its service, so that the service cannot be started either: this is
+// reported, and the service runs as soon as there is room.
 import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const PLUGINS = ['services', 'setup', 'versions', 'updates', 'installs', 'instal
 const NAME = 'Gadget';
 const TRIED_AGAIN = /v1\.0\.0 is in place again, but not ready: .* cannot be .*; its start is tried again by itself$/;
 
-t.test('a disk that stays full', ROOT_ONLY, async t => {
+t.test('the service starts once a full disk has room again', ROOT_ONLY, async t => {
   const shelf = await makeShelf(t);
   const { configDir } = shelf;
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755,size=16m,nr_inodes=300', 'tmpfs', configDir]);
@@ -35,18 +35,18 @@ t.test('a disk that stays full', ROOT_ONLY, async t => {
   t.teardown(() => app.stop());
   const isUp = () => until(async () => (await status(app, NAME)).status === 'running', { what: NAME });
   await isUp();
-  // The update tells it, and it is looked for after a start.
+  // The update reports the version, and it is looked up again after a start.
   const version = async () => (await app.get(`/process?process_name=${NAME}`)).body.version;
   await until(async () => (await version()) === FIRST, { what: 'its version' });
   const data = path.join(configDir, 'programs', NAME, 'data');
   let others = 0;
-  // Takes what the host gives back, too.
+  // Also takes the room that the host frees.
   const filler = setInterval(() => {
     try {
       for (; existsSync(path.join(data, 'fill-0')); others += 1)
         writeFileSync(path.join(configDir, `other-${others}`), '', { flag: 'wx' });
     } catch {
-      // It is full.
+      // The disk is full.
     }
   }, 1);
   t.teardown(() => clearInterval(filler));

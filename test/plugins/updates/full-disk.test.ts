@@ -1,4 +1,4 @@
-// An update that meets a full disk only when the service is stopped already: the old release runs on, and the next try
+// An update that finds a full disk only after the stop of the service: the old release runs on, and the next attempt
 // succeeds.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 const PLUGINS = ['services', 'setup', 'versions', 'updates', 'installs', 'install-shelf'];
 const NAME = 'Gadget';
 
-t.test('a disk that is full at the swap', ROOT_ONLY, async t => {
+t.test('a full disk at the swap keeps the old release', ROOT_ONLY, async t => {
   const shelf = await makeShelf(t);
   const folder = path.join(shelf.configDir, 'programs', NAME);
   await mkdir(folder, { recursive: true });
@@ -49,7 +49,7 @@ t.test('a disk that is full at the swap', ROOT_ONLY, async t => {
   await until(async () => (await readdir(path.join(folder, '.stackwarden'))).length === 0, { what: 'the draft to go' });
   const filled = (await readdir(data)).filter(name => name.startsWith('fill-'));
   t.ok(filled.length > 0);
-  // A start again would fill it again.
+  // Another stop would fill the disk again.
   for (const name of filled) await rm(path.join(data, name));
   await mkdir(path.join(data, 'fill-0'));
   t.match((await install(app, NAME)).body, { status: 'updated', current_version: 'v1.1.0' });

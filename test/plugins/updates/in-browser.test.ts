@@ -1,4 +1,4 @@
-// A web frontend that is updated from its own page: the page follows its replacement, and hears how it went.
+// A web frontend that is updated from its own page: the page follows its replacement, and shows the result.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// The host is killed or stopped at any moment of an update: afterwards the old or the new release is in place and runs,
-// and what is excluded is as it was. The long proof repeats it as often as STACKWARDEN_TEST_ROUNDS says.
+// A host that is killed or stopped at any moment of an update: afterwards the old or the new release is in place and
+// runs, and excluded files are unchanged. STACKWARDEN_TEST_ROUNDS sets the number of rounds.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +22,7 @@ const PLUGINS = [
 const NAME = 'Gadget';
 const MINE = 'what the user has written';
 
-/** A service with a release, and hosts one after the other that update it. */
+/** A service with a release, and hosts that update it one after the other. */
 async function stack(t: Test, more: Record<string, unknown> = {}, program?: 'stubborn') {
   const shelf = await makeShelf(t);
   await shelf.publish(FIRST);
@@ -61,7 +61,7 @@ async function stack(t: Test, more: Record<string, unknown> = {}, program?: 'stu
   return { shelf, folder, open };
 }
 
-t.test('killed once the new release runs, and before it is known to be ready', async t => {
+t.test('a kill before the new release is ready is repaired', async t => {
   const { shelf, open } = await stack(t);
   await shelf.publish('v1.1.0');
   const first = await open();
@@ -76,7 +76,7 @@ t.test('killed once the new release runs, and before it is known to be ready', a
   await second.host.exited;
 });
 
-t.test('killed before the new release is in place', async t => {
+t.test('a kill before the swap keeps the old release', async t => {
   const { shelf, open } = await stack(t, { stop_grace_seconds: 5 }, 'stubborn');
   await shelf.publish('v1.1.0');
   const first = await open();
@@ -91,7 +91,7 @@ t.test('killed before the new release is in place', async t => {
   await second.host.exited;
 });
 
-t.test('updates of hosts that end', { timeout: 3_600_000 }, async t => {
+t.test('an update survives the end of its host at any moment', { timeout: 3_600_000 }, async t => {
   const { shelf, folder, open } = await stack(t);
   let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? 1);
   t.comment(`seed ${seed}`);
@@ -110,13 +110,13 @@ t.test('updates of hosts that end', { timeout: 3_600_000 }, async t => {
     await shelf.publish(next, program);
     const began = performance.now();
     const answer = app.install().catch(() => undefined);
-    // The first time shows how long it takes.
+    // The first round measures how long an update takes.
     const longestMs = whole.get(program);
     if (longestMs === undefined && repeats > 1) {
       await answer;
       whole.set(program, performance.now() - began);
     } else {
-      // The steps until the new release runs take a small part of the time.
+      // The steps before the new release runs take a small part of that time.
       await delay(random() ** 3 * (longestMs ?? 1_000) * 1.1);
       app.host.child.kill(random() < 0.8 ? 'SIGKILL' : 'SIGTERM');
       await Promise.all([answer, app.host.exited]);

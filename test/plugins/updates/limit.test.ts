@@ -1,4 +1,4 @@
-// An update that takes longer than it may: what is prepared is left, what is begun is brought to its end.
+// An update that exceeds its time limit: preparation is abandoned, and a begun swap is completed.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import type { JobRun } from '../../../core/contract/job.ts';
@@ -9,7 +9,7 @@ import type { UpdateRecords } from '../../../plugins/updates/update-records.ts';
 const NAME = 'App';
 const PLACING = { stage: 'placing', from: 'v1', to: 'v2', running: [NAME], notes: {} };
 
-/** Runs one on a host that is no more than it needs; `onWait` is called where it waits for something without end. */
+/** Runs an update on a minimal host. `onWait` is called at each wait without an end. */
 async function outcomeOf(checkpoint: JobRun['checkpoint'], onWait: () => void, signal: AbortSignal) {
   const endless = (until: AbortSignal): Promise<never> => {
     onWait();
@@ -64,7 +64,7 @@ async function outcomeOf(checkpoint: JobRun['checkpoint'], onWait: () => void, s
   return { result, starts };
 }
 
-t.test('the limit of an update', async t => {
+t.test('the limit abandons a preparation, and completes a begun swap', async t => {
   const limit = new AbortController();
   const late = () => setImmediate(() => limit.abort(new Error('late')));
   const prepared = await outcomeOf(null, late, limit.signal);

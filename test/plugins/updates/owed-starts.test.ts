@@ -1,4 +1,4 @@
-// Starts that updates owe: tried until they succeed, fail for another reason, or somebody else decides.
+// Starts that updates owe: repeated until one succeeds, fails for another reason, or somebody else decides.
 import t from 'tap';
 import { Problem } from '../../../core/contract/problem.ts';
 import { OwedStarts } from '../../../plugins/updates/owed-starts.ts';
@@ -7,7 +7,7 @@ const NAME = 'Gadget';
 const told = { meanwhile: 'not ready; its start is tried again by itself', afterwards: 'in place again' };
 const FULL = new Problem(507, 'the disk is full');
 
-/** `attempts`: how the starts end, one after the other. */
+/** `attempts` are the results of the starts, one after the other. */
 function open(attempts: (Error | null)[], process: Record<string, unknown> = { status: 'stopped' }) {
   let look = async (): Promise<void> => undefined;
   let result = { message: told.meanwhile };
@@ -38,7 +38,7 @@ function open(attempts: (Error | null)[], process: Record<string, unknown> = { s
   return { look: () => look(), told: () => result.message };
 }
 
-t.test('they are tried until one succeeds', async t => {
+t.test('owed starts are repeated until one succeeds', async t => {
   const attempts = [FULL, FULL, null, null];
   const { look, told: now } = open(attempts);
   await look();
@@ -50,7 +50,7 @@ t.test('they are tried until one succeeds', async t => {
   t.equal(attempts.length, 1, 'and not once more');
 });
 
-t.test('one that fails for another reason is told, and not tried again', async t => {
+t.test('a start that fails for another reason is reported, and not repeated', async t => {
   const attempts = [FULL, new Problem(400, 'its program run.sh is gone'), null];
   const { look, told: now } = open(attempts);
   await look();
@@ -60,7 +60,7 @@ t.test('one that fails for another reason is told, and not tried again', async t
   t.equal(attempts.length, 1);
 });
 
-t.test('whoever starts or stops it meanwhile has decided', async t => {
+t.test('a start or stop by somebody else ends the repetition', async t => {
   for (const process of [{ status: 'running' }, { status: 'stopped', stoppedByUser: true }]) {
     const attempts = [null];
     const { look, told: now } = open(attempts, process);
@@ -70,7 +70,7 @@ t.test('whoever starts or stops it meanwhile has decided', async t => {
   }
 });
 
-t.test('one that is held is left for later', async t => {
+t.test('a held service is tried later', async t => {
   const attempts = [null];
   const { look, told: now } = open(attempts, { status: 'stopped', held: { reason: 'an update' } });
   await look();

@@ -1,11 +1,11 @@
-// A server that has asked for a pause is not asked within it, whether a check is forced or not.
+// A server that has asked for a pause gets no request during it, forced checks included.
 import t from 'tap';
 import { Problem } from '../../../core/contract/problem.ts';
 import { UpdateChecks } from '../../../plugins/updates/update-checks.ts';
 
 const MINUTE_MS = 60_000;
 
-t.test('checks over the hours', async t => {
+t.test('checks respect the pause that a server asks for', async t => {
   let nowMs = 1_000_000;
   t.intercept(performance, 'now', { value: () => nowMs });
   let asked = 0;

@@ -1,4 +1,4 @@
-// When updates are looked for, whatever clocks do, and which versions are news.
+// When updates are checked for, whatever the clock does, and which versions are newer.
 import fc from 'fast-check';
 import t from 'tap';
 import { dayOf, dueAfter, nextStartDay } from '../../../plugins/updates/rhythm.ts';
@@ -26,7 +26,7 @@ t.test('where clocks skip a time it is an hour later, and where they repeat one 
   t.same(duesFrom('2025-10-25T23:00:00Z', 3, hourly), ['10-25T23:30', '10-26T00:30', '10-26T02:30']);
 });
 
-t.test('it is today while the start time is ahead, else as many intervals later as it takes', async t => {
+t.test('a check is due today if the start time is ahead, else after enough intervals', async t => {
   const rhythm = { intervalHours: 168, startTime: '04:00', timeZone: 'UTC' };
   t.same(duesFrom('2025-01-01T03:59:59Z', 2, rhythm), ['01-01T04:00', '01-08T04:00']);
   t.same(duesFrom('2025-01-01T04:00:00Z', 2, rhythm), ['01-08T04:00', '01-15T04:00']);
@@ -35,7 +35,7 @@ t.test('it is today while the start time is ahead, else as many intervals later 
   t.equal(startDay('2025-01-01T04:00:00Z'), '01-02');
 });
 
-t.test('every due time is ahead, the next one no further than the interval, and days keep the start time', async t => {
+t.test('due times are ahead, within the interval, and keep the start time', async t => {
   const two = (value: number) => String(value).padStart(2, '0');
   const rhythms = fc.record({
     intervalHours: fc.oneof(
@@ -43,7 +43,7 @@ t.test('every due time is ahead, the next one no further than the interval, and 
       fc.constantFrom(1, 2, 3, 4, 6, 8, 12),
       fc.double({ min: 1, max: 400, noNaN: true }),
     ),
-    // Away from the hours in which clocks change.
+    // Not in the hours in which daylight saving changes.
     startTime: fc
       .tuple(fc.integer({ min: 4, max: 22 }), fc.nat(59))
       .map(([hour, minute]) => `${two(hour)}:${two(minute)}`),
@@ -68,7 +68,7 @@ t.test('every due time is ahead, the next one no further than the interval, and 
   );
 });
 
-t.test('versions', async t => {
+t.test('a newer version is recognized in every form', async t => {
   const rows: readonly [string, string | null, boolean][] = [
     ['v1.2.0', null, true],
     ['v1.2.0', '1.2.0', false],

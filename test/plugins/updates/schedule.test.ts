@@ -1,4 +1,4 @@
-// The schedule of updates and what is kept of them, over restarts of the host.
+// The schedule of updates and its records, over restarts of the host.
 import { mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -12,7 +12,7 @@ const PACE = 0.02;
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 const now = () => Math.floor(Date.now() / 1_000);
-/** A week later is some days ahead, whichever day it is. */
+/** So that a week later is some days ahead, whichever day it is. */
 const FIRST_DAY = new Date(Date.now() - 3 * DAY_S * 1_000).toISOString().slice(0, 10);
 const timeOfDay = (moment: Date) => moment.toISOString().slice(11, 16);
 
@@ -21,7 +21,7 @@ t.test('schedules and records', async t => {
   await shelf.publish('v1.1.0');
   const recorder = await recordEvents(t, PLUGINS);
   const daily = { auto_update: true };
-  // Half a day away from now, so that no test run comes near it.
+  // Half a day from now, so that no test run comes near it.
   const startTime = timeOfDay(new Date(Date.now() + 12 * HOUR_S * 1_000));
   const weekly = { ...daily, auto_update_interval: 168, auto_update_start_time: startTime };
   const config = {
@@ -35,7 +35,7 @@ t.test('schedules and records', async t => {
         Watched: await shelf.service('Watched', { ...weekly, auto_update_mode: 'check_only' }),
         Pinned: await shelf.service('Pinned', { ...daily, pinned_version: 'v1.0.0' }),
         Still: await shelf.service('Still'),
-        // A boot would wait for it.
+        // Disabled, because a boot would wait for it.
         Held: await shelf.service('Held', { ...weekly, enabled: false }),
       },
     },
@@ -62,7 +62,7 @@ t.test('schedules and records', async t => {
     ...more,
   });
 
-  await t.test('a schedule begins at the next start time, and is made anew by request', async t => {
+  await t.test('a schedule begins at the next start time, and can be reset', async t => {
     await writeFile(file, '{"applied": [');
     const app = await open();
     const names = await readdir(shelf.configDir);
@@ -104,7 +104,7 @@ t.test('schedules and records', async t => {
     t.equal((await stat(file)).mode & 0o777, 0o600);
   });
 
-  await t.test('what was known and planned is so after a restart', async t => {
+  await t.test('results and schedules survive a restart', async t => {
     const kept = await content();
     const isFirst = (type: string) => recorder.count(type as 'update.available', 'Weekly');
     t.equal(isFirst('update.available'), 1);
@@ -141,8 +141,8 @@ t.test('schedules and records', async t => {
     await app.stop();
   });
 
-  await t.test('what is due is looked for, and installed where that is wanted', async t => {
-    // Longer for a machine on which the start takes longer than that.
+  await t.test('due updates are checked for, and installed if wanted', async t => {
+    // More time for machines on which a start takes longer than that.
     for (let aheadS = 6; ; aheadS *= 2) {
       const due = plan(now() + aheadS);
       const schedules = { Wary: due, Weekly: due, Watched: due, Held: due };
@@ -159,7 +159,7 @@ t.test('schedules and records', async t => {
         t.equal(await stateOf('Wary'), 'update_available', 'a release that failed is not tried again by itself');
         const { next_check_at: next } = await updateStatus(app, 'Weekly');
         t.ok(next > now() + DAY_S, 'and looked for again after the interval');
-        // The one that is due and held may be on its way.
+        // The held service is due too, and its check may be running.
         const byHand = await until(async () => {
           const { body } = await install(app, 'Watched');
           return body.reason !== 'update_in_progress' && body;

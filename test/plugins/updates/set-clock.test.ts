@@ -1,4 +1,4 @@
-// A clock that is set ahead over the scheduled update of a service updates nothing at once.
+// A clock that is set ahead over a scheduled update does not trigger it at once.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import type { UpdateRecords } from '../../../plugins/updates/update-records.ts';
@@ -78,7 +78,7 @@ function scheduled(hours: number) {
   };
 }
 
-t.test('by days, to the middle of one', async t => {
+t.test('a clock that is set ahead by days triggers no update', async t => {
   const { start, told, look, next } = scheduled(-8);
   t.equal(await look(), 0);
   aheadMs = 3 * DAY_MS;
@@ -89,7 +89,7 @@ t.test('by days, to the middle of one', async t => {
   t.equal(await look(), 1, 'at the next start time');
 });
 
-t.test('by less than some hours: it is only late', async t => {
+t.test('a clock that is set ahead by less than some hours makes a late update', async t => {
   const { look } = scheduled(1);
   aheadMs = 2 * HOUR_MS;
   t.equal(await look(), 1);

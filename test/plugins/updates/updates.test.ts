@@ -1,5 +1,5 @@
-// Updates of services over their routes: what is found, what keeps one from being installed, what is installed, taken
-// back, and told.
+// Updates of services over their routes: what is found, what prevents an installation, what is installed, rolled back
+// and reported.
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -51,7 +51,7 @@ t.test('updates', async t => {
   await Promise.all(['One', 'Two', 'Web', 'Slow'].map(isUp));
   const { present } = shelf;
 
-  await t.test('who can be updated', async t => {
+  await t.test('services that can be updated are marked', async t => {
     t.match(await entryOf(app, 'One'), { supports_manual_update: true, update_status: null });
     for (const name of ['Plain', 'DUMB API']) t.match(await entryOf(app, name), { supports_manual_update: false });
     const { body: unsupported } = await check(app, 'Plain');
@@ -117,7 +117,7 @@ t.test('updates', async t => {
     await shelf.publish('v1.1.0');
   });
 
-  await t.test('what the block selects stays', async t => {
+  await t.test('a pinned version stays', async t => {
     const before = await shelf.asked();
     t.match((await check(app, 'Two')).body, { status: 'blocked', reason: 'pinned_version' });
     t.match((await install(app, 'Two')).body, { status: 'blocked', reason: 'pinned_version' });
@@ -158,7 +158,7 @@ t.test('updates', async t => {
     t.match((await install(app, 'One')).body, { status: 'no_update' });
   });
 
-  await t.test('what somebody else holds is left to them', async t => {
+  await t.test('the update of a held service is deferred', async t => {
     const known = await updateStatus(app, 'Two');
     await app.post('/shelf/hold', { process_name: 'Two' });
     t.match((await install(app, 'Two', { target: 'latest', allow_override: true })).body, {
@@ -173,7 +173,7 @@ t.test('updates', async t => {
     t.equal(await updateStatus(app, 'Two'), null, 'nothing is known of one that nothing keeps any more');
   });
 
-  await t.test('what does not come up is taken back', async t => {
+  await t.test('a release that does not start is rolled back', async t => {
     await shelf.publish('v2.0.0', 'exits');
     t.match((await install(app, 'One')).body, {
       status: 'error',
@@ -185,7 +185,7 @@ t.test('updates', async t => {
     t.match((await check(app, 'One')).body, { status: 'update_available', available_version: 'v2.0.0' });
   });
 
-  await t.test('what does not answer is taken back', async t => {
+  await t.test('a release that does not answer is rolled back', async t => {
     await shelf.publish('v2.1.0', 'mute');
     t.match((await install(app, 'Web')).body, {
       status: 'error',
@@ -204,7 +204,7 @@ t.test('updates', async t => {
     await choose([]);
   };
 
-  await t.test('process control that is loaded again meanwhile costs nothing', async t => {
+  await t.test('a reload of process control does not affect an update', async t => {
     const installed = install(app, 'Web');
     await until(async () => /starts v2/.test((await updateStatus(app, 'Web')).message), { what: 'the new release' });
     await loadAnew('process');
@@ -213,7 +213,7 @@ t.test('updates', async t => {
     await until(async () => (await status(app, 'Web')).healthy === true, { what: 'the old release to answer' });
   });
 
-  await t.test('a service that was stopped stays so', async t => {
+  await t.test('a stopped service stays stopped', async t => {
     await shelf.publish('v3.0.0');
     await stop(app, 'One');
     t.match((await install(app, 'One')).body, { status: 'updated', downtime_status: 'not_observed' });
@@ -221,7 +221,7 @@ t.test('updates', async t => {
     await start(app, 'One');
   });
 
-  await t.test('people are told once', async t => {
+  await t.test('an update is notified once', async t => {
     await shelf.publish('v3.1.0');
     await check(app, 'One');
     await check(app, 'One');
@@ -236,7 +236,7 @@ t.test('updates', async t => {
     t.match(toldOf('update.failed'), [{ operation: 'check' }, { operation: 'install', reason: /is in place again/ }]);
   });
 
-  await t.test('a failure is told again after a day, and after a clock that was ahead', async t => {
+  await t.test('a failure is notified again after a day', async t => {
     const { now } = Date;
     t.teardown(() => {
       Date.now = now;
@@ -255,7 +255,7 @@ t.test('updates', async t => {
     await shelf.publish('v3.1.0');
   });
 
-  await t.test('notices', async t => {
+  await t.test('notices list available updates and failures', async t => {
     const { body } = await app.get('/process/update-notices?scope=all');
     t.match(body, {
       scope: 'all',
@@ -273,7 +273,7 @@ t.test('updates', async t => {
     t.same((await app.get('/process/update-notices')).body, { scope: 'project', available: [], info: [], applied: [] });
   });
 
-  await t.test('what puts releases in place can be loaded again between the stop and the start', async t => {
+  await t.test('the installing plugin can be reloaded between the stop and the start', async t => {
     const installed = install(app, 'Slow');
     await until(async () => /puts v3/.test((await updateStatus(app, 'Slow')).message), { what: 'the stop' });
     await loadAnew('installs');

@@ -1,5 +1,5 @@
-// Versions of programs, found as the templates say: in files, assemblies, commands and answers, never on the way of a
-// request.
+// Versions of programs, found as their templates say: in files, assemblies, command output and answers, and never
+// during a request.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const versionOf = async (app: TestHost, name: string): Promise<string | null> =>
 const shows = (app: TestHost, name: string, version: string | null): Promise<unknown> =>
   until(async () => (await versionOf(app, name)) === version, { what: `${name} with the version ${version}` });
 
-/** As a compiler writes it: names and values in UTF-16, each value on a boundary of four bytes. */
+/** As compilers write it: names and values in UTF-16, each value aligned to four bytes. */
 function assembly(version: string): Buffer {
   const resource = Buffer.from(
     `FileVersion\x00\x001.0.0.0\x00\x00Assembly Version\x00\x00${version}\x00\x00`,
@@ -37,7 +37,7 @@ async function program(file: string, text: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-t.test('each kind of source tells, and a changed file is looked at again', { skip }, async t => {
+t.test('each kind of source gives the version, and a changed file is read again', { skip }, async t => {
   const dir = testDir(t, {
     riven: { 'pyproject.toml': '[tool.poetry]\nname = "riven"\nversion = "0.20.1"\n' },
     bazarr: { VERSION: 'v1.5.1\n' },
@@ -104,7 +104,7 @@ t.test('each kind of source tells, and a changed file is looked at again', { ski
   await shows(app, 'sonarr', '4.0.15.1');
 });
 
-t.test('placeholders of a plugin that fails cost no version', { skip }, async t => {
+t.test('a plugin that fails to give placeholders costs no version', { skip }, async t => {
   const broken = `export default { name: 'broken', host: '^1', setup(host) {
     host.contribute('process.placeholders', 'broken', { values: () => { throw new Error('no values') } }) } }`;
   const dir = testDir(t, { bazarr: { VERSION: 'v1.5.1\n' }, plugins: { broken: { 'index.mjs': broken } } });
@@ -122,7 +122,7 @@ t.test('placeholders of a plugin that fails cost no version', { skip }, async t 
   await shows(app, 'bazarr', 'v1.5.1');
 });
 
-t.test('looks that nobody waits for begin when the services are started', { skip }, async t => {
+t.test('slow lookups begin once the services are started', { skip }, async t => {
   const dir = testDir(t, {});
   await chmod(dir, 0o755);
   const [address, wanted] = [path.join(dir, 'address'), path.join(dir, 'wanted')];
@@ -142,7 +142,7 @@ t.test('looks that nobody waits for begin when the services are started', { skip
         config_dir: dir,
         command: [path.join(dir, 'traefik/traefik'), 'x'],
       },
-      // Is looked for again after two seconds.
+      // The wait for this directory is repeated after two seconds.
       late: { enabled: true, process_name: 'Late', config_dir: dir, command: ['sleep', '600'], wait_for_dir: wanted },
       dumb: { startup: { stabilization_seconds: 0 } },
     },
@@ -155,7 +155,7 @@ t.test('looks that nobody waits for begin when the services are started', { skip
   t.match(version, /2\.0\.0/);
 });
 
-t.test('what the user of the services may not read, or never ends, is no version', { skip }, async t => {
+t.test('unreadable files and endless commands give no version', { skip }, async t => {
   const dir = testDir(t, {
     own: { token: 'secret-0123' },
     bazarr: {},
@@ -178,7 +178,7 @@ t.test('what the user of the services may not read, or never ends, is no version
   if (process.getuid?.() === 0) t.equal(await versionOf(app, 'bazarr'), null, 'a link leads no further than its user');
 });
 
-t.test('a program that is asked leaves nothing running', { skip }, async t => {
+t.test('a program that is run for its version leaves no process', { skip }, async t => {
   const dir = testDir(t, { 'pids.txt': '' });
   await chmod(dir, 0o755);
   const pids = path.join(dir, 'pids.txt');
@@ -207,7 +207,7 @@ t.test('a program that is asked leaves nothing running', { skip }, async t => {
   await until(() => !all.some(pid => existsSync(`/proc/${pid}`)), { what: 'the end of what the programs began' });
 });
 
-t.test('no program is run for a file that is missing, until it is there', { skip }, async t => {
+t.test('no program is run while its file is missing', { skip }, async t => {
   const dir = testDir(t, { bazarr: {}, pulsarr: { 'version.txt': '2.0.1' }, 'asked.txt': '' });
   await chmod(dir, 0o755);
   const asked = path.join(dir, 'asked.txt');
@@ -229,7 +229,7 @@ t.test('no program is run for a file that is missing, until it is there', { skip
   t.match(await readFile(asked, 'utf8'), 'bazarr/VERSION');
 });
 
-t.test('services are told their own version', { skip }, async t => {
+t.test('services get their own version in a variable', { skip }, async t => {
   const dir = testDir(t, {
     infinidysk: { 'version.txt': 'v1.4.0-0a1b2c3d\n' },
     maintainerr: { 'version.txt': 'v2.19.0\n' },
@@ -263,7 +263,7 @@ t.test('services are told their own version', { skip }, async t => {
   }
 });
 
-t.test('what a start has installed is told its version by that start', { skip }, async t => {
+t.test('a program that a start installs gets its version at that start', { skip }, async t => {
   const dir = testDir(t, { maintainerr: {}, plugins: { helper: {} } });
   await chmod(dir, 0o755);
   await chmod(path.join(dir, 'maintainerr'), 0o777);
@@ -300,7 +300,7 @@ t.test('what a start has installed is told its version by that start', { skip },
   t.ok(lines.includes('npm_package_version=2.19.0'));
 });
 
-t.test('the program of the template tells, where the block names none', { skip }, async t => {
+t.test('the program of the template is used when the block has none', { skip }, async t => {
   const dir = testDir(t, { host: { templates: { services: {} } } });
   await chmod(dir, 0o755);
   const shipped = new URL('../../../templates/services/sonarr.json', import.meta.url);
@@ -326,7 +326,7 @@ t.test('the program of the template tells, where the block names none', { skip }
   await shows(app, 'Sonarr Pinned', '4.0.9.2244');
 });
 
-t.test('a time of day that is set is no new run', { skip }, async t => {
+t.test('a change of the clock does not look like a new run', { skip }, async t => {
   const dir = testDir(t, { bazarr: { VERSION: '1.0.0' }, 'asked.txt': '' });
   const asked = path.join(dir, 'asked.txt');
   await chmod(dir, 0o755);
@@ -352,7 +352,7 @@ t.test('a time of day that is set is no new run', { skip }, async t => {
     writeFile(path.join(dir, 'bazarr/VERSION'), version).then(() => shows(app, 'bazarr', version));
   await until(async () => (await status(app, 'traefik')).status === 'running');
   await shows(app, 'traefik', '3.6.6');
-  // A round that tells of one is over when the next one tells.
+  // A round that gives a version has ended when the next one gives one.
   for (const version of ['1.0.1', '1.0.2']) await isTold(version);
   const before = await readFile(asked, 'utf8');
   Date.now = () => now() + 7_000 * 86_400_000;

@@ -1,4 +1,5 @@
-// What services of a kind wait for at a boot: provided mounts, and answers of others. By hand they start at once.
+// What services of a kind wait for at a boot: provided mounts, and answers of other services. Started by hand, they do
+// not wait.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -11,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const skip = !['waits', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
-t.test('mounts and addresses', { skip }, async t => {
+t.test('a boot waits for mounts and addresses', { skip }, async t => {
   const dir = testDir(t, {});
   const [silent, unused] = [await freePort(), await freePort()];
   const block = (name: string, more: object) => ({
@@ -44,7 +45,7 @@ t.test('mounts and addresses', { skip }, async t => {
   t.match(answer, { status: 200, body: { status: 'started' } }, 'a start by hand does not wait');
 });
 
-t.test('another address of a service, where people have set one', { skip }, async t => {
+t.test('a boot waits for the address that people have set', { skip }, async t => {
   const dir = testDir(t, {});
   const [silent, own] = [await freePort(), await freePort()];
   const block = (name: string, more: object) => ({
@@ -73,7 +74,7 @@ t.test('another address of a service, where people have set one', { skip }, asyn
   }
 });
 
-t.test('an answer that has what is needed, and no other', { skip }, async t => {
+t.test('a boot waits for an answer with the needed content', { skip }, async t => {
   const dir = testDir(t, {});
   const block = (name: string, more: object) => ({
     enabled: true,

@@ -1,4 +1,4 @@
-// Local ports that a service waits for, and the switch of the sample.
+// Local ports that a service waits for, and the switch of the sample plugin.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { testSignalSource } from '../../contracts/signal-source.ts';
@@ -46,7 +46,7 @@ testSignalSource(
   ],
 );
 
-t.test('it is off until it is switched on', { skip }, async t => {
+t.test('the signal is off until it is enabled', { skip }, async t => {
   const { of, app } = await startGraph(t, {
     server: block('Server', { enabled: false, port: 17_777 }),
     client: block('Client', { enabled: false, wait_for_tcp: [{ port: 17_777, password: 'hunter2hunter2' }] }),

@@ -1,4 +1,5 @@
-// `watch`: changes restart a service once, when they have calmed down; what is ignored, and what a user stopped, stays.
+// `watch`: changes restart a service once, after they have calmed down; ignored files and stopped services are left
+// alone.
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -12,7 +13,7 @@ import { pidOf, start, status, stop } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
-t.test('a service that is written', async t => {
+t.test('changed files restart their service once', async t => {
   const base = testDir(t, {
     app: {
       'app.js': '1',
@@ -89,7 +90,7 @@ t.test('a service that is written', async t => {
   });
 });
 
-t.test('names are matched as the same pattern of a regular expression does', async t => {
+t.test('patterns match names like the equivalent regular expression', async t => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*'), minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(text, text, (name, pattern) => {

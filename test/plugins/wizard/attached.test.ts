@@ -1,4 +1,4 @@
-// Components of which each core service has its own: one Zurg for each, however often and with whom it is chosen.
+// Components that each core service has for itself: one Zurg for each, however often and with what it is chosen.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 const PLUGINS = ['config', 'process', 'services', 'wizard'];
 const skip = !PLUGINS.every(name => existsSync(path.join(pluginsDir, name)));
 
-/** A core service that needs a Zurg and takes keys of its provider. */
+/** A core service that needs a Zurg and takes the keys of its provider. */
 const core = (key: string, displayName: string) => ({
   key,
   displayName,
@@ -31,7 +31,7 @@ const core = (key: string, displayName: string) => ({
 });
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
-t.test('one Zurg for each core service', { skip }, async t => {
+t.test('each core service gets one Zurg', { skip }, async t => {
   const dir = testDir(t, { host: { templates: { services: {} } } });
   const templates = path.join(dir, 'host', 'templates', 'services');
   for (const [key, name] of [
@@ -75,7 +75,7 @@ t.test('one Zurg for each core service', { skip }, async t => {
     t.equal((await status(app, `Zurg w/ ${name}`)).status, 'running');
 });
 
-t.test('a component whose plugin fails costs its own core service, by name, and no other', { skip }, async t => {
+t.test('a component whose plugin fails affects only its own core service', { skip }, async t => {
   const faulty = `export default { name: 'faulty', host: '^1', setup (host) {
     host.contribute('wizard.component', 'gadget', { configKey: 'gadget', attach () { throw new Error('no screws') } })
   } }`;

@@ -1,4 +1,4 @@
-// The first steps in a browser: what cannot be started does not stand in the way of the rest.
+// The first steps in a browser: a service that cannot be started does not block the rest.
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The onboarding path with real programs: a core service behind a WebDAV server, a mount of it, and PostgreSQL.
+// Onboarding with real programs: a core service behind a WebDAV server, a mount of it, and PostgreSQL.
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -21,7 +21,7 @@ const root = process.getuid?.() === 0;
 const NOBODY = 65_534;
 const app = fileURLToPath(new URL('../../support/web-app.cjs', import.meta.url));
 
-t.test('from an empty stack to a running one', { skip: !isHere, timeout: 400_000 }, async t => {
+t.test('onboarding leads from an empty stack to a running one', { skip: !isHere, timeout: 400_000 }, async t => {
   const rclone = await programOf(['rclone'], ['rclone']);
   const mounts = root && existsSync('/dev/fuse');
   if (mounts) await programOf(['fusermount3', 'fusermount'], ['fuse3']);
@@ -41,7 +41,7 @@ t.test('from an empty stack to a running one', { skip: !isHere, timeout: 400_000
     if (root) await chown(directory, NOBODY, NOBODY);
     return directory;
   };
-  // The path of a socket has room for 107 bytes.
+  // Paths of sockets may have 107 bytes at most.
   const sockets = await mkdtemp(path.join(tmpdir(), 'stackwarden-'));
   await chmod(sockets, 0o755);
   t.teardown(() => rm(sockets, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
-// Choosing and starting services: what is offered, what a request makes of the configuration, and how failures are
-// told.
+// Choosing and starting services: what is offered, what a request changes in the configuration, and how failures are
+// reported.
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -18,14 +18,14 @@ const skip = !isHere;
 
 const QUICK = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1, readiness_timeout_seconds: 1 };
 
-/** A block whose program is one that every machine has. */
+/** A block whose program every machine has. */
 const idle = (dir: string, more: Record<string, unknown> = {}) => ({
   command: ['sleep', '600'],
   config_dir: dir,
   config_file: path.join(dir, `${randomUUID()}.xml`),
   ...more,
 });
-/** What a request names is the services' user's own. */
+/** A directory that belongs to the services' user. */
 function ownDir(t: Parameters<typeof testDir>[0]): string {
   const dir = testDir(t, {});
   if (process.getuid?.() === 0) chownSync(dir, 65_534, 65_534);
@@ -34,7 +34,7 @@ function ownDir(t: Parameters<typeof testDir>[0]): string {
 const begin = (app: TestHost, body: unknown) => app.post('/process/start-core-service', body);
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
-/** A slower `pace`: where a service must end within the observation, also on a slow machine. */
+/** Pass a slower `pace` when a service must end within the observation, even on a slow machine. */
 async function open(t: { teardown(fn: () => unknown): void }, config: Record<string, unknown>, pace = PACE) {
   const app = await startHost({ plugins: 'offline', pace, config: { dumb: { startup: QUICK }, ...config } });
   t.teardown(() => app.stop());
@@ -42,7 +42,7 @@ async function open(t: { teardown(fn: () => unknown): void }, config: Record<str
   return app;
 }
 
-t.test('what is offered', { skip }, async t => {
+t.test('core and optional services are offered', { skip }, async t => {
   const dir = testDir(t, {});
   const app = await open(t, {
     plex: { friendly_name: 'Living room', plex_claim: 'claim-x', port: 32_500 },
@@ -159,7 +159,7 @@ t.test('requests that are refused change nothing, and need not wait for a start 
   );
 });
 
-t.test('instances', { skip }, async t => {
+t.test('instances are created, reused and named', { skip }, async t => {
   const dir = ownDir(t);
   const app = await open(t, {
     puid: 65_534,
@@ -228,8 +228,8 @@ t.test('an enabled first instance is user data', { skip }, async t => {
   t.equal((await status(app, 'Prowlarr')).status, 'running');
 });
 
-t.test('components of a core', { skip }, async t => {
-  // What is not given a command of its own is looked for.
+t.test('components of a core service are configured and started', { skip }, async t => {
+  // A service without a command of its own is searched on PATH.
   await programOf(['rclone'], ['rclone']);
   const dir = testDir(t, {});
   const app = await open(
@@ -260,7 +260,7 @@ t.test('components of a core', { skip }, async t => {
       { name: 'nzbdav' },
       { name: 'Decypharr', debrid_service: ['TorBox', null, 'Debrid Link'], debrid_key: [null, null, 'L'] },
     ],
-    // It belongs to the first, and comes with that.
+    // It belongs to the first core service, and comes with it.
     optional_services: ['cli_battery'],
   });
   t.same(body.results, [{ service: 'nzbdav', status: 'started' }], 'by its former name');
@@ -305,7 +305,7 @@ t.test('components of a core', { skip }, async t => {
   t.match((await saved(app)).zurg.instances.CLID, { api_key: 'NEW' });
 });
 
-t.test('options, the library hunter, and one request at a time', { skip }, async t => {
+t.test('options are set, and one request is handled at a time', { skip }, async t => {
   const dir = testDir(t, {});
   const app = await open(t, {
     puid: 65_534,
@@ -342,7 +342,7 @@ t.test('options, the library hunter, and one request at a time', { skip }, async
   t.equal(neutarr.instances.Default.enabled, true);
 });
 
-t.test('what a setting of others brings is not enabled when it could not start', { skip }, async t => {
+t.test('a service for a setting of others is not enabled if it cannot start', { skip }, async t => {
   const dir = testDir(t, {});
   const wanting = { process_name: 'Sonarr TV', use_neutarr: true };
   const app = await open(t, {
@@ -367,7 +367,7 @@ t.test('what a setting of others brings is not enabled when it could not start',
   t.same(await saved(app), { ...before, plex: { ...before.plex, enabled: true } });
 });
 
-t.test('a component that starts after its core is looked for as well before anything is saved', { skip }, async t => {
+t.test('programs of later components are checked before anything is saved', { skip }, async t => {
   const dir = testDir(t, {});
   const absent = idle(dir, {
     process_name: 'Rclone w/ InfiniDysk',
@@ -387,7 +387,7 @@ t.test('a component that starts after its core is looked for as well before anyt
   t.same(await saved(app), before);
 });
 
-t.test('a shutdown in the middle of a start is told as such, and what was chosen stays', { skip }, async t => {
+t.test('a shutdown during a start is reported, and the choice stays', { skip }, async t => {
   const dir = testDir(t, {});
   const waiting = { wait_for_dir: path.join(dir, 'later') };
   const detail = /^The service is shutting down; what was chosen is saved/;
@@ -417,7 +417,7 @@ t.test('a shutdown in the middle of a start is told as such, and what was chosen
   await ended;
 });
 
-t.test('what a save has to say is in the answer', { skip }, async t => {
+t.test('notes of the save are in the answer', { skip }, async t => {
   process.env.TAUTULLI_PORT = '8201';
   t.teardown(() => delete process.env.TAUTULLI_PORT);
   const dir = testDir(t, {});
@@ -434,7 +434,7 @@ t.test('what a save has to say is in the answer', { skip }, async t => {
   t.match(again, { status: 200, body: { overridden: [], warnings: [/8201 of .* is also that of /] } });
 });
 
-t.test('an option that is not known is told once where something that was chosen is refused', { skip }, async t => {
+t.test('an unknown option is reported once when a choice is refused', { skip }, async t => {
   const dir = testDir(t, {});
   const app = await open(t, { puid: 65_534, plex: idle(dir) });
   const { body } = await begin(app, {
