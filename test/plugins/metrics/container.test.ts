@@ -15,7 +15,7 @@ const isRoot = process.getuid?.() === 0;
 const MIB = 1_024 * 1_024;
 const IN_PLACE = 'mount --bind "$1" /sys/fs/cgroup && shift && exec "$@"';
 
-t.test('a host in a container', { skip: isRoot ? false : 'only root may mount' }, async t => {
+t.test('a container has its own numbers', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const dir = testDir(t, { group: {}, config: {} });
   const group = path.join(dir, 'group');
   const write = (name: string, text: string) => writeFile(path.join(group, name), text);
@@ -56,12 +56,12 @@ t.test('a host in a container', { skip: isRoot ? false : 'only root may mount' }
   const percent = (0.6 / 1.5 / (second.timestamp - first.timestamp)) * 100;
   t.ok(Math.abs(second.system.cpu_percent - percent) < 1, `${second.system.cpu_percent} of ${percent}`);
 
-  // A lower limit makes no work of what was done under the last one.
+  // A lower limit does not make more of the work under the previous one.
   await write('cpu.max', '50000 100000\n');
   const limited = await after(second.timestamp);
   t.match(limited.system, { cpu_percent: 0, cpu_count: 0.5 });
 
-  // Without limits, what may be used is the machine's. The kernel takes back more than it told of a moment ago.
+  // Without limits, the machine's resources count. The kernel may reclaim more memory than it reported a moment ago.
   await Promise.all([
     write('cpu.max', 'max 100000\n'),
     write('memory.max', 'max\n'),
@@ -77,7 +77,7 @@ t.test('a host in a container', { skip: isRoot ? false : 'only root may mount' }
     disk_io: { read_bytes: null, write_bytes: null, read_count: null, write_count: null },
   });
 
-  // The group of the whole machine has no such file.
+  // The cgroup of the whole machine has no such file.
   await rm(path.join(group, 'memory.current'));
   const fourth = await after(third.timestamp);
   t.match(fourth.system, { scope: 'host', cpu_count: cpus().length, mem: { total: totalmem() } });

@@ -1,5 +1,5 @@
-// What a process of a tree has used counts once: while it runs, when it has ended and nobody has waited for it, and
-// when its parent has.
+// The processor time of a process in a tree counts once: while it runs, after it has ended, and after its parent has
+// waited for it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -8,13 +8,13 @@ import { ProcessMeter } from '../../../plugins/metrics/process-usage.ts';
 import type { ProcessSnapshot } from '../../../plugins/process/contract.ts';
 import { until } from '../../support/until.ts';
 
-/** Has a child that burns a core, waits for it when it is sent a line, and ends with the next one. */
+/** Starts a child process that burns a core, waits for it at the first line of input, and ends at the second. */
 const PARENT = 'sh -c "while :; do :; done" & read line; wait; read line';
 const BURNT_MS = 1_000;
 
 const snapshot = (processName: string, pid = 0) => ({ processName, pid, pgid: null }) as unknown as ProcessSnapshot;
 
-t.test('a child that ended is no work at the moment when its parent waits for it', async t => {
+t.test('the time of an ended child does not count again when its parent waits for it', async t => {
   const meter = new ProcessMeter();
   t.teardown(() => meter.close());
   const child = spawn('sh', ['-c', PARENT], { stdio: ['pipe', 'ignore', 'ignore'] });

@@ -1,5 +1,5 @@
-// How full a file system is counts for some seconds, because a look at it starts a program; and a dead mount costs
-// neither the others their numbers nor the machine more than one process for each path.
+// The usage of a file system is cached for some seconds, because reading it starts a program. A dead mount affects no
+// other numbers, and costs one process per path at most.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -16,10 +16,10 @@ import { until } from '../../support/until.ts';
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 const linkMount = fileURLToPath(new URL('../../support/link-mount.cjs', import.meta.url));
-/** More than a path that did not answer is left alone. */
+/** Longer than a path that did not answer is left alone. */
 const LATER_MS = 61_000;
 
-t.test('what is known of a path is kept for a while, and looked at again then', async t => {
+t.test('the usage of a path is cached for a while, and then read again', async t => {
   const fileSystems = new FileSystems();
   t.teardown(() => fileSystems.close());
   const [first] = await fileSystems.read(['/']);
@@ -30,7 +30,7 @@ t.test('what is known of a path is kept for a while, and looked at again then', 
   await until(async () => (await fileSystems.read(['/']))[0] !== first);
 });
 
-t.test('a child that was killed is replaced', async t => {
+t.test('a killed child process is replaced', async t => {
   const fileSystems = new FileSystems();
   t.teardown(() => fileSystems.close());
   await fileSystems.read(['/']);
@@ -40,7 +40,7 @@ t.test('a child that was killed is replaced', async t => {
   t.match(await fileSystems.read(['/proc']), [{ path: '/proc', available: true }]);
 });
 
-t.test('without a descriptor for the table of mounts', async t => {
+t.test('usage is read without a descriptor for the table of mounts', async t => {
   const { readFileSync } = fs;
   const put = (read: typeof readFileSync) => {
     fs.readFileSync = read;
@@ -60,7 +60,7 @@ t.test('without a descriptor for the table of mounts', async t => {
   t.same(await fileSystems.candidates(), []);
 });
 
-t.test('many paths on a mount that never answers', { skip: isRoot ? false : 'only root may mount' }, async t => {
+t.test('paths on a dead mount cost one process each', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const place = path.join(testDir(t), 'dead');
   await mkdir(place);
   await chmod(place, 0o755);

@@ -1,4 +1,4 @@
-// Files of processes that are held open: each tells of its own process alone, and none is left open.
+// Files of processes that are kept open: each belongs to its own process, and none stays open at the end.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
@@ -69,7 +69,7 @@ t.test('threads of the kernel are no processes, and nothing of them is held open
   );
 });
 
-t.test('what nobody reads any more is closed, and so is all at the end', async t => {
+t.test('files that are not read any more are closed, and all at the end', async t => {
   const files = new HeldFiles('io');
   const [first, second] = await Promise.all([sleeper(t), sleeper(t)]);
   for (const { pid } of [first, second]) t.match(files.read(pid)?.toString(), 'read_bytes: ');
@@ -83,11 +83,11 @@ t.test('what nobody reads any more is closed, and so is all at the end', async t
   t.equal(openOn(`/proc/${first.pid}/io`), 0);
 });
 
-t.test('rows of processes that do nothing stay as they are; new and ended ones come and go', async t => {
+t.test('rows of idle processes stay the same, new and ended ones come and go', async t => {
   const table = new ProcessTable();
   const { child, pid } = await sleeper(t);
   const read = async () => (await table.read(new Breather(), () => true)).rows.find(row => row.pid === pid);
-  // The program is still being loaded when its process has been told of.
+  // The process is announced while its program is still being loaded.
   await until(() => procText(`/proc/${pid}/stat`)?.includes('(sleep) S ') === true, { what: 'its sleep' });
   const first = await read();
   t.match(first, { pid, parentPid: process.pid, name: 'sleep', key: `${pid}:${first?.startTicks}` });
@@ -99,9 +99,9 @@ t.test('rows of processes that do nothing stay as they are; new and ended ones c
   t.equal(openOn(`/proc/${process.pid}/stat`), 0);
 });
 
-t.test('a pid that is used again', { skip: isRoot ? false : 'only root may choose pids' }, async t => {
+t.test('a reused pid gives the new process', { skip: isRoot ? false : 'only root may choose pids' }, async t => {
   const module = fileURLToPath(new URL('../../../plugins/metrics/held-files.ts', import.meta.url));
-  // In a pid namespace of its own, where nobody else takes the pid.
+  // In a pid namespace of its own, where no other process takes the pid.
   const script = `
     const { HeldFiles } = await import(${JSON.stringify(module)});
     const { spawn } = await import('node:child_process');

@@ -1,4 +1,4 @@
-// `/metrics`: the numbers against load that the test makes itself, trees of processes, and paths that do not answer.
+// `/metrics`: the numbers compared with load that the test makes itself, trees of processes, and dead mounts.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const MIB = 1_024 * 1_024;
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
 type Body = any;
 
-/** A service that runs a text as a program of Node. */
+/** A service that runs a text as a Node program. */
 const program = (processName: string, text: string, more = {}) => ({
   enabled: false,
   process_name: processName,
@@ -29,7 +29,7 @@ const program = (processName: string, text: string, more = {}) => ({
 });
 
 const HOLD = `const kept = Buffer.alloc(${100 * MIB}, 1); setInterval(() => kept.length, 60_000)`;
-/** A megabyte after the other, each on the disk before it is noted. */
+/** Writes one megabyte after the other, and notes each once it is on the disk. */
 const WRITE = `const fs = require('node:fs'); const block = Buffer.alloc(${MIB}, 1); const file = fs.openSync(process.env.FILE, 'w'); const note = fs.openSync(process.env.NOTE, 'w'); let total = 0; setInterval(() => { fs.writeSync(file, block, 0, ${MIB}, 0); fs.fsyncSync(file); total += ${MIB}; fs.writeSync(note, String(total).padEnd(16), 0) }, 50)`;
 const LISTEN = `const net = require('node:net'); const server = net.createServer(() => {}).listen(0, '127.0.0.1', () => { const client = net.connect(server.address().port, '127.0.0.1'); client.on('connect', () => require('node:fs').writeFileSync(process.env.FILE, String(server.address().port))) })`;
 
@@ -49,7 +49,7 @@ const app = await startHost({
       env: { NODE: process.execPath, TEXT: LISTEN, FILE: port },
       port: 4_321,
     },
-    // Each child burns for a moment and ends: their time is found with the parent alone.
+    // Each child burns for a moment and ends, so that its time is found only with its parent.
     parent: {
       ...program('Parent', ''),
       command: ['sh', '-c', 'while :; do i=0; (while [ $i -lt 3000 ]; do i=$((i+1)); done); done'],
@@ -59,7 +59,7 @@ const app = await startHost({
 });
 t.teardown(() => app.stop());
 
-/** Runs while the test does. */
+/** Starts a service for the duration of the test. */
 async function startFor(t: Test, name: string): Promise<void> {
   await start(app, name);
   t.teardown(() => app.post('/process/stop-service', { process_name: name }));
@@ -71,7 +71,7 @@ async function managed(host: TestHost, name: string): Promise<Body> {
   return (await metrics(host)).dumb_managed.find((entry: Body) => entry.name === name);
 }
 
-/** Milliseconds of CPU time that a process has used so far; `children` are those that have ended. */
+/** Milliseconds of processor time that a process has used so far; `children` are ended ones. */
 async function timesOf(pid: number): Promise<{ readonly own: number; readonly children: number }> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'latin1')).split(') ')[1]?.split(' ') ?? [];
   const sum = (...places: number[]) => places.reduce((ms, place) => ms + Number(fields[place]) * 10, 0);
@@ -97,7 +97,7 @@ t.test('CPU time of a process is what the kernel counted, whatever else runs', a
   t.ok(system.cpu_percent > 0 && system.cpu_percent <= 100);
 });
 
-t.test('a clock that is set back and forward moves times alone', async t => {
+t.test('a change of the clock affects only times', async t => {
   const { now } = Date;
   t.teardown(async () => {
     Date.now = now;
@@ -117,7 +117,7 @@ t.test('a clock that is set back and forward moves times alone', async t => {
   }
 });
 
-t.test('memory, files and descendants', async t => {
+t.test('memory, written bytes and descendants of a process are right', async t => {
   for (const name of ['Holder', 'Writer', 'Shell']) await startFor(t, name);
 
   const holder = await until(async () => {
@@ -128,7 +128,7 @@ t.test('memory, files and descendants', async t => {
   t.equal(holder.process_count, 1);
   t.ok(holder.threads > 1 && holder.vms > holder.rss);
 
-  /** A sample, with what the writer had noted before and after it was taken. */
+  /** A sample, with what the writer had noted before and after it. */
   const reading = () =>
     until(async () => {
       const before = Number(await readFile(noted, 'utf8').catch(() => ''));
@@ -144,7 +144,7 @@ t.test('memory, files and descendants', async t => {
   const written = last.written - first.written;
   t.ok(written >= last.before - first.after - MIB, `what a process writes is counted: ${written}`);
   const { stdout: type } = await run('stat', ['-f', '-c', '%T', dir]);
-  // Others write too, and what is written to memory alone reaches no disk.
+  // Other programs write too, and writes to memory reach no disk.
   if (type.trim() !== 'tmpfs' && first.onDisks !== null)
     t.ok(last.onDisks - first.onDisks >= last.before - first.after, 'the disks of the machine count it as well');
   t.ok(written <= (last.after - first.before + MIB) * 1.05, 'and no more than that, but for the notes');
@@ -176,7 +176,7 @@ t.test('memory, files and descendants', async t => {
   t.ok(external.length <= 20);
 });
 
-t.test('what a process used goes on counting when its children have ended', async t => {
+t.test('the time of ended children still counts for their parent', async t => {
   await startFor(t, 'Parent');
   const { pid } = await until(() => managed(app, 'Parent'));
   const before = { atMs: performance.now(), ...(await timesOf(pid)) };
@@ -186,14 +186,14 @@ t.test('what a process used goes on counting when its children have ended', asyn
       const spanMs = performance.now() - before.atMs;
       const { own, children } = await timesOf(pid);
       const [shareOfOwn, shareOfChildren] = [(own - before.own) / spanMs, (children - before.children) / spanMs];
-      // What the parent does itself is little, and would not be taken for what its children did.
+      // The parent itself uses little, so its own time cannot be taken for that of its children.
       return spanMs > 1_000 && shareOfChildren > 4 * shareOfOwn && percent / 100 > shareOfChildren / 2;
     },
     { what: 'a percentage with the time of children' },
   );
 });
 
-t.test('the machine, its file systems and its network', async t => {
+t.test('numbers of the machine, its file systems and its network are right', async t => {
   const { system, timestamp } = await metrics(app);
   const { stdout } = await run('df', ['-B1', '--output=size,used,avail', '/']);
   const [size, used, available] = (stdout.split('\n')[1] ?? '').trim().split(/ +/).map(Number);
@@ -233,10 +233,10 @@ t.test('the machine, its file systems and its network', async t => {
   t.equal(bad.status, 400);
 });
 
-t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may mount' }, async t => {
+t.test('a dead mount does not delay the numbers', { skip: isRoot ? false : 'only root may mount' }, async t => {
   const [dead, disk] = [path.join(dir, 'dead'), path.join(dir, 'a disk')];
   await Promise.all([mkdir(dead), mkdir(disk)]);
-  // Whoever looks at this one waits for a server that never answers.
+  // Any process that examines this mount waits for a server that never answers.
   const holder = execFile('bash', [
     '-c',
     `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 dead '${dead}' && exec sleep 1000`,
@@ -290,7 +290,7 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
   t.match(place(`${dir}/none`), { exists: false, usage: null });
 });
 
-t.test('processes that come and go', async t => {
+t.test('short-lived processes do not disturb the numbers', async t => {
   await startFor(t, 'Kid');
   const forks: ChildProcess = spawn('sh', ['-c', 'while :; do /bin/true; done'], { stdio: 'ignore' });
   t.teardown(() => forks.kill('SIGKILL'));

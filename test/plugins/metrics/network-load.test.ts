@@ -1,4 +1,4 @@
-// What is sent over the network is counted as such: on a host whose network is its own, so that nobody else sends.
+// Bytes that are sent over the network are counted, on a host with a network of its own, in which nothing else is sent.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -16,7 +16,7 @@ const MIB = 1_024 * 1_024;
 const SENT_BYTES = 32 * MIB;
 const PLUGINS = ['config', 'process', 'metrics', 'metrics-history'];
 
-/** Two samples, between which so many bytes went over a connection, and the chart of that time. */
+/** Two samples between which so many bytes are sent, and the chart of that time. */
 const LOAD = `
 const { createServer, connect } = require('node:net');
 const { once } = require('node:events');
@@ -32,7 +32,7 @@ const get = async route => (await fetch(process.env.BASE + route)).json();
   client.end(Buffer.alloc(${SENT_BYTES}));
   while (received < ${SENT_BYTES}) await delay(5);
   let after = before;
-  // The questions themselves are sent, too.
+  // The requests of the test are sent too.
   while (after.timestamp <= before.timestamp + 2.5) {
     await delay(500);
     after = await get('/metrics');
@@ -42,7 +42,7 @@ const get = async route => (await fetch(process.env.BASE + route)).json();
   console.log(JSON.stringify({ before, after, times: items.map(({ timestamp }) => timestamp), series, stats }));
 })();`;
 
-t.test('bytes over a connection', { skip: isRoot ? false : 'only root may make networks' }, async t => {
+t.test('bytes over a connection are counted', { skip: isRoot ? false : 'only root may make networks' }, async t => {
   const ip = await programOf(['ip'], ['iproute2']);
   const config = testDir(t, {});
   const metrics = { history_interval_sec: 0.5, network_interfaces: ['lo', 'none0'] };

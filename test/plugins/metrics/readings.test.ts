@@ -1,4 +1,4 @@
-// How texts of the kernel are read: rows of processes, addresses of sockets, counters of disks and networks.
+// How texts of the kernel are parsed: rows of processes, addresses of sockets, counters of disks and networks.
 import fc from 'fast-check';
 import t from 'tap';
 import { configuredPorts, placesOf } from '../../../plugins/metrics/block-facts.ts';
@@ -14,7 +14,7 @@ import { addressOf } from '../../../plugins/metrics/sockets.ts';
 const stat = (name: string, state = 'S') =>
   Buffer.from(`42 (${name}) ${state} 7 40 40 0 -1 0 0 0 0 0 150 50 30 20 20 0 3 0 9000 1048576 10 0 0 0`);
 
-t.test('a row of a process', async t => {
+t.test('the row of a process is parsed, whatever its name', async t => {
   t.match(rowOf(42, stat('server')), {
     pid: 42,
     parentPid: 7,
@@ -39,7 +39,7 @@ t.test('a row of a process', async t => {
   t.ok(ratio > 0.5 && ratio < 2, 'the size of a page is that of this machine');
 });
 
-t.test('trees', async t => {
+t.test('processes form trees by parent and group', async t => {
   const row = (pid: number, parentPid: number, pgid = pid): ProcessRow => ({
     ...(rowOf(pid, stat('x')) as ProcessRow),
     pid,
@@ -80,7 +80,7 @@ t.test('a law of trees: every process belongs to one root at most, and roots to 
   );
 });
 
-t.test('the container of a process', async t => {
+t.test('the container of a process is found by its cgroup', async t => {
   const cgroups: Readonly<Record<string, string | null>> = {
     '12:cpu:/docker/0123abc': '0123abc',
     '0::/docker/0123abc': '0123abc',
@@ -95,14 +95,14 @@ t.test('the container of a process', async t => {
   for (const [line, id] of Object.entries(cgroups)) t.equal(containerIn(`1:name=systemd:/\n${line}\n`), id, line);
 });
 
-t.test('addresses of sockets', async t => {
+t.test('addresses of sockets are parsed', async t => {
   t.same(addressOf('0100007F:1F90'), ['127.0.0.1', 8_080]);
   t.same(addressOf('00000000000000000000000001000000:0050'), ['::1', 80]);
   t.same(addressOf('B80D0120000000000000000001000000:01BB'), ['2001:db8::1', 443]);
   t.same(addressOf('0000000000000000FFFF00000100007F:01BB'), ['127.0.0.1', 443], 'one of IPv4 in the form of IPv6');
 });
 
-t.test('counters', async t => {
+t.test('counters of disks and networks are parsed', async t => {
   const diskstats = '   8       0 sda 5 0 40 1 6 0 48 2 0 0 0\n   8       1 sda1 5 0 40 1 6 0 48 2 0 0 0\n';
   t.same(diskCounters(diskstats, new Set(['sda'])), { readBytes: 20_480, writtenBytes: 24_576, reads: 5, writes: 6 });
   const dev =
@@ -126,7 +126,7 @@ t.test('counters', async t => {
   t.equal(cpuLimit(null), undefined);
 });
 
-t.test('percentages of CPU time', async t => {
+t.test('percentages of processor time follow from two readings', async t => {
   const meter = new CpuMeter();
   const at = (nowMs: number, value: number) => {
     const percent = meter.percent('a', value, nowMs);
@@ -144,7 +144,7 @@ t.test('percentages of CPU time', async t => {
   t.equal(at(9_000, 9_000), null, 'what was not read in a round is forgotten');
 });
 
-t.test('settings are brought into bounds', async t => {
+t.test('settings are clamped', async t => {
   t.same(readSettings(undefined), { scope: 'auto', paths: ['/'], interfaces: null });
   t.same(readSettings({ system_scope: 'container', filesystem_paths: [' /data/ ', '/data', 'no', 7, '/b\nc'] }).paths, [
     '/data',
@@ -155,7 +155,7 @@ t.test('settings are brought into bounds', async t => {
   t.equal(readSettings({ filesystem_paths: Array.from({ length: 99 }, (_, index) => `/${index}`) }).paths.length, 32);
 });
 
-t.test('what a block says', async t => {
+t.test('ports and paths are read from a block', async t => {
   const block = {
     port: 8_080,
     webdav_port: '9090',

@@ -1,4 +1,4 @@
-// Processes that nobody manages and that do nothing are looked at now and then; what they do afterwards counts rightly.
+// Idle processes that are no services are read now and then; what they do afterwards still counts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -10,10 +10,10 @@ import type { ProcessSnapshot } from '../../../plugins/process/contract.ts';
 import { until } from '../../support/until.ts';
 
 const WITHOUT_END = 'while :; do :; done';
-/** What has rested is looked at seconds later. For a test of whether its time grows, some tenths of one suffice. */
+/** An idle process is read seconds later; some tenths of a second of work suffice to see that its time grows. */
 const FOR_A_MOMENT = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; read line';
 
-/** A process that does nothing until it is sent a line, and then burns a core. */
+/** A process that is idle until it gets a line of input, and then burns a core. */
 async function burner(t: Test, burn: string): Promise<{ readonly child: ChildProcess; readonly pid: number }> {
   const child = spawn('sh', ['-c', `read line; ${burn}`], { stdio: ['pipe', 'ignore', 'ignore'] });
   t.teardown(() => child.kill('SIGKILL'));

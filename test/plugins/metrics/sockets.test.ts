@@ -1,4 +1,4 @@
-// Which process listens where: what was found is kept for as long as the kernel tells the same of the process.
+// Which process listens where: a result is reused while the kernel's data about the process stays the same.
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -14,7 +14,7 @@ async function listening(): Promise<Server> {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-t.test('ports of a process that changes, and of one that does not', async t => {
+t.test('ports are right for processes that change and that do not', async t => {
   const servers: Server[] = [];
   const listen = async (): Promise<number> => {
     const server = await listening();
@@ -43,7 +43,7 @@ t.test('ports of a process that changes, and of one that does not', async t => {
   t.same(await portsAt(90_000, second), [one, two, three], 'after a minute it is looked at in any case');
 });
 
-t.test('a process with many descriptors is looked at less often while nobody manages it', async t => {
+t.test('a foreign process with many descriptors is read less often', async t => {
   const descriptors = Array.from({ length: 100 }, () => openSync('/dev/null', 'r'));
   t.teardown(() => {
     for (const descriptor of descriptors) closeSync(descriptor);

@@ -1,4 +1,4 @@
-// `/ws/metrics`: each client at its own pace, one text for all, and members that other plugins add.
+// `/ws/metrics`: each client has its own interval, all share one text, and plugins can add members.
 import type { Socket } from 'node:net';
 import t from 'tap';
 import type { WebSocket } from 'ws';
@@ -16,7 +16,7 @@ function listen(app: TestHost, query = ''): { socket: WebSocket; frames: Frame[]
   return { socket, frames };
 }
 
-t.test('frames', async t => {
+t.test('each client gets frames at its interval', async t => {
   const app = await startHost({ plugins: ['metrics'] });
   t.teardown(() => app.stop());
   const fast = listen(app, '?interval=0.5&history=false');
@@ -42,7 +42,7 @@ t.test('frames', async t => {
   for (const { socket } of [fast, slow, odd, raw]) socket.close();
 });
 
-t.test('members that plugins add', async t => {
+t.test('plugins add members to samples', async t => {
   const app = await startWithPlugins(
     t,
     {
