@@ -5,7 +5,7 @@ const BASE = ['config', 'process', 'services', 'config-files', 'format-xml', 'de
 
 /** Plugins, each of which finds dependencies of one kind. */
 export const signals = async (): Promise<string[]> =>
-  (await pluginNames()).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp');
+  (await pluginNames()).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name));
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
 export type Answer = any;

@@ -46,9 +46,9 @@ t.test('a build', async t => {
   const outDir = path.join(dir, 'build');
   const configDir = path.join(dir, 'config');
   const folder = (name: string) => path.join(outDir, 'plugins', name);
-  await buildInto(outDir, ['config', 'health', 'host-plugins', 'logs', 'process', 'waittcp']);
+  await buildInto(outDir, ['config', 'health', 'host-plugins', 'logs', 'process', 'signal-wait-for-tcp']);
   const port = await writeConfig(configDir);
-  await rm(folder('waittcp'), { recursive: true });
+  await rm(folder('signal-wait-for-tcp'), { recursive: true });
   const script = path.join(folder('logs'), 'index.js');
   const text = await readFile(script, 'utf8');
   // The replacement is equally long, so that the positions in the source map stay right.
@@ -95,7 +95,7 @@ t.test('a build', async t => {
   });
 
   await t.test('lacks a plugin whose folder was deleted, and loads a folder that was added', async t => {
-    t.equal(await report('waittcp'), undefined);
+    t.equal(await report('signal-wait-for-tcp'), undefined);
     await mkdir(folder('dropped-in'));
     await writeFile(path.join(folder('dropped-in'), 'index.js'), droppedIn(`http://127.0.0.1:${port}/health`));
     await until(async () => (await report('dropped-in'))?.state === 'ready', { what: 'the dropped folder' });
@@ -150,7 +150,7 @@ t.test('a build of many plugins', async t => {
     if (!text.includes(from)) throw new Error(`${file} has no ${from}`);
     await writeFile(file, text.replace(from, to));
   };
-  await rm(path.dirname(script('waittcp')), { recursive: true });
+  await rm(path.dirname(script('signal-wait-for-tcp')), { recursive: true });
   // The replacement is equally long, so that the positions in the source map stay right.
   const joined = path.join(outDir, 'core/bundle/joined-plugins.cjs');
   await change(joined, 'host.use("http.requests")', 'null.use("http.requests")');
@@ -174,7 +174,7 @@ t.test('a build of many plugins', async t => {
   await until(async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok, { what: 'an answer' });
 
   await t.test('lacks a plugin whose folder was deleted', async t => {
-    t.equal(await report('waittcp'), undefined);
+    t.equal(await report('signal-wait-for-tcp'), undefined);
   });
 
   await t.test('loads a changed folder from itself, and the others from one file', async t => {

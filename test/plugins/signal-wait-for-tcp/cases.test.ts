@@ -10,7 +10,7 @@ const skip = !existsSync(`${pluginsDir}/dependency-graph/index.ts`);
 const block = (processName: string, more: object = {}) => ({ process_name: processName, enabled: true, ...more });
 
 testSignalSource(
-  () => contributionOf('waittcp', 'dependency.signal', { section: { enabled: true } }),
+  () => contributionOf('signal-wait-for-tcp', 'dependency.signal', { section: { enabled: true } }),
   [
     {
       name: 'the listener of a local port, in a list or alone',
@@ -56,12 +56,12 @@ t.test('the signal is off until it is enabled', { skip }, async t => {
   t.equal(before.dependency_truth_table.length, 12);
   t.notMatch(JSON.stringify(before), /hunter2/, 'of a wait only what is known is shown');
 
-  await app.post('/config', { updates: { dumb: { waittcp: { enabled: true } } }, persist: false });
+  await app.post('/config', { updates: { dumb: { signal_wait_for_tcp: { enabled: true } } }, persist: false });
   const after = await of('Client');
-  t.same(edgesOf(after), ['Server -> Client: waittcp_wait_for_tcp']);
+  t.same(edgesOf(after), ['Server -> Client: wait_for_tcp']);
   t.match(after.dependency_truth_table[12], {
-    signal: 'waittcp_wait_for_tcp',
+    signal: 'wait_for_tcp',
     strength: 'hard_configured',
-    source: 'plugin:waittcp',
+    source: 'plugin:signal-wait-for-tcp',
   });
 });

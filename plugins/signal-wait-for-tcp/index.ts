@@ -5,14 +5,14 @@ import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts'
 const LOCAL_HOSTS = new Set(['', '127.0.0.1', 'localhost', '0.0.0.0', '::1', '[::1]']);
 
 export default definePlugin({
-  name: 'waittcp',
+  name: 'signal-wait-for-tcp',
   host: '^1',
   config: zod => zod.object({ enabled: zod.boolean().default(false).describe('whether the signal counts') }),
 
   setup(host, { enabled }) {
     if (!enabled) return;
-    host.contribute('dependency.signal', 'waittcp_wait_for_tcp', {
-      signal: 'waittcp_wait_for_tcp',
+    host.contribute('dependency.signal', 'wait_for_tcp', {
+      signal: 'wait_for_tcp',
       classification: 'hard',
       strength: 'hard_runtime',
       description: 'Local ports that must accept connections before it starts',
