@@ -71,7 +71,7 @@ async function readDotEnv(file: string, tell: Tell): Promise<Variables> {
 /** undefined for a file that is absent or cannot be read. */
 async function readText(file: string, tell: Tell): Promise<string | undefined> {
   try {
-    return (await readRegular(file, 'replace it with a file of text')).toString('utf8');
+    return (await readRegular(file)).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') tell(`variables do not count: ${errorText(error)}`);
     return undefined;

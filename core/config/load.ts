@@ -84,7 +84,7 @@ export async function findUnreadFiles(file: string): Promise<string[]> {
 }
 
 export async function readConfigText(file: string): Promise<ConfigText> {
-  const bytes = await readRegular(file, 'replace it with the configuration, or remove it');
+  const bytes = await readRegular(file);
   return { file, format: formatOf(file), text: bytes.toString('utf8'), isUtf8: isUtf8(bytes) };
 }
 

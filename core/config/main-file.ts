@@ -261,7 +261,7 @@ export class MainFile {
     const { log } = this.#options;
     this.reason = reason;
     for (const suffix of BACKUPS) {
-      const bytes = await readRegular(found.file + suffix, 'remove it').catch(() => null);
+      const bytes = await readRegular(found.file + suffix).catch(() => null);
       const text = bytes?.toString('utf8');
       const backup = text === undefined ? 'absent' : await this.#usableValue({ ...found, text, isUtf8: true });
       if (typeof backup === 'string') continue;

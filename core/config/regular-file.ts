@@ -3,11 +3,12 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Problem } from '../contract/problem.ts';
 
-/** Links are followed. Throws a Problem 409, which ends with the remedy, for anything but a regular file. */
-export async function readRegular(file: string, remedy: string): Promise<Buffer> {
+/** Links are followed. Throws a Problem 409 for anything but a regular file. */
+export async function readRegular(file: string): Promise<Buffer> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
-    if (!(await handle.stat()).isFile()) throw new Problem(409, `${file} is no regular file; ${remedy}`);
+    if (!(await handle.stat()).isFile())
+      throw new Problem(409, `${file} is no regular file; replace it with one, or remove it`);
     return await handle.readFile();
   } finally {
     await handle.close();

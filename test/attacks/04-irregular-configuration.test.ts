@@ -28,7 +28,7 @@ for (const [what, make] of Object.entries(PLACES)) {
     const configDir = testDir(t, {});
     const file = path.join(configDir, 'stackwarden.json');
     await make(file);
-    const told = { message: `${file} is no regular file; replace it with the configuration, or remove it` };
+    const told = { message: `${file} is no regular file; replace it with one, or remove it` };
     await t.rejects(startHost({ plugins: ['config', 'health'], configDir }), told);
     const said = await run(['plugins', '--config-dir', configDir]);
     t.not(said.signal, 'SIGKILL', 'a command does not wait for it either');
@@ -55,7 +55,7 @@ for (const [what, make] of Object.entries(PLACES)) {
     await make(place('.env'));
     const { signal, text } = await run(['check', '--config-dir', configDir]);
     t.not(signal, 'SIGKILL', 'nobody waits for the variables');
-    t.match(text, `variables do not count: ${place('.env')} is no regular file; replace it with a file of text`);
+    t.match(text, `variables do not count: ${place('.env')} is no regular file; replace it with one, or remove it`);
   });
 }
 

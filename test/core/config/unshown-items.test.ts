@@ -4,11 +4,17 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { startHost } from '../../support/host.ts';
+import { startWithPlugins } from '../../support/own-plugins.ts';
 
 const good = { id: 'good', provider: 'webhook', url: 'https://127.0.0.1/good-secret' };
 const bad = { id: 'bad', provider: 'webhook', url: 'https://127.0.0.1/bad-secret', cooldown_sec: -1 };
 const nameless = { provider: 'webhook', url: 'https://127.0.0.1/other-secret' };
 const other = { id: 'other' };
+/** A list of at most three. */
+const PLACES = `config: z => {
+  const place = z.object({ id: z.string().meta({ identity: true }), size: z.number().min(0).optional() })
+  return z.object({ list: z.array(place).max(3).default([]) })
+},`;
 
 async function start(t: Test, destinations: readonly object[]) {
   const app = await startHost({
@@ -53,9 +59,17 @@ t.test('a change of the list keeps the hidden items', async t => {
 });
 
 t.test('a list that becomes full loses the hidden items', async t => {
-  const { kept, shown, save } = await start(t, [bad, good]);
-  const many = Array.from({ length: 50 }, (_, index) => ({ id: `many-${index}` }));
-  t.equal((await save({ destinations: many })).status, 200);
-  t.equal((await shown()).length, 50);
-  t.equal((await kept()).length, 50, 'has no room for what it could not show');
+  const app = await startWithPlugins(
+    t,
+    { places: { more: PLACES, setup: '' } },
+    { shipped: ['config'], config: { dumb: { places: { list: [{ id: 'x', size: -1 }, { id: 'a' }] } } } },
+  );
+  const kept = async () =>
+    JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8')).dumb.places.list;
+  const save = (...ids: readonly string[]) =>
+    app.post('/config', { updates: { dumb: { places: { list: ids.map(id => ({ id })) } } } });
+  t.equal((await save('a', 'b')).status, 200);
+  t.same(await kept(), [{ id: 'x', size: -1 }, { id: 'a' }, { id: 'b' }], 'while there is room they stay');
+  t.equal((await save('a', 'b', 'c')).status, 200);
+  t.same(await kept(), [{ id: 'a' }, { id: 'b' }, { id: 'c' }], 'has no room for what it could not show');
 });
