@@ -77,7 +77,7 @@ export class LogFeed {
         process_name: this.#processName,
         tail_bytes: String(this.#tailBytes),
         ...(this.#cursor === undefined ? {} : { cursor: String(this.#cursor) }),
-        ...(this.#fileId === null ? {} : { file_id: this.#fileId }),
+        ...(this.#fileId === null ? {} : { file_id: this.#fileId, rest: 'true' }),
       });
       if (isOver()) return;
       this.failed.tell(null);
@@ -89,17 +89,20 @@ export class LogFeed {
     this.#timer = setTimeout(() => void this.#read(), POLL_MS);
   }
 
-  #take({ size, cursor, chunk, reset, file_id: fileId }: LogPage): void {
+  #take({ size, cursor, chunk, rest, reset, file_id: fileId }: LogPage): void {
     const isFirst = this.#cursor === undefined;
-    this.#cursor = cursor;
-    this.#fileId = fileId;
-    if (chunk === '' && !(reset && this.#lines.length > 0)) {
+    // A log that is missing for a moment is read on from the same position.
+    if (fileId === null) {
       if (isFirst) this.changed.tell('all');
       return;
     }
-    const lines = chunk.replaceAll(COLOURS, '').split('\n');
-    if (lines.at(-1) === '') lines.pop();
-    const isAll = reset || isFirst;
+    this.#cursor = cursor;
+    this.#fileId = fileId;
+    // A log that was rotated goes on in its new file, unless that has more already than is read at once.
+    const goesOn = !reset || (rest !== undefined && size <= this.#tailBytes);
+    const isAll = isFirst || !goesOn;
+    const lines = [...linesOf(rest), ...linesOf(chunk)];
+    if (!isAll && lines.length === 0) return;
     if (isAll) {
       this.#lines = lines;
       this.#isCut = size > this.#tailBytes;
@@ -111,4 +114,10 @@ export class LogFeed {
     }
     this.changed.tell(isAll || isTooMuch ? 'all' : lines.length);
   }
+}
+
+function linesOf(chunk = ''): string[] {
+  const lines = chunk.replaceAll(COLOURS, '').split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
 }

@@ -34,6 +34,8 @@ export interface LogPage {
   readonly size: number;
   readonly cursor: number;
   readonly chunk: string;
+  /** Lines of the file that was rotated since, which come before `chunk`. */
+  readonly rest?: string;
   readonly reset: boolean;
   readonly file_id: string | null;
 }

@@ -1,6 +1,6 @@
 // The console in a browser: every view and button, long lists, logins, and a host that disappears and returns.
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Locator } from 'playwright-core';
@@ -245,6 +245,13 @@ t.test('the console works in a browser', { skip: !isHere, timeout: 600_000 }, as
     await view.getByText('a line that is new').waitFor();
     await appendFile(log, 'Nov 20, 2026 10:00:02 - INFO - one more\n');
     await view.getByText('one more').waitFor();
+    await page.getByText('100,002 lines').waitFor();
+    await rename(log, log.replace('.log', '-2026-11-20.log'));
+    await appendFile(log.replace('.log', '-2026-11-20.log'), 'Nov 20, 2026 23:59:59 - INFO - the last of the day\n');
+    await writeFile(log, 'Nov 21, 2026 00:00:01 - INFO - the first of the next\n');
+    await view.getByText('the first of the next').waitFor();
+    await view.getByText('the last of the day').waitFor();
+    await page.getByText('100,004 lines').waitFor();
 
     await page.getByRole('link', { name: 'Logs', exact: true }).click();
     await chosen('Log of').selectOption('Alpha');
