@@ -1,5 +1,6 @@
 // Serves the files of a web frontend whose real path is inside its folder, and `index.html` for unknown pages. Without
 // such a folder it serves a page of the gateway's own.
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -80,13 +81,17 @@ export function createFrontendFiles({
       refuse(response, 404, 'Not found');
       return;
     }
-    response.writeHead(200, {
-      'Content-Type': MEDIA_TYPES[path.extname(file.name).toLowerCase()] ?? 'application/octet-stream',
-      'Content-Length': file.sizeBytes,
-      'Cache-Control': 'no-cache',
-      'X-Content-Type-Options': 'nosniff',
-    });
-    if (request.method === 'HEAD') {
+    const isKnown = namesTag(request.headers['if-none-match'], file.tag);
+    const cached = { 'Cache-Control': 'no-cache', ETag: file.tag, 'X-Content-Type-Options': 'nosniff' };
+    if (isKnown) response.writeHead(304, cached);
+    else {
+      response.writeHead(200, {
+        ...cached,
+        'Content-Type': MEDIA_TYPES[path.extname(file.name).toLowerCase()] ?? 'application/octet-stream',
+        'Content-Length': file.sizeBytes,
+      });
+    }
+    if (isKnown || request.method === 'HEAD') {
       response.end();
       await file.handle.close();
       return;
@@ -123,6 +128,8 @@ interface OpenFile {
   readonly handle: FileHandle;
   readonly name: string;
   readonly sizeBytes: number;
+  /** Changes with the file, as an entity tag of HTTP. */
+  readonly tag: string;
 }
 
 async function openFile(
@@ -138,10 +145,24 @@ async function openFile(
     return await GuardedDirectory.at(path.join(root, name === '' ? 'index.html' : name), async (directory, last) => {
       if (directory.path !== root && !directory.path.startsWith(root + path.sep)) return undefined;
       const handle = await directory.openFile(last, 'read');
-      return { handle, name: last, sizeBytes: (await handle.stat()).size };
+      const entry = await handle.stat();
+      return { handle, name: last, sizeBytes: entry.size, tag: tagOf(entry) };
     });
   } catch {
     // The caller gets the same 404 for a file that is missing, unreadable, no file or was deleted in between.
     return undefined;
   }
+}
+
+/**
+ * The time of modification alone would not do, and is not sent: files that come from a package or an image have the
+ * same time in each release. The tag is a weak one, because a file may change twice within the resolution of its times.
+ */
+function tagOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `W/"${[ino, size, mtimeMs, ctimeMs].map(number => Math.trunc(number).toString(36)).join('-')}"`;
+}
+
+/** Whether the browser has the file with this tag already. */
+function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  return ifNoneMatch?.split(',').some(named => named.trim() === tag) === true;
 }

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -178,6 +178,17 @@ t.test('a frontend of files is served, and nothing outside of its folder', { ski
   t.equal(await send('HEAD', '/app.js'), 200);
   await writeFile(path.join(dir, 'console', 'app.js'), 'changed()');
   t.equal((await get('/app.js')).text, 'changed()');
+
+  const tag = String((await get('/app.js')).headers.get('etag'));
+  const known = { 'If-None-Match': `"other", ${tag}` };
+  t.match(await get('/app.js', known), { status: 304, text: '' }, 'a browser that has the file gets it once');
+  t.equal(await send('HEAD', '/app.js', known), 304);
+  t.match(await get('/sub/index.html', known), { status: 200, text: 'sub' });
+  const { atime, mtime } = await stat(path.join(dir, 'console', 'app.js'));
+  await writeFile(path.join(dir, 'console', 'next.js'), 'release()');
+  await utimes(path.join(dir, 'console', 'next.js'), atime, mtime);
+  await rename(path.join(dir, 'console', 'next.js'), path.join(dir, 'console', 'app.js'));
+  t.match(await get('/app.js', known), { status: 200, text: 'release()' }, 'also where size and time are the same');
 });
 
 t.test('the gateway runs in a host', { skip: !isHere }, async t => {
