@@ -100,6 +100,8 @@ export interface Route<
    * `z.lazy` it is built only when the API description is requested, and not at each start.
    */
   readonly response?: Response;
+  /** Media types of the 200 answer in the API description. Default: that of JSON. */
+  readonly mediaTypes?: readonly string[];
   /** Answers a request. While the host is stopping, requests that may change something get a 503 instead. */
   handle(
     request: RouteRequest<z.output<Query>, z.output<Body>>,

@@ -13,6 +13,8 @@ export interface ApiParts {
 type JsonObject = Record<string, unknown>;
 
 const SECURITY_SCHEME = 'bearer';
+const JSON_TYPE = 'application/json';
+const COMPONENTS = '#/components/schemas/';
 
 export function describeApi({ version, routes, streams }: ApiParts): JsonObject {
   const schemas: JsonObject = {
@@ -57,16 +59,26 @@ function describeOperation(group: string, route: OwnedRoute['route'], schemas: J
   const query = route.query === undefined ? [] : describeQuery(describe(route.query, 'query', 'input'));
   if (parameters.length + query.length > 0) result.parameters = [...parameters, ...query];
   if (route.body !== undefined) {
-    result.requestBody = { content: { 'application/json': { schema: describe(route.body, 'body', 'input') } } };
+    const schema = describe(route.body, 'body', 'input');
+    // An empty body counts as an empty object.
+    result.requestBody = { required: hasRequired(schema, schemas), content: { [JSON_TYPE]: { schema } } };
   }
   const success: JsonObject = { description: 'Success' };
   if (route.response !== undefined) {
-    success.content = { 'application/json': { schema: describe(route.response, 'answer', 'output') } };
+    const schema = describe(route.response, 'answer', 'output');
+    success.content = Object.fromEntries((route.mediaTypes ?? [JSON_TYPE]).map(type => [type, { schema }]));
   }
-  const problem = { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const problem = { [JSON_TYPE]: { schema: { $ref: `${COMPONENTS}Problem` } } };
   result.responses = { 200: success, default: { description: 'What went wrong', content: problem } };
   if (accessOf(route) === 'public') result.security = [];
   return result;
+}
+
+/** Whether the object that a schema describes must have certain members. */
+function hasRequired(schema: JsonObject, schemas: JsonObject): boolean {
+  const { $ref } = schema;
+  const described = typeof $ref === 'string' ? (schemas[$ref.slice(COMPONENTS.length)] as JsonObject) : schema;
+  return Array.isArray(described.required) && described.required.length > 0;
 }
 
 function describeQuery(schema: JsonObject): JsonObject[] {
@@ -96,15 +108,15 @@ function toJsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', s
   if (!text.includes('"$ref"')) return described;
   const moved = JSON.parse(
     text
-      .replaceAll('"$ref":"#/$defs/', `"$ref":"#/components/schemas/${name}.`)
-      .replaceAll('"$ref":"#"', `"$ref":"#/components/schemas/${name}"`),
+      .replaceAll('"$ref":"#/$defs/', `"$ref":"${COMPONENTS}${name}.`)
+      .replaceAll('"$ref":"#"', `"$ref":"${COMPONENTS}${name}"`),
   ) as JsonObject;
   for (const [key, definition] of Object.entries((moved.$defs ?? {}) as JsonObject)) {
     schemas[`${name}.${key}`] = definition;
   }
   delete moved.$defs;
   schemas[name] = moved;
-  return { $ref: `#/components/schemas/${name}` };
+  return { $ref: COMPONENTS + name };
 }
 
 /** zod leaves out the default of a schema whose input is text, so it is added here. */

@@ -40,6 +40,7 @@ export default definePlugin({
       tag: 'metrics',
       compress: true,
       response: z.string().describe('the text of the metrics'),
+      mediaTypes: Object.values(CONTENT_TYPES).map(type => type.replace(/;.*/, '')),
       summary: 'All numbers in the text format of Prometheus, or of OpenMetrics where the client accepts it',
       async handle({ headers }) {
         const format = formatFor(String(headers.accept ?? ''));

@@ -32,13 +32,24 @@ t.test('the document describes routes, streams, schemas and access', async t => 
     tag: 'T',
     handle: () => 1,
   });
+  http.addRoute('a', {
+    method: 'GET',
+    path: '/text',
+    summary: 't',
+    response: z.string(),
+    mediaTypes: ['text/plain', 'text/csv'],
+    handle: () => '',
+  });
+  const optional = z.object({ a: z.string().optional() });
+  http.addRoute('a', { method: 'POST', path: '/things', summary: 't', body: optional, handle: () => null });
+  http.addRoute('a', { method: 'POST', path: '/trees', summary: 't', body: tree, handle: () => null });
   http.addRoute('a', { method: 'GET', path: '/hidden', summary: 'h', hidden: true, handle: () => 1 });
   http.addStream('a', { path: '/ws/x', summary: 'Sends x', open: () => {} });
   // biome-ignore lint/suspicious/noExplicitAny: a document of many shapes
   const document = http.openapi() as any;
   t.match(document, { openapi: '3.1.0', info: { version: '1.2.3', description: /\/ws\/x.*Sends x/ } });
   t.match(document.components.securitySchemes.bearer, { type: 'http', scheme: 'bearer' });
-  t.same(Object.keys(document.paths), ['/open/{f}', '/things/{id}']);
+  t.same(Object.keys(document.paths), ['/open/{f}', '/text', '/things', '/things/{id}', '/trees']);
   const operation = document.paths['/things/{id}'].post;
   t.match(operation, { summary: 'Changes a thing', tags: ['a'] });
   t.match(
@@ -57,6 +68,11 @@ t.test('the document describes routes, streams, schemas and access', async t => 
   t.match(operation.parameters[2].schema, { type: 'integer', minimum: 1, default: 5 });
   t.match(operation.parameters[3].schema, { type: 'array', items: { type: 'string' } });
   t.match(operation.requestBody.content['application/json'].schema, { type: 'object', required: ['a'] });
+  t.equal(operation.requestBody.required, true);
+  t.match(document.paths['/things'].post.requestBody, { required: false }, 'an empty body is an empty object');
+  t.equal(document.paths['/trees'].post.requestBody.required, true, 'also of a schema that is referred to');
+  const text = document.paths['/text'].get.responses[200].content;
+  t.same(Object.keys(text), ['text/plain', 'text/csv']);
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, pointer]) => pointer ?? '',
   );
@@ -68,5 +84,5 @@ t.test('the document describes routes, streams, schemas and access', async t => 
   t.match(document.paths['/open/{f}'].get, { security: [], tags: ['T'] });
   t.equal(http.openapi(), document, 'made once');
   withdraw();
-  t.same(Object.keys((http.openapi() as typeof document).paths), ['/open/{f}']);
+  t.same(Object.keys((http.openapi() as typeof document).paths), ['/open/{f}', '/text', '/things', '/trees']);
 });
