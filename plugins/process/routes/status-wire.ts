@@ -63,6 +63,7 @@ export const statusListSchema = z.lazy(() =>
         enabled: z.boolean().describe('enabled by the configuration, or started by hand since'),
         status: z.string(),
         held: holdSchema.nullable(),
+        install: installSchema.nullable(),
         pid: z.number().nullable(),
         started_at: z.number().nullable().describe('Unix seconds of the launch'),
         waiting_for: z.array(z.string()).describe('what a start waits for'),
