@@ -14,6 +14,8 @@ export class Metrics {
   readonly #api: Api;
   readonly #stream: LiveStream;
   #latest: Sample | undefined;
+  /** Number of the last read of the history. Answers of earlier reads are ignored. */
+  #reading = 0;
 
   constructor(api: Api) {
     this.#api = api;
@@ -43,10 +45,13 @@ export class Metrics {
 
   /** Reads the history of the last `spanS` seconds. Gives false when the host keeps none. Rejects with an ApiError. */
   async readHistory(spanS: number): Promise<boolean> {
+    this.#reading += 1;
+    const own = this.#reading;
     const query = { since: String(Math.floor(Date.now() / 1_000 - spanS)), max_points: String(MAX_POINTS) };
     const kept = await this.#api.find<ChartAnswer>('metrics/history_series', query);
     if (kept === undefined) return false;
-    this.series.replace(kept);
+    if (own !== this.#reading) return true;
+    this.series.replace(kept, spanS);
     this.changed.tell();
     return true;
   }

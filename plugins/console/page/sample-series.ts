@@ -15,6 +15,8 @@ export class SampleSeries {
   readonly #values: Record<Curve, (number | null)[]> = emptyValues();
   #times: number[] = [];
   #last: Sample | undefined;
+  /** How far back the curves reach. */
+  #spanS = Number.POSITIVE_INFINITY;
 
   /** Unix seconds. */
   get times(): readonly number[] {
@@ -25,8 +27,9 @@ export class SampleSeries {
     return this.#values[curve];
   }
 
-  /** Replaces all values by those of the history. */
-  replace({ timestamps, series, bucket_seconds: bucketS }: ChartAnswer): void {
+  /** Replaces all values by those of the history, which begins `spanS` seconds ago, as the curves do from now on. */
+  replace({ timestamps, series, bucket_seconds: bucketS }: ChartAnswer, spanS: number): void {
+    this.#spanS = spanS;
     this.#times = [];
     for (const curve of CURVES) this.#values[curve] = [];
     const gapS = Math.max(GAP_S, (bucketS ?? 0) * GAP_BUCKETS);
@@ -38,7 +41,9 @@ export class SampleSeries {
     const { timestamp, system } = sample;
     const last = this.#last;
     this.#last = sample;
-    if (timestamp <= (this.#times.at(-1) ?? 0)) return;
+    if (timestamp === this.#times.at(-1)) return;
+    // The clock of the host was set back.
+    while (timestamp < (this.#times.at(-1) ?? 0)) this.#drop(-1, 1);
     const spanS = last === undefined ? 0 : timestamp - last.timestamp;
     const [disk, net] = [last?.system.disk_io, last?.system.net_io];
     const now: Record<Curve, number | null> = {
@@ -50,9 +55,13 @@ export class SampleSeries {
       net_sent_rate: rate(net?.sent_bytes, system.net_io.sent_bytes, spanS),
     };
     this.#push(timestamp, GAP_S, curve => now[curve]);
-    if (this.#times.length <= MAX_POINTS) return;
-    this.#times.shift();
-    for (const curve of CURVES) this.#values[curve].shift();
+    const outside = this.#times.findIndex(time => time >= timestamp - this.#spanS);
+    this.#drop(0, Math.max(outside, this.#times.length - MAX_POINTS));
+  }
+
+  #drop(from: number, count: number): void {
+    this.#times.splice(from, count);
+    for (const curve of CURVES) this.#values[curve].splice(from, count);
   }
 
   /** Adds a value to each curve, and a gap before it when there was no sample for `gapS` seconds. */
