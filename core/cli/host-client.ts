@@ -13,7 +13,12 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const NEEDS_LOGIN =
   'the service requires a login; run stackwarden login, or set STACKWARDEN_TOKEN to the access_token that POST /auth/login answers';
 const OLD_TOKEN = 'the token in STACKWARDEN_TOKEN is not accepted; POST /auth/login answers a new one';
+const NO_TOKEN =
+  'STACKWARDEN_TOKEN holds characters that no token has; set it to the access_token that POST /auth/login answers, alone';
 const OLD_LOGIN = 'the login is not accepted any more; run stackwarden login again';
+
+/** What a header can hold of a token. */
+const SENDABLE = /^[\x21-\x7e]+$/;
 
 /** Thrown when nothing answers at the address, or not in time. */
 export class Unreachable extends Error {}
@@ -27,7 +32,7 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** `findUrl` is called at the first request. */
 export function createHostClient(findUrl: () => Promise<string>, env: NodeJS.ProcessEnv): HostClient {
-  return new Client(findUrl, env.STACKWARDEN_TOKEN || undefined, new Logins(env));
+  return new Client(findUrl, env.STACKWARDEN_TOKEN?.trim() || undefined, new Logins(env));
 }
 
 class Client implements HostClient {
@@ -76,6 +81,7 @@ class Client implements HostClient {
     const url = await this.url();
     const kept = this.#token === undefined ? await this.#logins.of(url) : undefined;
     const token = this.#token ?? kept?.access_token;
+    if (this.#token !== undefined && !SENDABLE.test(this.#token)) throw new Error(NO_TOKEN);
     const answer = await exchange(url + path, { method, body, token, ...options });
     if (answer.status !== 401 || path.startsWith('/auth/')) return answer;
     if (this.#token !== undefined) throw new Error(OLD_TOKEN);

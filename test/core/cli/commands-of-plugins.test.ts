@@ -249,6 +249,14 @@ t.test('a login is kept for its address, renewed, and forgotten', async t => {
     code: 1,
     stderr: 'stackwarden: the token in STACKWARDEN_TOKEN is not accepted; POST /auth/login answers a new one\n',
   });
+  const token = logins[app.base].access_token;
+  t.match(await runCommand({ ...app, env: { STACKWARDEN_TOKEN: `${token}\r\n` } }, 'status'), {
+    code: 0,
+  });
+  t.match(await runCommand({ ...app, env: { STACKWARDEN_TOKEN: `${token.slice(0, 20)}…` } }, 'status'), {
+    code: 1,
+    stderr: /^stackwarden: STACKWARDEN_TOKEN holds characters that no token has; set it to the access_token/,
+  });
   t.match(await command('logout'), { code: 0, stdout: `logged out of ${app.base}; no login for it is kept\n` });
   t.same(JSON.parse(await readFile(kept, 'utf8')), {});
   t.match(await command('status'), { code: 1, stderr: /requires a login/ });
