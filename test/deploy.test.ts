@@ -98,9 +98,21 @@ t.test('the image', async t => {
 });
 
 t.test('the compose sample', async t => {
-  const { services } = parse(await readFile(path.join(deployDir, 'compose.yaml'), 'utf8'));
-  const { build, stop_grace_period: grace, ports } = services.stackwarden;
+  const text = await readFile(path.join(deployDir, 'compose.yaml'), 'utf8');
+  const { services } = parse(text);
+  const { build, stop_grace_period: grace, ports, volumes } = services.stackwarden;
   await t.resolves(access(path.join(deployDir, build.context, 'Dockerfile')));
   t.ok(Number.parseInt(grace, 10) > SHUTDOWN_SECONDS, 'it stops in time');
   for (const port of ports) t.match(port, /^127\.0\.0\.1:(\d+):\1$/, 'nobody else controls it before people log in');
+  const left = (await readFile(path.join(rootDir, '.dockerignore'), 'utf8')).split('\n');
+  const prepared = /install -d .*/.exec(text)?.[0].split(' ') ?? [];
+  for (const volume of volumes as string[]) {
+    const [directory = ''] = volume.split(':');
+    const place = path.relative(rootDir, path.resolve(deployDir, directory));
+    t.ok(
+      left.some(name => name !== '' && `${place}/`.startsWith(`${name}/`)),
+      `the next image is not made of what is in ${place}`,
+    );
+    t.ok(prepared.includes(place), `${place} is what user 1000 gets`);
+  }
 });
