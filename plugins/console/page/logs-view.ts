@@ -45,7 +45,8 @@ export class LogsView implements View {
     const names = this.#services.list
       .filter(({ enabled, name }) => enabled || name === this.#name)
       .map(({ name }) => name);
-    if (names.length === this.#select.options.length) return;
+    const shown = [...this.#select.options].map(({ value }) => value);
+    if (names.length === shown.length && names.every((name, index) => name === shown[index])) return;
     this.#select.replaceChildren(
       ...names.map(name => element('option', { value: name, selected: name === this.#name }, name)),
     );

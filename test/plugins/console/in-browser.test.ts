@@ -19,7 +19,7 @@ const isHere = ['console', 'docs', 'gateway', 'metrics', 'wizard'].every(name =>
 const SERVICES = 200;
 const LINES = 100_000;
 const PLACES = ['services', 'service/Alpha', 'log', 'graph', 'metrics', 'plugins', 'begin'];
-const HOSTILE = '<i id="evil">Gamma</i>';
+const HOSTILE = `<i id="evil">${'Gamma'.repeat(25)}</i>`;
 const PASSWORD = 'correct horse battery';
 
 const [apiPort, port] = [await freePort(), await freePort()];
@@ -256,6 +256,17 @@ t.test('the console works in a browser', { skip: !isHere, timeout: 600_000 }, as
     await page.getByRole('link', { name: 'Logs', exact: true }).click();
     await chosen('Log of').selectOption('Alpha');
     await page.getByRole('region', { name: 'Log of Alpha' }).waitFor();
+    const enable = (first: boolean, second: boolean) =>
+      app.post('/config', { updates: { many_1: { enabled: first }, many_2: { enabled: second } } });
+    const offered = (name: string, state: 'attached' | 'detached') =>
+      page.locator('option', { hasText: name }).waitFor({ state });
+    await enable(true, false);
+    await offered('Many 001', 'attached');
+    await enable(false, true);
+    await offered('Many 002', 'attached');
+    await offered('Many 001', 'detached');
+    t.equal(await chosen('Log of').inputValue(), 'Alpha');
+    await enable(false, false);
   });
 
   await t.test('the graph is drawn from left to right', async t => {
