@@ -55,6 +55,8 @@ export class MetricsView implements View {
   readonly #colours = matchMedia('(prefers-color-scheme: dark)');
   readonly #stop = new AbortController();
   #forget: (() => void) | undefined;
+  /** Why the history of the chosen time cannot be shown; empty when it can. */
+  #historyFault = '';
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
@@ -94,18 +96,24 @@ export class MetricsView implements View {
   }
 
   async #readHistory(): Promise<void> {
+    const asked = this.#span.value;
+    let fault = '';
     try {
-      const isKept = await this.#metrics.readHistory(Number(this.#span.value));
+      const isKept = await this.#metrics.readHistory(Number(asked));
       this.#span.disabled = !isKept;
     } catch (error) {
-      setText(this.#note, `What was kept cannot be shown: ${(error as Error).message}`);
+      fault = `What was kept cannot be shown: ${(error as Error).message}`;
     }
+    // The answer for a later choice counts.
+    if (asked !== this.#span.value) return;
+    this.#historyFault = fault;
+    if (fault !== '' || this.#metrics.latest !== undefined) setText(this.#note, fault);
   }
 
   #draw(): void {
     const sample = this.#metrics.latest;
     if (sample === undefined) return;
-    setText(this.#note, '');
+    setText(this.#note, this.#historyFault);
     for (const chart of this.#charts) chart.show(this.#metrics.series);
     const { filesystems: places } = sample.system;
     for (const [index, item] of fit(this.#places, places.length, createPlaceItem).entries())

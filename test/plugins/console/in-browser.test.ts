@@ -326,6 +326,20 @@ t.test('the console works in a browser', { skip: !isHere, timeout: 600_000 }, as
     t.equal((await asked).status(), 200);
     await page.getByRole('row', { name: /^Alpha/ }).waitFor();
     await page.getByText(/^\/: .* of .*%$/).waitFor();
+
+    await page.route('**/metrics/history_series*', route =>
+      route.fulfill({ status: 503, json: { detail: 'it is being moved' } }),
+    );
+    await chosen('Time').selectOption('6 hours');
+    const told = page.getByText('What was kept cannot be shown: it is being moved');
+    await told.waitFor();
+    const numbers = async () => (await caption.allTextContents()).join();
+    const before = await numbers();
+    await until(async () => (await numbers()) !== before);
+    t.equal(await told.count(), 1, 'the next sample does not hide why there is no history');
+    await page.unroute('**/metrics/history_series*');
+    await chosen('Time').selectOption('15 minutes');
+    await told.waitFor({ state: 'detached' });
   });
 
   await t.test('plugins with faults come first, and can be searched', async t => {
