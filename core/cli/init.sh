@@ -1,7 +1,14 @@
 #!/bin/sh
 # PID 1 of a container: runs the given command as its child, reaps every orphan, which Node cannot, passes signals on,
 # and ends with the exit code of the command.
-"$@" &
+# A shell gives a command in the background no input of its own accord, which a login or an attached service needs.
+if true 2>/dev/null 3<&0; then
+  exec 3<&0
+  "$@" <&3 3<&- &
+  exec 3<&-
+else
+  "$@" &
+fi
 child=$!
 trap 'signalled=yes; kill -TERM "$child"' TERM
 trap 'signalled=yes; kill -INT "$child"' INT

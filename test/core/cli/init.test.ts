@@ -55,6 +55,13 @@ t.test('orphans are reaped, signals are forwarded, and the exit code is that of 
   t.same(await closed, [7, null]);
 });
 
+t.test('the input of the container', async t => {
+  const given = spawnSync('sh', [INIT, 'cat'], { input: 'a password', encoding: 'utf8' });
+  t.match(given, { status: 0, stdout: 'a password', stderr: '' });
+  const closed = spawnSync('sh', ['-c', `exec sh "$0" echo done <&-`, INIT], { encoding: 'utf8' });
+  t.match(closed, { status: 0, stdout: 'done\n', stderr: '' }, 'none is no fault');
+});
+
 t.test('a killed or missing command gives the exit code that shells use', { skip }, async t => {
   const killed = runInit('sh', '-c', 'kill -9 $$');
   t.same(await once(killed.child, 'close'), [137, null]);
