@@ -1,6 +1,7 @@
 // The text of metrics, in the format of Prometheus and in that of OpenMetrics.
 // Formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and
 // https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md
+import { createHash } from 'node:crypto';
 import type { MetricFamily, MetricSample } from './contract.ts';
 
 export type Format = 'prometheus' | 'openmetrics';
@@ -13,6 +14,7 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
 const PREFIX = 'stackwarden_';
 /** Values of labels are cut, because names of services may be very long. */
 const MAX_VALUE_LENGTH = 200;
+const DIGEST_LENGTH = 8;
 
 /** OpenMetrics if the client's `Accept` header names it. */
 export function formatFor(accept: string): Format {
@@ -43,8 +45,17 @@ function familyText(same: readonly MetricFamily[], format: Format): string {
 /** The series with its labels, and its value; nothing when the value is unknown. */
 function lineOf(series: string, { labels = {}, value }: MetricSample): [string, string][] {
   if (value === null) return [];
-  const pairs = Object.entries(labels).map(([name, text]) => `${name}="${escaped(text.slice(0, MAX_VALUE_LENGTH))}"`);
+  const pairs = Object.entries(labels).map(([name, text]) => `${name}="${escaped(shortened(text))}"`);
   return [[pairs.length === 0 ? series : `${series}{${pairs.join(',')}}`, numberText(value)]];
+}
+
+/** Texts that begin alike stay different, because two series with the same labels would be one. */
+function shortened(text: string): string {
+  if (text.length <= MAX_VALUE_LENGTH) return text;
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
+  // Half of a character beyond the basic plane may be left at the end.
+  const kept = text.slice(0, MAX_VALUE_LENGTH - DIGEST_LENGTH - 1).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}~${digest}`;
 }
 
 function numberText(value: number): string {

@@ -132,3 +132,15 @@ t.test('any text is escaped as one value of a label', async t => {
     ),
   );
 });
+
+t.test('long names that begin alike are two series', async t => {
+  const long = 'N'.repeat(230);
+  const samples = [`${long}1`, `${long}2`, `${'x'.repeat(190)}😀 and more text`].map(door => ({
+    labels: { door },
+    value: 1,
+  }));
+  const lines = exposition([{ name: 'bells', help: '', type: 'gauge', samples }], 'prometheus').split('\n');
+  const told = lines.filter(line => line.startsWith('stackwarden_bells{'));
+  t.equal(told.length, 3);
+  for (const line of told) t.ok(line.length < 240 && Buffer.from(line).toString() === line, line);
+});
