@@ -2,6 +2,7 @@
 import { type Host, Problem } from '#core';
 import { findClientAddress, networkOf } from '#kit/client-address';
 import type { Accounts } from './accounts.ts';
+import { quoteActor, quoteForLog } from './quoted-name.ts';
 import { ClientThrottle } from './throttle.ts';
 import type { Tokens } from './token.ts';
 import type { UserStore } from './user-store.ts';
@@ -135,7 +136,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     response: wire.messageAnswer,
     async handle({ identity }) {
       await accounts.enable();
-      host.log.info(`authentication was enabled by ${quoteForLog(identity.username ?? 'somebody')}`);
+      host.log.info(`authentication was enabled by ${quoteActor(identity)}`);
       return { message: 'Authentication is enabled' };
     },
   });
@@ -147,13 +148,8 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     response: wire.messageAnswer,
     async handle({ identity }) {
       await accounts.disable();
-      host.log.warn(`authentication was disabled by ${quoteForLog(identity.username ?? 'somebody')}`);
+      host.log.warn(`authentication was disabled by ${quoteActor(identity)}`);
       return { message: 'Authentication is disabled' };
     },
   });
-}
-
-/** Anybody who reaches the login route can send a name, so control characters and excess length stay out of the log. */
-function quoteForLog(username: string): string {
-  return `'${username.replaceAll(/\p{Cc}/gu, '?').slice(0, 64)}'`;
 }

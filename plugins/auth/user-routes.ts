@@ -1,6 +1,7 @@
 // The routes that list, create, change and delete users.
 import type { Host } from '#core';
 import type { Accounts } from './accounts.ts';
+import { quoteActor, quoteForLog } from './quoted-name.ts';
 import type { UserStore } from './user-store.ts';
 import * as wire from './wire.ts';
 
@@ -19,8 +20,13 @@ export function registerUserRoutes(host: Host, store: UserStore, accounts: Accou
     summary: 'Creates a user; the first one enables authentication',
     body: wire.credentials,
     response: wire.userAnswer,
-    handle: async ({ body, identity }) =>
-      wire.userToWire(await accounts.add(body.username, body.password, identity.username)),
+    async handle({ body, identity }) {
+      const user = await accounts.add(body.username, body.password, identity.username);
+      // Only the first user is created without a login and leaves authentication enabled.
+      const enables = identity.username === null && store.content.enabled ? '; authentication is enabled' : '';
+      host.log.info(`user ${quoteForLog(user.username)} was created by ${quoteActor(identity)}${enables}`);
+      return wire.userToWire(user);
+    },
   });
 
   host.route({
@@ -29,12 +35,18 @@ export function registerUserRoutes(host: Host, store: UserStore, accounts: Accou
     summary: 'Disables or enables a user, or sets a password; ends the tokens of that user',
     body: wire.changeBody,
     response: wire.userAnswer,
-    async handle({ params, body: { disabled, password } }) {
+    async handle({ params, identity, body: { disabled, password } }) {
       const change = {
         ...(disabled === undefined ? {} : { disabled }),
         ...(password === undefined ? {} : { password }),
       };
-      return wire.userToWire(await accounts.change(params.username ?? '', change));
+      const user = await accounts.change(params.username ?? '', change);
+      const changes = [
+        ...(disabled === undefined ? [] : [disabled ? 'was disabled' : 'was enabled']),
+        ...(password === undefined ? [] : ['got a new password']),
+      ];
+      host.log.info(`user ${quoteForLog(user.username)} ${changes.join(' and ')}, by ${quoteActor(identity)}`);
+      return wire.userToWire(user);
     },
   });
 
@@ -44,7 +56,9 @@ export function registerUserRoutes(host: Host, store: UserStore, accounts: Accou
     summary: 'Deletes a user',
     response: wire.messageAnswer,
     async handle({ params, identity }) {
-      await accounts.remove(params.username ?? '', identity.username);
+      const username = params.username ?? '';
+      await accounts.remove(username, identity.username);
+      host.log.info(`user ${quoteForLog(username)} was deleted by ${quoteActor(identity)}`);
       return { message: `${params.username} was deleted` };
     },
   });

@@ -166,6 +166,30 @@ t.test('users are created, changed and deleted', async t => {
   t.equal((await app.get('/auth/users')).status, 200);
 });
 
+t.test('the log tells who creates, changes and deletes users, and no password', async t => {
+  const { app, mine } = await openWithUser(t);
+  const other = { username: 'Other One', password: 'another horse' };
+  const request = (method: string, json?: unknown) =>
+    app.request(method, '/auth/users/Other%20One', { ...(json === undefined ? {} : { json }), headers: mine });
+  await app.post('/auth/users', other, mine);
+  await request('PUT', { disabled: true });
+  await request('PUT', { disabled: false, password: 'a new horse' });
+  await request('PUT', { password: 'short' });
+  await request('DELETE');
+  await request('DELETE');
+  const lines = await ownLog(app);
+  t.same(
+    lines.flatMap(line => /user 'Other One' .*/.exec(line) ?? []),
+    [
+      "user 'Other One' was created by 'first'",
+      "user 'Other One' was disabled, by 'first'",
+      "user 'Other One' was enabled and got a new password, by 'first'",
+      "user 'Other One' was deleted by 'first'",
+    ],
+  );
+  t.notMatch(lines.join(), /horse/);
+});
+
 t.test('of several users of one name in the file only the first counts', async t => {
   const { app, mine } = await openWithUser(t);
   const second = { username: 'second', password: 'another horse' };
