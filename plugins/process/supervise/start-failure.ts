@@ -4,11 +4,18 @@ import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
 import type { ExitRecord } from '../contract.ts';
 
-export function cancelled(what: 'Start' | 'Restart', processName: string, host: Host, cause: unknown): Problem {
+/** `hasEntry` tells whether the configuration still has the process. */
+export function cancelled(
+  what: 'Start' | 'Restart',
+  processName: string,
+  { host, hasEntry, cause }: { readonly host: Host; readonly hasEntry: boolean; readonly cause: unknown },
+): Problem {
   // All requests get this answer during a shutdown.
   if (host.stopping !== null) return new Problem(503, 'The service is shutting down', { cause });
-  const detail = `${what} of ${processName} was cancelled by a stop; start it again if it is to run`;
-  return new Problem(409, detail, { cause });
+  const why = hasEntry
+    ? 'was cancelled by a stop; start it again if it is to run'
+    : 'was cancelled, because its entry is gone from the configuration; add the entry again if it is to run';
+  return new Problem(409, `${what} of ${processName} ${why}`, { cause });
 }
 
 /**

@@ -368,7 +368,7 @@ export class SupervisedProcess {
   }
 
   #cancelled(what: 'Start' | 'Restart', cause?: unknown): Problem {
-    return cancelled(what, this.#block.processName, this.#with.host, cause);
+    return cancelled(what, this.#block.processName, { host: this.#with.host, hasEntry: this.#hasEntry, cause });
   }
 
   async #failStart(error: unknown, signal: AbortSignal, trigger: StartTrigger): Promise<unknown> {

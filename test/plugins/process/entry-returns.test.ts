@@ -5,7 +5,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
-import { kid, lives, pidOf, status } from '../../support/kids.ts';
+import { kid, lives, pidOf, start, status } from '../../support/kids.ts';
 import { freePort, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -101,4 +101,16 @@ t.test('the host is stopped beside a configuration that cannot be used: nothing 
   const { app, pid } = await besideUnusable(t);
   await app.stop();
   t.notOk(lives(pid));
+});
+
+t.test('it leaves while a start waits: the answer says that the entry is gone', async t => {
+  const file = path.join(testDir(t, {}), 'never');
+  const block = kid('Kid', ['calm'], { enabled: false, wait_for_files: [file] });
+  const app = await startHost({ config: { kid: block } });
+  t.teardown(() => app.stop());
+  const started = start(app, 'Kid');
+  await until(async () => (await status(app, 'Kid')).status === 'starting');
+  await edit(app, root => delete root.kid);
+  const detail = /^Start of Kid was cancelled, because its entry is gone from the configuration; add the entry again/;
+  t.match(await started, { status: 409, body: { detail } });
 });
