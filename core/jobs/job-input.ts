@@ -23,6 +23,7 @@ export function parseInput(schema: z.ZodType | undefined, input: unknown, kind: 
   try {
     return JSON.parse(jsonOf(parsed.data, MAX_JSON_BYTES, `The input of ${kind}`));
   } catch (error) {
-    throw new Problem(413, (error as Error).message, { cause: error });
+    const what = (error as Error).message;
+    throw new Problem(413, `${what}; give less at once, such as in several requests`, { cause: error });
   }
 }
