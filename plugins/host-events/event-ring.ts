@@ -6,7 +6,7 @@ interface KeptEvent {
   readonly type: string;
   readonly plugin: string;
   readonly at: number;
-  readonly data: Record<string, unknown>;
+  readonly data: unknown;
 }
 
 export class EventRing {
@@ -22,14 +22,19 @@ export class EventRing {
     this.#last = nowMs;
   }
 
-  add({ type, plugin, at, data }: AnyEvent): void {
+  add({ type, plugin, at, data }: Omit<AnyEvent, 'data'> & { readonly data: unknown }): void {
     this.#last += 1;
-    this.#kept.push({ id: this.#last, type, plugin, at, data: data as Record<string, unknown> });
+    // JSON leaves out a member that is undefined, and clients expect every member.
+    this.#kept.push({ id: this.#last, type, plugin, at, data: data ?? null });
     if (this.#kept.length > 2 * this.#limit) this.#kept = this.#kept.slice(-this.#limit);
   }
 
-  /** The kept events with an id above `id`, the oldest first. */
+  /**
+   * The kept events with an id above `id`, the oldest first. An id above the last one is of an earlier host whose clock
+   * was ahead, so that all events came after it.
+   */
   after(id: number): { readonly events: KeptEvent[]; readonly last: number } {
-    return { events: this.#kept.slice(-this.#limit).filter(event => event.id > id), last: this.#last };
+    const kept = this.#kept.slice(-this.#limit);
+    return { events: id > this.#last ? kept : kept.filter(event => event.id > id), last: this.#last };
   }
 }

@@ -22,11 +22,11 @@ export default definePlugin({
       response: z.object({
         events: z.array(
           z.object({
-            id: z.number().describe('only grows, also over restarts of the host'),
+            id: z.number().describe('only grows, also over restarts of the host unless its clock was set back'),
             type: z.string(),
             plugin: z.string(),
             at: z.number().describe('Unix seconds'),
-            data: z.record(z.string(), z.unknown()),
+            data: z.unknown().describe('an object for every type of the product'),
           }),
         ),
         last: z.number().describe('for the next request'),

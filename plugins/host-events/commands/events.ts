@@ -9,7 +9,8 @@ const MS_PER_S = 1_000;
 interface HostEvent {
   readonly type: string;
   readonly at: number;
-  readonly data: Readonly<Record<string, unknown>>;
+  /** An object for every type of the product; plugins of others may emit any JSON. */
+  readonly data: unknown;
 }
 
 const command: Command = {
@@ -39,7 +40,12 @@ const command: Command = {
 export default command;
 
 function textOf({ type, at, data }: HostEvent): string {
-  const { processName, ...others } = data;
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
+  const { processName, ...others }: Record<string, unknown> = isObject
+    ? { ...data }
+    : data === undefined
+      ? {}
+      : { data };
   const members = Object.entries(others).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   const time = new Date(at * MS_PER_S).toISOString();
   return [time, type, ...(typeof processName === 'string' ? [processName] : []), ...members]
