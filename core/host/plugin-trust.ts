@@ -1,5 +1,5 @@
 // Whether a plugin folder may be loaded: plugins run with all rights of the host, so only root and the host's own user
-// may be able to change, replace or add any of their files.
+// may be able to change, replace or add any of their files. What Node would read as code must be a regular file.
 import type { Stats } from 'node:fs';
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,14 +8,20 @@ import { distrustOf } from '../kit/trust.ts';
 const STICKY = 0o1000;
 const BY_GROUP = 0o020;
 const MAX_LINKS = 40;
+/** Node reads such files when it imports a plugin; `package.json` on the main thread. */
+const READ_BY_IMPORTS = /\.(?:[cm]?[jt]s|json)$/;
 
 /** Why the folder is not loaded, with the way to mend it; null when only root and the host's user may write it. */
 export async function refusalOfFolder(folder: string): Promise<string | null> {
   const found = await new Search().inside(path.resolve(folder));
   if (found === null) return null;
+  if (found.reason === IRREGULAR)
+    return `${found.place} ${IRREGULAR}, which would hold up the import for ever; remove it or replace it by a file`;
   const own = process.geteuid?.() === 0 ? 'root' : `user ${process.geteuid?.()}`;
   return `${found.place} ${found.reason}, who could change the plugin; give it to ${own} (chown -R) and take the permission to write from all others (chmod -R go-w)`;
 }
+
+const IRREGULAR = 'is no regular file';
 
 interface Finding {
   readonly place: string;
@@ -34,7 +40,8 @@ class Search {
     if (this.#seen.has(real)) return null;
     this.#seen.add(real);
     const entry = await lstat(real);
-    if (!entry.isDirectory()) return null;
+    if (!entry.isDirectory())
+      return entry.isFile() || !READ_BY_IMPORTS.test(place) ? null : { place, reason: IRREGULAR };
     // Others may add files to a sticky directory, so within a plugin, unlike on the way to it, they must not write to
     // it.
     const reason = distrust(entry);

@@ -1,4 +1,5 @@
 // Faults of a plugin up to and including its set-up affect only that plugin.
+import { execFileSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -228,6 +229,23 @@ t.test('a folder in which everybody may write is refused', async t => {
   const app = await startHost({ pluginDirs: [dir] });
   t.teardown(() => app.stop());
   t.match(app.host.plugins()[0], { state: 'failed', reason: /may be written by others/ });
+});
+
+t.test('a FIFO where an import would read a file is refused, and holds nothing up', async t => {
+  const named = (name: string) => ({ 'index.js': `export default { name: '${name}', host: '^1', setup () {} }` });
+  const dir = testDir(t, {
+    fifo: {},
+    device: {},
+    'with-package': named('with-package'),
+    'with-pipe': named('with-pipe'),
+  });
+  execFileSync('mkfifo', ['fifo/index.js', 'with-package/package.json', 'with-pipe/pipe'], { cwd: dir });
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  const states = new Map(app.host.plugins().map(({ name, state, reason }) => [name, { state, reason }]));
+  for (const [name, file] of Object.entries({ fifo: 'index.js', 'with-package': 'package.json' }))
+    t.match(states.get(name), { state: 'failed', reason: new RegExp(`${file} is no regular file, .*; remove it or`) });
+  t.match(states.get('with-pipe'), { state: 'ready' }, 'what a plugin keeps beside its code is its own');
 });
 
 t.test('a name that is taken is refused, unless it is named as an override', async t => {
