@@ -1,13 +1,13 @@
 // Sets the limits of one run right after its launch, by cgroup or by prlimit, depending on what the machine allows.
 import { execFile } from 'node:child_process';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { reasonText } from '#kit/error-text';
 import { publicEnvironment } from '#kit/public-environment';
-import { cgroupOf, processesOf } from './process-tree.ts';
+import { cgroupOf, processesOf, threadsOf } from './process-tree.ts';
 import { bytesOf, type LimitKeys } from './settings.ts';
 
 const run = promisify(execFile);
@@ -123,9 +123,4 @@ async function setResources(pid: number, resources: readonly string[]): Promise<
   if (process.getuid?.() !== 0) return void (await set({}));
   const { uid, gid } = await stat(`/proc/${pid}`);
   await set({ uid, gid }).catch(() => set({}));
-}
-
-/** The kernel keeps a priority for each thread. */
-async function threadsOf(pid: number): Promise<number[]> {
-  return (await readdir(`/proc/${pid}/task`)).map(Number);
 }

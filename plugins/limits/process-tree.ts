@@ -1,5 +1,5 @@
 // The processes of a run: those of its cgroup, if it has one, and the descendants of its leader.
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readMounts } from '#kit/mountinfo';
 
@@ -22,9 +22,15 @@ export async function processesOf(pid: number): Promise<number[]> {
   const found = new Set([pid, ...(cgroup === null ? [] : numbersIn(await textOf(path.join(cgroup, 'cgroup.procs'))))]);
   for (const parent of found) {
     if (found.size > MAX_PROCESSES) break;
-    for (const child of numbersIn(await textOf(`/proc/${parent}/task/${parent}/children`))) found.add(child);
+    for (const thread of await threadsOf(parent).catch(() => []))
+      for (const child of numbersIn(await textOf(`/proc/${parent}/task/${thread}/children`))) found.add(child);
   }
   return [...found];
+}
+
+/** The kernel keeps a priority for each thread, and a list of the children that it has forked. */
+export async function threadsOf(pid: number): Promise<number[]> {
+  return (await readdir(`/proc/${pid}/task`)).map(Number);
 }
 
 /** The resident memory of the processes in bytes; shared memory counts once for each of them. */

@@ -1,13 +1,14 @@
 // What services may use of the machine: priority, open files, memory and processors, how these limits are reported, and
 // restarts for memory.
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { readMounts } from '../../../core/kit/mountinfo.ts';
-import { cgroupOf } from '../../../plugins/limits/process-tree.ts';
+import { cgroupOf, processesOf } from '../../../plugins/limits/process-tree.ts';
 import { enterCgroup } from '../../../plugins/process/supervise/cgroup.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
@@ -92,6 +93,25 @@ t.test('limits act on running services, and are reported', async t => {
   t.teardown(() => next.stop());
   await until(async () => (await entry(next)).limited_by?.open_files === 'prlimit', { what: 'what adoption tells' });
   t.equal(await pidOf(next, 'Bound'), pid);
+});
+
+t.test('processes that a thread other than the first has forked are found', async t => {
+  const fork = "const { pid } = require('child_process').spawn('sleep', ['600']); console.log(pid)";
+  const parent = spawn(process.execPath, [
+    '-e',
+    `new (require('worker_threads').Worker)(${JSON.stringify(fork)}, { eval: true })`,
+  ]);
+  let output = '';
+  parent.stdout.on('data', text => {
+    output += text;
+  });
+  const child = await until(() => Number(/\d+\n/.exec(output)?.[0]) || undefined, { what: 'the child' });
+  t.teardown(async () => {
+    parent.kill();
+    process.kill(child);
+    if (parent.exitCode === null && parent.signalCode === null) await once(parent, 'exit');
+  });
+  t.same(await processesOf(Number(parent.pid)), [parent.pid, child]);
 });
 
 const mount = (await readMounts()).find(({ type }) => type === 'cgroup2');
