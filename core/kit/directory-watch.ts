@@ -19,7 +19,7 @@ export interface DirectoryWatch {
   readonly sinceMs?: number;
   /** Receives the changed path, sometimes more than once for one change. */
   readonly onChange: (file: string) => void;
-  readonly log: Logger;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 type EndWatch = () => void | Promise<void>;

@@ -36,7 +36,8 @@ export class WatchedRoot {
         ignored: file => file !== itself && ignored(file),
         onChange: file => {
           if (file === itself) this.#look();
-          else onChange(file);
+          // An entry may have the name of its directory.
+          if (file !== itself || !ignored(file)) onChange(file);
         },
         onError,
       });

@@ -1,6 +1,6 @@
 // `watch`: changes restart a service once, after they have calmed down; ignored files and stopped services are left
 // alone.
-import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
@@ -88,6 +88,65 @@ t.test('changed files restart their service once', async t => {
   await until(async () => ![pid, undefined].includes(await pidOf(next, 'App')), {
     what: 'the restart of what was adopted',
   });
+});
+
+t.test('what takes the place of a watched path is watched too', async t => {
+  const base = testDir(t, { app: { one: '', two: '', dir: { part: '' }, app: {}, release: { part: '' } }, config: {} });
+  const dir = path.join(base, 'app');
+  const at = (name: string) => path.join(dir, name);
+  for (const place of [base, dir]) await chmod(place, 0o755);
+  await symlink('release', at('current'));
+  const { count, plugins, pluginDirs } = await recordEvents(t, ['watch-files']);
+  const watched = ['one', 'two', 'dir', 'later/part', 'app', 'current'];
+  const app = await startHost({
+    configDir: path.join(base, 'config'),
+    plugins,
+    pluginDirs,
+    config: {
+      dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+      app: {
+        enabled: true,
+        process_name: 'App',
+        command: ['sleep', '600'],
+        config_dir: dir,
+        suppress_logging: true,
+        watch: { paths: watched, delay_seconds: 0.1 },
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const said = (line: string) => until(async () => (await ownLog(app)).some(one => one.includes(line)), { what: line });
+  await said(`${at('later/part')} of its watch cannot be seen`);
+  await said('App is watched for changes');
+  await until(() => count('service_start', 'App') === 1, { what: 'the first start' });
+  const write = (name: string) => writeFile(at(name), String(Math.random()), { mode: 0o644 });
+  const make = (name: string) => mkdir(at(name), { mode: 0o755 });
+  const changes: Record<string, () => Promise<unknown>> = {
+    'a file is removed': () => rm(at('one')),
+    'it comes back': () => write('one'),
+    'it is written': () => write('one'),
+    'a directory is removed': () => rm(at('dir'), { recursive: true }),
+    'the directory comes back': () => make('dir'),
+    'a file comes into it': () => write('dir/part'),
+    'another directory is put in its place': async () => {
+      await make('next');
+      await rename(at('dir'), at('away'));
+      await rename(at('next'), at('dir'));
+    },
+    'a file comes into that': () => write('dir/part'),
+    'what was missing comes': () => make('later').then(() => write('later/part')),
+    'a file changes behind a link': () => write('release/part'),
+    'what has the name of its directory is removed': () => rm(at('app'), { recursive: true }),
+    'and comes back': () => make('app'),
+  };
+  let restarts = 0;
+  for (const [what, change] of Object.entries(changes)) {
+    await change();
+    restarts += 1;
+    await until(() => count('service_start', 'App') - 1 >= restarts, { what });
+    await until(async () => (await status(app, 'App')).status === 'running');
+    restarts = count('service_start', 'App') - 1;
+  }
 });
 
 t.test('patterns match names like the equivalent regular expression', async t => {
