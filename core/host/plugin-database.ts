@@ -12,12 +12,34 @@ const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const BUSY_TIMEOUT_MS = 5_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
+interface DatabaseOwner {
+  /** The load of the plugin that has reserved the file. */
+  readonly scope: Scope;
+  /** Resolves when another load may open the file. */
+  readonly closed: Promise<void>;
+}
+
 export interface DatabasePlace {
   readonly configDir: string;
-  /** The names of the plugins that have reserved a database file, by its path. */
-  readonly owners: Map<string, string>;
+  /** Who has reserved a database file, by its path. */
+  readonly owners: Map<string, DatabaseOwner>;
   /** Whether databases are empty and in memory, so that no file is read or written. */
   readonly dryRun: boolean;
+}
+
+/** The error for a database that an earlier load of the plugin still has, because its last call has not ended. */
+export class DatabaseInUse extends Error {
+  override readonly name = 'DatabaseInUse';
+  /** Resolves when the database is free. */
+  readonly closed: Promise<void>;
+
+  constructor(file: string, { scope, closed }: DatabaseOwner) {
+    super(
+      `${file} is still the database of an earlier load of ${scope.plugin}, whose last call has not ended; ` +
+        'the plugin is set up again when it has',
+    );
+    this.closed = closed;
+  }
 }
 
 /** Throws an Error when the name, the module or the file cannot belong to this plugin. */
@@ -39,10 +61,16 @@ export function ownDatabase(
   const { readOnly = false } = options;
   const owner = owners.get(file);
   if (owner !== undefined && !readOnly) {
-    if (owner !== scope.plugin) throw new NameTaken(`the database ${file} of ${scope.plugin}`, 'owned', owner);
-    throw new Error(`${file} is the database of ${owner} already, or of an earlier load whose last call has not ended`);
+    const { plugin } = owner.scope;
+    if (plugin !== scope.plugin) throw new NameTaken(`the database ${file} of ${scope.plugin}`, 'owned', plugin);
+    if (owner.scope !== scope) throw new DatabaseInUse(file, owner);
+    throw new Error(`${file} is the database of ${plugin} already`);
   }
-  if (!readOnly) owners.set(file, scope.plugin);
+  let tellClosed!: () => void;
+  const closed = new Promise<void>(resolve => {
+    tellClosed = resolve;
+  });
+  if (!readOnly) owners.set(file, { scope, closed });
   const database = new SqliteThread(
     {
       file: dryRun ? null : file,
@@ -61,6 +89,7 @@ export function ownDatabase(
       warn: message => scope.log.warn(message),
       closed: () => {
         if (!readOnly) owners.delete(file);
+        tellClosed();
       },
     },
   );

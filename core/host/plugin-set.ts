@@ -2,6 +2,7 @@
 import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer, Plugin } from '../contract/plugin.ts';
+import { causesOf } from '../kit/causes.ts';
 import type { FaultPlace } from '../kit/owner.ts';
 import { turnWithTime } from '../kit/turns.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
@@ -12,6 +13,7 @@ import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { inTurn } from './order.ts';
 import { isChosen, type PluginChoice } from './plugin-choice.ts';
+import { DatabaseInUse } from './plugin-database.ts';
 import { entriesInOrder, newEntry, type PluginEntry, reportOf } from './plugin-entry.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { parseSection, sectionPath } from './plugin-section.ts';
@@ -444,5 +446,9 @@ export class PluginSet {
     entry.reason = scope.describe(error);
     entry.rivalry = rivalryOf(error, name => this.#entries.get(name));
     this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
+    const inUse = [...causesOf(error)].find(cause => cause instanceof DatabaseInUse);
+    void inUse?.closed.then(() => {
+      if (this.#entries.get(entry.name) === entry && entry.state === 'failed') void this.retry(entry.name);
+    });
   }
 }

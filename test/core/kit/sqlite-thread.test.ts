@@ -1,4 +1,5 @@
 // The database of a plugin: its file, its schema, its calls, and every fault of them.
+import { execFileSync } from 'node:child_process';
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -438,9 +439,49 @@ t.test('an endless statement delays neither the next load nor the end of the hos
     };
     return plugins.find(({ name, state }) => name === 'endless' && state === 'failed');
   });
-  t.match(row.reason, /is the database of endless already, or of an earlier load whose last call has not ended/);
+  t.match(row.reason, /is still the database of an earlier load of endless, whose last call has not ended/);
 
   running.child.kill('SIGTERM');
   t.same(await running.exited, { code: null, signal: 'SIGKILL' });
   t.match(running.stdout(), /Stackwarden .* has stopped/);
+});
+
+t.test('a plugin whose database an earlier load still has is set up when the last call of that has ended', async t => {
+  const configDir = testDir(t);
+  const port = await writeConfig(configDir);
+  const folder = path.join(configDir, 'plugins', 'waiting');
+  await mkdir(folder, { recursive: true });
+  const fifo = path.join(configDir, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  // A thread that opens a FIFO cannot be ended before the other side is opened.
+  const statements = `import { readFileSync } from 'node:fs'
+    export const wait = () => readFileSync(${JSON.stringify(fifo)}, 'utf8')`;
+  await writeFile(path.join(folder, 'statements.js'), statements);
+  const source = (turn: number) => `export default { name: 'waiting', host: '^1', setup (host) {
+    const db = host.database('notes', { statements: 'statements' })
+    host.route({ method: 'GET', path: '/turn', summary: 'x', handle: () => ({ turn: ${turn} }) })
+    host.route({ method: 'POST', path: '/wait', summary: 'x', handle: () => db.call('wait', undefined, { timeoutMs: 200 }) })
+  } }`;
+  await writeFile(path.join(folder, 'index.js'), source(1));
+  const running = await startStackwarden(configDir, port, { args: ['start', '--plugins', 'waiting,host-plugins'] });
+  t.teardown(async () => {
+    running.child.kill('SIGKILL');
+    await running.exited;
+  });
+  t.equal((await fetch(`${running.base}/wait`, { method: 'POST' })).status, 503);
+  await writeFile(path.join(folder, 'index.js'), source(2));
+  const becomes = (wanted: string) =>
+    until(
+      async () => {
+        const { plugins } = (await (await fetch(`${running.base}/host/plugins`)).json()) as {
+          plugins: { name: string; state: string }[];
+        };
+        return plugins.some(({ name, state }) => name === 'waiting' && state === wanted);
+      },
+      { what: wanted },
+    );
+  await becomes('failed');
+  await writeFile(fifo, 'over');
+  await becomes('ready');
+  t.same(await (await fetch(`${running.base}/turn`)).json(), { turn: 2 });
 });
