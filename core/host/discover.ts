@@ -41,7 +41,9 @@ const OTHER = 2;
 
 /** The plugin directories: the product's, the one in the configuration directory, and the configured ones. */
 export function pluginDirectories(configDir: string, configured: readonly string[]): string[] {
-  return [productPlugins, path.join(configDir, 'plugins'), ...configured];
+  // A slash at the end would keep changes from being assigned to a plugin.
+  const others = configured.filter(directory => directory !== '').map(directory => path.resolve(directory));
+  return [productPlugins, path.join(configDir, 'plugins'), ...others];
 }
 
 /** The plugin folders of `directories`, in the order of the directories. A missing directory has none. */

@@ -34,7 +34,7 @@ import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
 import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
-import { watchPluginFolders } from './plugin-watch.ts';
+import { PluginWatches } from './plugin-watch.ts';
 import { watchProcess } from './process-watch.ts';
 import { ProgramFolder } from './program-folder.ts';
 import { Recovery } from './recovery.ts';
@@ -102,6 +102,7 @@ class RunningHost implements StackwardenHost {
   #ready = false;
   /** Unix time in milliseconds at which the loading of the plugins began. */
   #loadedFromMs = 0;
+  #pluginWatches: PluginWatches | undefined;
   /** Whether a reload was requested during the start, which may have read the configuration before it was changed. */
   #reloadsWhenReady = false;
   /** Sentences about the configuration and the plugins that were logged already. */
@@ -359,17 +360,17 @@ class RunningHost implements StackwardenHost {
     const { plugins, pace = 1 } = this.#options;
     await delay(WATCH_PAUSE_MS * pace, undefined, { ref: false });
     if (this.#stopping !== null) return;
-    const folders = watchPluginFolders({
-      directories: this.#pluginDirs(),
+    const watches = new PluginWatches({
+      directories: () => this.#pluginDirs(),
       isWanted: name => plugins === undefined || plugins.includes(name),
       known: () => this.plugins().map(({ folder }) => folder),
-      sinceMs: this.#loadedFromMs,
       log: this.log,
       onChange: names => void this.#refreshPlugins(names),
     });
-    const [unwatch] = await Promise.all([folders, this.#config.startWatching()]);
-    if (this.#stopping === null) this.#disposers.push(unwatch);
-    else await unwatch();
+    this.#pluginWatches = watches;
+    await Promise.all([watches.adjust(this.#loadedFromMs), this.#config.startWatching()]);
+    if (this.#stopping === null) this.#disposers.push(() => watches.end());
+    else await watches.end();
   }
 
   /**
@@ -449,7 +450,9 @@ class RunningHost implements StackwardenHost {
     // Later updates of these plugins are not answers to this change.
     this.#config.outsideAnnouncement(() => {
       if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
-      if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#refreshPlugins();
+      if (!change.paths.some(changed => changed.startsWith('dumb.plugins.'))) return;
+      void this.#pluginWatches?.adjust();
+      void this.#refreshPlugins();
     });
   }
 

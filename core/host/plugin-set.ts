@@ -225,7 +225,8 @@ export class PluginSet {
       }
       const same = found?.indexFile === entry.found.indexFile && !changed.has(entry.name);
       if (same && isChosen(entry.name, choice) === (entry.state !== 'disabled')) continue;
-      if (changed.has(entry.name)) this.#beginGeneration(entry.name);
+      // A folder that is gone may come back with other content, and not be watched meanwhile.
+      if (changed.has(entry.name) || found === undefined) this.#beginGeneration(entry.name);
       await this.#withdraw(entry.name, 'pending', null);
       this.#entries.delete(entry.name);
       if (found === undefined) this.#options.logger('host').info(`the plugin ${entry.name} is gone`);

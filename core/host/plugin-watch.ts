@@ -24,6 +24,43 @@ export interface PluginWatch {
   readonly onChange: (names: ReadonlySet<string>) => void;
 }
 
+export interface PluginWatchesOptions extends Omit<PluginWatch, 'directories' | 'sinceMs'> {
+  readonly directories: () => readonly string[];
+}
+
+/** The watches of all plugin directories, each of which can be added or left out by the configuration. */
+export class PluginWatches {
+  readonly #options: PluginWatchesOptions;
+  /** The functions that end the watches, by directory. */
+  readonly #ends = new Map<string, Promise<() => Promise<void>>>();
+  #isOver = false;
+
+  constructor(options: PluginWatchesOptions) {
+    this.#options = options;
+  }
+
+  /** Watches the directories as they are now. Resolves once every later change will be noticed. */
+  async adjust(sinceMs = Date.now()): Promise<void> {
+    if (this.#isOver) return;
+    const { directories, known } = this.#options;
+    const wanted = new Set(directories());
+    const others = [...this.#ends].filter(([directory]) => !wanted.has(directory));
+    for (const [directory] of others) this.#ends.delete(directory);
+    for (const directory of wanted) {
+      if (this.#ends.has(directory)) continue;
+      const own = () => known().filter(folder => path.dirname(folder) === directory);
+      const end = watchPluginFolders({ ...this.#options, directories: [directory], known: own, sinceMs });
+      this.#ends.set(directory, end);
+    }
+    await Promise.all([...others.map(async ([, end]) => (await end)()), ...this.#ends.values()]);
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all([...this.#ends.values()].map(async end => (await end)()));
+  }
+}
+
 /** Resolves once every later change will be noticed. */
 export async function watchPluginFolders({
   directories,

@@ -6,6 +6,7 @@ import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const COUNTER = `export default { name: 'untouched', host: '^1', setup() {
@@ -75,4 +76,38 @@ t.test('a plugin that writes to its own folder is not reloaded endlessly', async
   await writeFile(file, (await readFile(file, 'utf8')).replace("name: 'other'", "name: 'other', version: '2'"));
   await until(() => app.host.plugins().find(({ name }) => name === 'other')?.version === '2', { what: 'another one' });
   t.equal(loads.length, 11);
+});
+
+t.test('a directory that the configuration adds is watched, one that it leaves out is not', async t => {
+  const base = testDir(t, { config: {}, more: { extra: { 'index.js': '' } } });
+  const source = (version: string) => `export default { name: 'extra', host: '^1', version: '${version}', setup() {} }`;
+  const file = path.join(base, 'more', 'extra', 'index.js');
+  await writeFile(file, source('1.0.0'));
+  const configDir = path.join(base, 'config');
+  const plugins = { enabled: ['config', 'extra', 'host-plugins'], required: ['config'] };
+  const port = await writeConfig(configDir, { dumb: { plugins } });
+  const running = await startStackwarden(configDir, port);
+  t.teardown(async () => {
+    running.child.kill('SIGTERM');
+    await running.exited;
+  });
+  const config = path.join(configDir, 'stackwarden.json');
+  const root = JSON.parse(await readFile(config, 'utf8'));
+  const setDirs = (dirs: string[]) =>
+    writeFile(config, JSON.stringify({ ...root, dumb: { ...root.dumb, plugins: { ...plugins, dirs } } }));
+  const version = async () => {
+    const answer = (await (await fetch(`${running.base}/host/plugins`)).json()) as {
+      plugins: { name: string; version: string | null }[];
+    };
+    return answer.plugins.find(({ name }) => name === 'extra')?.version;
+  };
+  await setDirs([`${base}/more/`]);
+  await until(async () => (await version()) === '1.0.0', { what: 'the plugin' });
+  await writeFile(file, source('2.0.0'));
+  await until(async () => (await version()) === '2.0.0', { what: 'its new version' });
+  await setDirs([]);
+  await until(async () => (await version()) === undefined, { what: 'its end' });
+  await writeFile(file, source('3.0.0'));
+  await setDirs([`${base}/more/`]);
+  await until(async () => (await version()) === '3.0.0', { what: 'the plugin once more' });
 });
