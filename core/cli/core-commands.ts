@@ -65,8 +65,14 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
     async run({ args: [name], options, configDir, output, misuse }) {
       if (name === undefined) throw misuse('create-plugin needs a name, for example create-plugin greeter');
       const { createPlugin } = await import('./create-plugin.ts');
-      const folder = await createPlugin(name, path.resolve(String(options.into ?? path.join(configDir, 'plugins'))));
-      output.line(`${folder} was made; a host that runs on this configuration directory loads it at once`);
+      const usual = path.resolve(configDir, 'plugins');
+      const into = path.resolve(String(options.into ?? usual));
+      const folder = await createPlugin(name, into);
+      const next =
+        into === usual
+          ? 'a host that runs on this configuration directory loads it at once'
+          : `it is loaded once it lies in ${usual}, or dumb.plugins.dirs names ${into}`;
+      output.line(`${folder} was made; ${next}`);
       return 0;
     },
   },
