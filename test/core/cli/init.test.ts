@@ -55,7 +55,7 @@ t.test('orphans are reaped, signals are forwarded, and the exit code is that of 
   t.same(await closed, [7, null]);
 });
 
-t.test('the input of the container', async t => {
+t.test('a command of a container has the input of the container', async t => {
   const given = spawnSync('sh', [INIT, 'cat'], { input: 'a password', encoding: 'utf8' });
   t.match(given, { status: 0, stdout: 'a password', stderr: '' });
   const closed = spawnSync('sh', ['-c', `exec sh "$0" echo done <&-`, INIT], { encoding: 'utf8' });
