@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { clientHost } from '#kit/client-host';
 import { deepEqual } from '#kit/deep-equal';
+import { WorkQueue } from '#kit/work-queue';
 import type { ProcessSupervisor, TcpAddress } from '../process/contract.ts';
 import type { PostgresServer, ServerAccess, ServerQuery } from './contract.ts';
 import { createDatabases, type DatabaseServer, runQuery } from './databases.ts';
@@ -15,6 +16,8 @@ const ANSWER_MS = 10_000;
 export class ManagedServer implements PostgresServer {
   readonly #host: Host;
   readonly #key: string;
+  /** The whole list is saved at each change, so a change that began before another was saved would undo that. */
+  readonly #changes = new WorkQueue({ concurrency: 1 });
 
   constructor(host: Host, key: string) {
     this.#host = host;
@@ -49,7 +52,11 @@ export class ManagedServer implements PostgresServer {
     return this.#databases().some(({ name }) => name === database) && !this.isRegistered(database);
   }
 
-  async register(database: string): Promise<void> {
+  register(database: string): Promise<void> {
+    return this.#changes.add(() => this.#register(database));
+  }
+
+  async #register(database: string): Promise<void> {
     const { enabled } = this.options();
     const isListed = this.isRegistered(database);
     if (enabled === true && isListed) return;
@@ -62,7 +69,11 @@ export class ManagedServer implements PostgresServer {
     await this.#host.use('config.store').update({ updates: { [this.#key]: updates }, persist: true, actor });
   }
 
-  async unregister(databases: readonly string[], disabled: readonly string[] = []): Promise<void> {
+  unregister(databases: readonly string[], disabled: readonly string[] = []): Promise<void> {
+    return this.#changes.add(() => this.#unregister(databases, disabled));
+  }
+
+  async #unregister(databases: readonly string[], disabled: readonly string[]): Promise<void> {
     const present = this.#databases();
     const kept = present.flatMap(entry => {
       const { name } = entry;

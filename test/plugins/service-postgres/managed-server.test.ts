@@ -1,5 +1,5 @@
-// The managed server as other plugins request it: a server that has just ended is started, and the reason why it does
-// not run is reported.
+// The managed server as other plugins request it: a server that has just ended is started, the reason why it does not
+// run is reported, and no change of its list of databases is lost.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import { Problem } from '../../../core/contract/problem.ts';
@@ -39,4 +39,32 @@ t.test('the error says why the server does not run', async t => {
     { ...stopped, lastExit: { ...exit, unexpected: false } },
   ])
     await t.rejects(why(snapshot), { message: 'PostgreSQL does not run: it was stopped' });
+});
+
+t.test('databases that are added and removed at once', async t => {
+  let databases = ['kept', 'left', 'off'].map(name => ({ name, enabled: true }));
+  const store = {
+    get: () => ({ enabled: true, databases }),
+    update: async ({ updates }: { updates: { postgres: { databases: typeof databases } } }) => {
+      // A save takes its time.
+      await new Promise(setImmediate);
+      databases = updates.postgres.databases;
+    },
+  };
+  const server = new ManagedServer({ use: () => store } as unknown as Host, 'postgres');
+  await Promise.all([
+    server.register('one'),
+    server.unregister(['left', 'off'], ['off']),
+    server.register('two'),
+    server.register('one'),
+  ]);
+  t.same(
+    databases.map(({ name, enabled }) => [name, enabled]),
+    [
+      ['kept', true],
+      ['off', false],
+      ['one', true],
+      ['two', true],
+    ],
+  );
 });
