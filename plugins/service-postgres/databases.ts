@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '#core';
 import { BoundedSocket } from '#kit/bounded-socket';
+import { errorText } from '#kit/error-text';
 import { secretiveClient } from '#kit/pg-client';
 import type { ServerAccess, ServerQuery } from './contract.ts';
 
@@ -29,22 +30,29 @@ export interface Creation {
   readonly limitMs: number;
 }
 
-/** Waits until the server answers, then creates missing databases, each owned by the server's user. */
+/**
+ * Waits until the server answers, then creates missing databases, each owned by the server's user. Throws an Error about
+ * those that the server refuses after the others are created.
+ */
 export async function createDatabases(server: DatabaseServer, { log, signal, limitMs }: Creation): Promise<void> {
   const { client, socket } = await connect(server, signal, limitMs);
   try {
     if ((await missingOn(client, server)).length === 0) return;
     // At a first start several ask at once; each refusal of the server would be an error in its log.
     await client.query('SELECT pg_advisory_lock($1)', [CREATION_LOCK]);
+    const refused: string[] = [];
     for (const name of await missingOn(client, server)) {
       const [database, owner] = [client.escapeIdentifier(name), client.escapeIdentifier(server.user)];
       try {
         await client.query(`CREATE DATABASE ${database} OWNER ${owner}`);
         log.info(`the database ${name} was created`);
       } catch (error) {
-        if (!isThere(error)) throw error;
+        if (isThere(error)) continue;
+        if (!isOfServer(error)) throw error;
+        refused.push(`${name}: ${errorText(error)}`);
       }
     }
+    if (refused.length > 0) throw new Error(refused.join('; '));
   } finally {
     // A server that hangs never closes its side.
     client.end().catch(() => undefined);
@@ -126,6 +134,11 @@ async function open(
  */
 function isThere(error: unknown): boolean {
   return ['42P04', '23505'].includes(String((error as { code?: unknown }).code));
+}
+
+/** Whether the server has answered with the error, so that other statements may succeed. */
+function isOfServer(error: unknown): boolean {
+  return (error as { severity?: unknown }).severity !== undefined;
 }
 
 /**

@@ -13,6 +13,8 @@ import { findServerPrograms } from './server-program.ts';
 const POLL_MS = 250;
 const ANSWER_MS = 10_000;
 
+type Listed = { readonly name?: unknown; readonly enabled?: unknown } | null;
+
 export class ManagedServer implements PostgresServer {
   readonly #host: Host;
   readonly #key: string;
@@ -32,8 +34,8 @@ export class ManagedServer implements PostgresServer {
   /** The access to the server, and the names of the databases that must exist. */
   server(): DatabaseServer {
     const databases = this.#databases()
-      .filter(({ name, enabled }) => typeof name === 'string' && enabled !== false)
-      .map(({ name }) => String(name));
+      .filter(entry => typeof entry?.name === 'string' && entry.name !== '' && entry.enabled !== false)
+      .map(entry => String(entry?.name));
     return { ...this.access(), databases };
   }
 
@@ -49,7 +51,7 @@ export class ManagedServer implements PostgresServer {
   }
 
   isDisabled(database: string): boolean {
-    return this.#databases().some(({ name }) => name === database) && !this.isRegistered(database);
+    return this.#databases().some(entry => entry?.name === database) && !this.isRegistered(database);
   }
 
   register(database: string): Promise<void> {
@@ -62,7 +64,7 @@ export class ManagedServer implements PostgresServer {
     if (enabled === true && isListed) return;
     const present = this.#databases();
     const databases = this.isDisabled(database)
-      ? present.map(entry => (entry.name === database ? { ...entry, enabled: true } : entry))
+      ? present.map(entry => (entry?.name === database ? { ...entry, enabled: true } : entry))
       : [...present, { name: database, enabled: true }];
     const updates = { ...(enabled === true ? {} : { enabled: true }), ...(isListed ? {} : { databases }) };
     const actor = this.#host.name;
@@ -76,7 +78,7 @@ export class ManagedServer implements PostgresServer {
   async #unregister(databases: readonly string[], disabled: readonly string[]): Promise<void> {
     const present = this.#databases();
     const kept = present.flatMap(entry => {
-      const { name } = entry;
+      const name = entry?.name;
       if (typeof name !== 'string' || !databases.includes(name)) return [entry];
       return disabled.includes(name) ? [{ ...entry, enabled: false }] : [];
     });
@@ -142,8 +144,9 @@ export class ManagedServer implements PostgresServer {
     return (this.#host.use('config.store').get(this.#key) ?? {}) as Readonly<Record<string, unknown>>;
   }
 
-  #databases(): readonly { readonly name?: unknown; readonly enabled?: unknown }[] {
-    return (this.options().databases ?? []) as { name?: unknown; enabled?: unknown }[];
+  /** The list as users wrote it; members without a name are kept, and name no database. */
+  #databases(): readonly Listed[] {
+    return (this.options().databases ?? []) as Listed[];
   }
 
   /** Throws a Problem 503 when the configuration has no server. */

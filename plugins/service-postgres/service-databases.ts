@@ -46,10 +46,10 @@ export function withDatabases(
   own: Readonly<Record<string, unknown>>,
   users: readonly WizardUser[],
 ): Record<string, unknown> {
-  const present = (own.databases ?? []) as { name: string; enabled: boolean }[];
+  const present = (own.databases ?? []) as ({ name: string; enabled: boolean } | null)[];
   const names = users.flatMap(({ block, template }) => databasesOf(block, template));
-  const missing = names.filter(name => !present.some(database => database.name === name && database.enabled));
+  const missing = names.filter(name => !present.some(database => database?.name === name && database.enabled));
   if (missing.length === 0) return {};
-  const kept = present.filter(database => !missing.includes(database.name));
+  const kept = present.filter(database => database === null || !missing.includes(database.name));
   return { databases: [...kept, ...missing.map(name => ({ name, enabled: true }))] };
 }

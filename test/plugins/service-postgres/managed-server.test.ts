@@ -1,5 +1,5 @@
 // The managed server as other plugins request it: a server that has just ended is started, the reason why it does not
-// run is reported, and no change of its list of databases is lost.
+// run is reported, and its list of databases is read and changed.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import { Problem } from '../../../core/contract/problem.ts';
@@ -67,4 +67,22 @@ t.test('databases that are added and removed at once', async t => {
       ['two', true],
     ],
   );
+});
+
+t.test('a list with members that name no database', async t => {
+  const saved: unknown[] = [];
+  const databases = [null, { name: '' }, 'words', { name: 'own', enabled: true }];
+  const store = {
+    get: () => ({ enabled: true, databases }),
+    update: async ({ updates }: { updates: { postgres: { databases: unknown[] } } }) =>
+      void saved.push(updates.postgres.databases),
+  };
+  const server = new ManagedServer({ use: () => store } as unknown as Host, 'postgres');
+  t.same(server.server().databases, ['own']);
+  await server.register('more');
+  await server.unregister(['own']);
+  t.same(saved, [
+    [...databases, { name: 'more', enabled: true }],
+    [null, { name: '' }, 'words'],
+  ]);
 });
