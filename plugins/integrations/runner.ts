@@ -1,6 +1,7 @@
 // Runs integrations, each once at a time for a target; requests during a run lead to one more run after it.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { MAX_TIMER_MS } from '#kit/deadline';
 import { WorkQueue } from '#kit/work-queue';
 import type { HealthStatus } from '../process/contract.ts';
 import type { Integration } from './contract.ts';
@@ -11,6 +12,11 @@ export interface IntegrationSettings {
   readonly retryMs: number;
 }
 
+interface Run {
+  /** Aborted when another run is requested, which then begins as soon as this one has ended or would pause. */
+  readonly requested: AbortController;
+}
+
 const ATTEMPTS = 3;
 const POLL_MS = 500;
 const ANSWERS: readonly (HealthStatus | null)[] = ['healthy', 'degraded'];
@@ -19,8 +25,8 @@ export class IntegrationRunner {
   readonly #host: Host;
   readonly #settings: IntegrationSettings;
   readonly #integrations: ContributionList<Integration>;
-  /** The runs in progress, by integration and target; the value says whether another run was requested meanwhile. */
-  readonly #running = new Map<string, boolean>();
+  /** The runs in progress, by integration and target. */
+  readonly #running = new Map<string, Run>();
   /** Queues by target, because two integrations that look for the same missing entry at once would both add it. */
   readonly #queues = new Map<string, WorkQueue>();
 
@@ -54,19 +60,23 @@ export class IntegrationRunner {
 
   async #run(name: string, integration: Integration, target: string): Promise<void> {
     const key = `${name} ${target}`;
-    if (this.#running.has(key)) {
-      this.#running.set(key, true);
+    const present = this.#running.get(key);
+    if (present !== undefined) {
+      present.requested.abort();
       return;
     }
+    let run: Run;
     do {
-      this.#running.set(key, false);
-      await this.#attempts(name, integration, target);
-    } while (this.#running.get(key) === true && !this.#host.signal.aborted);
+      run = { requested: new AbortController() };
+      this.#running.set(key, run);
+      await this.#attempts(name, integration, target, run);
+    } while (run.requested.signal.aborted && !this.#host.signal.aborted);
     this.#running.delete(key);
   }
 
-  async #attempts(name: string, integration: Integration, target: string): Promise<void> {
+  async #attempts(name: string, integration: Integration, target: string, { requested }: Run): Promise<void> {
     const { signal, log } = this.#host;
+    const either = AbortSignal.any([signal, requested.signal]);
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
         await this.#waitForAnswers(integration, target);
@@ -81,7 +91,11 @@ export class IntegrationRunner {
           return;
         }
         log.debug(`${name} of ${target} failed and is tried again`, error);
-        await delay(this.#settings.retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+        // What has started meanwhile may be what the attempt was missing.
+        await delay(Math.min(this.#settings.retryMs, MAX_TIMER_MS), undefined, { signal: either, ref: false }).catch(
+          () => undefined,
+        );
+        if (requested.signal.aborted) return;
       }
     }
   }

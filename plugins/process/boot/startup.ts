@@ -1,6 +1,7 @@
 // The phases of a boot, from initializing to ready or degraded, and the state of each expected service.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ticksNow, timeAt } from '#kit/boot-clock';
+import { MAX_TIMER_MS } from '#kit/deadline';
 import type { StartupPhase, StartupReport, StartupService } from '../contract.ts';
 import type { StartupSettings } from '../settings.ts';
 import { BootTimeline } from './boot-timeline.ts';
@@ -137,9 +138,8 @@ export class Startup {
       if (stableSince !== undefined && now - stableSince >= settings.stabilizationMs) return;
       if (now >= deadline) return this.#giveUp(source);
       const untilStable = stableSince === undefined ? settings.pollMs : settings.stabilizationMs - (now - stableSince);
-      await delay(Math.max(1, Math.min(settings.pollMs, untilStable, deadline - now)), undefined, { signal }).catch(
-        () => undefined,
-      );
+      const pauseMs = Math.max(1, Math.min(settings.pollMs, untilStable, deadline - now, MAX_TIMER_MS));
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
