@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
 import { contributedValues } from '#kit/contributed-values';
+import { isObject } from '#kit/plain-object';
 import type { DatabaseFacts, StorageFacts } from '../database-health/contract.ts';
 import type {} from '../process/contract.ts';
 import { addressOf, isLocal } from './address.ts';
@@ -47,9 +48,9 @@ export default definePlugin({
     host.contribute('database.stores', KEY, {
       configKey: KEY,
       async stores({ block }) {
-        const listed = (Array.isArray(block.databases) ? block.databases : []) as Record<string, unknown>[];
+        const listed = (Array.isArray(block.databases) ? block.databases : []).filter(isObject);
         const names = listed.flatMap(({ name, enabled }) =>
-          typeof name === 'string' && enabled !== false ? [name] : [],
+          typeof name === 'string' && name !== '' && enabled !== false ? [name] : [],
         );
         const wanted = names.length === 0 ? ['postgres'] : names;
         return wanted.map(database => ({ engine: ENGINE, role: 'cluster database', connection: { database } }));

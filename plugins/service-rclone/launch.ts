@@ -1,12 +1,12 @@
 // Prepares a mount before its launch: writes its remote, frees the mount point, and chooses its user and its flags.
-import { execFile } from 'node:child_process';
 import { type Host, Problem } from '#core';
-import { publicEnvironment } from '#kit/public-environment';
+import { isObject } from '#kit/plain-object';
 import type {} from '../config-files/contract.ts';
 import type {} from '../services/contract.ts';
 import type { ServiceConfigure } from '../setup/contract.ts';
 import { freeMountPlace } from './mount-place.ts';
 import { guardMount, mountObstacle } from './mount-user.ts';
+import { obscured } from './obscured.ts';
 import { remoteOf } from './remote.ts';
 import type { RemoteControls } from './remote-controls.ts';
 
@@ -15,7 +15,6 @@ import type { RemoteControls } from './remote-controls.ts';
  * be commands, and could lead out of the directory of the mounts.
  */
 const REMOTE_NAME = /^(?!\.{1,2}$)[\p{L}\p{N}_.+@](?:[\p{L}\p{N}_.+@ -]*[\p{L}\p{N}_.+@-])?$/u;
-const OBSCURE_LIMIT_MS = 10_000;
 /** Suitable for a library that is read far more often than it changes. */
 const LIBRARY_FLAGS = [
   '--vfs-cache-mode=full',
@@ -43,14 +42,20 @@ export async function configureMount(
       `${block.processName} cannot start: mount_name '${name}' is no name of a remote; use letters, digits, spaces and _ . + @ -`,
     );
   const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
+  const files = host.find('config.files');
+  // A file that cannot be read is reported when it is written.
+  const values = await files?.values(block, fill('{config_file}')).catch(() => undefined);
+  const present = values?.[name];
   const section = {
     type: remote.type,
     ...(remote.url === undefined ? {} : { url: remote.url, vendor: 'other' }),
     ...(remote.host === undefined ? {} : { host: remote.host }),
     ...(remote.user === '' ? {} : { user: remote.user }),
-    ...(remote.password === '' ? {} : { pass: await obscure(remote.password) }),
+    ...(remote.password === ''
+      ? {}
+      : { pass: await obscured(remote.password, isObject(present) ? present.pass : undefined) }),
   };
-  await host.find('config.files')?.ensure(block, fill('{config_file}'), {
+  await files?.ensure(block, fill('{config_file}'), {
     seed: '',
     values: { [name]: section },
     initial: {},
@@ -95,18 +100,4 @@ function addFlags(argv: string[], flags: readonly string[]): void {
     const [name = ''] = flag.split('=');
     if (!argv.some(word => word.split('=')[0] === name)) argv.push(flag);
   }
-}
-
-/** The password in rclone's encoded form. It is passed on standard input, which other users cannot see. */
-function obscure(password: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const options = { timeout: OBSCURE_LIMIT_MS, cwd: '/', env: publicEnvironment(process.env) };
-    const child = execFile('rclone', ['obscure', '-'], options, (error, stdout) => {
-      if (error === null) resolve(stdout.trim());
-      else reject(new Problem(500, 'rclone could not store the password of its remote', { cause: error }));
-    });
-    // A program that ends without reading its input reports its failure by its exit code.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(password);
-  });
 }

@@ -34,6 +34,9 @@ t.test('a running server is examined in both modes', async t => {
         enabled: true,
         password: 'kept-secret',
         databases: [
+          // These two name no database.
+          null,
+          { name: '', enabled: true },
           { name: 'postgres', enabled: true },
           { name: 'missing', enabled: true },
         ],
