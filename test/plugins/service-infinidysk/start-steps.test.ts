@@ -1,6 +1,6 @@
 // The two programs of InfiniDysk, when its installation has no start script: they start and end together.
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -50,6 +50,21 @@ t.test('a migration first, both stopped by one signal, and one that fails ends b
   t.equal(await readFile(path.join(dir, 'runs'), 'utf8'), '--db-migration\n\n', 'the migration comes first');
   t.equal((await stop(app, 'Disk')).status, 200);
   t.notOk(lives(front) || lives(back), 'both have ended');
+
+  for (const [name, code] of [
+    ['front', 1],
+    ['back', 137],
+  ] as const) {
+    await Promise.all(['front', 'back', 'runs'].map(file => rm(path.join(dir, file))));
+    t.equal((await start(app, 'Disk')).status, 200);
+    const pids = { front: await notedPid(path.join(dir, 'front')), back: await notedPid(path.join(dir, 'back')) };
+    process.kill(pids[name], 'SIGKILL');
+    await until(async () => (await status(app, 'Disk')).status === 'stopped', {
+      what: `the end of both after ${name}`,
+    });
+    t.notOk(lives(pids.front) || lives(pids.back), `both have ended after ${name}`);
+    t.match(await status(app, 'Disk'), { restart: { exit_code: code } }, 'that is a failure of the service');
+  }
 
   await writeFile(path.join(dir, 'broken'), '');
   await start(app, 'Disk');
