@@ -11,6 +11,8 @@ export class ServiceDatabases {
   #creating: Promise<void> = Promise.resolve();
   /** The server and databases, as JSON, whose existence was last confirmed. */
   #created = '';
+  /** The same of the attempt that was queued last, until it ends. */
+  #queued = '';
 
   constructor(host: Host, server: ManagedServer) {
     this.#host = host;
@@ -20,13 +22,18 @@ export class ServiceDatabases {
   /** Makes the next `create` check again, because the server may have other data now. */
   forget(): void {
     this.#created = '';
+    this.#queued = '';
   }
 
   /**
    * Creates missing databases; waits up to `limitMs` for an answer of the server. A failure is only logged, because the
-   * service that needs its database reports more about it.
+   * service that needs its database reports more about it. Calls during an attempt share it, so that many services which
+   * start together do not wait for a server that hangs one after the other.
    */
   create(limitMs: number): Promise<void> {
+    const queued = JSON.stringify(this.#server.server());
+    if (queued === this.#queued) return this.#creating;
+    this.#queued = queued;
     this.#creating = this.#creating
       .then(async () => {
         const server = this.#server.server();
@@ -36,7 +43,10 @@ export class ServiceDatabases {
         await createDatabases(server, { log, signal, limitMs });
         this.#created = wanted;
       })
-      .catch((error: unknown) => this.#host.log.error('the databases could not be created', error));
+      .catch((error: unknown) => this.#host.log.error('the databases could not be created', error))
+      .finally(() => {
+        if (this.#queued === queued) this.#queued = '';
+      });
     return this.#creating;
   }
 }
