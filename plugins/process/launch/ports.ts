@@ -30,7 +30,11 @@ export async function reservePorts(
   let current = blocks;
   for (const [index, block] of blocks.entries()) {
     if (block.block.enabled !== true || runs(block.processName)) continue;
-    const changes = await resolvePorts(current[index] ?? block, current, companion);
+    const changes = await resolvePorts(current[index] ?? block, current, companion).catch((error: unknown) => {
+      // Its own start refuses it; the others get their ports all the same.
+      if (error instanceof Problem) return [];
+      throw error;
+    });
     if (changes.length === 0) continue;
     moves.set(block, changes);
     const moved = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
@@ -169,7 +173,7 @@ async function isFree(
   isClaimed: (port: number) => boolean,
 ): Promise<boolean> {
   for (const candidate of offset === undefined ? [port] : [port, port + offset]) {
-    if (isClaimed(candidate) || (await portInUse(candidate))) return false;
+    if (candidate > LAST_PORT || isClaimed(candidate) || (await portInUse(candidate))) return false;
   }
   return true;
 }
