@@ -13,6 +13,7 @@ export default definePlugin({
 
   setup(host) {
     host.contribute('config.block', 'health', { schema: healthBlock });
+    host.contribute('process.own-ports', 'health', { members: [['health', 'port']] });
     const probed = host.hook('process.probed', 'parallel');
     const probes = host.point('process.probe', probePoint);
     const onAnswer = (process: ProcessSnapshot, health: HealthReport) => void probed.promise(process, health);

@@ -278,6 +278,12 @@ export interface StopPolicy {
   readonly answersFirst?: boolean;
 }
 
+/** Members of blocks that can name a port of the service itself once more. They move with that port. */
+export interface OwnPorts {
+  /** Their places in a block, each with the keys that lead there. */
+  readonly members: readonly (readonly string[])[];
+}
+
 /** How processes with one config key are launched. */
 export interface LaunchPolicy {
   readonly configKey: string;
@@ -363,6 +369,7 @@ declare module '#core' {
     'process.detail': DetailMembers;
     /** How processes of one kind are stopped. */
     'process.stop-policy': StopPolicy;
+    'process.own-ports': OwnPorts;
     'process.launch-policy': LaunchPolicy;
     'process.placeholders': LaunchPlaceholders;
     'process.survivor': SurvivorSearch;

@@ -6,7 +6,7 @@ import { EVENTS } from './events.ts';
 import { processMetrics, spoolMetrics } from './exported-metrics.ts';
 import { newPortConflicts } from './launch/ports.ts';
 import { contributeNotices } from './notices.ts';
-import { launchPlanSchema } from './points.ts';
+import { launchPlanSchema, ownPortsPoint } from './points.ts';
 import { registerOperationRoutes } from './routes/operation-routes.ts';
 import { registerStatusRoutes } from './routes/status-routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
@@ -43,6 +43,7 @@ export default definePlugin({
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
 
+    host.point('process.own-ports', ownPortsPoint);
     const prepare = host.hook('process.prepare', 'waterfall', {
       guarded: false,
       deadlineMs: PREPARE_DEADLINE_MS,

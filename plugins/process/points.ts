@@ -14,6 +14,10 @@ export const stopPolicyPoint: PointOptions = {
   }),
 };
 
+export const ownPortsPoint: PointOptions = {
+  schema: z.looseObject({ members: z.array(z.array(z.string()).min(1)) }),
+};
+
 export const launchPolicyPoint: PointOptions = {
   schema: z.looseObject({
     configKey: z.string(),

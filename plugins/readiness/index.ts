@@ -4,7 +4,7 @@ import { definePlugin } from '#core';
 import type {} from '../health-probe/contract.ts';
 import type {} from '../process/contract.ts';
 import { RunsProbes } from './run-probes.ts';
-import { probesBlock } from './settings.ts';
+import { ownPorts, probesBlock } from './settings.ts';
 
 export default definePlugin({
   name: 'readiness',
@@ -13,6 +13,7 @@ export default definePlugin({
 
   setup(host) {
     host.contribute('config.block', 'readiness', { schema: probesBlock });
+    host.contribute('process.own-ports', 'readiness', ownPorts);
     const probes = new RunsProbes(host);
     host.contribute('process.probe', 'readiness', {
       blockKey: 'readiness',

@@ -1,5 +1,6 @@
 // The keys of a process block that say when the service is ready, and when it no longer lives.
 import { z } from 'zod';
+import type { OwnPorts } from '../process/contract.ts';
 
 const seconds = z.number().min(0.1).max(86_400);
 const word = z.string().refine(value => !value.includes('\0'), 'it must not hold a NUL character');
@@ -69,6 +70,11 @@ export const probesBlock = z.looseObject({
     .meta(PROBE)
     .describe('how it is found out that the service lives; when this fails it is restarted'),
 });
+
+/** Where a probe can name the port of its block. */
+export const ownPorts: OwnPorts = {
+  members: ['readiness', 'liveness'].flatMap(key => ['http', 'tcp'].map(way => [key, way, 'port'])),
+};
 
 export type ReadinessKey = z.output<typeof readiness>;
 export type LivenessKey = z.output<typeof liveness>;

@@ -1,4 +1,4 @@
-// Saves ports that moved in the configuration, and changes the waits of other services for them.
+// Saves ports that moved in the configuration, and changes what the service itself and the waits of others say of them.
 import type { Host, NamedBlock } from '#core';
 import { isObject } from '#kit/plain-object';
 import { type PortChange, portsOf } from './ports.ts';
@@ -20,23 +20,28 @@ interface Move {
 type PortAfter = (port: number) => number | undefined;
 
 /**
- * Saves and logs the ports that moved; a port that comes from the environment changes in memory only. Waits of other
- * services for a moved port of this machine are changed too: those that name the service that moved, and those that
- * name none while no other service has that port.
+ * Saves and logs the ports that moved, also where the block names them once more; a port that comes from the
+ * environment changes in memory only. Waits of other services for a moved port of this machine are changed too: those
+ * that name the service that moved, and those that name none while no other service has that port.
  */
 export async function savePortMoves(
-  host: Pick<Host, 'log' | 'name' | 'use'>,
+  host: Pick<Host, 'contributions' | 'log' | 'name' | 'use'>,
   moves: ReadonlyMap<NamedBlock, readonly PortChange[]>,
   blocks: readonly NamedBlock[],
 ): Promise<void> {
   const store = host.use('config.store');
   const moved: Move[] = [];
   const updates: Record<string, unknown> = {};
-  for (const [{ processName, path }, changes] of moves) {
+  const repeated = [...host.contributions('process.own-ports').values()].flatMap(({ members }) => members);
+  for (const [{ processName, path, block }, changes] of moves) {
     const isNamedBy = (name: unknown): boolean => store.findBlock(String(name))?.processName === processName;
     for (const { key, from, to } of changes) {
       host.log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
       merge(updates, path, { [key]: to });
+      for (const place of repeated) {
+        if (valueAt(block, place) !== from) continue;
+        merge(updates, [...path, ...place.slice(0, -1)], { [String(place.at(-1))]: to });
+      }
       moved.push({ isNamedBy, from, to, isKept: isKept(from, moves, blocks) });
     }
   }
@@ -107,6 +112,11 @@ function followedPort(entry: unknown, moved: readonly Move[]): unknown {
 function portAfter(moved: readonly Move[], name?: unknown): PortAfter {
   const counts = ({ isNamedBy, isKept }: Move): boolean => (name === undefined ? !isKept : isNamedBy(name));
   return port => moved.find(move => move.from === port && counts(move))?.to;
+}
+
+function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined) return value;
+  return isObject(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined;
 }
 
 /** Sets members of an object at a path and creates missing parents. */

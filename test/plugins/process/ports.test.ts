@@ -160,6 +160,32 @@ t.test('waits of local services for a moved port follow it, and nothing else', a
   t.equal(calm.wait_for_url, 'http://127.0.0.1:1/');
 });
 
+t.test('its own probes that name it once more go along, so that they never ask who has the former port', async t => {
+  const [taken, atBoot, elsewhere] = [await occupy(t), await occupy(t), await freePort()];
+  const probes = (port: number) => ({
+    health: { path: '/', port },
+    readiness: { tcp: { port }, interval_seconds: 3 },
+    liveness: { http: { path: '/alive', port } },
+  });
+  const app = await startHost({
+    plugins: ['process', 'readiness'],
+    config: {
+      web: sleeper('Web', { port: taken, ...probes(taken) }),
+      early: sleeper('Early', { frontend_port: atBoot, enabled: true, ...probes(atBoot) }),
+      other: sleeper('Other', { port: taken, ...probes(elsewhere) }),
+      neighbour: sleeper('Neighbour', probes(taken)),
+    },
+  });
+  t.teardown(() => app.stop());
+  for (const name of ['Web', 'Other']) t.equal((await start(app, name)).status, 200);
+  const { web, early, other, neighbour } = await saved(app);
+  t.ok(web.port > taken && early.frontend_port > atBoot && other.port > taken);
+  t.match(web, probes(web.port));
+  t.match(early, probes(early.frontend_port));
+  t.match(other, probes(elsewhere));
+  t.match(neighbour, probes(taken), 'a port that is not its own');
+});
+
 t.test('of several entries the first in the file keeps a port, those of the product come before all', async t => {
   const [shared, ofProduct] = [await freePort(), await freePort()];
   const app = await startHost({
