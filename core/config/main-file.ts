@@ -148,7 +148,14 @@ export class MainFile {
     if (fault !== undefined && (isAsked || fault !== this.#toldFault))
       this.#options.log.error(`the configuration file cannot be read any more, and nothing is saved: ${fault}`);
     this.#toldFault = fault;
-    if (found === null) this.#refused = undefined;
+    if (found === null) {
+      this.#refused = undefined;
+      // Not told unasked, because editors that replace the file take it away for a moment.
+      if (isAsked)
+        this.#options.log.warn(
+          `${this.#path} is not there; the configuration stays as it is, and the next save writes the file again whole`,
+        );
+    }
     if (found === null || typeof found === 'string') return false;
     if (found.text === this.#text && this.state === 'valid') {
       if (this.#refused !== undefined)

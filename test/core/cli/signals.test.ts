@@ -1,7 +1,7 @@
 // What signals do to a host, and what it prints about them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
@@ -66,6 +66,20 @@ t.test('a SIGHUP during the start takes effect after the start', async t => {
   host.child.kill('SIGHUP');
   other.close();
   await until(() => host.stdout().includes('host: SIGHUP: the configuration is read again'));
+  host.child.kill('SIGTERM');
+  t.match(await host.exited, { code: 0 });
+});
+
+t.test('a SIGHUP without a configuration file says so', async t => {
+  const configDir = testDir(t);
+  const port = await writeConfig(configDir);
+  const host = await startStackwarden(configDir, port, { plugins: ['config'] });
+  const file = path.join(configDir, 'stackwarden.json');
+  await rename(file, `${file}.away`);
+  host.child.kill('SIGHUP');
+  await until(() =>
+    host.stdout().includes(`${file} is not there; the configuration stays as it is, and the next save`),
+  );
   host.child.kill('SIGTERM');
   t.match(await host.exited, { code: 0 });
 });
