@@ -1,8 +1,9 @@
 // Reads a part of a log by position: only complete lines, so that redaction sees each secret whole, and never more than
 // requested. Of a line that is longer than the part its end is shown. Pages of files that do not change are kept.
-import type { Stats } from 'node:fs';
+import { read as readWithCallback, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { restingVersion } from '#kit/file-version';
 import { KeyBlock } from '#kit/key-block';
 import { redact, secretSigns } from '#kit/redact';
@@ -10,6 +11,7 @@ import { MASK } from '#kit/redaction-words';
 import { LARGE_TEXT_BYTES, readText } from '#kit/text-thread';
 import { UNPRINTABLE } from '#kit/word-groups';
 
+const read = promisify(readWithCallback);
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
 /** How much of a line before its shown end is looked at, for a secret that the beginning of the end would divide. */
@@ -91,8 +93,8 @@ async function readFromFile(handle: FileHandle, entry: Stats, request: PageReque
   const sameFile = request.fileId === undefined || request.fileId === fileId;
   const goesOn = cursor !== undefined && sameFile && cursor <= size && size - cursor <= tailBytes;
   const start = goesOn ? cursor : Math.max(0, size - tailBytes);
-  const bytes = await readRange(handle, start, size - start);
-  const startsInLine = start > 0 && !(await endsLine(handle, start));
+  const bytes = await readRange(handle.fd, start, size - start);
+  const startsInLine = start > 0 && !(await endsLine(handle.fd, start));
   const newline = bytes.indexOf(NEWLINE);
   // A line longer than the whole part is cut, because otherwise the cursor could never pass it.
   const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
@@ -100,25 +102,25 @@ async function readFromFile(handle: FileHandle, entry: Stats, request: PageReque
   // The end of a line whose beginning was shown before is left out.
   const cutsLine = startsInLine && from === to && to > 0 && (newline < 0 || !goesOn);
   const text = cutsLine
-    ? await endOfLine(handle, start, start + to, tailBytes)
-    : await redactLines(bytes.subarray(from, to), await keysBefore(handle, start + from));
+    ? await endOfLine(handle.fd, start, start + to, tailBytes)
+    : await redactLines(bytes.subarray(from, to), await keysBefore(handle.fd, start + from));
   const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
   return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
 }
 
-async function readRange(handle: FileHandle, start: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start);
+export async function readRange(descriptor: number, start: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await read(descriptor, Buffer.alloc(length), 0, length, start);
   return buffer.subarray(0, bytesRead);
 }
 
-async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
-  return (await readRange(handle, start - 1, 1))[0] === NEWLINE;
+async function endsLine(descriptor: number, start: number): Promise<boolean> {
+  return (await readRange(descriptor, start - 1, 1))[0] === NEWLINE;
 }
 
 /** What is known at `position` of a private key that the lines before it may have begun. */
-async function keysBefore(handle: FileHandle, position: number): Promise<KeyBlock> {
+export async function keysBefore(descriptor: number, position: number): Promise<KeyBlock> {
   const start = Math.max(0, position - LOOKED_BEFORE_BYTES);
-  const bytes = await readRange(handle, start, position - start);
+  const bytes = await readRange(descriptor, start, position - start);
   const keys = new KeyBlock();
   if (!keys.concerns(bytes)) return keys;
   for (const line of bytes.toString('utf8').split('\n').slice(0, -1)) keys.shown(line);
@@ -126,9 +128,9 @@ async function keysBefore(handle: FileHandle, position: number): Promise<KeyBloc
 }
 
 /** At most the last `maxBytes` of the line that begins before `start`, up to `end`. */
-async function endOfLine(handle: FileHandle, start: number, end: number, maxBytes: number): Promise<string> {
+async function endOfLine(descriptor: number, start: number, end: number, maxBytes: number): Promise<string> {
   const before = Math.max(0, start - LOOKED_BEFORE_BYTES);
-  const bytes = await readRange(handle, before, end - before);
+  const bytes = await readRange(descriptor, before, end - before);
   const lineStart = bytes.lastIndexOf(NEWLINE, start - before - 1) + 1;
   const shown = Buffer.from(await redactLines(bytes.subarray(lineStart)));
   // Where the line began still earlier, what was looked at may begin within a secret.

@@ -1,12 +1,11 @@
 // The lines that a file still had after a client's position when its log was rotated.
-import { fstat as fstatWithCallback, read as readWithCallback } from 'node:fs';
+import { fstat as fstatWithCallback } from 'node:fs';
 import { promisify } from 'node:util';
 import type { LogSet } from './contract.ts';
-import { fileIdOf, redactLines } from './log-page.ts';
+import { fileIdOf, keysBefore, readRange, redactLines } from './log-page.ts';
 
 const NEWLINE = 0x0a;
 const fstat = promisify(fstatWithCallback);
-const read = promisify(readWithCallback);
 
 /**
  * Gives only whole lines, because a part of a line may not show that it holds a secret. Empty when the file is gone or
@@ -20,11 +19,10 @@ export async function restOf(set: LogSet, fileId: string, cursor: number, maxByt
       // Reads one byte before, which shows whether a line begins there.
       const start = Math.max(wanted - 1, 0);
       const length = Math.max(sizeBytes - start, 0);
-      const { buffer, bytesRead } = await read(descriptor, Buffer.alloc(length), 0, length, start);
-      const bytes = buffer.subarray(0, bytesRead);
+      const bytes = await readRange(descriptor, start, length);
       if (wanted === 0) return await redactLines(bytes);
-      const newline = bytes.indexOf(NEWLINE);
-      return newline < 0 ? '' : await redactLines(bytes.subarray(newline + 1));
+      const from = bytes.indexOf(NEWLINE) + 1;
+      return from === 0 ? '' : await redactLines(bytes.subarray(from), await keysBefore(descriptor, start + from));
     }
     return '';
   } finally {

@@ -47,8 +47,16 @@ t.test('a followed log gives each line once over its rotation', async t => {
   const within = await get('/logs', { process_name: 'Kid', cursor: insideLine, file_id: oldId, rest: 'true' });
   t.equal(within.rest, 'nine\n', 'a place within a line shows no secret of it');
 
+  const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj';
+  await appendFile(file, `-----BEGIN PRIVATE KEY-----\n${body}\n`);
+  await reader.further();
+  await appendFile(file, `${body}\n${body}\n`);
+  await rename(file, rotated);
+  await writeFile(file, 'eleven\n');
+  t.same(await reader.further(), ['eleven'], 'a place within a private key shows nothing of it');
+
   const [{ cursor, file_id: fileId } = {}] = asked.slice(-1);
   const plain = await get('/logs', { process_name: 'Kid', cursor, file_id: fileId });
-  t.match(plain, { reset: true, chunk: 'ten\n' });
+  t.match(plain, { reset: true, chunk: 'eleven\n' });
   t.notOk('rest' in plain, 'for those that ask for it');
 });
