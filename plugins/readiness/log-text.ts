@@ -1,14 +1,19 @@
-// Finds out whether a text has appeared in the log of a service since its launch. The log is read in parts, each byte
-// once.
+// Finds out whether a text has appeared in the log of a service since its launch, also in what was rotated meanwhile.
+// The log is read in parts, each byte once.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { rotatedNames } from '#kit/rotating-file';
 import { isLogPattern, matchesLogPattern, newestFirst } from '#kit/service-log';
 
-const MAX_READ_BYTES = 1_048_576;
+const PART_BYTES = 1_048_576;
+/** Of one file, at each look. */
+const MAX_PARTS = 64;
 const MAX_BEFORE_BYTES = 4_096;
 /** Of a log with a date in its name. After midnight, the one before it may have lines that no look has seen. */
 const PRESENT_FILES = 2;
+/** Behind the name of a log that its program has rotated. */
+const NUMBER = /^\.\d{1,6}$/;
 const EMPTY = Buffer.alloc(0);
 
 interface Position {
@@ -26,27 +31,32 @@ export class LogText {
   readonly #text: Buffer;
   /** By the identity of each file. */
   readonly #positions: Map<string, Position>;
+  /** The identity of the file that has the log's name; it changes when the log is rotated. */
+  #present: string | undefined;
   #isFound = false;
 
-  private constructor(file: string, text: string, positions: Map<string, Position>) {
+  private constructor(file: string, text: string, positions: Map<string, Position>, present: string | undefined) {
     this.#file = file;
     this.#text = Buffer.from(text);
     this.#positions = positions;
+    this.#present = present;
   }
 
   /** Begins at the present end of the log. */
   static async from(file: string, text: string): Promise<LogText> {
     const positions = new Map<string, Position>();
+    let present: string | undefined;
     await GuardedDirectory.at(file, async (directory, name) => {
       const [newest, ...others] = await filesOf(directory, name);
       for (const { entry } of others) positions.set(idOf(entry), { ...BEGINNING, through: entry.size });
       if (newest === undefined) return;
+      present = idOf(newest.entry);
       const through = newest.entry.size;
       positions.set(idOf(newest.entry), { ...BEGINNING, through });
       const before = await reading(directory, newest.name, handle => bytesBefore(handle, through));
       positions.set(idOf(newest.entry), { ...BEGINNING, through, before });
     }).catch(() => undefined);
-    return new LogText(file, text, positions);
+    return new LogText(file, text, positions, present);
   }
 
   /** null when the text has appeared, else the reason in one line. */
@@ -55,9 +65,8 @@ export class LogText {
     if (this.#isFound) return null;
     try {
       await GuardedDirectory.at(this.#file, async (directory, name) => {
-        const present = isLogPattern(name) ? (await filesOf(directory, name)).slice(0, PRESENT_FILES) : [{ name }];
-        for (const file of present)
-          if (!this.#isFound) await reading(directory, file.name, handle => this.#read(handle));
+        for (const { name: unread } of await this.#unread(directory, name))
+          if (!this.#isFound) await reading(directory, unread, handle => this.#read(handle));
       });
     } catch {
       return `${missing}, and the log cannot be read`;
@@ -65,19 +74,40 @@ export class LogText {
     return this.#isFound ? null : missing;
   }
 
+  /** The present file, and where the log was rotated since the last look, the files that have more than was read. */
+  async #unread(directory: GuardedDirectory, name: string): Promise<readonly { readonly name: string }[]> {
+    if (isLogPattern(name)) return (await filesOf(directory, name)).slice(0, PRESENT_FILES);
+    const entry = await directory.stat(name);
+    const id = entry === null ? undefined : idOf(entry);
+    if (entry !== null && id === this.#present) return [{ name }];
+    const files = await filesOf(directory, name);
+    this.#present = id;
+    if (files.length === 0) return [{ name }];
+    return files.filter(
+      file => file.name === name || this.#positions.get(idOf(file.entry))?.through !== file.entry.size,
+    );
+  }
+
   async #read(handle: FileHandle): Promise<void> {
+    for (let parts = 0; parts < MAX_PARTS && !this.#isFound; parts += 1) if (!(await this.#readPart(handle))) return;
+  }
+
+  /** True when there is more to read. */
+  async #readPart(handle: FileHandle): Promise<boolean> {
     const entry = await handle.stat();
     const known = this.#positions.get(idOf(entry)) ?? BEGINNING;
     const { through, rest } = (await goesOn(handle, entry, known)) ? known : BEGINNING;
-    const length = Math.min(entry.size - through, MAX_READ_BYTES);
+    const length = Math.min(entry.size - through, PART_BYTES);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), { position: through });
     const all = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
     this.#isFound = all.includes(this.#text);
     this.#positions.set(idOf(entry), {
       through: through + bytesRead,
       before: await bytesBefore(handle, through + bytesRead),
-      rest: all.subarray(Math.max(0, all.length - this.#text.length + 1)),
+      // Copied, because a part of it would keep all of it in memory.
+      rest: Buffer.from(all.subarray(Math.max(0, all.length - this.#text.length + 1))),
     });
+    return bytesRead === PART_BYTES;
   }
 }
 
@@ -86,11 +116,14 @@ interface LogFile {
   readonly entry: Stats;
 }
 
-/** The files that a name or pattern stands for, the present one first. */
+/** The files that a name, with those that it was rotated to, or a pattern stands for; the present one first. */
 async function filesOf(directory: GuardedDirectory, name: string): Promise<readonly LogFile[]> {
   if (isLogPattern(name)) return newestFirst(directory, candidate => matchesLogPattern(candidate, name));
   const entry = await directory.stat(name);
-  return entry === null ? [] : [{ name, entry }];
+  const rotated = new Set(rotatedNames(await directory.names(), name));
+  const numbered = (other: string): boolean => other.startsWith(`${name}.`) && NUMBER.test(other.slice(name.length));
+  const others = await newestFirst(directory, other => rotated.has(other) || numbered(other));
+  return entry === null ? others : [{ name, entry }, ...others];
 }
 
 function idOf({ dev, ino }: Stats): string {

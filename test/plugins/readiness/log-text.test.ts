@@ -80,6 +80,38 @@ t.test('a rotated log counts from its beginning', async t => {
   }
 });
 
+t.test('a line that was written before the log was rotated counts, lines of earlier runs do not', async t => {
+  for (const rotated of ['app-2026-01-02_1.log', 'app.log.1']) {
+    const dir = testDir(t, {
+      'app.log': 'it listens\n',
+      'app-2026-01-01_1.log': 'it listens\n',
+      'app.log.7': 'it listens\n',
+    });
+    const file = path.join(dir, 'app.log');
+    const log = await LogText.from(file, 'listens');
+    await rename(file, path.join(dir, rotated));
+    await writeFile(file, 'a new file\n');
+    t.equal(await log.look(), MISSING, 'lines of earlier runs');
+    await appendFile(file, 'now it listens\n');
+    await rename(file, path.join(dir, 'app-2026-01-02_2.log'));
+    await writeFile(file, 'one more\n');
+    t.equal(await log.look(), null, 'the rest of a file that was looked at');
+
+    const again = await LogText.from(file, 'is up');
+    await rename(file, path.join(dir, 'app-2026-01-02_3.log'));
+    await writeFile(path.join(dir, 'app-2026-01-02_4.log'), 'it is up\n');
+    t.equal(await again.look(), null, 'a file that no look has seen, while there is no present one');
+  }
+});
+
+t.test('a log that grows by much between two looks is read to its end', async t => {
+  const dir = testDir(t, { 'app.log': '' });
+  const file = path.join(dir, 'app.log');
+  const log = await LogText.from(file, 'listens');
+  await appendFile(file, `${'a line\n'.repeat(500_000)}it listens\n`);
+  t.equal(await log.look(), null);
+});
+
 t.test('an unreadable log is reported', async t => {
   const log = await LogText.from(path.join(testDir(t), 'absent', 'app.log'), 'listens');
   t.equal(await log.look(), `${MISSING}, and the log cannot be read`);
