@@ -2,7 +2,9 @@
 import { spawn } from 'node:child_process';
 import type { Host } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
+import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
+import { lacksProcesses } from '#kit/process-limit';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { LivenessKey } from './settings.ts';
 
@@ -17,7 +19,10 @@ export interface LookAt {
   plan(): LaunchPlan | undefined;
 }
 
-/** null when all is well, else the reason in one line. Never takes much longer than the timeout. */
+/**
+ * null when all is well, else the reason in one line. Never takes much longer than the timeout. Rejects when no
+ * descriptor or process was left for the look, because that tells nothing about the service.
+ */
 export async function look({ http, tcp, exec }: LivenessKey, at: LookAt): Promise<string | null> {
   if (http !== undefined) return answers(http.path, http.port ?? at.block.port, at);
   if (tcp !== undefined) return accepts(tcp.port ?? at.block.port, at);
@@ -31,6 +36,7 @@ async function answers(path: string, port: unknown, { host, timeoutMs }: LookAt)
     const { status } = await host.fetch(url, { timeoutMs, redirects: 0, maxBytes: MAX_BODY_BYTES, keepAlive: false });
     return status < 400 ? null : `${path} answers ${status}`;
   } catch (error) {
+    if (lacksDescriptors(error)) throw error;
     return `${path} does not answer: ${errorText(error).slice(0, MAX_TEXT)}`;
   }
 }
@@ -46,7 +52,7 @@ function succeeds(exec: string | readonly string[], { host, timeoutMs, plan }: L
   const { env = {}, cwd = '/', user = null } = plan() ?? {};
   const { puid, pgid } = host.use('config.store').root();
   const as = process.getuid?.() === 0 ? (user ?? { uid: Number(puid), gid: Number(pgid) }) : {};
-  return new Promise(resolve => {
+  return new Promise((resolve, reject) => {
     const child = spawn(program, args, { ...as, env, cwd, stdio: 'ignore', detached: true });
     const timer = setTimeout(() => {
       if (child.pid !== undefined) end(child.pid);
@@ -55,6 +61,7 @@ function succeeds(exec: string | readonly string[], { host, timeoutMs, plan }: L
     }, timeoutMs);
     child.once('error', error => {
       clearTimeout(timer);
+      if (lacksDescriptors(error) || lacksProcesses(error)) reject(error);
       resolve(`its command cannot be run: ${errorText(error).slice(0, MAX_TEXT)}`);
     });
     child.once('exit', (code, signal) => {
