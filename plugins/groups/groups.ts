@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import type {} from '../dependency-graph/contract.ts';
-import type { ProcessSupervisor } from '../process/contract.ts';
+import type { ProcessSupervisor, StopOptions } from '../process/contract.ts';
 
 /** After this time a start goes on in the background, and its result is `waiting`. */
 const PATIENCE_MS = 300_000;
@@ -41,15 +41,15 @@ export class Groups {
     return this.#inOrder(names, await this.#needs(names), name => startOne(supervisor, name, 'request', by));
   }
 
-  async stop(group: string, by: string): Promise<readonly MemberResult[]> {
+  async stop(group: string, by: string, options: StopOptions = {}): Promise<readonly MemberResult[]> {
     const names = this.#members(group);
     const supervisor = this.#host.use('process.supervisor');
-    return this.#inOrder(names, reversed(await this.#needs(names)), name => supervisor.stop(name, by));
+    return this.#inOrder(names, reversed(await this.#needs(names)), name => supervisor.stop(name, by, options));
   }
 
   /** Services that could not be stopped are not started. */
   async restart(group: string, by: string): Promise<readonly MemberResult[]> {
-    const stopped = await this.stop(group, by);
+    const stopped = await this.stop(group, by, { isRestarted: true });
     const failed = stopped.filter(({ error }) => error !== undefined);
     const names = stopped.flatMap(({ process_name: name, error }) => (error === undefined ? [name] : []));
     const supervisor = this.#host.use('process.supervisor');

@@ -168,6 +168,11 @@ export interface HoldOptions {
   readonly deadlineMs?: number;
 }
 
+export interface StopOptions {
+  /** Whether a start of the process follows; where the host ends before that, the next one starts it. Default: false. */
+  readonly isRestarted?: boolean;
+}
+
 export interface ProcessSupervisor {
   list(): readonly ProcessSnapshot[];
   /** undefined when there is no such process. */
@@ -179,7 +184,7 @@ export interface ProcessSupervisor {
   blocks(): readonly NamedBlock[];
   /** `by` is the name of the user or plugin that asks for the start. */
   start(processName: string, trigger: StartTrigger, by?: string): Promise<StartOutcome>;
-  stop(processName: string, by?: string): Promise<StopOutcome>;
+  stop(processName: string, by?: string, options?: StopOptions): Promise<StopOutcome>;
   restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
   /**
    * Forgets that a process which the configuration does not enable was started by hand, and how it failed; a running

@@ -28,6 +28,7 @@ import type {
   StartOutcome,
   StartTrigger,
   StartupReport,
+  StopOptions,
   StopOutcome,
   StopPolicy,
 } from './contract.ts';
@@ -196,10 +197,10 @@ export class Supervisor implements ProcessSupervisor {
     });
   }
 
-  async stop(processName: string, by = UNNAMED_REQUESTER): Promise<StopOutcome> {
+  async stop(processName: string, by = UNNAMED_REQUESTER, options?: StopOptions): Promise<StopOutcome> {
     const process = this.#controllable(processName);
     this.#holds.refuseStop(process.block.processName);
-    this.#wanted.stop(process.block, by);
+    this.#wanted.stop(process.block, by, options);
     this.#tell('stop', process, 'request', by);
     const outcome = await process.stop();
     await this.#state.saved();

@@ -52,6 +52,7 @@ const wantedSchema = z.object({
   by: z.string(),
   at: z.number().describe('Unix seconds'),
   shown: z.boolean().describe('started by hand since the last orderly stop: shown like what is enabled'),
+  restarting: z.literal(true).optional().describe('stopped for a restart whose start has not come yet'),
 });
 
 const completedSchema = z.object({
@@ -285,7 +286,7 @@ export class StateFile {
       );
       return {
         records: new Map(records),
-        wanted: new Map(Object.entries(wanted)),
+        wanted: new Map(Object.entries(wanted).map(([name, record]) => [name, wantedNow(record)])),
         completed: new Map(Object.entries(completed)),
       };
     } catch (error) {
@@ -375,6 +376,11 @@ export class StateFile {
     this.#room.keep(text);
     this.#caughtUp();
   }
+}
+
+/** An earlier host that stopped the process for a restart ended before the start. */
+function wantedNow({ restarting, ...record }: WantedRecord): WantedRecord {
+  return restarting === undefined ? record : { ...record, state: 'running', shown: true };
 }
 
 /**

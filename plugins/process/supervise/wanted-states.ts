@@ -1,6 +1,6 @@
 // Which processes should run: the last start or stop by hand, kept over crashes and upgrades, otherwise `enabled`.
 import type { NamedBlock } from '#core';
-import type { WantedState } from '../contract.ts';
+import type { StopOptions, WantedState } from '../contract.ts';
 import type { StateFile, WantedRecord } from './state-file.ts';
 
 const MS_PER_S = 1_000;
@@ -80,11 +80,15 @@ export class WantedStates {
     return true;
   }
 
-  /** Keeps `shown`: a process that was started and then stopped by hand remains visible as enabled. */
-  stop({ processName }: NamedBlock, by: string): void {
+  /**
+   * Keeps `shown`: a process that was started and then stopped by hand remains visible as enabled. One that `isRestarted`
+   * is wanted again by the next host, which otherwise would not know that a start was to follow.
+   */
+  stop({ processName }: NamedBlock, by: string, { isRestarted = false }: StopOptions = {}): void {
     const shown = this.#state.wanted(processName)?.shown ?? false;
     this.#wishes.delete(processName);
-    this.#set(processName, { state: 'stopped', by, at: Date.now() / MS_PER_S, shown });
+    const stopped = { state: 'stopped', by, at: Date.now() / MS_PER_S, shown } as const;
+    this.#set(processName, isRestarted ? { ...stopped, restarting: true } : stopped);
   }
 
   /** Lets the configuration decide again. */

@@ -1,10 +1,13 @@
 // Groups of services: started in the order of their needs, stopped in reverse, with a result for each member.
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { status } from '../../support/kids.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const MORE = ['groups', 'dependency-graph', 'signal-depends-on'];
@@ -69,4 +72,52 @@ t.test('a group is started in order, stopped in reverse, and reports each member
     status: 404,
     body: { detail: 'There is no group nobody; there are media, data' },
   });
+});
+
+t.test('a restart that the end of the host cuts off goes on at its next start', { skip }, async t => {
+  const configDir = testDir(t);
+  // Its shell ends only when somebody makes the file.
+  const stubborn = path.join(configDir, 'go');
+  const member = (processName: string, command: string) => ({
+    enabled: true,
+    process_name: processName,
+    command: ['sh', '-c', command],
+    groups: 'both',
+    stop_grace_seconds: 60,
+  });
+  const port = await writeConfig(configDir, {
+    quick: member('Quick', 'exec sleep 600'),
+    slow: member(
+      'Slow',
+      `trap 'until [ -e ${stubborn} ]; do sleep 0.05; done; exit' TERM; while :; do sleep 0.05; done`,
+    ),
+    other: { ...member('Other', 'exec sleep 600'), groups: 'rest' },
+  });
+  const options = { plugins: ['config', 'process', ...MORE] };
+  const first = await startStackwarden(configDir, port, options);
+  const post = (route: string, body: object) =>
+    fetch(first.base + route, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const statusOf = async (name: string) => {
+    const answer = await fetch(`${first.base}/process/service-status?process_name=${name}`);
+    return ((await answer.json()) as { status: string }).status;
+  };
+  const are = (...wanted: string[]) =>
+    until(async () => (await Promise.all(['Quick', 'Slow', 'Other'].map(statusOf))).join() === wanted.join(), {
+      what: wanted.join(),
+    });
+  await are('running', 'running', 'running');
+  t.equal((await post('/process/stop-group', { group: 'rest' })).status, 200);
+  const restart = post('/process/restart-group', { group: 'both' }).catch(() => undefined);
+  await are('stopped', 'stopping', 'stopped');
+  first.child.kill('SIGKILL');
+  await Promise.all([first.exited, restart]);
+  await writeFile(stubborn, '');
+  const next = await startStackwarden(configDir, port, options);
+  await are('running', 'running', 'stopped');
+  next.child.kill('SIGTERM');
+  t.match(await next.exited, { code: 0 });
 });
