@@ -2,7 +2,7 @@
 // `checksOf` finds out what to check without asking the process.
 import type { Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
-import { clientHost } from '#kit/client-host';
+import { clientHost, urlHost } from '#kit/client-host';
 import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
@@ -69,7 +69,7 @@ export async function checkHealth(
   { block, ports, stated, custom, address }: HealthChecks,
   fetch: Host['fetch'],
 ): Promise<HealthReport> {
-  const ask = (asked: HealthAddress): Promise<HealthReport> => askHttp(asked, fetch);
+  const ask = (asked: HealthAddress): Promise<HealthReport> => askHttp(asked, probeHost(block.block.host), fetch);
   const statedReport = await stated?.check(block, ask);
   if (statedReport !== undefined) return statedReport;
   const host = probeHost(block.block.host);
@@ -120,15 +120,17 @@ function addressOf(
   return { path, port, marker: known?.marker, jsonKey: known?.jsonKey };
 }
 
-async function askHttp(address: HealthAddress, fetch: Host['fetch']): Promise<HealthReport> {
-  const { path, port, method = 'GET', headers = {}, marker, jsonKey } = address;
+async function askHttp(address: HealthAddress, host: string, fetch: Host['fetch']): Promise<HealthReport> {
+  const { path, port, method = 'GET', headers, marker, jsonKey } = address;
+  // Headers may hold credentials, which never leave this machine.
+  const asked = headers === undefined ? host : '127.0.0.1';
   const startedMs = performance.now();
   const details = { probe: 'http', endpoint: path, port };
   let answer: Awaited<ReturnType<Host['fetch']>>;
   try {
-    answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    answer = await fetch(`http://${urlHost(asked)}:${port}${path}`, {
       method,
-      headers,
+      ...(headers === undefined ? {} : { headers }),
       timeoutMs: HTTP_TIMEOUT_MS,
       redirects: 0,
       maxBytes: MAX_BODY_BYTES,

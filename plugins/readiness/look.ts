@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { Host } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
+import { clientHost, urlHost } from '#kit/client-host';
 import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import { lacksProcesses } from '#kit/process-limit';
@@ -29,10 +30,10 @@ export async function look({ http, tcp, exec }: LivenessKey, at: LookAt): Promis
   return succeeds(exec ?? [], at);
 }
 
-async function answers(path: string, port: unknown, { host, timeoutMs }: LookAt): Promise<string | null> {
+async function answers(path: string, port: unknown, { host, block, timeoutMs }: LookAt): Promise<string | null> {
   if (typeof port !== 'number') return 'its http names no port, and neither does its block';
   try {
-    const url = `http://127.0.0.1:${port}${path}`;
+    const url = `http://${urlHost(clientHost(block.host))}:${port}${path}`;
     const { status } = await host.fetch(url, { timeoutMs, redirects: 0, maxBytes: MAX_BODY_BYTES, keepAlive: false });
     return status < 400 ? null : `${path} answers ${status}`;
   } catch (error) {
@@ -41,9 +42,9 @@ async function answers(path: string, port: unknown, { host, timeoutMs }: LookAt)
   }
 }
 
-async function accepts(port: unknown, { timeoutMs }: LookAt): Promise<string | null> {
+async function accepts(port: unknown, { block, timeoutMs }: LookAt): Promise<string | null> {
   if (typeof port !== 'number') return 'its tcp names no port, and neither does its block';
-  return (await acceptsTcp('127.0.0.1', port, timeoutMs)) ? null : `port ${port} accepts no connection`;
+  return (await acceptsTcp(clientHost(block.host), port, timeoutMs)) ? null : `port ${port} accepts no connection`;
 }
 
 /** The command gets the environment and the directory of the service, and never more rights than services have. */
