@@ -1,11 +1,16 @@
 // Reads the template files: first the product's, then the user's, which may replace those of the product.
 import { readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Logger } from '#core';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { refuseCostlyJson } from '#kit/nesting';
 import type { OptionFact, ServiceTemplate } from './template.ts';
+
+/** Far more than any template has. */
+const MAX_BYTES = 1024 * 1024;
 
 /** The real paths of the two folders that templates call `/config` and `/log`. */
 export interface Places {
@@ -26,9 +31,9 @@ export async function readTemplates(
   const templates = new Map<string, ServiceTemplate>();
   for (const directory of directories) {
     const isOwn = directory === directories[0];
-    const names = (await listOf(directory)).filter(candidate => candidate.endsWith('.json')).sort();
-    const read = async (file: string): Promise<string> =>
-      isOwn ? readFileSync(file, 'utf8') : await readFile(file, 'utf8');
+    const listed = isOwn ? await readdir(directory) : await namesIn(directory, log);
+    const names = listed.filter(candidate => candidate.endsWith('.json')).sort();
+    const read = async (file: string): Promise<string> => (isOwn ? readFileSync(file, 'utf8') : await textIn(file));
     const texts = await Promise.allSettled(names.map(name => read(path.join(directory, name))));
     for (const [index, name] of names.entries()) {
       const file = path.join(directory, name);
@@ -89,13 +94,24 @@ function textOf(read: PromiseSettledResult<string> | undefined): string {
   return read.value;
 }
 
-async function listOf(directory: string): Promise<string[]> {
+/** The names in a directory of users. One that is no directory costs only their templates, never the product's own. */
+async function namesIn(directory: string, log: Logger): Promise<string[]> {
   try {
-    return await readdir(directory);
+    const opened = await GuardedDirectory.open(directory);
+    return await opened.names().finally(() => opened.close());
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') log.error(`no template of ${directory} is used`, error);
+    return [];
   }
+}
+
+/** The text of a file that others may have made. Throws for one that is no regular file, and could be read for ever. */
+async function textIn(file: string): Promise<string> {
+  const bytes = await GuardedDirectory.at(file, (directory, name) => directory.read(name, MAX_BYTES));
+  if (bytes === null) throw new Error('it is gone');
+  const text = bytes.toString('utf8');
+  refuseCostlyJson(text);
+  return text;
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

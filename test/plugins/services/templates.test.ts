@@ -1,4 +1,5 @@
 // The templates of the product and of the user, and what they add to the configuration.
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -160,4 +161,35 @@ t.test('a template of the user gives names and links', { skip: !isHere }, async 
   const text = (await ownLog(app)).join('\n');
   t.match(text, /broken\.json is not used: displayName: /);
   t.match(text, /misnamed\.json is not used: its key is 'other', which must be its name/);
+});
+
+t.test('what is no template among those of the user costs no other', { skip: !isHere }, async t => {
+  const template = { ...JSON.parse(await readFile(path.join(folder, 'bazarr.json'), 'utf8')), key: 'mine' };
+  const services = {
+    'mine.json': JSON.stringify({ ...template, displayName: 'Mine', block: { process_name: 'Mine' }, aliases: [] }),
+    'deep.json': '['.repeat(101) + ']'.repeat(101),
+    'large.json': ' '.repeat(2 ** 20 + 1),
+    'folder.json': {},
+  };
+  const configDir = testDir(t, { templates: { services } });
+  const own = path.join(configDir, 'templates', 'services');
+  execFileSync('mkfifo', [path.join(own, 'fifo.json')]);
+  const app = await startHost({ configDir, plugins: PROBES });
+  t.teardown(() => app.stop());
+  const { processes } = (await app.get('/process/processes')).body;
+  t.ok(processes.some((entry: { config_key: string }) => entry.config_key === 'mine'));
+  const text = (await ownLog(app)).join('\n');
+  t.match(text, /deep\.json is not used: .* nested deeper than 100/);
+  t.match(text, /large\.json is not used: .* is larger than 1048576 bytes/);
+  for (const name of ['folder', 'fifo'])
+    t.match(text, new RegExp(`${name}\\.json is not used: .* is no regular file; remove it`));
+});
+
+t.test('a file in place of the folder of templates costs none of the product', { skip: !isHere }, async t => {
+  const configDir = testDir(t, { templates: { services: 'a file' } });
+  const app = await startHost({ configDir, plugins: PROBES });
+  t.teardown(() => app.stop());
+  const { processes } = (await app.get('/process/processes')).body;
+  t.ok(processes.some((entry: { config_key: string }) => entry.config_key === 'sonarr'));
+  t.match((await ownLog(app)).join('\n'), /no template of .*\/templates\/services is used: .* is a file/);
 });
