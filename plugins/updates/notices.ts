@@ -1,6 +1,8 @@
 // The notices that clients show above their pages: available releases, failures, and installed updates.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { knownVersion } from './present-version.ts';
+import { standingResult } from './standing-result.ts';
 import { isProject, type UpdateRecords } from './update-records.ts';
 import { availableSchema, noticeSchema, type UpdateNotice, webAddress } from './update-result.ts';
 
@@ -32,7 +34,8 @@ export function noticesOf(host: Host, records: UpdateRecords, given: string): z.
   });
   const isShown = (processName: string) => scope === 'all' || isProject(processName);
   const ofScope = (notices: readonly UpdateNotice[]) => notices.filter(one => isShown(one.process_name)).map(named);
-  const available = [...records.results()].flatMap(([processName, result]): UpdateNotice[] => {
+  const available = [...records.results()].flatMap(([processName, known]): UpdateNotice[] => {
+    const result = standingResult(known, knownVersion(host, processName));
     if (result.status !== 'update_available' || !blocks.has(processName)) return [];
     const id = `available:${processName}:${result.available_version}`;
     return [{ ...availableSchema.parse({ ...result, type: 'available', process_name: processName }), id }];

@@ -6,6 +6,7 @@ import type {} from '../services/contract.ts';
 import { autoUpdate } from './auto-update.ts';
 import { knownVersion } from './present-version.ts';
 import { blockedBy, blockedMessage, isSelected, selectorFor, targetKindOf, type UpdateTarget } from './selection.ts';
+import { standingResult } from './standing-result.ts';
 import { UpdateChecks } from './update-checks.ts';
 import { UpdateInstalls } from './update-installs.ts';
 import type { UpdateRecords } from './update-records.ts';
@@ -158,7 +159,8 @@ export class Updates {
     if (next === null && active === undefined && known === undefined) return null;
     const selector = this.#host.use('installs').selector(processName);
     // A recorded `blocked` says nothing when the block does not block updates any more.
-    const result = known?.status === 'blocked' && blockedBy(selector) === null ? undefined : known;
+    const isOutdated = known === undefined || (known.status === 'blocked' && blockedBy(selector) === null);
+    const result = isOutdated ? undefined : standingResult(known, knownVersion(this.#host, processName));
     const { told_failure: _told, failed_version: _failed, ...shown } = result ?? {};
     const base = { ...this.#common(block, selector), ...(next === null ? {} : { next_check_at: seconds(next) }) };
     if (active !== undefined)
