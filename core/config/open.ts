@@ -208,6 +208,10 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.updates.make(update);
   }
 
+  announced(): Promise<void> {
+    return this.#parts.announcements.onIdle();
+  }
+
   addSection(section: ConfigSection, owner: Owner): () => void {
     return this.#withSchemaChange(this.#parts.schema.addSection(section, owner));
   }

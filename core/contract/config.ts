@@ -197,6 +197,11 @@ export interface ConfigStore {
    * update.
    */
   update(update: ConfigUpdate): Promise<ConfigUpdateResult>;
+  /**
+   * Resolves when every `config.changed` tap has run for all changes so far, and for those that taps have made. A tap
+   * must not wait for it.
+   */
+  announced(): Promise<void>;
   /** JSON Schema (draft 7) of the root, with every contributed section. */
   jsonSchema(): ConfigObject;
   /** JSON Schema (draft 7) of one block; undefined when no plugin contributes one. */

@@ -184,6 +184,8 @@ export class Boot {
     await new Promise<void>(resolve => {
       this.#goOn = resolve;
     });
+    // What plugins change in the mended configuration counts, too.
+    if (!this.#ended) await this.#host.use('config.store').announced();
     this.startup.mend();
   }
 

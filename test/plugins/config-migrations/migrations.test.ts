@@ -5,6 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
 
 const skip = !existsSync(new URL('../../../plugins/config-migrations/index.ts', import.meta.url));
 const plugins = ['config', 'process', 'services', 'config-migrations'];
@@ -211,4 +212,25 @@ t.test('an update of a host block under its former name changes the present bloc
   t.notOk('dmb' in body);
   const twice = await app.post('/config', { updates: { ...updates, dumb: { frontend: { port: 1 } } } });
   t.match(twice, { status: 409, body: { detail: /dmb.frontend is the former name of dumb.frontend/ } });
+});
+
+t.test('a configuration that is mended at run time is migrated before its services start', { skip }, async t => {
+  const configDir = testDir(t, { 'stackwarden.json': '{ "nzbdav": ' });
+  const file = path.join(configDir, 'stackwarden.json');
+  const app = await startHost({ configDir, plugins });
+  t.teardown(() => app.stop());
+  t.equal((await app.get('/process/startup-status')).body.phase, 'degraded', 'nothing starts so far');
+  const program = ['sh', '-c', 'echo "$0"; exec sleep 1000', 'runs'];
+  const nzbdav = { enabled: true, process_name: 'NzbDAV', config_dir: configDir, command: program };
+  await writeFile(file, JSON.stringify({ nzbdav, dumb: { startup: { stabilization_seconds: 0 } } }));
+  const entry = async () =>
+    (await app.get('/process/processes')).body.processes.find(
+      (one: { process_name: string }) => one.process_name === 'NzbDAV',
+    );
+  await until(async () => (await entry())?.status === 'running', { what: 'the service' });
+  t.equal((await entry()).config_key, 'infinidysk');
+  const { body } = await app.get('/config');
+  t.notOk('nzbdav' in body);
+  t.same(body.dumb.config_migrations, ['nzbdav-to-infinidysk']);
+  t.same(JSON.parse(await readFile(file, 'utf8')).infinidysk, nzbdav);
 });
