@@ -10,7 +10,8 @@ const POLL_MS = 250;
 
 /**
  * Resolves when the process has been ready without a break for 15 s, with the monotonic time in milliseconds at which
- * it was first ready. Rejects with an Error that says why when it ends, or is not ready after 120 s.
+ * it was first ready; for a one-shot service at once when it has done its work. Rejects with an Error that says why
+ * when it ends otherwise, or is not ready after 120 s.
  */
 export async function untilReady(host: Host, processName: string, signal: AbortSignal): Promise<number> {
   const limitMs = performance.now() + host.paced(READY_MS);
@@ -20,6 +21,7 @@ export async function untilReady(host: Host, processName: string, signal: AbortS
     signal.throwIfAborted();
     const supervisor = host.use('process.supervisor');
     const process = supervisor.get(processName);
+    if (process?.status === 'stopped' && process.completed === true) return firstReadyMs ?? performance.now();
     if (process?.status !== 'running') throw new Error(`${processName} ended again: ${whyNot(process)}`);
     await host.find('process.health')?.ask(process);
     const { status, reason } = supervisor.health(processName);
