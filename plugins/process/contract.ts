@@ -27,6 +27,8 @@ export interface LaunchPlan {
   argv: string[];
   cwd: string | undefined;
   env: Record<string, string>;
+  /** Names of variables that a user gives outside of the block, as in files. They win over those of a template. */
+  readonly givenEnv: Set<string>;
   /** null for the host's own user. */
   user: { uid: number; gid: number } | null;
   /** Shows what the start waits for; null when it goes on. Waits do not delay the starts of other processes. */

@@ -58,7 +58,7 @@ export class ServiceSetup implements ServiceSetups {
     const work = `before ${this.#host.paths.configDir}/${plan.processName}`;
     if (before.length > 0 && (await endEarlier(plan.processName, work)))
       this.#host.log.warn(`${plan.processName}: an earlier step before its start had not ended, and was ended`);
-    await this.#generateSecrets(found, template);
+    await this.#generateSecrets(found, template, plan);
     const block = store.findBlock(plan.processName) ?? found;
     const known = this.#placeholdersOf(block);
     // Checked first, so that nothing is installed for a service that lacks an option.
@@ -161,13 +161,13 @@ export class ServiceSetup implements ServiceSetups {
     await this.#host.use('config.store').update({ updates, persist: true, actor: 'setup' });
   }
 
-  async #generateSecrets(block: NamedBlock, { setup }: ServiceTemplate): Promise<void> {
+  async #generateSecrets(block: NamedBlock, { setup }: ServiceTemplate, plan: LaunchPlan): Promise<void> {
     const env = (block.block.env ?? {}) as Record<string, unknown>;
     const updates: Record<string, unknown> = {};
     for (const { option, env: variable, bytes } of setup?.secrets ?? []) {
       const secret = randomBytes(bytes).toString('hex');
       if (option !== undefined && isBlank(block.block[option])) updates[option] = secret;
-      if (variable !== undefined && isBlank(env[variable])) {
+      if (variable !== undefined && isBlank(env[variable]) && !plan.givenEnv.has(variable)) {
         updates.env = { ...((updates.env ?? {}) as Record<string, unknown>), [variable]: secret };
       }
     }
@@ -202,7 +202,8 @@ export class ServiceSetup implements ServiceSetups {
     const own = (block.block.env ?? {}) as Record<string, unknown>;
     const givenEnv = (known.env ?? {}) as Record<string, unknown>;
     // A value that the block has from its template is no choice of the user.
-    const isChosen = (name: string): boolean => Object.hasOwn(own, name) && own[name] !== givenEnv[name];
+    const isChosen = (name: string): boolean =>
+      plan.givenEnv.has(name) || (Object.hasOwn(own, name) && own[name] !== givenEnv[name]);
     for (const { name, value, when } of launch?.environment ?? []) {
       if (isChosen(name) || (when !== undefined && !placeholders.isSet(when))) continue;
       const known = value.replaceAll(VARIABLE, (whole, variable: string) => plan.env[variable] ?? whole);

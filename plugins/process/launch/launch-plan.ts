@@ -40,6 +40,7 @@ export function createLaunchPlan(input: PlanInput): LaunchPlan {
     argv: commandWords(block.command, processName).map(word => fill(word)),
     cwd,
     env: environmentOf(input, fill),
+    givenEnv: new Set(),
     user,
     showWait: what => input.showWait(what),
     waits: { mounts: [], urls: [], tcp: portsWaitedFor(block) },

@@ -65,3 +65,42 @@ t.test('variables from files reach the service, overridden by `env`', async t =>
   t.match(await refused('large'), /more than 262144 bytes/);
   t.match(await refused('odd'), /is no text/);
 });
+
+t.test('variables for the set-up of a service', async t => {
+  const gadget = {
+    key: 'gadget',
+    displayName: 'Gadget',
+    kind: 'optional',
+    description: 'A service of a test.',
+    links: { repository: 'https://example.org/gadget' },
+    block: {
+      enabled: false,
+      process_name: 'Gadget',
+      command: [],
+      suppress_logging: true,
+    },
+    setup: { secrets: [{ env: 'KEY', bytes: 16 }] },
+    launch: {
+      command: ['sh', '-c', 'echo "runs with $KEY at $PLACE; $MINE"; exec sleep 600'],
+      environment: [{ name: 'PLACE', value: 'template' }],
+      before: [['sh', '-c', 'test "$KEY $PLACE" = "of-file here"']],
+    },
+    stop: { tier: 2 },
+  };
+  const configDir = testDir(t, {
+    'gadget.env': 'KEY=of-file\nPLACE=here\nMINE=file\n',
+    templates: { services: { 'gadget.json': JSON.stringify(gadget) } },
+  });
+  await chmod(configDir, 0o755);
+  const app = await startHost({
+    configDir,
+    plugins: ['config', 'process', 'services', 'setup', 'env-files'],
+    config: { gadget: { env_file: 'gadget.env', stop_grace_seconds: 1, env: { MINE: 'block' } } },
+  });
+  t.teardown(() => app.stop());
+  t.match(await start(app, 'Gadget'), { status: 200 }, 'the step before the start has them');
+  t.notOk((await app.get('/config')).body.gadget.env?.KEY, 'no secret is generated in place of the one of the file');
+  const log = path.join(configDir, 'log', 'gadget.log');
+  const line = ' runs with of-file at here; block\n';
+  await until(async () => (await readFile(log, 'utf8')).includes(line), { what: line });
+});

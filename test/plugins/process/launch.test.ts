@@ -118,6 +118,7 @@ t.test('a start that is cancelled just before its launch launches nothing', asyn
     argv: ['mkdir', path.join(dir, 'launched')],
     cwd: undefined,
     env: { PATH: process.env.PATH ?? '' },
+    givenEnv: new Set(),
     user: null,
     showWait: () => undefined,
     waits: { mounts: [], urls: [], tcp: [] },
