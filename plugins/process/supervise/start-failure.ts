@@ -12,10 +12,15 @@ export function cancelled(
 ): Problem {
   // All requests get this answer during a shutdown.
   if (host.stopping !== null) return new Problem(503, 'The service is shutting down', { cause });
-  const why = hasEntry
-    ? 'was cancelled by a stop; start it again if it is to run'
-    : 'was cancelled, because its entry is gone from the configuration; add the entry again if it is to run';
-  return new Problem(409, `${what} of ${processName} ${why}`, { cause });
+  if (!hasEntry)
+    return new Problem(
+      409,
+      `${what} of ${processName} was cancelled, because its entry is gone from the configuration; add the entry again if it is to run`,
+      { cause },
+    );
+  return new Problem(409, `${what} of ${processName} was cancelled by a stop; start it again if it is to run`, {
+    cause,
+  });
 }
 
 /**

@@ -1,5 +1,4 @@
 // Taken ports: which service keeps one, what the others get, what is saved and reported, and what stays as it is.
-
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -10,6 +9,7 @@ import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, pidOf, restart, start, status } from '../../support/kids.ts';
 import { ownLogText } from '../../support/own-log.ts';
+import { startWithPlugins } from '../../support/own-plugins.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -21,6 +21,13 @@ const sleeper = (processName: string, more: object = {}) => ({
   stop_grace_seconds: 1,
   ...more,
 });
+
+/** A key of blocks that names the port of the service once more. */
+const SIDECAR = `
+  const sidecar = host.z.object({ port: host.z.number() }).optional()
+  host.contribute('config.block', host.name, { schema: host.z.looseObject({ sidecar }) })
+  host.contribute('process.own-ports', host.name, { members: [['sidecar', 'port']] })
+`;
 
 const hasTemplates = existsSync(new URL('../../../plugins/services/index.ts', import.meta.url));
 
@@ -184,6 +191,19 @@ t.test('its own probes that name it once more go along, so that they never ask w
   t.match(early, probes(early.frontend_port));
   t.match(other, probes(elsewhere));
   t.match(neighbour, probes(taken), 'a port that is not its own');
+});
+
+t.test('a plugin says where its own keys name the port, so that they go along', async t => {
+  const taken = await occupy(t);
+  const app = await startWithPlugins(
+    t,
+    { sidecar: { setup: SIDECAR } },
+    { shipped: ['process'], config: { web: sleeper('Web', { port: taken, sidecar: { port: taken } }) } },
+  );
+  t.equal((await start(app, 'Web')).status, 200);
+  const { web } = await saved(app);
+  t.ok(web.port > taken);
+  t.same(web.sidecar, { port: web.port });
 });
 
 t.test('of several entries the first in the file keeps a port, those of the product come before all', async t => {
