@@ -1,6 +1,7 @@
 // Saves ports that moved in the configuration, and changes what the service itself and the waits of others say of them.
 import type { Host, NamedBlock } from '#core';
 import { isObject } from '#kit/plain-object';
+import { valueAt } from '#kit/value-at';
 import { type PortChange, portsOf } from './ports.ts';
 
 /** Matches an address on this machine up to its port. */
@@ -112,11 +113,6 @@ function followedPort(entry: unknown, moved: readonly Move[]): unknown {
 function portAfter(moved: readonly Move[], name?: unknown): PortAfter {
   const counts = ({ isNamedBy, isKept }: Move): boolean => (name === undefined ? !isKept : isNamedBy(name));
   return port => moved.find(move => move.from === port && counts(move))?.to;
-}
-
-function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
-  if (key === undefined) return value;
-  return isObject(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined;
 }
 
 /** Sets members of an object at a path and creates missing parents. */
