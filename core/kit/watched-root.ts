@@ -24,9 +24,15 @@ export class WatchedRoot {
   }
 
   /** Resolves once every later change will be noticed. */
-  async open(isNewsAtFirst: IsNews): Promise<void> {
+  open(isNews: IsNews): Promise<void> {
+    return this.#open(isNews, false);
+  }
+
+  /** `isTold` is whether the directory was reported, which may have gone since. */
+  async #open(isNewsAtFirst: IsNews, isToldAtFirst: boolean): Promise<void> {
     const { ignored, onChange, onError } = this.#watching;
     let isNews = isNewsAtFirst;
+    let isTold = isToldAtFirst;
     // The kernel reports the end of the directory under the directory's own name.
     const itself = path.join(this.#directory, path.basename(this.#directory));
     while (!this.#isClosed) {
@@ -47,8 +53,13 @@ export class WatchedRoot {
         // Meanwhile the directory has come or gone, or has been replaced.
         onChange(this.#directory);
         isNews = () => true;
+        isTold = true;
       } else if (isOpen) return this.#tellMissing(isNews);
-      else if (await this.#waitAbove()) return;
+      else {
+        if (isTold) onChange(this.#directory);
+        isTold = false;
+        if (await this.#waitAbove()) return;
+      }
     }
   }
 
@@ -71,7 +82,7 @@ export class WatchedRoot {
       if (!mayHaveCome && (await identityOf(this.#directory)) === this.#identity) return;
       this.#above?.close();
       this.#watching.onChange(this.#directory);
-      await this.open(() => true);
+      await this.#open(() => true, true);
     });
   }
 

@@ -156,6 +156,27 @@ t.test('a directory that disappears while its watch begins is watched when it re
   });
 });
 
+t.test('a directory that goes right after it was reported is reported again', async t => {
+  const root = testDir(t, {});
+  const place = path.join(root, 'watched');
+  const [moved, told] = [new Set<string>(), new Set<string>()];
+  const end = await watchDirectories({
+    directories: [place],
+    depth: 0,
+    onChange(file) {
+      if (moved.size > 0) told.add(file);
+      else if (fs.existsSync(place)) {
+        fs.renameSync(place, path.join(root, 'aside'));
+        moved.add(file);
+      }
+    },
+    log,
+  });
+  t.teardown(end);
+  await mkdir(place);
+  t.ok(await until(() => told.has(place), { what: 'the report that it has gone' }));
+});
+
 t.test('changes since a given time are reported, and older ones are not', async t => {
   const root = testDir(t, { old: '1', sub: { old: '1' } });
   const sinceMs = Date.now();
