@@ -1,10 +1,10 @@
 // Decides who may use a route or stream. It fails closed: when users exist but no plugin can check them, protected
 // routes and streams admit nobody.
 import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import type { AccessCheck, AccessRequest, Identity } from '../contract/route.ts';
+import { usersFiles } from '../kit/host-state.ts';
 import { plainData } from '../kit/plain-data.ts';
 import { readPrivate } from '../kit/trust.ts';
 
@@ -38,7 +38,7 @@ export class AccessGate {
 
   constructor(options: AccessGateOptions) {
     this.#options = options;
-    this.#usersFile = process.env.DUMB_AUTH_CONFIG_PATH || join(options.configDir, 'users.json');
+    [this.#usersFile] = usersFiles(options.configDir);
   }
 
   get service(): AccessCheck | undefined {

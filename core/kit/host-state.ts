@@ -15,13 +15,10 @@ export function declareHostState(name: string): void {
   declared.add(name);
 }
 
-/**
- * The file of users that lies elsewhere, and its copy; empty where it has its usual place. A relative path begins where
- * the host was started.
- */
-export function usersElsewhere(): string[] {
-  const { DUMB_AUTH_CONFIG_PATH: named = '' } = process.env;
-  return named === '' ? [] : [path.resolve(named), `${path.resolve(named)}.bak`];
+/** The file of users and its copy. A variable may name another file, by a path from where the host was started. */
+export function usersFiles(configDir: string): readonly [file: string, copy: string] {
+  const file = path.resolve(process.env.DUMB_AUTH_CONFIG_PATH || path.join(configDir, 'users.json'));
+  return [file, `${file}.bak`];
 }
 
 /** Both paths must be real ones, with all links resolved. */

@@ -1,6 +1,6 @@
 // Authentication: the users in one file, their tokens, and the check of every protected route and stream.
-import path from 'node:path';
 import { definePlugin } from '#core';
+import { usersFiles } from '#kit/host-state';
 import { TokenCheck } from './access-check.ts';
 import { Accounts } from './accounts.ts';
 import type { AuthChange } from './contract.ts';
@@ -23,7 +23,7 @@ export default definePlugin({
       check.notifyRevoked();
       void hook.promise(change);
     };
-    const file = process.env.DUMB_AUTH_CONFIG_PATH || path.join(host.paths.configDir, 'users.json');
+    const [file] = usersFiles(host.paths.configDir);
     const store = new UserStore(file, host.log, () => onChange({ kind: 'store-changed', username: null }));
     const tokens = new Tokens(store, process.env, host.log);
     const check: TokenCheck = new TokenCheck(store, tokens);

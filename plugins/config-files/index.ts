@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { definePlugin, Problem } from '#core';
-import { usersElsewhere } from '#kit/host-state';
+import { usersFiles } from '#kit/host-state';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
 import { guardFile } from './file-guard.ts';
@@ -32,7 +32,11 @@ export default definePlugin({
       () => ({
         configDir: host.paths.configDir,
         mainFile: store.file,
-        ownPlaces: [...PROGRAM_DIRS, ...usersElsewhere(), ...[store.get('dumb.plugins.dirs')].flat()].filter(isPath),
+        ownPlaces: [
+          ...PROGRAM_DIRS,
+          ...usersFiles(host.paths.configDir),
+          ...[store.get('dumb.plugins.dirs')].flat(),
+        ].filter(isPath),
         dataRoot: store.get('data_root'),
         fileRoots: store.get('dumb.api_service.file_roots'),
         templateFile: configKey => host.find('service.templates')?.get(configKey)?.block.config_file,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { fileVersion } from '#kit/fs-out-of-process';
-import { isHostState, usersElsewhere } from '#kit/host-state';
+import { isHostState, usersFiles } from '#kit/host-state';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 
 const PAGE = 'index.html';
@@ -13,7 +13,7 @@ export async function refusalOf(host: Host): Promise<(folder: string) => string 
   const configDir = await realPlaceOf(host.paths.configDir);
   const logDir = await realPlaceOf(host.paths.logDir);
   // A mount that does not answer keeps the gateway from nothing: the users on it cannot be read either.
-  const users = await Promise.all(usersElsewhere().map(file => realPlaceOf(file).catch(() => file)));
+  const users = await Promise.all(usersFiles(host.paths.configDir).map(file => realPlaceOf(file).catch(() => file)));
   const isIn = (place: string, folder: string): boolean => place === folder || place.startsWith(`${folder}/`);
   return folder => {
     if (folder === '/' || [configDir, logDir, ...users].some(place => isIn(place, folder)))
