@@ -1,5 +1,6 @@
 // Serves the files of a web frontend whose real path is inside its folder, and `index.html` for unknown pages. Without
 // such a folder it serves a page of the gateway's own.
+import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -156,10 +157,12 @@ async function openFile(
 
 /**
  * The time of modification alone would not do, and is not sent: files that come from a package or an image have the
- * same time in each release. The tag is a weak one, because a file may change twice within the resolution of its times.
+ * same time in each release. A digest tells nobody of the disk. The tag is a weak one, because a file may change twice
+ * within the resolution of its times.
  */
 function tagOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
-  return `W/"${[ino, size, mtimeMs, ctimeMs].map(number => Math.trunc(number).toString(36)).join('-')}"`;
+  const digest = createHash('sha256').update([ino, size, mtimeMs, ctimeMs].join('-')).digest('base64url');
+  return `W/"${digest}"`;
 }
 
 /** Whether the browser has the file with this tag already. */
