@@ -69,10 +69,10 @@ export async function checkHealth(
   { block, ports, stated, custom, address }: HealthChecks,
   fetch: Host['fetch'],
 ): Promise<HealthReport> {
-  const ask = (asked: HealthAddress): Promise<HealthReport> => askHttp(asked, probeHost(block.block.host), fetch);
+  const host = probeHost(block.block.host);
+  const ask = (asked: HealthAddress): Promise<HealthReport> => askHttp(asked, host, fetch);
   const statedReport = await stated?.check(block, ask);
   if (statedReport !== undefined) return statedReport;
-  const host = probeHost(block.block.host);
   const accepted = await Promise.all(ports.map(port => acceptsTcp(host, port, PORT_TIMEOUT_MS)));
   const refused = ports.find((_port, index) => accepted[index] === false);
   if (refused !== undefined) {
