@@ -364,12 +364,7 @@ t.test('changes from foreign origins are refused', async t => {
   t.equal(await allowed('https://media.example'), 'https://media.example');
   t.equal(await allowed('http://localhost'), null);
   t.equal(await allowed('*'), null);
-  const written = [
-    'HTTPS://Media.Example:443/console',
-    'http://box.example:80',
-    'chrome-extension://abcdef',
-    'nowhere',
-  ];
+  const written = ['HTTPS://Media.Example:443/console', 'http://box.example:80', 'chrome-extension://abcdef', 'no'];
   entrance.config = { dumb: { frontend: { origins: written } } };
   for (const origin of ['https://media.example', 'http://box.example', 'chrome-extension://abcdef'])
     t.equal(await allowed(origin), origin, 'as browsers send it, however it is written');
