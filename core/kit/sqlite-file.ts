@@ -38,6 +38,7 @@ const MAGIC = 'SQLite format 3';
  */
 const DATABASE_NAME = /\.(?:sqlite3?|db)$/;
 
+export type SqliteLoss = 'removed' | 'replaced';
 type Sqlite = BetterSqlite3.Database;
 type SqliteConstructor = new (file: string, options?: BetterSqlite3.Options) => Sqlite;
 
@@ -46,8 +47,8 @@ export class SqliteFile {
   readonly #migrations: readonly Migration[];
   readonly #warn: (message: string) => void;
   #db: Sqlite | undefined;
-  /** The file system on which the file was when it was opened. */
-  #device: number | undefined;
+  /** The file as it was when it was opened. */
+  #opened: Stats | undefined;
 
   constructor(options: SqliteFileOptions, migrations: readonly Migration[], warn: (message: string) => void) {
     this.#options = options;
@@ -75,29 +76,50 @@ export class SqliteFile {
   /** A second connection, which sees one consistent state of the database for as long as it is open. */
   async openReader(): Promise<Sqlite> {
     const db = await this.open();
-    if (this.#options.file === null) return db;
-    const reader = await this.#connect(this.#options.file, true);
+    const { file } = this.#options;
+    if (file === null) return db;
+    // Beside a connection to the former file, both would use the same write-ahead log for different databases.
+    const loss = this.loss();
+    if (loss !== undefined)
+      throw new SqliteFault('database.unusable', `The database ${file} was ${loss} while it was read; try again`);
+    const reader = await this.#connect(file, true);
     reader.exec('BEGIN');
     return reader;
   }
 
   /**
-   * Whether somebody has removed the file since it was opened, so that all that is written is lost. Not true where its
-   * file system was unmounted, which may come back with the file.
+   * How somebody has taken the file from its place since it was opened, so that all that is written is lost. Undefined
+   * where its file system was unmounted, which may come back with the file.
    */
-  isRemoved(): boolean {
+  loss(): SqliteLoss | undefined {
     const { file } = this.#options;
-    if (file === null || this.#device === undefined) return false;
+    const opened = this.#opened;
+    if (file === null || opened === undefined) return undefined;
     try {
-      if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) return false;
+      const present = lstatSync(file, { throwIfNoEntry: false });
+      if (present !== undefined)
+        return present.dev === opened.dev && present.ino !== opened.ino ? 'replaced' : undefined;
       for (let place = path.dirname(file); ; place = path.dirname(place)) {
         const entry = lstatSync(place, { throwIfNoEntry: false });
-        if (entry !== undefined) return entry.dev === this.#device;
+        if (entry !== undefined) return entry.dev === opened.dev ? 'removed' : undefined;
       }
     } catch {
       // A place that cannot be looked at tells nothing about the file.
-      return false;
+      return undefined;
     }
+  }
+
+  /**
+   * Closes a file that was replaced. Its write-ahead log lies beside the new one, to which SQLite would apply it, so it
+   * is emptied first. False while another process reads the former file, which keeps the log from being emptied.
+   */
+  leave(): boolean {
+    const rows = this.#db?.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[] | undefined;
+    if (rows?.[0]?.busy === 1) return false;
+    this.#db?.close();
+    this.#db = undefined;
+    this.#opened = undefined;
+    return true;
   }
 
   /** Renames a damaged file and the files that belong to it. */
@@ -154,7 +176,7 @@ export class SqliteFile {
         if (opened.ino !== made.ino || opened.dev !== made.dev || !(await directory.isInPlace())) {
           throw new SqliteFault('database.unusable', `${file} was exchanged while it was opened; try again`);
         }
-        this.#device = opened.dev;
+        this.#opened = opened;
         return this.#prepare(db);
       } catch (error) {
         db.close();

@@ -182,8 +182,9 @@ export class SqliteThread implements Database<AnyModule> {
       return;
     }
     if (reply.id !== this.#current?.id) return;
-    if ('isRemoved' in reply) {
-      this.#owner.warn(`${this.#name} was removed; a new one is made`);
+    if ('loss' in reply) {
+      const next = reply.loss === 'removed' ? 'a new one is made' : 'the file in its place is used from now on';
+      this.#owner.warn(`${this.#name} was ${reply.loss}; ${next}`);
       this.#repeat();
       return;
     }

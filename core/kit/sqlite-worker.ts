@@ -5,7 +5,7 @@ import type BetterSqlite3 from 'better-sqlite3';
 import type { Migration, SqliteDatabase } from '../contract/database.ts';
 import { errorText } from './error-text.ts';
 import { faultOf, SqliteFault } from './sqlite-fault.ts';
-import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
+import { SqliteFile, type SqliteFileOptions, type SqliteLoss } from './sqlite-file.ts';
 
 export interface SqliteWorkerData extends SqliteFileOptions {
   /** URL of the module that defines the statements. */
@@ -33,8 +33,8 @@ export type SqliteReply =
       /** Whether the thread has closed its database and accepts no further requests. */
       readonly isOver: boolean;
     }
-  /** The file was removed. The request was not executed, and the thread accepts no further ones. */
-  | { readonly id: number; readonly isRemoved: true }
+  /** The file was removed or replaced. The request was not executed, and the thread accepts no further ones. */
+  | { readonly id: number; readonly loss: SqliteLoss }
   | { readonly warning: string };
 
 interface Cursor {
@@ -75,8 +75,9 @@ function post(reply: SqliteReply, transfer: ArrayBuffer[] = []): void {
 
 async function answer(id: number, request: SqliteRequest): Promise<void> {
   try {
-    if (await lacksFile(request)) {
-      post({ id, isRemoved: true });
+    const loss = await fileLoss(request);
+    if (loss !== undefined) {
+      post({ id, loss });
       return;
     }
     const result = serialize(await run(request));
@@ -92,12 +93,18 @@ async function answer(id: number, request: SqliteRequest): Promise<void> {
   }
 }
 
-/** Whether the file was removed. Rows that are being read from it are given to their end before that counts. */
-async function lacksFile({ kind }: SqliteRequest): Promise<boolean> {
+/**
+ * How the file was lost. Rows that are being read from it are given to their end before that counts. A request for rows
+ * opens the file once more, so it looks each time.
+ */
+async function fileLoss({ kind }: SqliteRequest): Promise<SqliteLoss | undefined> {
   const nowMs = performance.now();
-  if (kind === 'close' || cursors.size > 0 || nowMs - lookedMs < LOOK_MS) return false;
+  if (kind === 'close' || cursors.size > 0) return undefined;
+  if (kind !== 'rows' && nowMs - lookedMs < LOOK_MS) return undefined;
   lookedMs = nowMs;
-  return (await loaded).file.isRemoved();
+  const { file } = await loaded;
+  const loss = file.loss();
+  return loss === 'replaced' && !file.leave() ? undefined : loss;
 }
 
 async function fail(id: number, error: unknown): Promise<void> {

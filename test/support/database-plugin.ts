@@ -18,6 +18,7 @@ export interface Notes {
    * again.
    */
   spilled(db: SqliteDatabase, bytes: number): number;
+  check(db: SqliteDatabase): string;
   block(db: SqliteDatabase, ms: number): void;
   die(db: SqliteDatabase): void;
   dieLater(db: SqliteDatabase): void;
@@ -52,6 +53,7 @@ export const spilled = (db, bytes) => {
     db.exec('ROLLBACK')
   }
 }
+export const check = db => db.pragma('integrity_check', { simple: true })
 export const block = (db, ms) => { const end = Date.now() + ms; while (Date.now() < end); }
 export const die = () => process.exit(3)
 export const dieLater = () => { setTimeout(() => { throw new Error('thrown later') }, 5) }

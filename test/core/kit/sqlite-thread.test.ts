@@ -177,33 +177,6 @@ t.test('a damaged file is refused or replaced', async t => {
   });
 });
 
-for (const what of ['the file', 'all files', 'the directory'])
-  t.test(`${what} of a database removed while it is open`, async t => {
-    const configDir = testDir(t);
-    const file = path.join(configDir, 'data', 'shared', 'notes.sqlite');
-    const { open, app } = await startDatabaseApp(t, configDir, { name: 'before' });
-    const db = open({ file });
-    for (const text of ['a', 'b']) await db.call('add', { text });
-    const rows = db.rows('texts', { from: 0 }, { pageRows: 1 })[Symbol.asyncIterator]();
-    t.equal((await rows.next()).value, 'a');
-    if (what === 'the directory') await rm(path.dirname(file), { recursive: true });
-    else for (const end of what === 'the file' ? [''] : ['', '-wal', '-shm']) await rm(file + end);
-    t.equal(await db.call('count', undefined), 2, 'rows that are being read come to their end');
-    t.equal((await rows.next()).value, 'b');
-    t.equal((await rows.next()).done, true);
-    const count = () => db.call('count', undefined);
-    t.ok(await until(async () => (await count()) === 0, { what: 'a new file' }), 'no call fails');
-    t.equal(await db.call('add', { text: 'c' }), 1);
-    const again: string[] = [];
-    for await (const text of db.rows('texts', { from: 0 })) again.push(text);
-    t.same(again, ['c'], 'a second connection meets the same file');
-    t.match((await ownLog(app)).join('\n'), /The database .+notes\.sqlite was removed; a new one is made/);
-    await app.host.stop();
-    const next = await startDatabaseApp(t, configDir, { name: 'after' });
-    t.equal(await next.open({ file }).call('count', undefined), 1, 'what was written since is kept');
-    await next.app.host.stop();
-  });
-
 t.test('a full or unwritable database refuses changes and can still be read', async t => {
   const { open, file } = await startDatabaseApp(t, testDir(t));
   const db = open();
