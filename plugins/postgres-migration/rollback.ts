@@ -27,8 +27,9 @@ export async function rollBack(context: MigrationContext, rollback: Rollback): P
   const { subject, live, held, signal } = rollback;
   let hasChanged = false;
   try {
+    const { pid, enabled, stoppedByUser } = held.snapshot();
     // Also true when the service ran before the move: after a restart of the host it may not have been started yet.
-    const isWanted = live.job.was_running || held.snapshot().pid !== null;
+    const isWanted = pid !== null || (live.job.was_running && enabled && !stoppedByUser);
     if (live.job.status !== 'rolling_back') await live.change({ status: 'rolling_back', was_running: isWanted });
     await stopAndProve(context, held);
     hasChanged = true;

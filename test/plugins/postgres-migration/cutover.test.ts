@@ -146,3 +146,16 @@ t.test('another service with the same name is left alone', async t => {
   t.match((await app.get(`${PREFIX}/status?job_id=${jobId}`)).body, { status: 'completed', rollback_available: true });
   t.match(await block(), { postgres_enabled: true });
 });
+
+t.test('a service that was stopped by hand stays stopped when it is rolled back', async t => {
+  await app.stop();
+  const written = JSON.parse(await readFile(path.join(stack.configDir, 'stackwarden.json'), 'utf8'));
+  const { Other: moved } = written.sonarr.instances;
+  const config = { ...written, sonarr: { instances: { Default: { ...moved, enabled: true } } } };
+  app = await startStack(t, { ...stack, config }, ['PostgreSQL']);
+  t.equal((await app.post('/process/stop-service', { process_name: NAME })).status, 200);
+  const { status, body, text } = await undo(jobId);
+  t.equal(status, 200, text);
+  t.match(body, { status: 'rolled_back', rollback: { service_restarted: false } });
+  t.match((await app.get(`/process/service-status?process_name=${NAME}`)).body, { status: 'stopped' });
+});
