@@ -4,6 +4,7 @@ import { definePlugin } from '#core';
 import { blockSchemaOf, sharedBlockSchema } from './block-schema.ts';
 import { Catalogue } from './catalogue.ts';
 import { controllerRights } from './controller-rights.ts';
+import { tellStrayInstances } from './stray-instances.ts';
 import { readSharedOptions, readTemplates } from './template-files.ts';
 
 export default definePlugin({
@@ -17,6 +18,7 @@ export default definePlugin({
     const sharedOptions = readSharedOptions(path.join(templatesDir, 'options.json'));
     const catalogue = new Catalogue(templates, sharedOptions);
     host.provide('service.templates', catalogue);
+    tellStrayInstances(host, catalogue);
     host.contribute('config.block', 'options', { schema: sharedBlockSchema(sharedOptions) });
 
     for (const template of catalogue.list()) {
