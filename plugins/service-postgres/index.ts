@@ -14,6 +14,7 @@ import { findRunningServer } from './running-server.ts';
 import { checkServer } from './server-probe.ts';
 import { findServerPrograms } from './server-program.ts';
 import { ServiceDatabases, withDatabases } from './service-databases.ts';
+import { tellStrayEntries } from './stray-entries.ts';
 
 const KEY = 'postgres';
 const FIRST_ANSWER_MS = 60_000;
@@ -29,7 +30,7 @@ export default definePlugin({
     const server = new ManagedServer(host, KEY);
     const manages = () => isOurs(server.options().command, host.find('service.templates')?.get(KEY));
     const databases = new ServiceDatabases(host, server);
-
+    tellStrayEntries(host, KEY);
     // Callers of these methods limit the wait themselves, by a signal or by `limitMs`.
     const deadlinesMs = {
       start: Number.POSITIVE_INFINITY,
