@@ -105,7 +105,8 @@ export interface JobKind<Input extends z.ZodType, Result> {
   readonly keep?: JobRetention;
   /**
    * Whether jobs that waited or ran when the host ended run again, with their input and last checkpoint; needs `keep`.
-   * A job fails instead when the host ended five times while it ran. Default false: such jobs become `interrupted`.
+   * A job fails instead when the host ended five times while it ran, or when its input does not fit the schema of a new
+   * version of the plugin. Default false: such jobs become `interrupted`.
    */
   readonly resume?: boolean;
 }

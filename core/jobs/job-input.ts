@@ -17,8 +17,8 @@ export function parseInput(schema: z.ZodType | undefined, input: unknown, kind: 
   const parsed = schema === undefined ? { success: true as const, data: input } : schema.safeParse(input);
   if (!parsed.success) {
     const errors = parsed.error.issues.map(({ path, message, code }) => ({ loc: path, msg: message, type: code }));
-    const detail = errors.map(({ loc, msg }) => [...loc.map(String), msg].join(': ')).join('; ');
-    throw new Problem(422, `The input of ${kind} does not fit: ${detail}`, { extra: { errors } });
+    const detail = `The input of ${kind} does not fit: ${issuesText(parsed.error)}`;
+    throw new Problem(422, detail, { extra: { errors } });
   }
   try {
     return JSON.parse(jsonOf(parsed.data, MAX_JSON_BYTES, `The input of ${kind}`));
@@ -26,4 +26,28 @@ export function parseInput(schema: z.ZodType | undefined, input: unknown, kind: 
     const what = (error as Error).message;
     throw new Problem(413, `${what}; give less at once, such as in several requests`, { cause: error });
   }
+}
+
+/**
+ * The input that an earlier version of the plugin has parsed and stored, with the defaults of members that are new.
+ * Throws a Problem when it does not fit the present schema.
+ */
+export function storedInput(schema: z.ZodType | undefined, stored: unknown): unknown {
+  if (schema === undefined || isOutputOf(schema, stored)) return stored;
+  const parsed = schema.safeParse(stored);
+  if (parsed.success) return parsed.data;
+  throw new Problem(409, `its stored input does not fit this version: ${issuesText(parsed.error)}; start it again`);
+}
+
+/** True also for a schema that changes what it parses in a way that has no reverse, because that cannot be told. */
+function isOutputOf(schema: z.ZodType, value: unknown): boolean {
+  try {
+    return schema.safeEncode(value).success;
+  } catch {
+    return true;
+  }
+}
+
+function issuesText({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => [...path.map(String), message].join(': ')).join('; ');
 }

@@ -9,7 +9,7 @@ import type { Call, Owner } from '../kit/owner.ts';
 import { provenNowMs } from '../kit/proven-time.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
 import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
-import { jsonOf, MAX_JSON_BYTES, parseInput } from './job-input.ts';
+import { jsonOf, MAX_JSON_BYTES, parseInput, storedInput } from './job-input.ts';
 import { JobRecorder } from './job-recorder.ts';
 import { type FoundRecords, type JobRecords, RESULT_BYTES } from './records.ts';
 
@@ -73,7 +73,16 @@ export class JobQueue implements Jobs {
       } else if (interruptions >= MAX_INTERRUPTIONS) {
         const message = `the host ended ${interruptions} times while it ran`;
         entry.move({ state: 'failed', error: { message, code: 'interrupted' }, endedAt: Date.now(), interruptions });
-      } else entry.move({ state: 'queued', interruptions });
+      } else entry.move({ ...this.#continuation(job), interruptions });
+    }
+  }
+
+  /** How a job of an earlier host goes on: as queued, or as failed when this version cannot use its input. */
+  #continuation({ input }: Job): Partial<Job> {
+    try {
+      return { state: 'queued', input: storedInput(this.#options.kind.input, input) };
+    } catch (error) {
+      return { state: 'failed', error: describeFailure(error), endedAt: Date.now() };
     }
   }
 

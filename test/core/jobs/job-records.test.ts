@@ -217,6 +217,41 @@ t.test('a job of an earlier host resumes from its checkpoint', async t => {
   );
 });
 
+t.test('a job resumes only with an input that fits the present schema', async t => {
+  const configDir = testDir(t);
+  const directory = path.join(configDir, 'jobs', 'worker', 'work');
+  await record(directory, 'a', { input: { name: 5, size: 1 } });
+  await record(directory, 'b', { input: { name: 'old' } });
+  await record(directory, 'c', { input: { name: 'new', size: 2 } });
+  const schema = 'z.object({ name: z.string(), size: z.int().default(7) })';
+  const { desk, app } = await work(
+    t,
+    `keep: { records: 9 }, resume: true, concurrency: 9, input: ${schema},`,
+    configDir,
+  );
+  await until(() => desk.begun.length === 2);
+  t.match(desk.jobs.get('a'.repeat(32)), {
+    state: 'failed',
+    error: { message: /^its stored input does not fit this version: name: .*; start it again$/ },
+  });
+  t.match(desk.jobs.get('b'.repeat(32)), { state: 'running', input: { name: 'old', size: 7 } });
+  t.match(desk.jobs.get('c'.repeat(32)), { state: 'running', input: { name: 'new', size: 2 } });
+  await app.host.stop();
+});
+
+t.test('a stored input is not parsed again by a schema that changes it', async t => {
+  const configDir = testDir(t);
+  await record(path.join(configDir, 'jobs', 'worker', 'work'), 'a', { input: 5 });
+  const { desk, app } = await work(
+    t,
+    'keep: { records: 9 }, resume: true, input: z.string().transform(Number),',
+    configDir,
+  );
+  await until(() => desk.begun.length === 1);
+  t.match(desk.jobs.get('a'.repeat(32)), { state: 'running', input: 5 });
+  await app.host.stop();
+});
+
 t.test('a job of an earlier host that cannot resume is interrupted', async t => {
   const { configDir, onDisk } = await remains(t);
   const { desk, app } = await work(t, 'keep: { records: 9 },', configDir);
