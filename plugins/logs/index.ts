@@ -9,7 +9,7 @@ import { LogPages } from './log-page.ts';
 import type { LogPlaces } from './log-places.ts';
 import { LogStream } from './log-stream.ts';
 import { openRotated } from './rotated-files.ts';
-import { restOf } from './rotated-rest.ts';
+import { keysBeforeFile, restOf } from './rotated-rest.ts';
 import * as wire from './wire.ts';
 
 export default definePlugin({
@@ -35,7 +35,8 @@ export default definePlugin({
       async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId, rest } }) {
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
         const found = find(name);
-        const page = await pages.read(found.open, { cursor, tailBytes, fileId, ownLog: found.own });
+        const request = { cursor, tailBytes, fileId, ownLog: found.own };
+        const page = await pages.read(found.open, request, id => keysBeforeFile(found.open, id, placesNow()));
         const known = answers.of(page, found.processName, cursor === undefined);
         if (rest === undefined || cursor === undefined || fileId === undefined) return answer(known);
         if (page.fileId === null || page.fileId === fileId) return answer(known);

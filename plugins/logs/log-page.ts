@@ -16,6 +16,10 @@ const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
 /** How much of a line before its shown end is looked at, for a secret that the beginning of the end would divide. */
 const LOOKED_BEFORE_BYTES = 64 * 1024;
+/** The first line of a file that begins within a private key is shorter. */
+const FIRST_LINE_BYTES = 4 * 1024;
+/** Lines of private keys but the last are longer. */
+const KEY_LINE_LENGTH = 16;
 /** After so many lines, or characters that are searched for secrets, the event loop gets a turn. */
 const TURN_LINES = 1_000;
 const TURN_CHARACTERS = LARGE_TEXT_BYTES;
@@ -40,6 +44,9 @@ export interface PageRequest {
   readonly ownLog: boolean;
 }
 
+/** What is known at the beginning of a file of a private key that the file before it may have begun. */
+export type KeysOfFormer = (fileId: string) => Promise<KeyBlock>;
+
 const NOTHING: LogPage = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
 
 export class LogPages {
@@ -50,12 +57,12 @@ export class LogPages {
    * A file that is missing, may not be opened, or is on a mount that does not answer gives an empty page. The same
    * request gives the same object while the file does not change.
    */
-  async read(open: () => Promise<FileHandle | null>, request: PageRequest): Promise<LogPage> {
+  async read(open: () => Promise<FileHandle | null>, request: PageRequest, former?: KeysOfFormer): Promise<LogPage> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<LogPage>(resolve => {
       timer = setTimeout(resolve, READ_LIMIT_MS, NOTHING);
     });
-    const page = open().then(handle => (handle === null ? NOTHING : this.#ofFile(handle, request)));
+    const page = open().then(handle => (handle === null ? NOTHING : this.#ofFile(handle, request, former)));
     try {
       return await Promise.race([page.catch(() => NOTHING), late]);
     } finally {
@@ -63,14 +70,15 @@ export class LogPages {
     }
   }
 
-  async #ofFile(handle: FileHandle, request: PageRequest): Promise<LogPage> {
+  async #ofFile(handle: FileHandle, request: PageRequest, former?: KeysOfFormer): Promise<LogPage> {
     try {
       const entry = await handle.stat();
       const version = restingVersion(entry);
-      if (version === null || request.tailBytes > MAX_KEPT_BYTES) return await readFromFile(handle, entry, request);
+      if (version === null || request.tailBytes > MAX_KEPT_BYTES)
+        return await readFromFile(handle, entry, request, former);
       const { cursor, tailBytes, fileId, ownLog } = request;
       const key = JSON.stringify([version, cursor, tailBytes, fileId, ownLog]);
-      const page = this.#kept.get(key) ?? (await readFromFile(handle, entry, request));
+      const page = this.#kept.get(key) ?? (await readFromFile(handle, entry, request, former));
       this.#kept.delete(key);
       this.#kept.set(key, page);
       const [oldest = key] = this.#kept.keys();
@@ -86,7 +94,12 @@ export function fileIdOf({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string {
   return `${dev.toString(16)}:${ino.toString(16)}`;
 }
 
-async function readFromFile(handle: FileHandle, entry: Stats, request: PageRequest): Promise<LogPage> {
+async function readFromFile(
+  handle: FileHandle,
+  entry: Stats,
+  request: PageRequest,
+  former?: KeysOfFormer,
+): Promise<LogPage> {
   const { size } = entry;
   const fileId = fileIdOf(entry);
   const { cursor, tailBytes } = request;
@@ -103,7 +116,10 @@ async function readFromFile(handle: FileHandle, entry: Stats, request: PageReque
   const cutsLine = startsInLine && from === to && to > 0 && (newline < 0 || !goesOn);
   const text = cutsLine
     ? await endOfLine(handle.fd, start, start + to, tailBytes)
-    : await redactLines(bytes.subarray(from, to), await keysBefore(handle.fd, start + from));
+    : await redactLines(
+        bytes.subarray(from, to),
+        await keysBefore(handle.fd, start + from, former && (() => former(fileId))),
+      );
   const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
   return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
 }
@@ -117,14 +133,29 @@ async function endsLine(descriptor: number, start: number): Promise<boolean> {
   return (await readRange(descriptor, start - 1, 1))[0] === NEWLINE;
 }
 
-/** What is known at `position` of a private key that the lines before it may have begun. */
-export async function keysBefore(descriptor: number, position: number): Promise<KeyBlock> {
+/**
+ * What is known at `position` of a private key that the lines before it may have begun. `former` is asked where these
+ * are in the file before, because the log was rotated within the key.
+ */
+export async function keysBefore(
+  descriptor: number,
+  position: number,
+  former?: () => Promise<KeyBlock>,
+): Promise<KeyBlock> {
   const start = Math.max(0, position - LOOKED_BEFORE_BYTES);
   const bytes = await readRange(descriptor, start, position - start);
-  const keys = new KeyBlock();
+  const goesOn = start === 0 && former !== undefined && (await mayBeginInKey(descriptor));
+  const keys = goesOn ? await former() : new KeyBlock();
   if (!keys.concerns(bytes)) return keys;
   for (const line of bytes.toString('utf8').split('\n').slice(0, -1)) keys.shown(line);
   return keys;
+}
+
+/** Whether the first line of a file looks like one within a private key, and not like a word alone. */
+async function mayBeginInKey(descriptor: number): Promise<boolean> {
+  const head = await readRange(descriptor, 0, FIRST_LINE_BYTES);
+  const [line = ''] = head.toString('utf8').trimStart().split('\n', 1);
+  return line.length >= KEY_LINE_LENGTH && new KeyBlock(true).shown(line) !== line;
 }
 
 /** At most the last `maxBytes` of the line that begins before `start`, up to `end`. */

@@ -1,8 +1,13 @@
-// The lines that a file still had after a client's position when its log was rotated.
+// What earlier files of a rotated log still count for: the lines that one had after a client's position, and a private
+// key that one has begun.
 import { fstat as fstatWithCallback } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { KeyBlock } from '#kit/key-block';
 import type { LogSet } from './contract.ts';
 import { fileIdOf, keysBefore, readRange, redactLines } from './log-page.ts';
+import type { LogPlaces } from './log-places.ts';
+import { openRotated } from './rotated-files.ts';
 
 const NEWLINE = 0x0a;
 const fstat = promisify(fstatWithCallback);
@@ -13,6 +18,7 @@ const fstat = promisify(fstatWithCallback);
  */
 export async function restOf(set: LogSet, fileId: string, cursor: number, maxBytes: number): Promise<string> {
   try {
+    const former = (): Promise<KeyBlock> => keysOfFormer(set, fileId);
     for (const { descriptor, sizeBytes } of set.files) {
       if (fileIdOf(await fstat(descriptor)) !== fileId) continue;
       const wanted = Math.max(cursor, sizeBytes - maxBytes, 0);
@@ -20,12 +26,37 @@ export async function restOf(set: LogSet, fileId: string, cursor: number, maxByt
       const start = Math.max(wanted - 1, 0);
       const length = Math.max(sizeBytes - start, 0);
       const bytes = await readRange(descriptor, start, length);
-      if (wanted === 0) return await redactLines(bytes);
-      const from = bytes.indexOf(NEWLINE) + 1;
-      return from === 0 ? '' : await redactLines(bytes.subarray(from), await keysBefore(descriptor, start + from));
+      const from = wanted === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+      if (wanted > 0 && from === 0) return '';
+      return await redactLines(bytes.subarray(from), await keysBefore(descriptor, start + from, former));
     }
     return '';
   } finally {
     await set.close();
   }
+}
+
+/** What is known of a private key at the beginning of a file of the log, which the file before it may have begun. */
+export async function keysBeforeFile(
+  open: () => Promise<FileHandle | null>,
+  fileId: string,
+  places: LogPlaces,
+): Promise<KeyBlock> {
+  const present = await open();
+  if (present === null) return new KeyBlock();
+  const set = await openRotated(present, 0, places);
+  try {
+    return await keysOfFormer(set, fileId);
+  } finally {
+    await set.close();
+  }
+}
+
+async function keysOfFormer({ files }: LogSet, fileId: string): Promise<KeyBlock> {
+  let isNext = false;
+  for (const { name, descriptor, sizeBytes } of files) {
+    if (isNext) return name.endsWith('.gz') ? new KeyBlock() : keysBefore(descriptor, sizeBytes);
+    isNext = fileIdOf(await fstat(descriptor)) === fileId;
+  }
+  return new KeyBlock();
 }

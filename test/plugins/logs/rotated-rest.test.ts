@@ -60,3 +60,37 @@ t.test('a followed log gives each line once over its rotation', async t => {
   t.match(plain, { reset: true, chunk: 'eleven\n' });
   t.notOk('rest' in plain, 'for those that ask for it');
 });
+
+t.test('a file that begins within a private key shows nothing of it', async t => {
+  const app = await startHost({
+    plugins: ['logs', 'process'],
+    config: { kid: kid('Kid', ['calm'], { log_file: 'key.log' }) },
+  });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'log', 'key.log');
+  const rotate = (number: number) => rename(file, path.join(app.configDir, 'log', `key.log.${number}`));
+  const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj';
+  const get = async (query: Record<string, string> = {}) =>
+    (await app.get(`/logs?${new URLSearchParams({ process_name: 'Kid', ...query })}`)).body;
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, `one\n-----BEGIN PRIVATE KEY-----\n${body}\n`);
+  const first = await get();
+  await rotate(2);
+  await writeFile(file, `${body}\n${body}\n`);
+  const page = await get();
+  t.equal(page.chunk, '', 'its first page');
+  await appendFile(file, `${body}\n`);
+  const { chunk } = await get({ cursor: String(page.cursor), file_id: page.file_id });
+  t.equal(chunk, '', 'the page after it');
+  await rotate(1);
+  await writeFile(file, `${body}\n-----END PRIVATE KEY-----\ntwo\n`);
+  const { rest } = await get({ cursor: '0', file_id: page.file_id, rest: 'true' });
+  t.equal(rest, '', 'the rest of a rotated file');
+  t.match(await get({ cursor: String(first.cursor), file_id: first.file_id, rest: 'true' }), {
+    rest: '',
+    chunk: 'two\n',
+  });
+  await rotate(1);
+  await writeFile(file, `${body}\n`);
+  t.equal((await get()).chunk, `${body}\n`, 'a line that only looks like one of a key is shown');
+});
