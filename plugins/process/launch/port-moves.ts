@@ -38,6 +38,10 @@ export async function savePortMoves(
     const isNamedBy = (name: unknown): boolean => store.findBlock(String(name))?.processName === processName;
     for (const { key, from, to } of changes) {
       host.log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
+      for (const place of literalPlaces(block, from))
+        host.log.warn(
+          `${processName}: ${place} says ${from} still; where it means its own port, write {${key}} instead`,
+        );
       merge(updates, path, { [key]: to });
       for (const place of repeated) {
         if (valueAt(block, place) !== from) continue;
@@ -59,6 +63,19 @@ export async function savePortMoves(
   // does not save what memory holds by then.
   if (store.overridingVariables().length > 0) await store.update({ updates, persist: false, actor: host.name });
   await store.update({ updates, persist: true, actor: host.name });
+}
+
+/**
+ * Where the launch of a service names a port as a number. It stays as it is, because the number may be that of another
+ * service, or no port at all.
+ */
+function literalPlaces({ command, env }: Readonly<Record<string, unknown>>, port: number): string[] {
+  const isPort = (value: unknown): boolean => String(value).trim() === String(port);
+  const words = [command].flat().flatMap(text => String(text ?? '').split(/[\s=:]/));
+  return [
+    ...(words.some(isPort) ? ['command'] : []),
+    ...Object.entries(isObject(env) ? env : {}).flatMap(([name, value]) => (isPort(value) ? [`env.${name}`] : [])),
+  ];
 }
 
 /** Whether an enabled service is configured for the port and does not move from it. */

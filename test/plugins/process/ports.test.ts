@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, pidOf, restart, start, status } from '../../support/kids.ts';
-import { ownLogText } from '../../support/own-log.ts';
+import { ownLog, ownLogText } from '../../support/own-log.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -191,6 +191,29 @@ t.test('its own probes that name it once more go along, so that they never ask w
   t.match(early, probes(early.frontend_port));
   t.match(other, probes(elsewhere));
   t.match(neighbour, probes(taken), 'a port that is not its own');
+});
+
+t.test('a number in its launch that goes not along is told', async t => {
+  const taken = await occupy(t);
+  const app = await startHost({
+    config: {
+      web: sleeper('Web', {
+        port: taken,
+        command: `sleep 600 --listen=0.0.0.0:${taken}`,
+        env: { PORT: `${taken}`, HTTP_PORT: taken, WEB_PORT: '{port}', LONG: `${taken}0` },
+      }),
+    },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Web');
+  const { web } = await saved(app);
+  t.ok(web.port > taken);
+  t.match(web.env, { PORT: `${taken}`, HTTP_PORT: taken });
+  const told = (await ownLog(app)).filter(line => line.includes('write {port} instead'));
+  t.same(
+    told.map(line => /Web: (\S+) says (\d+) still/.exec(line)?.slice(1)),
+    ['command', 'env.PORT', 'env.HTTP_PORT'].map(place => [place, `${taken}`]),
+  );
 });
 
 t.test('a plugin says where its own keys name the port, so that they go along', async t => {
