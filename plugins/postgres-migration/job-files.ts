@@ -16,6 +16,7 @@ export class JobFiles {
   readonly #places: Places;
   readonly #log: Logger;
   readonly #records = new Map<string, JobRecord>();
+  #lastSequence = 0;
 
   constructor(places: Places, log: Logger) {
     this.#places = places;
@@ -33,7 +34,7 @@ export class JobFiles {
       for (const name of await directory.names()) {
         const [, id] = NAME.exec(name) ?? [];
         const record = id === undefined ? undefined : await readRecord(directory, name);
-        if (record !== undefined && record.job.job_id === id) this.#records.set(id, record);
+        if (record !== undefined && record.job.job_id === id) this.#add(record);
         else if (id !== undefined)
           this.#log.warn(`${path.join(directory.path, name)} is no job of a migration; it is ignored`);
       }
@@ -47,7 +48,12 @@ export class JobFiles {
     const found = [...this.#records.values()].filter(
       ({ job }) => processName === undefined || job.process_name === processName,
     );
-    return found.sort((a, b) => b.job.updated_at - a.job.updated_at || b.job.created_at - a.job.created_at);
+    return found.sort(
+      (a, b) =>
+        this.#sequenceOf(b) - this.#sequenceOf(a) ||
+        b.job.updated_at - a.job.updated_at ||
+        b.job.created_at - a.job.created_at,
+    );
   }
 
   get(jobId: string): JobRecord | undefined {
@@ -56,7 +62,10 @@ export class JobFiles {
 
   /** Makes the record visible at once; a later `save` writes it to disk. */
   show(record: JobRecord): void {
-    this.#records.set(record.job.job_id, record);
+    const { job_id: id, updated_at: at } = record.job;
+    // What clients do not see leaves the time as it is, and the order too.
+    const isChange = this.#records.get(id)?.job.updated_at !== at;
+    this.#add({ ...record, sequence: isChange ? this.#lastSequence + 1 : this.#sequenceOf(record) });
   }
 
   /** Makes the record visible at once. Resolves once it survives a loss of power; rejects when it cannot be written. */
@@ -66,7 +75,8 @@ export class JobFiles {
       const directory = await this.#places.jobs({ create: true });
       if (directory === null) throw new Error('the directory of jobs was removed meanwhile');
       try {
-        await directory.replace(`${record.job.job_id}.json`, `${JSON.stringify(record)}\n`);
+        const stored = { ...record, sequence: this.#sequenceOf(record) };
+        await directory.replace(`${record.job.job_id}.json`, `${JSON.stringify(stored)}\n`);
         await this.#prune(directory, record.job.process_name);
       } finally {
         await directory.close();
@@ -80,6 +90,16 @@ export class JobFiles {
   /** Removes the record of a job that was never on disk. */
   forget({ job }: JobRecord): void {
     this.#records.delete(job.job_id);
+  }
+
+  #add(record: JobRecord): void {
+    this.#records.set(record.job.job_id, record);
+    this.#lastSequence = Math.max(this.#lastSequence, record.sequence ?? 0);
+  }
+
+  /** Its place by the last change. Times would misorder jobs after the clock was set back. */
+  #sequenceOf({ job }: JobRecord): number {
+    return this.#records.get(job.job_id)?.sequence ?? 0;
   }
 
   /** Keeps the newest jobs of the process, those that can be rolled back, and those that have left databases behind. */

@@ -153,7 +153,12 @@ const workSchema = z.lazy(() =>
 );
 export type JobWork = z.output<typeof workSchema>;
 
-export const recordSchema = z.object({ job: jobSchema, work: workSchema });
+export const recordSchema = z.object({
+  job: jobSchema,
+  work: workSchema,
+  /** Its place among all jobs by their last change. Absent in records of earlier versions. */
+  sequence: z.int().optional(),
+});
 export type JobRecord = z.output<typeof recordSchema>;
 
 export type JobIdentity = Pick<
