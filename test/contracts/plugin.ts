@@ -52,9 +52,11 @@ export async function holdPlugin(
       return Promise.all(routes.map(async route => (await fetch(base + route.slice('GET '.length))).status));
     };
     t.match(report(), { state: 'ready', reason: null }, 'it is set up with the defaults of its configuration');
+    const answers = await statuses();
     t.ok(
-      (await statuses()).every(status => status < 500),
+      answers.every(status => status < 500),
       'its routes answer',
+      answers.length === 0 ? { skip: 'it has no GET route without parameters' } : {},
     );
     const flags = (await (await fetch(`${base}/process/capabilities`)).json()) as Record<string, boolean>;
     for (const flag of report()?.capabilities ?? []) t.type(flags[flag], 'boolean', `the flag ${flag} is told`);

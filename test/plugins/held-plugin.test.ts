@@ -1,6 +1,6 @@
 // The contract of plugins can be run for a plugin that only contributes.
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { holdPlugin } from '../contracts/plugin.ts';
 import { testDir } from '../support/directory.ts';
 
@@ -8,4 +8,15 @@ const SIGNAL = `export default { name: 'beside', host: '^1', setup(host) {
   host.contribute('dependency.signal', 'beside', { signal: 'beside_of', classification: 'hard', strength: 'hard_configured',
     description: 'whatever stands in beside', reads: ['beside'], find: () => [] }) } }`;
 
-await holdPlugin(t, path.join(testDir(t, { beside: { 'index.js': SIGNAL } }), 'beside'));
+const told: unknown[] = [];
+const test = (name: string, work: (t: Test) => Promise<void>) =>
+  t.test(name, inner => {
+    const ok = inner.ok.bind(inner);
+    inner.ok = (value, ...extra) => {
+      told.push(extra);
+      return ok(value, ...extra);
+    };
+    return work(inner);
+  });
+await holdPlugin({ test } as unknown as Test, path.join(testDir(t, { beside: { 'index.js': SIGNAL } }), 'beside'));
+t.match(told, [['its routes answer', { skip: /no GET route/ }]], 'what there is not counts as skipped, not as passed');
