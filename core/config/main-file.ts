@@ -60,6 +60,8 @@ export class MainFile {
   #unread: readonly string[] = [];
   /** The text that was refused last, while the file holds it, so that the same text is reported only once. */
   #refused: { readonly text: string; readonly reason: string } | undefined;
+  /** The copy of what was read at the start. The start does not wait for it, because a disk takes long to sync. */
+  #backup: Promise<void> = Promise.resolve();
   /** Why the file could not be read at the last look; reported once for as long as it stays the same. */
   #toldFault: string | undefined;
 
@@ -105,9 +107,14 @@ export class MainFile {
     if (readOnly) return;
     await removeTemporaryFiles(found.file);
     if (this.state !== 'valid') return;
-    await keepBackup(found.file, found.text).catch((error: unknown) =>
+    this.#backup = keepBackup(found.file, found.text).catch((error: unknown) =>
       log.warn(`no backup of ${found.file} could be made`, error),
     );
+  }
+
+  /** Resolves when the copy of what was read at the start is made. */
+  onIdle(): Promise<void> {
+    return this.#backup;
   }
 
   /**
@@ -192,6 +199,7 @@ export class MainFile {
     }
     if (text !== this.#text || isGone) {
       try {
+        await this.#backup;
         if (isLaidOutAnew) await keepBackup(this.#path, before);
         await writeFileAtomic(this.#path, text, { mode: 0o600, verify: () => this.#requireUnchanged() });
       } catch (error) {

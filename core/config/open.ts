@@ -276,6 +276,7 @@ class MainConfig implements OpenConfig, ConfigStore {
     await this.#unwatch?.();
     await this.#parts.updates.onIdle();
     await this.#parts.announcements.onIdle();
+    await this.#parts.file.onIdle();
   }
 
   #effective(): Effective {

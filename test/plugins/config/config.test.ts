@@ -260,7 +260,7 @@ t.test('only the owner can read a backup, whatever the mode of the file', { skip
   const configDir = testDir(t, { 'stackwarden.json': '{ "tz": "new" }' });
   await chmod(path.join(configDir, 'stackwarden.json'), 0o644);
   const app = await startHost({ plugins: ['config'], configDir });
-  t.teardown(() => app.stop());
+  await app.stop();
   t.equal(statSync(`${fileOf(app)}.bak`).mode & 0o777, 0o600);
   t.equal(statSync(fileOf(app)).mode & 0o777, 0o644, 'the file itself stays as its owner made it');
 });
