@@ -6,10 +6,9 @@ import { isObject } from '#kit/plain-object';
 import { WorkQueue } from '#kit/work-queue';
 import type { ChangeWatch } from '../ledger/change-watch.ts';
 import type { CallRecord } from '../providers/provider-calls.ts';
-import { checkOptions, fittingOptions } from '../providers/provider-options.ts';
 import { checkKey, DEFAULT_RECORD, PROVIDER_FIELDS, type ProviderRecord } from '../providers/provider-record.ts';
 import type { Providers } from '../providers/providers.ts';
-import { readTargetUrl } from '../providers/target-url.ts';
+import { changedRecord } from './changed-record.ts';
 import type { KeyBindings } from './key-bindings.ts';
 import {
   type AiSettings,
@@ -22,7 +21,6 @@ import {
 import type { ProfileChange, ProviderChange, SettingsChange } from './settings-wire.ts';
 
 const MAX_NAME_LENGTH = 80;
-const MAX_MODEL_LENGTH = 200;
 
 /** Saved values that are not in force, and warnings. */
 export type SaveOutcome = Pick<ConfigUpdateResult, 'overridden' | 'warnings'>;
@@ -148,38 +146,7 @@ export class SettingsStore {
     const isSame = change.provider === undefined || change.provider.trim().toLowerCase() === base.provider;
     // A stored provider stays, even while its plugin is not loaded.
     const found = isSame ? this.#providers.find(base.provider) : this.#providers.require(change.provider ?? '');
-    const former = this.#providers.find(base.provider)?.descriptor;
-    const isOther = found?.descriptor.value !== former?.value;
-    const descriptor = found?.descriptor;
-    const defaults = isOther ? (descriptor?.defaults ?? {}) : {};
-    const record = {
-      ...base,
-      provider: found?.spelling ?? base.provider,
-      base_url: change.base_url?.trim() ?? base.base_url,
-      model: change.model?.trim() ?? base.model,
-      timeout_sec: change.timeout_sec ?? given(base, 'timeout_sec') ?? defaults.timeout_sec ?? base.timeout_sec,
-      temperature: change.temperature ?? given(base, 'temperature') ?? defaults.temperature ?? base.temperature,
-    };
-    if (change.base_url === undefined && isOther && descriptor !== undefined) {
-      const isLeftOver = former?.endpoint.mode === 'managed' && record.base_url === former.endpoint.url;
-      const { endpoint } = descriptor;
-      const usual = defaults.base_url ?? (endpoint.mode === 'custom' ? endpoint.defaultUrl : endpoint.url) ?? '';
-      if (record.base_url === '' || isLeftOver) record.base_url = usual;
-    }
-    if (descriptor?.endpoint.mode === 'managed') record.base_url = descriptor.endpoint.url;
-    else if (record.base_url !== '' && record.base_url !== base.base_url) readTargetUrl(record.base_url);
-    if (record.model === '' && change.model === undefined) record.model = defaults.model ?? '';
-    if (/\p{Cc}/u.test(record.model)) throw new Problem(400, 'model has control characters');
-    if (record.model.length > MAX_MODEL_LENGTH)
-      throw new Problem(400, `model is longer than ${MAX_MODEL_LENGTH} characters`);
-    record.provider_options =
-      change.provider_options === undefined
-        ? isOther && descriptor !== undefined
-          ? fittingOptions(descriptor, base.provider_options)
-          : base.provider_options
-        : descriptor === undefined
-          ? change.provider_options
-          : checkOptions(descriptor, change.provider_options);
+    const record = changedRecord(base, change, this.#providers.find(base.provider)?.descriptor, found);
     if (change.api_key === undefined) return record;
     const key = checkKey(change.api_key);
     return { ...record, api_key: key, api_key_origin: this.#bindings.bind(record, key) };
@@ -205,11 +172,6 @@ export class SettingsStore {
       );
     });
   }
-}
-
-/** The value if the owner has changed it, so that no default of a provider replaces it. */
-function given<Field extends 'timeout_sec' | 'temperature'>(base: ProviderRecord, field: Field): number | undefined {
-  return base[field] === DEFAULT_RECORD[field] ? undefined : base[field];
 }
 
 function freeName(given: string, id: string, profiles: readonly ProfileRecord[]): string {
