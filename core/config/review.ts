@@ -24,51 +24,60 @@ export interface Reviewed {
 /** Lets other work run between the members of the root. */
 export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
   const { file, place, blocks, marksOf, unusedVariables, unloaded } = reviewed;
-  const problems: string[] = [];
+  const problems = [...unusedVariables.map(unusedProblem), ...sameNames(blocks).map(sameNameProblem)];
   const notes: string[] = [];
-  for (const { variable, path, expected } of unusedVariables)
-    problems.push(
-      `the variable ${variable} is not used: ${path.join('.')} takes ${expected}; correct or remove the variable`,
-    );
-  for (const [name, used, ...others] of sameNames(blocks)) {
-    const places = others.map(({ path }) => path.join('.')).join(', ');
-    const idle = others.filter(({ processName }, at) =>
-      [used, ...others.slice(0, at)].some(before => before?.processName === processName),
-    );
-    const idlePlaces = idle.map(({ path }) => path.join('.')).join(', ');
-    const what = idle.length === 0 ? '' : `, so ${idlePlaces} is no service`;
-    problems.push(
-      `${places}: the name '${name}' is that of ${used?.path.join('.')}${what}; give each its own process_name`,
-    );
-  }
   const parts = new Map(blocks.map(block => [block.path.join('\0'), block]));
-  const unknown = unknownKeysAt(file, place, []);
-  for (const [key, member] of membersToFollow(file, place)) {
-    await turnWithTime();
-    unknown.push(...unknownKeys(member, place.member(key), [key]));
-  }
-  for (const { path, keys, known } of unknown) {
-    if (path.length === 1 && path[0] === 'dumb') for (const key of unloaded) keys.delete(key);
-    const part = parts.get(path.join('\0'));
-    const filledIn = namedKeysIn(part?.block);
-    const marks = part && marksOf(part);
-    const at = path.length === 0 ? 'the configuration' : path.join('.');
+  for (const { path, keys, known } of await unknownKeysOfRoot(file, place)) {
+    const isRead = otherReaders(parts.get(path.join('\0')), marksOf);
+    const isUnloaded = (key: string): boolean => path.length === 1 && path[0] === 'dumb' && unloaded.has(key);
     const strange: string[] = [];
-    for (const key of keys) {
-      // Commands and variables of a service may use any key of its block, and so may its other members.
-      if (filledIn.has(key) || (marks !== undefined && tellsRelation(marks, key))) continue;
-      const value = path.length === 0 ? file[key] : undefined;
-      if (isObject(value) && 'command' in value) {
-        problems.push(`${key}: it has a command and no process_name, so it is no service; give it a process_name`);
-        continue;
-      }
-      const meant = nearestWord(key, known);
-      if (meant === undefined) strange.push(key);
-      else problems.push(`${[...path, key].join('.')}: there is no key '${key}'; '${meant}' is probably meant`);
+    for (const key of keys.filter(unknown => !isRead(unknown) && !isUnloaded(unknown))) {
+      const problem = keyProblem(key, path, known, file);
+      if (problem === undefined) strange.push(`'${key}'`);
+      else problems.push(problem);
     }
-    if (strange.length > 0) notes.push(`${at}: nothing reads ${strange.map(key => `'${key}'`).join(', ')}`);
+    const at = path.length === 0 ? 'the configuration' : path.join('.');
+    if (strange.length > 0) notes.push(`${at}: nothing reads ${strange.join(', ')}`);
   }
   return { problems, notes };
+}
+
+function unusedProblem({ variable, path, expected }: UnusedVariable): string {
+  return `the variable ${variable} is not used: ${path.join('.')} takes ${expected}; correct or remove the variable`;
+}
+
+/** Of blocks with the very same name, only the first is a service. */
+function sameNameProblem([name, ...same]: readonly [string, ...NamedBlock[]]): string {
+  const [used, ...others] = same.map(({ path }) => path.join('.'));
+  const idle = same.filter(({ processName }, at) => same.findIndex(block => block.processName === processName) < at);
+  const what = idle.length === 0 ? '' : `, so ${idle.map(({ path }) => path.join('.')).join(', ')} is no service`;
+  return `${others.join(', ')}: the name '${name}' is that of ${used}${what}; give each its own process_name`;
+}
+
+/**
+ * Whether a key of the block is read by something that its schemas do not name. Commands and variables of a service may
+ * use any key of its block, and so may its other members.
+ */
+function otherReaders(block: NamedBlock | undefined, marksOf: Reviewed['marksOf']): (key: string) => boolean {
+  if (block === undefined) return () => false;
+  const filledIn = namedKeysIn(block.block);
+  const marks = marksOf(block);
+  return key => filledIn.has(key) || tellsRelation(marks, key);
+}
+
+/** What is wrong with a key that nothing reads; undefined when nothing tells what is meant by it. */
+function keyProblem(
+  key: string,
+  path: ConfigPath,
+  known: ReadonlySet<string>,
+  file: Readonly<ConfigObject>,
+): string | undefined {
+  const value = path.length === 0 ? file[key] : undefined;
+  if (isObject(value) && 'command' in value)
+    return `${key}: it has a command and no process_name, so it is no service; give it a process_name`;
+  const meant = nearestWord(key, known);
+  if (meant === undefined) return undefined;
+  return `${[...path, key].join('.')}: there is no key '${key}'; '${meant}' is probably meant`;
 }
 
 /** Finds the part of a path up to the key that no schema knows there; undefined when something may read the value. */
@@ -103,16 +112,26 @@ function unreadPart(
 }
 
 /** The x of each `{x}` in its texts, and of each member that names a key, such as `port_key: x`. */
-function namedKeysIn(value: object | undefined): ReadonlySet<string> {
-  const text = JSON.stringify(value) ?? '';
+function namedKeysIn(value: object): ReadonlySet<string> {
+  const text = JSON.stringify(value);
   return new Set(Array.from(text.matchAll(/\{([^{}"]*)\}|_key":"([^"\\]*)"/g), ([, word, key]) => word ?? key ?? ''));
 }
 
 interface UnknownKeys {
   readonly path: ConfigPath;
-  readonly keys: Set<string>;
+  readonly keys: readonly string[];
   /** The keys that belong there. */
   readonly known: ReadonlySet<string>;
+}
+
+/** The unknown keys of the whole configuration. */
+async function unknownKeysOfRoot(file: Readonly<ConfigObject>, place: Place): Promise<readonly UnknownKeys[]> {
+  const unknown = unknownKeysAt(file, place, []);
+  for (const [key, member] of membersToFollow(file, place)) {
+    await turnWithTime();
+    unknown.push(...unknownKeys(member, place.member(key), [key]));
+  }
+  return unknown;
 }
 
 /** The unknown keys of the value and of everything in it. */
@@ -132,8 +151,8 @@ function unknownKeysAt(value: Readonly<ConfigObject>, place: Place, path: Config
   if (known === null) return [];
   // A block that no schema describes may be one of a plugin that is not loaded.
   const isOwn = (key: string): boolean => path.length === 0 && isObject(value[key]) && 'process_name' in value[key];
-  const keys = new Set(Object.keys(value).filter(key => !known.has(key) && !isOwn(key)));
-  return keys.size === 0 ? [] : [{ path, keys, known }];
+  const keys = Object.keys(value).filter(key => !known.has(key) && !isOwn(key));
+  return keys.length === 0 ? [] : [{ path, keys, known }];
 }
 
 /** The members that have members themselves and that schemas may describe. */
