@@ -14,14 +14,13 @@ export function blockMarksOf(schemas: readonly Schema[]): BlockMarks {
   const decidesProgram = new Set<string>();
   const programFiles = new Set<string>();
   const relations = new Map<string, RelationMark>();
-  for (const layer of schemas.flatMap(schema => describe(schema).layers))
-    for (const [key, member] of Object.entries(shapeOf(layer))) {
-      const deciding = decidingIn(member);
-      if (deciding.size > 0) decidesProgram.add(key);
-      if (deciding.has('files')) programFiles.add(key);
-      for (const { relation } of describe(member).marks)
-        if (relation !== undefined && RELATIONS.includes(relation)) relations.set(key, relation);
-    }
+  const layers = schemas.flatMap(schema => describe(schema).layers);
+  for (const [key, member] of layers.flatMap(layer => Object.entries(shapeOf(layer)))) {
+    const deciding = decidingIn(member);
+    if (deciding.size > 0) decidesProgram.add(key);
+    if (deciding.has('files')) programFiles.add(key);
+    for (const relation of relationsIn(member)) relations.set(key, relation);
+  }
   return { decidesProgram: [...decidesProgram], programFiles: [...programFiles], relations };
 }
 
@@ -31,6 +30,13 @@ function decidingIn(schema: Schema): ReadonlySet<true | 'files'> {
   for (const one of reached) for (const inner of innerSchemas(one)) reached.add(inner);
   const marks = [...reached].flatMap(one => describe(one).marks.map(({ decidesProgram }) => decidesProgram));
   return new Set(marks.filter(mark => mark === true || mark === 'files'));
+}
+
+/** The `relation` marks of the schema itself that are known. */
+function relationsIn(schema: Schema): RelationMark[] {
+  return describe(schema).marks.flatMap(({ relation }) =>
+    relation !== undefined && RELATIONS.includes(relation) ? [relation] : [],
+  );
 }
 
 /**
