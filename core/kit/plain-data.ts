@@ -40,28 +40,40 @@ function forEachContainer(
   visit: (container: object) => void,
 ): void {
   const { maxNesting, maxCharacters, maxValues = MAX_VALUES } = limits;
-  let values = 0;
-  let characters = 0;
+  const totals: Totals = { values: 0, characters: 0 };
   let level: object[] = isPlain(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxNesting) throw new Problem(400, `The data is nested deeper than ${maxNesting} levels`);
     const next: object[] = [];
     for (const container of level) {
       visit(container);
-      const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
-      values += members.length;
-      if (values > maxValues) throw tooMany();
-      if (members !== container) for (const key of Object.keys(container)) characters += key.length;
-      for (const member of members) {
-        if (typeof member === 'string') characters += member.length;
-        else if (isPlain(member)) next.push(member);
-      }
-      if (characters > maxCharacters) {
+      countMembers(container, totals, next);
+      if (totals.values > maxValues) throw tooMany();
+      if (totals.characters > maxCharacters)
         throw new Problem(413, `The data has more than ${maxCharacters} characters; shorten it`);
-      }
     }
     level = next;
   }
+}
+
+interface Totals {
+  values: number;
+  /** Those of names and texts together. */
+  characters: number;
+}
+
+/** Adds the members to the totals, and those that are containers to `next`. */
+function countMembers(container: object, totals: Totals, next: object[]): void {
+  const isList = Array.isArray(container);
+  const members: readonly unknown[] = isList ? container : Object.values(container);
+  let characters = 0;
+  if (!isList) for (const key of Object.keys(container)) characters += key.length;
+  for (const member of members) {
+    if (typeof member === 'string') characters += member.length;
+    else if (isPlain(member)) next.push(member);
+  }
+  totals.values += members.length;
+  totals.characters += characters;
 }
 
 /**
