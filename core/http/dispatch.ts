@@ -5,7 +5,6 @@ import { gunzipSync } from 'node:zlib';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { Answer, type Identity, type Route, type RouteRequest, type Via } from '../contract/route.ts';
-import type { Owner } from '../kit/owner.ts';
 import { ownTurns } from '../kit/turns.ts';
 import { type AccessGate, accessOf } from './access.ts';
 import { isRaw, jsonOf, type Stringify } from './answer-body.ts';
@@ -100,67 +99,104 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return value;
   }
 
+  function noteEnd({ request, response, path, startedAt, owned }: Exchange): void {
+    const isWhole = response.writableFinished;
+    const ms = performance.now() - startedAt;
+    requests.add(owned?.group ?? UNKNOWN_GROUP, isWhole ? response.statusCode : 0, ms);
+    log.debug(`${request.method} ${path} ${response.statusCode} in ${Math.round(ms)} ms${isWhole ? '' : ' (cut)'}`);
+  }
+
+  /** The route of the request, or the methods that its path takes. Throws a Problem where there is neither. */
+  function matchOf(request: IncomingMessage, path: string, via: Via): RouteMatch | readonly string[] {
+    const match = routes.find(request.method ?? 'GET', path);
+    // During a stop, routes are withdrawn while the listener still answers; a 404 would say that they do not exist.
+    if (match === undefined) throw options.stopping() ? shuttingDown() : new Problem(404, 'Not found');
+    if ('owned' in match && match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
+    return match;
+  }
+
+  /** Answers a request whose path only takes other methods. Throws a Problem for all but a preflight. */
+  function answerMethods(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): void {
+    if (request.method !== 'OPTIONS')
+      throw new Problem(405, `Use ${methods.join(', ')} here`, { headers: { Allow: methods.join(', ') } });
+    const allow = [...methods, 'OPTIONS'].join(', ');
+    const foreign = request.headers.origin;
+    if (foreign !== undefined && !origins.allows(foreign))
+      throw new Problem(400, FOREIGN_SITE, { headers: { Allow: allow } });
+    sendPreflight(response, allow, common);
+  }
+
+  function answerFailure(exchange: Exchange, error: unknown): void {
+    const { request, response, path } = exchange;
+    if (response.headersSent || response.destroyed) {
+      log.debug(`${request.method} ${path}: the client was gone before its answer`, error);
+      response.destroy();
+      return;
+    }
+    try {
+      sendFailure(exchange, error);
+    } catch (unsendable) {
+      // A Problem of the plugin may have a status, headers or members that cannot be sent.
+      sendFailure(exchange, unsendable);
+    }
+  }
+
+  function sendFailure(exchange: Exchange, cause: unknown): void {
+    const { request, response, path, owned, stringify } = exchange;
+    const report = (error: Error): void => {
+      if (owned === undefined) log.error('a request failed', error);
+      else owned.owner.fault('route', error);
+    };
+    const failure = exchange.asPlugin(() => failureAnswer(cause, `${request.method} ${path}`, report));
+    const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
+    refused.note(request, { status: failure.status, reason: String(failure.body.detail) });
+    sendAnswer(response, new Answer(failure.body, failure.status, headers), common, stringify);
+  }
+
   return async (request, response, via) => {
-    const startedAt = performance.now();
     const { path, queryText } = target(request.url ?? '/', via.prefix);
-    let owner: Owner | undefined;
-    /** Runs a function as code of the plugin, because answers and Problems may have accessors. */
-    let asPlugin = <Value>(fn: () => Value): Value => fn();
-    const stringify: Stringify = body => asPlugin(() => jsonOf(body));
-    let group = UNKNOWN_GROUP;
-    response.once('close', () => {
-      const isWhole = response.writableFinished;
-      const ms = performance.now() - startedAt;
-      requests.add(group, isWhole ? response.statusCode : 0, ms);
-      log.debug(`${request.method} ${path} ${response.statusCode} in ${Math.round(ms)} ms${isWhole ? '' : ' (cut)'}`);
-    });
+    const exchange = new Exchange(request, response, path);
+    response.once('close', () => noteEnd(exchange));
     try {
       const foreign = request.headers.origin;
       if (foreign !== undefined) allowOrigin(response, foreign, origins.allows(foreign));
-      const match = routes.find(request.method ?? 'GET', path);
-      // During a stop, routes are withdrawn while the listener still answers; a 404 would say that they do not exist.
-      if (match === undefined) throw options.stopping() ? shuttingDown() : new Problem(404, 'Not found');
-      if (!('owned' in match)) {
-        if (request.method === 'OPTIONS') {
-          const allow = [...match, 'OPTIONS'].join(', ');
-          if (foreign === undefined || origins.allows(foreign)) return sendPreflight(response, allow, common);
-          throw new Problem(400, FOREIGN_SITE, { headers: { Allow: allow } });
-        }
-        throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
-      }
-      if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
+      const match = matchOf(request, path, via);
+      if (!('owned' in match)) return answerMethods(request, response, match);
       const { owned } = match;
-      ({ owner, group } = owned);
-      asPlugin = fn => owned.owner.invoke(owned.call, fn);
-      const value = await run(match, new Call(request, response, match.owned), queryText);
-      const { compress = false } = match.owned.route;
+      exchange.owned = owned;
+      const value = await run(match, new Call(request, response, owned), queryText);
+      const { stringify } = exchange;
+      const { compress = false } = owned.route;
       const accepted = request.headers['accept-encoding'];
       sendAnswer(response, compress ? await compressed(value, accepted, stringify) : value, common, stringify);
       unread.watch(request, response);
     } catch (error) {
-      if (response.headersSent || response.destroyed) {
-        log.debug(`${request.method} ${path}: the client was gone before its answer`, error);
-        response.destroy();
-        return;
-      }
-      const sendFailure = (cause: unknown): void => {
-        const report = (error: Error): void => {
-          if (owner === undefined) log.error('a request failed', error);
-          else owner.fault('route', error);
-        };
-        const failure = asPlugin(() => failureAnswer(cause, `${request.method} ${path}`, report));
-        const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
-        refused.note(request, { status: failure.status, reason: String(failure.body.detail) });
-        sendAnswer(response, new Answer(failure.body, failure.status, headers), common, stringify);
-      };
-      try {
-        sendFailure(error);
-      } catch (unsendable) {
-        // A Problem of the plugin may have a status, headers or members that cannot be sent.
-        sendFailure(unsendable);
-      }
+      answerFailure(exchange, error);
     }
   };
+}
+
+/** A request and its answer. */
+class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly startedAt = performance.now();
+  /** undefined until a route is found, and for a request that no route takes. */
+  owned: OwnedRoute | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, path: string) {
+    this.request = request;
+    this.response = response;
+    this.path = path;
+  }
+
+  readonly stringify: Stringify = body => this.asPlugin(() => jsonOf(body));
+
+  /** Runs a function as code of the route's plugin, because answers and Problems may have accessors. */
+  asPlugin<Value>(fn: () => Value): Value {
+    return this.owned === undefined ? fn() : this.owned.owner.invoke(this.owned.call, fn);
+  }
 }
 
 function shuttingDown(): Problem {
