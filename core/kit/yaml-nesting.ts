@@ -16,48 +16,56 @@ const PAIR_IN_BRACES = '}:';
  * it has more than 256 aliases. A value can still be deeper through its aliases.
  */
 export function refuseCostlyYaml(text: string): void {
-  const open: string[] = [];
-  const blocks: Block[] = [];
-  let aliases = 0;
-  /** Where the present token begins, and where the node or indicator does that a following `:` would belong to. */
-  let column = 0;
-  let keyColumn: number | undefined;
-  for (const token of new Lexer().lex(text)) {
+  const nesting = new YamlNesting();
+  for (const token of new Lexer().lex(text)) nesting.take(token);
+}
+
+/** Follows the nesting of a text, one token of its lexer after the other. */
+class YamlNesting {
+  /** What closes the brackets that are open, and the pairs between them. */
+  readonly #open: string[] = [];
+  readonly #blocks: Block[] = [];
+  #aliases = 0;
+  /** Where the present token begins. */
+  #column = 0;
+  /**
+   * Where the node or indicator begins to which a following `:` would belong. While brackets are open it is set, and
+   * stays.
+   */
+  #keyColumn: number | undefined;
+
+  take(token: string): void {
     const type = CST.tokenType(token);
     switch (type) {
       case 'flow-map-start':
       case 'flow-seq-start':
-        if (open.length === 0) keyColumn ??= column;
-        enter(open, token, blocks.length);
+        this.#keyColumn ??= this.#column;
+        enter(this.#open, token, this.#blocks.length);
         break;
       case 'flow-map-end':
       case 'flow-seq-end':
-        endEntry(open);
-        leave(open, token);
+        endEntry(this.#open);
+        leave(this.#open, token);
         break;
       case 'comma':
-        endEntry(open);
+        endEntry(this.#open);
         break;
       case 'flow-error-end':
-        open.length = 0;
+        this.#open.length = 0;
         break;
       case 'seq-item-ind':
       case 'explicit-key-ind':
       case 'map-value-ind':
-        if (open.length > 0) {
-          if (type === 'map-value-ind') beginPair(open, blocks.length);
-          break;
-        }
-        begin(blocks, { column: keyColumn ?? column, isList: type === 'seq-item-ind' });
-        keyColumn = undefined;
+        if (this.#open.length === 0) this.#beginItem(type === 'seq-item-ind');
+        else if (type === 'map-value-ind') beginPair(this.#open, this.#blocks.length);
         break;
       case 'newline':
-        if (open.length === 0) keyColumn = undefined;
+        if (this.#open.length === 0) this.#keyColumn = undefined;
         break;
       case 'alias':
-        aliases += 1;
-        if (aliases > MAX_ALIASES) throw new Problem(400, `The text has more than ${MAX_ALIASES} aliases`);
-        keyColumn ??= column;
+        this.#aliases += 1;
+        if (this.#aliases > MAX_ALIASES) throw new Problem(400, `The text has more than ${MAX_ALIASES} aliases`);
+        this.#keyColumn ??= this.#column;
         break;
       case 'space':
       case 'comment':
@@ -65,11 +73,21 @@ export function refuseCostlyYaml(text: string): void {
       case 'byte-order-mark':
         break;
       default:
-        if (open.length === 0) keyColumn ??= column;
+        this.#keyColumn ??= this.#column;
     }
-    if (token === CST.DOCUMENT || token === CST.SCALAR || token === CST.FLOW_END || token === CST.BOM) continue;
+    this.#pass(token);
+  }
+
+  #beginItem(isList: boolean): void {
+    begin(this.#blocks, { column: this.#keyColumn ?? this.#column, isList });
+    this.#keyColumn = undefined;
+  }
+
+  #pass(token: string): void {
+    // The lexer's own marks and a byte order mark take no column.
+    if (token === CST.DOCUMENT || token === CST.SCALAR || token === CST.FLOW_END || token === CST.BOM) return;
     const lineEnd = token.lastIndexOf('\n');
-    column = lineEnd < 0 ? column + token.length : token.length - lineEnd - 1;
+    this.#column = lineEnd < 0 ? this.#column + token.length : token.length - lineEnd - 1;
   }
 }
 
