@@ -162,24 +162,35 @@ function parseAssignment(text: string, at: number, endOffset: number): Assignmen
 /** The offset after the line break that ends a statement; strings, brackets and escaped line breaks continue it. */
 function findStatementEnd(text: string, start: number): number {
   let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
+  for (let at = start; at < text.length; at = findTokenEnd(text, at)) {
     const character = text[at] ?? '';
-    if (character === '#') {
-      const newline = text.indexOf('\n', at);
-      at = (newline < 0 ? text.length : newline) - 1;
-    } else if (character === '"' || character === "'") {
-      const end = findStringEnd(text, at);
-      if (end === null) throw createProblem(text, at, 'a text is not closed');
-      at = end - 1;
-    } else if (character === '\\') at += text[at + 1] === '\r' ? 2 : 1;
-    else if ('([{'.includes(character)) {
-      depth += 1;
-      if (depth > MAX_DEPTH) throw createProblem(text, at, `brackets are nested deeper than ${MAX_DEPTH} levels`);
-    } else if (')]}'.includes(character)) depth -= 1;
-    else if (character === '\n' && depth <= 0) return at + 1;
+    if (character === '\n' && depth <= 0) return at + 1;
+    if ('([{'.includes(character)) depth += 1;
+    else if (')]}'.includes(character)) depth -= 1;
+    if (depth > MAX_DEPTH) throw createProblem(text, at, `brackets are nested deeper than ${MAX_DEPTH} levels`);
   }
   if (depth > 0) throw createProblem(text, start, 'a bracket is not closed');
   return text.length;
+}
+
+/** The offset after the comment, the text, the escaped line break or the single character that begins there. */
+function findTokenEnd(text: string, start: number): number {
+  switch (text[start]) {
+    case '#': {
+      const newline = text.indexOf('\n', start);
+      return newline < 0 ? text.length : newline;
+    }
+    case '"':
+    case "'": {
+      const end = findStringEnd(text, start);
+      if (end === null) throw createProblem(text, start, 'a text is not closed');
+      return end;
+    }
+    case '\\':
+      return start + (text[start + 1] === '\r' ? 3 : 2);
+    default:
+      return start + 1;
+  }
 }
 
 /**
