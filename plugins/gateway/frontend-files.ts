@@ -57,6 +57,21 @@ export function createFrontendFiles({
   consolePage,
   allowCut,
 }: FrontendFilesOptions) {
+  /** The requested file. A page that is no file is one of the frontend's script, which `index.html` loads. */
+  async function findFile(name: string | undefined, acceptsHtml: boolean): Promise<OpenFile | undefined> {
+    if (staticDir === '') return undefined;
+    const requested = name === undefined ? undefined : await openFile(staticDir, name, refusal);
+    if (requested !== undefined || !acceptsHtml) return requested;
+    return openFile(staticDir, 'index.html', refusal);
+  }
+
+  /** The page at `/` where the frontend has none. */
+  async function sendRoot(request: IncomingMessage, response: ServerResponse, acceptsHtml: boolean): Promise<void> {
+    const page = acceptsHtml ? await openConsole(consolePage?.()) : undefined;
+    if (page === undefined) sendLandingPage(request, response, nativeUrl);
+    else sendConsole(request, response, page);
+  }
+
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, { Allow: 'GET, HEAD, OPTIONS' }).end();
@@ -69,39 +84,37 @@ export function createFrontendFiles({
       sendWaitingPage(request, response, frontend, consolePage?.() !== undefined);
       return;
     }
-    const requested = staticDir === '' || name === undefined ? undefined : await openFile(staticDir, name, refusal);
-    const file =
-      requested ?? (staticDir !== '' && acceptsHtml ? await openFile(staticDir, 'index.html', refusal) : undefined);
-    if (file === undefined && name === '') {
-      const page = acceptsHtml ? await openConsole(consolePage?.()) : undefined;
-      if (page === undefined) sendLandingPage(request, response, nativeUrl);
-      else sendConsole(request, response, page);
-      return;
-    }
-    if (file === undefined) {
-      refuse(response, 404, 'Not found');
-      return;
-    }
-    const isKnown = namesTag(request.headers['if-none-match'], file.tag);
-    const cached = { 'Cache-Control': 'no-cache', ETag: file.tag, 'X-Content-Type-Options': 'nosniff' };
-    if (isKnown) response.writeHead(304, cached);
-    else {
-      response.writeHead(200, {
-        ...cached,
-        'Content-Type': MEDIA_TYPES[path.extname(file.name).toLowerCase()] ?? 'application/octet-stream',
-        'Content-Length': file.sizeBytes,
-      });
-    }
-    if (isKnown || request.method === 'HEAD') {
-      response.end();
-      await file.handle.close();
-      return;
-    }
-    allowCut(response);
-    // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows that the answer
-    // is incomplete.
-    pipeline(file.handle.createReadStream({ end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
+    const file = await findFile(name, acceptsHtml);
+    if (file !== undefined) return sendFile(request, response, file, allowCut);
+    if (name === '') return sendRoot(request, response, acceptsHtml);
+    refuse(response, 404, 'Not found');
   };
+}
+
+async function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: OpenFile,
+  allowCut: FrontendFilesOptions['allowCut'],
+): Promise<void> {
+  const isKnown = namesTag(request.headers['if-none-match'], file.tag);
+  const cached = { 'Cache-Control': 'no-cache', ETag: file.tag, 'X-Content-Type-Options': 'nosniff' };
+  const described = {
+    ...cached,
+    'Content-Type': MEDIA_TYPES[path.extname(file.name).toLowerCase()] ?? 'application/octet-stream',
+    'Content-Length': file.sizeBytes,
+  };
+  if (isKnown) response.writeHead(304, cached);
+  else response.writeHead(200, described);
+  if (isKnown || request.method === 'HEAD') {
+    response.end();
+    await file.handle.close();
+    return;
+  }
+  allowCut(response);
+  // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows that the answer
+  // is incomplete.
+  pipeline(file.handle.createReadStream({ end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
 }
 
 /** undefined when the console cannot be made: the landing page is served instead. */
