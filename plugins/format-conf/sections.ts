@@ -75,42 +75,73 @@ export function parseSections(text: string, others: OtherLines): FileObject {
 export function editSections(source: string, updates: FileObject, mode: EditMode, others: OtherLines): EditedText {
   const text = removeBom(source);
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
-  const lines = parseLines(text, others);
-  const places = findPlaces(lines);
-  const sample = lines.find(line => line.key !== null)?.separator ?? '';
-  const separator = /^\s?[=:]\s?$/.test(sample) ? sample : ' = ';
-  /** New lines by the index of the line that they follow. */
-  const added = new Map<number, Line[]>();
-  let changed = 0;
+  const edit = new SectionEdit(parseLines(text, others), ending);
   for (const [section, members] of Object.entries(updates)) {
     checkSection(section, members);
-    const place = places.get(section) ?? newPlace(lines.length);
-    const more = added.get(place.lastIndex) ?? [];
-    added.set(place.lastIndex, more);
-    if (!places.has(section)) {
-      if (lines.length > 0 || more.length > 0) more.push(blankLine(ending, section));
-      more.push(headerLine(section, ending));
-      if (Object.keys(members).length === 0) changed += 1;
-    }
-    for (const [key, value] of Object.entries(members)) {
-      const wanted = formatValue(value, `${section}.${key}`);
-      const index = place.indexes.get(key) ?? -1;
-      const line = lines[index];
-      if (line?.value === wanted) continue;
-      refuseUnclear(place, section, key);
-      if (line === undefined) more.push(newLine({ key, separator, value: wanted, ending, section }));
-      else lines[index] = { ...line, text: line.head + wanted, value: wanted };
-      changed += 1;
-    }
+    edit.setMembers(section, members);
   }
-  const kept = lines.map(line => mode === 'merge' || isWanted(line, updates));
-  changed += kept.filter(isKept => !isKept).length;
-  const result = [
-    ...(added.get(-1) ?? []),
-    ...lines.flatMap((line, index) => [...(kept[index] ? [line] : []), ...(added.get(index) ?? [])]),
-    ...(added.get(lines.length) ?? []),
-  ];
-  return { text: source.slice(0, source.length - text.length) + joinLines(result, ending), changed };
+  const lines = edit.result(line => mode === 'merge' || isWanted(line, updates));
+  return { text: source.slice(0, source.length - text.length) + joinLines(lines, ending), changed: edit.changed };
+}
+
+/** The lines of a file while values are set: lines that exist change where they are, new ones are put between them. */
+class SectionEdit {
+  changed = 0;
+  readonly #lines: Line[];
+  readonly #ending: string;
+  readonly #places: ReadonlyMap<string, Place>;
+  readonly #separator: string;
+  /** New lines by the index of the line that they follow. */
+  readonly #added = new Map<number, Line[]>();
+
+  constructor(lines: Line[], ending: string) {
+    this.#lines = lines;
+    this.#ending = ending;
+    this.#places = findPlaces(lines);
+    const sample = lines.find(line => line.key !== null)?.separator ?? '';
+    this.#separator = /^\s?[=:]\s?$/.test(sample) ? sample : ' = ';
+  }
+
+  setMembers(section: string, members: Readonly<Record<string, unknown>>): void {
+    const found = this.#places.get(section);
+    const place = found ?? newPlace(this.#lines.length);
+    const more = this.#added.get(place.lastIndex) ?? [];
+    this.#added.set(place.lastIndex, more);
+    if (found === undefined) {
+      if (this.#lines.length > 0 || more.length > 0) more.push(blankLine(this.#ending, section));
+      more.push(headerLine(section, this.#ending));
+      if (Object.keys(members).length === 0) this.changed += 1;
+    }
+    for (const [key, value] of Object.entries(members))
+      this.#setValue(place, more, { section, key, value: formatValue(value, `${section}.${key}`) });
+  }
+
+  #setValue(
+    place: Place,
+    more: Line[],
+    { section, key, value }: { section: string; key: string; value: string },
+  ): void {
+    const index = place.indexes.get(key) ?? -1;
+    const line = this.#lines[index];
+    if (line?.value === value) return;
+    refuseUnclear(place, section, key);
+    if (line === undefined)
+      more.push(newLine({ key, separator: this.#separator, value, ending: this.#ending, section }));
+    else this.#lines[index] = { ...line, text: line.head + value, value };
+    this.changed += 1;
+  }
+
+  /** All lines in their order. Those that are not kept count as changed. */
+  result(isKept: (line: Line) => boolean): Line[] {
+    const kept = this.#lines.map(line => (isKept(line) ? [line] : []));
+    this.changed += kept.filter(({ length }) => length === 0).length;
+    const addedAfter = (index: number): readonly Line[] => this.#added.get(index) ?? [];
+    return [
+      ...addedAfter(-1),
+      ...kept.flatMap((line, index) => [...line, ...addedAfter(index)]),
+      ...addedAfter(kept.length),
+    ];
+  }
 }
 
 /** `parseSections` returns every value as text, and shows nothing before the first header where there is nothing. */
@@ -152,16 +183,17 @@ function parseLine(text: string, ending: string, around: Surroundings, others: O
     return { ...bare, isCarried: true, isNested: true };
   const at = text.search(/[=:]/);
   const key = text.slice(0, Math.max(at, 0)).trim();
-  if (key === '') {
-    if (others === 'refuse' || content.startsWith('[')) return null;
-    const isRest = keyLine !== null && indentationOf(text) > indentationOf(keyLine.text);
-    return { ...bare, isCarried: true, continues: isRest ? keyLine.key : null };
-  }
+  if (key !== '') return { ...bare, key, ...valueAfter(text, at) };
+  if (others === 'refuse' || content.startsWith('[')) return null;
+  const isRest = keyLine !== null && indentationOf(text) > indentationOf(keyLine.text);
+  return { ...bare, isCarried: true, continues: isRest ? keyLine.key : null };
+}
+
+/** The value of a line, and what stands before it; `at` is the offset of the sign between key and value. */
+function valueAfter(text: string, at: number): Pick<Line, 'value' | 'head' | 'separator'> {
   let valueOffset = at + 1;
   while (text[valueOffset] === ' ' || text[valueOffset] === '\t') valueOffset += 1;
   return {
-    ...bare,
-    key,
     value: text.slice(valueOffset).trimEnd(),
     head: text.slice(0, valueOffset),
     separator: text.slice(text.slice(0, at).trimEnd().length, valueOffset),
