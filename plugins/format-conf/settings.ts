@@ -34,41 +34,44 @@ export function parseSettings(text: string): FileObject {
 }
 
 export function editSettings(text: string, updates: FileObject, mode: EditMode): EditedText {
-  let lines = parseLines(text);
+  const lines = parseLines(text);
   let changed = 0;
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
   // Readers use the last line of a name.
   const indexes = new Map(lines.map(({ name }, index) => [name, index]));
-  for (const [key, value] of Object.entries(updates)) {
-    if (!SETTING_NAME.test(key)) throw new Problem(400, `'${key}' cannot be the name of a setting`);
-    const name = key.toLowerCase();
-    if (name !== key) throw new Problem(400, `Write the name of the setting ${key} in lower case`);
-    if (DIRECTIVES.has(name)) throw new Problem(400, `${name} is no setting; edit the file by hand`);
+  for (const [name, value] of Object.entries(updates)) {
+    checkName(name);
     const index = indexes.get(name) ?? -1;
     const line = lines[index];
-    const wanted = readValue(value, key, line?.value);
+    const wanted = readValue(value, name, line?.value);
     if (line?.value === wanted) continue;
-    if (/[\r\n\0]/.test(wanted)) throw new Problem(400, `${key} must be one line`);
-    if (line === undefined) {
-      const last = lines.at(-1);
-      if (last !== undefined && last.ending === '') lines[lines.length - 1] = { ...last, ending };
-      lines.push(parseLine(`${key} = ${quoteValue(wanted, false)}`, ending, lines.length + 1));
-    } else {
-      const [, head = '', , separator = '', old = '', rest = ''] = SETTING.exec(line.text) ?? [];
-      lines[index] = parseLine(
-        head + separator + quoteValue(wanted, old.startsWith("'")) + rest,
-        line.ending,
-        index + 1,
-      );
-    }
+    if (/[\r\n\0]/.test(wanted)) throw new Problem(400, `${name} must be one line`);
+    if (line === undefined) append(lines, `${name} = ${quoteValue(wanted, false)}`, ending);
+    else lines[index] = withValue(line, wanted, index + 1);
     changed += 1;
   }
-  if (mode === 'replace') {
-    const kept = lines.filter(({ name }) => name === null || Object.hasOwn(updates, name));
-    changed += lines.length - kept.length;
-    lines = kept;
-  }
-  return { text: lines.map(line => line.text + line.ending).join(''), changed };
+  const isKept = ({ name }: Line): boolean => mode === 'merge' || name === null || Object.hasOwn(updates, name);
+  const kept = lines.filter(isKept);
+  changed += lines.length - kept.length;
+  return { text: kept.map(line => line.text + line.ending).join(''), changed };
+}
+
+function checkName(name: string): void {
+  if (!SETTING_NAME.test(name)) throw new Problem(400, `'${name}' cannot be the name of a setting`);
+  if (name.toLowerCase() !== name) throw new Problem(400, `Write the name of the setting ${name} in lower case`);
+  if (DIRECTIVES.has(name)) throw new Problem(400, `${name} is no setting; edit the file by hand`);
+}
+
+/** Adds a line at the end of the file, whose last line may lack its line break. */
+function append(lines: Line[], text: string, ending: string): void {
+  const last = lines.at(-1);
+  if (last?.ending === '') lines[lines.length - 1] = { ...last, ending };
+  lines.push(parseLine(text, ending, lines.length + 1));
+}
+
+function withValue({ text, ending }: Line, value: string, number: number): Line {
+  const [, head = '', , separator = '', old = '', rest = ''] = SETTING.exec(text) ?? [];
+  return parseLine(head + separator + quoteValue(value, old.startsWith("'")) + rest, ending, number);
 }
 
 /** `parseSettings` returns every value as text. */
