@@ -36,42 +36,42 @@ const STRENGTHS: readonly Strength[] = ['hard_runtime', 'hard_configured', 'soft
 export function createStructure(snapshot: GraphSnapshot, found: Found): Structure {
   const names = new Set(snapshot.entries.map(entry => entry.processName));
   const pairs = new Map<string, Set<string>>();
-  const relate = (dependency: string, dependent: string, signal: string, onlyAnnotates = false): void => {
+  const relate = (dependency: string, dependent: string, signal: string): void => {
     if (dependency === dependent || !names.has(dependency) || !names.has(dependent)) return;
-    const key = dependency + SEPARATOR + dependent;
-    const signals = pairs.get(key);
-    if (signals !== undefined) signals.add(signal);
-    else if (!onlyAnnotates) pairs.set(key, new Set([signal]));
+    add(pairs, dependency + SEPARATOR + dependent, signal);
   };
-  const annotations: SignalNeed[] = [];
   const needs = new Map<string, SignalNeed[]>();
   const holding = new Map<string, Set<string>>();
-  for (const [{ signal }, { relations = [], needs: wanted = [] }] of found) {
+  for (const [{ signal }, { relations = [] }] of found)
     for (const { dependency, dependent } of relations) relate(dependency, dependent, signal);
-    for (const need of wanted) {
-      if (!names.has(need.dependent)) continue;
-      const members = need.members.filter(member => member !== need.dependent && names.has(member));
-      // A need that names no member is that of a missing service; one whose members were all dropped says nothing.
-      if (members.length === 0 && need.members.length > 0) continue;
-      const own = { ...need, members, signal };
-      holding.set(need.dependent, (holding.get(need.dependent) ?? new Set()).add(signal));
-      if (need.onlyAnnotates === true) annotations.push(own);
-      else {
-        push(needs, need.dependent, own);
-        for (const member of members) relate(member, need.dependent, signal);
-      }
-    }
+  const applying = needsOf(found, names);
+  for (const { dependent, signal } of applying) add(holding, dependent, signal);
+  for (const need of applying.filter(({ onlyAnnotates }) => onlyAnnotates !== true)) {
+    push(needs, need.dependent, need);
+    for (const member of need.members) relate(member, need.dependent, need.signal);
   }
-  for (const annotation of annotations) {
-    const linked = snapshot
-      .entriesOf(annotation.key)
-      .map(entry => entry.processName)
-      .filter(name => pairs.has(name + SEPARATOR + annotation.dependent));
-    if (linked.length === 0) continue;
-    for (const name of linked) relate(name, annotation.dependent, annotation.signal, true);
-    push(needs, annotation.dependent, { ...annotation, members: linked });
+  // Annotations come last, because they hold for the processes of their key that are related by another signal.
+  for (const annotation of applying.filter(({ onlyAnnotates }) => onlyAnnotates === true)) {
+    const pairWith = (name: string): Set<string> | undefined => pairs.get(name + SEPARATOR + annotation.dependent);
+    const ofKey = snapshot.entriesOf(annotation.key).map(entry => entry.processName);
+    const members = ofKey.filter(name => pairWith(name) !== undefined);
+    if (members.length === 0) continue;
+    for (const name of members) pairWith(name)?.add(annotation.signal);
+    push(needs, annotation.dependent, { ...annotation, members });
   }
   return { snapshot, ...edgesOf(pairs), needs, holding, neededBy: reversed(needs) };
+}
+
+/** The needs of known processes, each with those of its members that are known and are not the dependent itself. */
+function needsOf(found: Found, names: ReadonlySet<string>): SignalNeed[] {
+  return found.flatMap(([{ signal }, { needs = [] }]) =>
+    needs.flatMap(need => {
+      const members = need.members.filter(member => member !== need.dependent && names.has(member));
+      // A need that names no member is that of a missing service; one whose members were all dropped says nothing.
+      const saysNothing = members.length === 0 && need.members.length > 0;
+      return saysNothing || !names.has(need.dependent) ? [] : [{ ...need, members, signal }];
+    }),
+  );
 }
 
 export function strengthOf(signals: readonly string[], strengths: ReadonlyMap<string, Strength>): Strength {
@@ -108,6 +108,12 @@ function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void 
   const list = map.get(key);
   if (list === undefined) map.set(key, [value]);
   else list.push(value);
+}
+
+function add(map: Map<string, Set<string>>, key: string, value: string): void {
+  const set = map.get(key);
+  if (set === undefined) map.set(key, new Set([value]));
+  else set.add(value);
 }
 
 /** Compares by code units, so that the order does not depend on the machine's locale. */
