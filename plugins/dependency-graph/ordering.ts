@@ -29,43 +29,80 @@ export function orderOf<Relation extends Precedence>(
   members: readonly string[],
   relations: readonly Relation[],
 ): Ordering<Relation> {
-  const place = new Map(members.map((member, index) => [member, index]));
-  const steps: Step<Relation>[][] = members.map(() => []);
-  const waiting = new Int32Array(members.length);
-  for (const relation of relations) {
-    const [from, to] = [place.get(relation.before), place.get(relation.after)];
-    if (from === undefined || to === undefined || from === to) continue;
-    steps[from]?.push({ relation, to, isGone: false });
-    waiting[to] = Number(waiting[to]) + 1;
-  }
-  const order: string[] = [];
+  const items = new Items(stepsOf(members, relations));
   const dropped: Relation[] = [];
   const cycles: (readonly Relation[])[] = [];
-  const search = new CycleSearch(steps);
-  const ready = new Heap();
-  const release = ({ to }: Step<Relation>): void => {
-    const left = Number(waiting[to]) - 1;
-    waiting[to] = left;
-    if (left === 0) ready.add(to);
-  };
-  for (const at of members.keys()) if (waiting[at] === 0) ready.add(at);
   for (;;) {
-    for (let at = ready.take(); at !== undefined; at = ready.take()) {
-      order.push(members[at] ?? '');
-      search.leaveOut(at);
-      for (const step of steps[at] ?? []) if (!step.isGone) release(step);
-    }
-    if (order.length === members.length) return { order, dropped, cycles };
-    const cycle = search.find();
-    // Of equally weak relations, drops the one that delays the earliest item.
-    const weakest = cycle.reduce((weak, step) => {
-      const rank = step.relation.rank - weak.relation.rank;
-      return rank < 0 || (rank === 0 && step.to < weak.to) ? step : weak;
-    });
+    items.takeReady();
+    if (items.taken.length === members.length) break;
+    const cycle = items.findCycle();
+    const weakest = cycle.reduce(weaker);
     cycles.push(cycle.map(({ relation }) => relation));
     dropped.push(weakest.relation);
-    weakest.isGone = true;
-    release(weakest);
+    items.drop(weakest);
+  }
+  return { order: items.taken.map(item => members[item] ?? ''), dropped, cycles };
+}
+
+/** The steps of each item, without those of unknown members and of members to themselves. */
+function stepsOf<Relation extends Precedence>(
+  members: readonly string[],
+  relations: readonly Relation[],
+): Step<Relation>[][] {
+  const place = new Map(members.map((member, index) => [member, index]));
+  const steps: Step<Relation>[][] = members.map(() => []);
+  for (const relation of relations) {
+    const [from, to] = [place.get(relation.before), place.get(relation.after)];
+    if (from !== undefined && to !== undefined && from !== to) steps[from]?.push({ relation, to, isGone: false });
+  }
+  return steps;
+}
+
+/** Of equally weak relations the one that delays the earliest item. */
+function weaker<Relation extends Precedence>(weak: Step<Relation>, step: Step<Relation>): Step<Relation> {
+  const rank = step.relation.rank - weak.relation.rank;
+  return rank < 0 || (rank === 0 && step.to < weak.to) ? step : weak;
+}
+
+/** The items by their numbers. One is ready when all that come before it are taken, or their relations dropped. */
+class Items<Relation extends Precedence> {
+  readonly taken: number[] = [];
+  readonly #steps: readonly (readonly Step<Relation>[])[];
+  /** For each item, how many steps lead to it from items that are left. */
+  readonly #waiting: Int32Array;
+  readonly #ready = new Heap();
+  readonly #search: CycleSearch<Relation>;
+
+  constructor(steps: readonly (readonly Step<Relation>[])[]) {
+    this.#steps = steps;
+    this.#waiting = new Int32Array(steps.length);
+    this.#search = new CycleSearch(steps);
+    for (const { to } of steps.flat()) this.#waiting[to] = Number(this.#waiting[to]) + 1;
+    for (const item of steps.keys()) if (this.#waiting[item] === 0) this.#ready.add(item);
+  }
+
+  takeReady(): void {
+    for (let item = this.#ready.take(); item !== undefined; item = this.#ready.take()) {
+      this.taken.push(item);
+      this.#search.leaveOut(item);
+      for (const step of this.#steps[item] ?? []) if (!step.isGone) this.#release(step);
+    }
+  }
+
+  /** Any cycle among the items that are left, none of which is ready. */
+  findCycle(): Step<Relation>[] {
+    return this.#search.find();
+  }
+
+  drop(step: Step<Relation>): void {
+    step.isGone = true;
+    this.#release(step);
+  }
+
+  #release({ to }: Step<Relation>): void {
+    const left = Number(this.#waiting[to]) - 1;
+    this.#waiting[to] = left;
+    if (left === 0) this.#ready.add(to);
   }
 }
 
