@@ -124,31 +124,50 @@ export function environmentEdits(
   const edits: EnvironmentEdit[] = [];
   const unused: UnusedVariable[] = [];
   const visit = (value: unknown, configPath: ConfigPath): void => {
-    const known = formerPaths.filter(({ present }) => startsWith(configPath, present));
-    const former = known.map(path => [...path.former, ...configPath.slice(path.present.length)]);
-    const names = [configPath, ...former].map(variableName);
-    const below = formerPaths.filter(({ present }) => startsWith(present, configPath));
+    const names = namesOf(configPath, formerPaths);
     // Most parts of the tree are named by no variable, and need not be walked.
-    if (![...names, ...below.map(path => variableName(path.former))].some(name => environment.hasPrefix(name))) return;
-    const name = names.find(candidate => environment.read(candidate) !== undefined) ?? '';
-    const text = environment.read(name);
-    if (isObject(value) && Object.keys(value).length > 0) {
-      for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
-      // Variables with the name of a root key belong to other programs.
-      if (text === undefined || configPath.length < 2) return;
-      const given = convert(text, value, '');
-      if (given === undefined) unused.push({ variable: name, path: configPath, text, expected: kindOf(value) });
-      for (const [key, member] of Object.entries(given ?? {}))
-        edits.push({ path: [...configPath, key], value: member, variable: name });
-      return;
-    }
-    if (text === undefined) return;
-    const converted = convert(text, value, configPath.at(-1) ?? '');
-    if (converted === undefined) unused.push({ variable: name, path: configPath, text, expected: kindOf(value) });
-    else edits.push({ path: configPath, value: converted, variable: name });
+    const prefixes = [...names, ...formerNamesBelow(configPath, formerPaths)];
+    if (!prefixes.some(prefix => environment.hasPrefix(prefix))) return;
+    if (isObject(value)) for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
+    const variable = names.find(name => environment.read(name) !== undefined) ?? '';
+    const text = environment.read(variable);
+    // Variables with the name of a root key belong to other programs.
+    if (text === undefined || (hasMembers(value) && configPath.length < 2)) return;
+    const made = editsBy({ variable, text }, value, configPath);
+    if (made === undefined) unused.push({ variable, path: configPath, text, expected: kindOf(value) });
+    else edits.push(...made);
   };
   visit(root, []);
   return { edits, unused };
+}
+
+/** The edits that a variable makes at a place; undefined when its text cannot be converted. */
+function editsBy(
+  { variable, text }: { readonly variable: string; readonly text: string },
+  current: unknown,
+  configPath: ConfigPath,
+): EnvironmentEdit[] | undefined {
+  const given = convert(text, current, configPath.at(-1) ?? '');
+  if (given === undefined) return undefined;
+  if (!hasMembers(current)) return [{ path: configPath, value: given, variable }];
+  return Object.entries(given ?? {}).map(([key, value]) => ({ path: [...configPath, key], value, variable }));
+}
+
+function hasMembers(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > 0;
+}
+
+/** The names of the variables for a place: the present one, then the former ones. */
+function namesOf(configPath: ConfigPath, formerPaths: readonly FormerPath[]): string[] {
+  const known = formerPaths.filter(({ present }) => startsWith(configPath, present));
+  const former = known.map(path => [...path.former, ...configPath.slice(path.present.length)]);
+  return [configPath, ...former].map(variableName);
+}
+
+/** The former names of the variables for the place and those below it that were moved. */
+function formerNamesBelow(configPath: ConfigPath, formerPaths: readonly FormerPath[]): string[] {
+  const below = formerPaths.filter(({ present }) => startsWith(present, configPath));
+  return below.map(({ former }) => variableName(former));
 }
 
 function kindOf(value: unknown): string {
