@@ -100,6 +100,17 @@ class Fitting implements Fitted {
     let issues = this.#schema.blockIssues(named);
     if (this.#readsWords(issues)) issues = this.#schema.blockIssues(this.#again(named));
     if (issues.length === 0) return;
+    const isDisabled = this.#blockStandIns(issues, named);
+    if (isDisabled || named.isHost) return;
+    const mended = this.#again(named);
+    for (const issue of this.#schema.blockIssues(mended)) {
+      const value = valueAt(mended.block, issue.path);
+      this.#note(issue, issue.isFault ? UNCHECKED : { value, standIn: null, disables: named.path });
+    }
+  }
+
+  /** Puts defaults where they are safe in a block; whether there is a value for which none is, so the block is off. */
+  #blockStandIns(issues: readonly SchemaIssue[], named: NamedBlock): boolean {
     const edits: ConfigEdit[] = [];
     let isDisabled = false;
     for (const issue of issues) {
@@ -115,12 +126,7 @@ class Fitting implements Fitted {
       this.#note(issue, { value, standIn: hasStandIn ? 'default' : null, disables: hasStandIn ? null : named.path });
     }
     this.root = withEdits(this.root, edits) as ConfigObject;
-    if (isDisabled || named.isHost) return;
-    const mended = this.#again(named);
-    for (const issue of this.#schema.blockIssues(mended)) {
-      const value = valueAt(mended.block, issue.path);
-      this.#note(issue, issue.isFault ? UNCHECKED : { value, standIn: null, disables: named.path });
-    }
+    return isDisabled;
   }
 
   #again(named: NamedBlock): NamedBlock {
@@ -146,6 +152,7 @@ class Fitting implements Fitted {
     return hasWords;
   }
 
+  /** The stand-ins to try next: lists without the items that do not fit, and defaults for everything else. */
   #sectionEdits(issues: readonly SchemaIssue[], section: ConfigPath, tried: Set<string>): ConfigEdit[] {
     const edits: ConfigEdit[] = [];
     const lists = new Map<string, { readonly path: ConfigPath; readonly without: Set<number> }>();
@@ -156,34 +163,34 @@ class Fitting implements Fitted {
         continue;
       }
       const { path, index } = this.#spot(issue.path);
-      const value = valueAt(this.root, path);
       const place = placeOf(path);
       // A value may fail several checks, but its stand-in has not been checked yet.
       if (mended.has(place)) continue;
-      const items = `items of ${place}`;
-      if (index !== undefined && !tried.has(place) && !tried.has(items)) {
+      if (index !== undefined && !tried.has(place) && !tried.has(itemsOf(place))) {
         const list = lists.get(place) ?? { path, without: new Set() };
         lists.set(place, list);
         list.without.add(index);
-        this.#note(issue, { value, standIn: 'items' });
-      } else {
-        mended.add(place);
-        const edit = this.#defaultFor(path, section, tried);
-        if (edit !== undefined) edits.push(edit);
-        if (tried.has(items)) {
-          this.#restateItems(path, edit === undefined ? null : 'default');
-          continue;
-        }
-        const isFatal = this.#fallbackAt(path) === false;
-        this.#note(issue, { value, standIn: edit === undefined ? null : 'default', isFatal });
+        this.#note(issue, { value: valueAt(this.root, path), standIn: 'items' });
+        continue;
       }
+      mended.add(place);
+      edits.push(...this.#standInAt(path, issue, section, tried));
     }
-    for (const place of lists.keys()) tried.add(`items of ${place}`);
+    for (const place of lists.keys()) tried.add(itemsOf(place));
     const shortened = [...lists.values()].map(({ path, without }) => {
       const items = valueAt(this.root, path) as readonly unknown[];
       return { path, value: items.filter((_item, index) => !without.has(index)) };
     });
     return [...edits, ...shortened];
+  }
+
+  /** The edit that puts a default in; none when the section has none. Notes the misfit. */
+  #standInAt(path: ConfigPath, issue: SchemaIssue, section: ConfigPath, tried: Set<string>): ConfigEdit[] {
+    const edit = this.#defaultFor(path, section, tried);
+    const standIn = edit === undefined ? null : 'default';
+    if (tried.has(itemsOf(placeOf(path)))) this.#restateItems(path, standIn);
+    else this.#note(issue, { value: valueAt(this.root, path), standIn, isFatal: this.#fallbackAt(path) === false });
+    return edit === undefined ? [] : [edit];
   }
 
   /**
@@ -248,6 +255,11 @@ class Fitting implements Fitted {
   #fallbackAt(path: ConfigPath): boolean | undefined {
     return this.#schema.rootPlace(findFinalBlocks(this.root)).at(path).fallback;
   }
+}
+
+/** What stands among the tried places for a list without the items that do not fit. */
+function itemsOf(place: string): string {
+  return `items of ${place}`;
 }
 
 function booleanOf(value: unknown): boolean | undefined {
