@@ -1,6 +1,6 @@
 // Checks one running process: its ports must accept connections, then its health address is requested and interpreted.
 // `checksOf` finds out what to check without asking the process.
-import type { Host, NamedBlock } from '#core';
+import type { FetchAnswer, Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { clientHost, urlHost } from '#kit/client-host';
 import { lacksDescriptors } from '#kit/descriptors';
@@ -121,51 +121,70 @@ function addressOf(
 }
 
 async function askHttp(address: HealthAddress, host: string, fetch: Host['fetch']): Promise<HealthReport> {
-  const { path, port, method = 'GET', headers, marker, jsonKey } = address;
-  // Headers may hold credentials, which never leave this machine.
-  const asked = headers === undefined ? host : '127.0.0.1';
+  const { path, port } = address;
   const startedMs = performance.now();
   const details = { probe: 'http', endpoint: path, port };
-  let answer: Awaited<ReturnType<Host['fetch']>>;
+  let answer: FetchAnswer;
   try {
-    answer = await fetch(`http://${urlHost(asked)}:${port}${path}`, {
-      method,
-      ...(headers === undefined ? {} : { headers }),
-      timeoutMs: HTTP_TIMEOUT_MS,
-      redirects: 0,
-      maxBytes: MAX_BODY_BYTES,
-    });
+    answer = await requested(address, host, fetch);
   } catch (error) {
     if (lacksDescriptors(error)) throw error;
-    const message = errorText(error);
-    if (message.includes('larger than'))
+    if (errorText(error).includes('larger than'))
       return report('degraded', `${path} answers more than ${MAX_BODY_BYTES} bytes`, details);
     return report('unhealthy', `${path} does not answer`, {
       ...details,
       error_type: error instanceof Error ? error.name : 'Error',
     });
   }
-  const { status, text } = answer;
+  const latencyMs = Math.round(performance.now() - startedMs);
+  return interpreted(answer, address, { ...details, http_status: answer.status, latency_ms: latencyMs });
+}
+
+function requested(
+  { path, port, method = 'GET', headers }: HealthAddress,
+  host: string,
+  fetch: Host['fetch'],
+): Promise<FetchAnswer> {
+  // Headers may hold credentials, which never leave this machine.
+  const asked = headers === undefined ? host : '127.0.0.1';
+  return fetch(`http://${urlHost(asked)}:${port}${path}`, {
+    method,
+    ...(headers === undefined ? {} : { headers }),
+    timeoutMs: HTTP_TIMEOUT_MS,
+    redirects: 0,
+    maxBytes: MAX_BODY_BYTES,
+  });
+}
+
+/** A state in the body counts more than the status, unless it says `healthy` where something else was expected. */
+function interpreted(
+  { status, text }: FetchAnswer,
+  { path, marker, jsonKey }: HealthAddress,
+  facts: Readonly<Record<string, unknown>>,
+): HealthReport {
   const json = parseObject(text);
-  const word = STATE_KEYS.map(key => json?.[key]).find(
-    value => typeof value === 'string' || typeof value === 'boolean',
-  );
+  const word = stateIn(json);
   const told = {
-    ...details,
-    http_status: status,
-    latency_ms: Math.round(performance.now() - startedMs),
-    ...(word === undefined ? {} : { reported_status: String(word).slice(0, 80) }),
+    ...facts,
+    ...(word === undefined ? {} : { reported_status: word.slice(0, 80) }),
     ...componentsOf(json),
   };
-  const reported = word === undefined ? undefined : meaningOf(String(word));
+  const reported = word === undefined ? undefined : meaningOf(word);
   if (reported !== undefined && reported !== 'healthy')
-    return report(reported, `${path} reports ${String(word).slice(0, 80)}`, told);
+    return report(reported, `${path} reports ${word?.slice(0, 80)}`, told);
   const succeeded = status >= 200 && status < 300;
   const lacks =
     (marker !== undefined && !text.includes(marker)) || (jsonKey !== undefined && !Object.hasOwn(json ?? {}, jsonKey));
   if (succeeded && lacks) return report('degraded', `${path} answers something else than expected`, told);
   if (succeeded || reported === 'healthy') return report('healthy', null, told);
   return report(status >= 500 ? 'unhealthy' : 'degraded', `${path} answers ${status}`, told);
+}
+
+/** The first member that tells a state in one word. */
+function stateIn(json: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const states = STATE_KEYS.map(key => json?.[key]);
+  const state = states.find(value => typeof value === 'string' || typeof value === 'boolean');
+  return state === undefined ? undefined : String(state);
 }
 
 function meaningOf(word: string): HealthStatus | undefined {
