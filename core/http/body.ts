@@ -54,39 +54,72 @@ export function parseBody(bytes: Uint8Array, holdsForeignNames: boolean): unknow
 }
 
 async function readBytes(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<Buffer> {
-  const tooLarge = () =>
-    new Problem(413, `The body is larger than ${limitBytes} bytes`, { headers: { Connection: 'close' } });
   const declaredBytes = Number(request.headers['content-length'] ?? 0);
-  if (declaredBytes > limitBytes + DRAIN_BYTES) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  // The declared length is taken at once: if several bodies each took a part, all of them might be refused.
-  let takenBytes = declaredBytes > limitBytes ? 0 : declaredBytes;
-  let hasRoom = share.take(takenBytes);
-  // A large body is received into one buffer, because joining chunks would take twice the memory.
-  const whole = hasRoom && takenBytes > LARGE_TEXT_BYTES ? Buffer.allocUnsafeSlow(takenBytes) : undefined;
+  if (declaredBytes > limitBytes + DRAIN_BYTES) throw tooLarge(limitBytes);
+  const body = new ReceivedBody(declaredBytes, limitBytes, share);
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      sizeBytes += (chunk as Buffer).length;
-      if (sizeBytes > limitBytes + DRAIN_BYTES) break;
-      if (hasRoom && sizeBytes > takenBytes && sizeBytes <= limitBytes) {
-        hasRoom = share.take(sizeBytes - takenBytes);
-        takenBytes = sizeBytes;
-      }
-      if (sizeBytes > limitBytes || !hasRoom) chunks.length = 0;
-      else if (whole !== undefined) whole.set(chunk as Buffer, sizeBytes - (chunk as Buffer).length);
-      else chunks.push(chunk as Buffer);
+      body.add(chunk as Buffer);
+      if (body.sizeBytes > limitBytes + DRAIN_BYTES) break;
     }
   } catch (error) {
     throw new Problem(400, 'The body was not received completely', { cause: error });
   }
-  if (sizeBytes > limitBytes) throw tooLarge();
-  if (!hasRoom) {
-    const headers = { 'Retry-After': String(RETRY_AFTER_S) };
-    throw new Problem(503, 'Too many large requests are being handled; try again in a moment', { headers });
+  return body.bytes();
+}
+
+/** A body while it is received; one that is too large, or for which there is no room, is dropped as it comes. */
+class ReceivedBody {
+  sizeBytes = 0;
+  readonly #limitBytes: number;
+  readonly #share: BodyShare;
+  #takenBytes: number;
+  #hasRoom: boolean;
+  readonly #chunks: Buffer[] = [];
+  /** A large body is received into one buffer, because joining chunks would take twice the memory. */
+  readonly #whole: Buffer | undefined;
+
+  constructor(declaredBytes: number, limitBytes: number, share: BodyShare) {
+    this.#limitBytes = limitBytes;
+    this.#share = share;
+    // The declared length is taken at once: if several bodies each took a part, all of them might be refused.
+    this.#takenBytes = declaredBytes > limitBytes ? 0 : declaredBytes;
+    this.#hasRoom = share.take(this.#takenBytes);
+    if (this.#hasRoom && this.#takenBytes > LARGE_TEXT_BYTES) this.#whole = Buffer.allocUnsafeSlow(this.#takenBytes);
   }
-  if (whole !== undefined) return whole;
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+
+  add(chunk: Buffer): void {
+    const offset = this.sizeBytes;
+    this.sizeBytes += chunk.length;
+    if (this.sizeBytes > this.#limitBytes || !this.#takesRoom()) this.#chunks.length = 0;
+    else if (this.#whole !== undefined) this.#whole.set(chunk, offset);
+    else this.#chunks.push(chunk);
+  }
+
+  /** Whether there is room for what was received so far, also beyond the declared length. */
+  #takesRoom(): boolean {
+    if (this.#hasRoom && this.sizeBytes > this.#takenBytes) {
+      this.#hasRoom = this.#share.take(this.sizeBytes - this.#takenBytes);
+      this.#takenBytes = this.sizeBytes;
+    }
+    return this.#hasRoom;
+  }
+
+  /** Throws a Problem for a body that was dropped. */
+  bytes(): Buffer {
+    if (this.sizeBytes > this.#limitBytes) throw tooLarge(this.#limitBytes);
+    if (!this.#hasRoom) {
+      const headers = { 'Retry-After': String(RETRY_AFTER_S) };
+      throw new Problem(503, 'Too many large requests are being handled; try again in a moment', { headers });
+    }
+    if (this.#whole !== undefined) return this.#whole;
+    const [first] = this.#chunks;
+    return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+  }
+}
+
+function tooLarge(limitBytes: number): Problem {
+  return new Problem(413, `The body is larger than ${limitBytes} bytes`, { headers: { Connection: 'close' } });
 }
 
 function refuseMediaType(request: IncomingMessage): void {
