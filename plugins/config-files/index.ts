@@ -1,7 +1,7 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { definePlugin, Problem } from '#core';
+import { definePlugin, type Host, Problem } from '#core';
 import { usersFiles } from '#kit/host-state';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
@@ -62,15 +62,12 @@ export default definePlugin({
         const target = { service: processName, service_path: block.path.join('.') };
         const updates = body.updates ?? '';
         const formatName = body.config_format || undefined;
-        const isEmpty = typeof updates === 'object' && Object.keys(updates).length === 0;
-        if (updates === '' || (isEmpty && body.mode !== 'replace')) {
+        if (updates === '' || (isEmpty(updates) && body.mode !== 'replace')) {
           const { format, config, raw, revision } = await files.read(block);
           requireFormat(format, formatName);
           return { ...target, config_format: format.name, config, raw, revision };
         }
-        const held = host.find('process.supervisor')?.get(processName)?.held ?? null;
-        if (held !== null)
-          throw new Problem(409, `${processName} is held: ${held.reason}; change its file when that is done`);
+        refuseHeld(host, processName);
         const before = await files.values(block).catch(() => undefined);
         const { changed, revision } = await files.update(block, {
           updates,
@@ -83,12 +80,25 @@ export default definePlugin({
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
           await fileChanged.promise(block, { before, after: await files.values(block).catch(() => undefined) });
         }
-        // Also true while the service starts or stops, when it is most likely to write its file.
-        const isAlive = (host.find('process.supervisor')?.get(processName)?.pid ?? null) !== null;
-        const warnings =
-          isAlive && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
+        const warnings = changed > 0 ? overwriteWarnings(host, processName) : [];
         return { status: 'updated' as const, ...target, changed, revision, warnings };
       },
     });
   },
 });
+
+function isEmpty(updates: object | string): boolean {
+  return typeof updates === 'object' && Object.keys(updates).length === 0;
+}
+
+function refuseHeld(host: Host, processName: string): void {
+  const held = host.find('process.supervisor')?.get(processName)?.held ?? null;
+  if (held !== null)
+    throw new Problem(409, `${processName} is held: ${held.reason}; change its file when that is done`);
+}
+
+/** Also given while the service starts or stops, when it is most likely to write its file. */
+function overwriteWarnings(host: Host, processName: string): string[] {
+  const isAlive = (host.find('process.supervisor')?.get(processName)?.pid ?? null) !== null;
+  return isAlive ? [`${processName} is running and may overwrite the file when it ends`] : [];
+}
