@@ -56,8 +56,11 @@ async function guardPlaces(host: Host, candidate: ConfigCandidate): Promise<void
     if (deepEqual(block, before)) continue;
     const usual = placesIn(host, named, usualBlock(host, named));
     const former = placesIn(host, named, before);
-    for (const [option, value] of placesIn(host, named, block)) {
-      if (value === former.get(option) || isOpenOption(host, named, option)) continue;
+    const places = [...placesIn(host, named, block)];
+    const guarded = places.filter(
+      ([option, value]) => value !== former.get(option) && !isOpenOption(host, named, option),
+    );
+    for (const [option, value] of guarded) {
       const name = fileNameOf(value);
       if (name === undefined || !path.isAbsolute(name)) continue;
       const place = path.resolve(name);
