@@ -61,11 +61,15 @@ function redactAt(value: unknown, options: RedactionOptions, depth: number): unk
     const text = redactText(name, options.known);
     // Two masked names would otherwise be the same member.
     const shown = text in result ? `${text} ${index + 1}` : text;
-    if (secretEntry && name.toLowerCase() === 'value') result[shown] = masked(member);
-    else if (options.hidePaths === true && PATH_KEYS.has(wordsOf(name)) && isFilled(member)) result[shown] = PATH_MASK;
-    else result[shown] = isSecretMember(name, member) ? masked(member) : redactAt(member, options, depth + 1);
+    const isSecretValue = secretEntry && name.toLowerCase() === 'value';
+    result[shown] = isSecretValue ? masked(member) : redactMember(name, member, options, depth + 1);
   }
   return result;
+}
+
+function redactMember(name: string, member: unknown, options: RedactionOptions, depth: number): unknown {
+  if (options.hidePaths === true && PATH_KEYS.has(wordsOf(name)) && isFilled(member)) return PATH_MASK;
+  return isSecretMember(name, member) ? masked(member) : redactAt(member, options, depth);
 }
 
 /** Whether a member holds a secret, by its name and the kind of its value. */
