@@ -1,6 +1,6 @@
 // The only way for adapters to reach their services: requests go to the origin of the target, get the key here, and
 // have limits of time and size.
-import { type Host, Problem } from '#core';
+import { type FetchAnswer, type Host, Problem } from '#core';
 import type { KeyHeader, ProviderHttp, ProviderTarget, RequestHeaders } from '../contract.ts';
 import { parsedText } from './answer-text.ts';
 import { networkFault, reasonOf, statusFault } from './provider-fault.ts';
@@ -17,6 +17,12 @@ export interface CallSecrets {
   /** When the whole call has to end, in the clock of `performance.now`. */
   readonly untilMs: number;
   readonly isManaged: boolean;
+}
+
+interface SentRequest {
+  readonly method: string;
+  readonly body?: unknown;
+  readonly headers?: RequestHeaders | undefined;
 }
 
 export class ProviderHttpClient implements ProviderHttp {
@@ -43,54 +49,59 @@ export class ProviderHttpClient implements ProviderHttp {
     return this.#send(target, path, { method: 'POST', body, headers });
   }
 
-  async #send(
-    target: ProviderTarget,
-    path: string,
-    { method, body, headers = {} }: { method: string; body?: unknown; headers?: RequestHeaders | undefined },
-  ): Promise<unknown> {
+  async #send(target: ProviderTarget, path: string, sent: SentRequest): Promise<unknown> {
     const secrets = this.#calls.get(target);
     if (secrets === undefined) throw new Error('a request needs the target that the call was given');
-    const { key, maxBytes, untilMs, isManaged } = secrets;
-    const url = resolved(target.baseUrl, path, isManaged);
-    const place = url.host;
-    const isProxied = PROXY_VARIABLES.some(name => (process.env[name] ?? '') !== '');
+    const url = resolved(target.baseUrl, path, secrets.isManaged);
     try {
-      // A proxy resolves the fixed hosts of vendors itself, because names may not be resolvable here.
-      const judged = isManaged && isProxied ? undefined : await this.#judge(url);
-      // The signal of the target fires first, and its error says how long the call waited.
-      const timeoutMs = Math.max(0, untilMs - performance.now()) + GRACE_MS;
-      const answer = await this.#host.fetch(url.href, {
-        method,
-        ...(body === undefined ? {} : { json: body }),
-        headers: {
-          accept: 'application/json',
-          'content-type': 'application/json',
-          ...headers.more,
-          ...keyHeader(headers.key, key),
-        },
-        ...(judged === undefined ? {} : { addresses: judged.addresses }),
-        proxied: isProxied && (judged?.isPublic ?? true),
-        redirects: 0,
-        timeoutMs,
-        connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
-        maxBytes,
-        signal: target.signal,
-      });
-      const { status } = answer;
-      if (status >= 300 && status < 400) throw redirectFault(status, answer.headers.location, url);
-      if (status < 200 || status >= 300) {
-        const value = await parsedText(answer).catch(() => undefined);
-        throw statusFault(status, reasonOf(answer.text, value, key));
-      }
-      return await parsedText(answer);
+      return await answeredValue(await this.#fetched(url, sent, target.signal, secrets), url, secrets.key);
     } catch (error) {
       if (error instanceof Problem) throw error;
       if (target.signal.aborted) throw target.signal.reason;
       if (/larger than \d+ bytes/.test((error as Error).message))
-        throw new Problem(502, `${place} answered with more than ${Math.round(maxBytes / 2 ** 20)} MiB`);
-      throw networkFault(error, place);
+        throw new Problem(502, `${url.host} answered with more than ${Math.round(secrets.maxBytes / 2 ** 20)} MiB`);
+      throw networkFault(error, url.host);
     }
   }
+
+  async #fetched(
+    url: URL,
+    { method, body, headers = {} }: SentRequest,
+    signal: AbortSignal,
+    { key, maxBytes, untilMs, isManaged }: CallSecrets,
+  ): Promise<FetchAnswer> {
+    const isProxied = PROXY_VARIABLES.some(name => (process.env[name] ?? '') !== '');
+    // A proxy resolves the fixed hosts of vendors itself, because names may not be resolvable here.
+    const judged = isManaged && isProxied ? undefined : await this.#judge(url);
+    // The signal of the target fires first, and its error says how long the call waited.
+    const timeoutMs = Math.max(0, untilMs - performance.now()) + GRACE_MS;
+    return this.#host.fetch(url.href, {
+      method,
+      ...(body === undefined ? {} : { json: body }),
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...headers.more,
+        ...keyHeader(headers.key, key),
+      },
+      ...(judged === undefined ? {} : { addresses: judged.addresses }),
+      proxied: isProxied && (judged?.isPublic ?? true),
+      redirects: 0,
+      timeoutMs,
+      connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
+      maxBytes,
+      signal,
+    });
+  }
+}
+
+/** The value of a successful answer. Throws a Problem for any other. */
+async function answeredValue(answer: FetchAnswer, url: URL, key: string): Promise<unknown> {
+  const { status } = answer;
+  if (status >= 300 && status < 400) throw redirectFault(status, answer.headers.location, url);
+  if (status >= 200 && status < 300) return parsedText(answer);
+  const value = await parsedText(answer).catch(() => undefined);
+  throw statusFault(status, reasonOf(answer.text, value, key));
 }
 
 /**
