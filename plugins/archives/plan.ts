@@ -73,9 +73,7 @@ export class Plan {
   }
 
   #follow(path: string, way: string[]): void {
-    const directories = [this.#root];
-    /** How many parts deep the path is below a directory that does not exist, where only names count. */
-    let absent = 0;
+    const position = new Position(this.#root);
     let links = 0;
     const rest = way.toReversed();
     for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
@@ -83,19 +81,14 @@ export class Plan {
       if (this.#steps > MAX_STEPS) refuseEntry(path, 'leads through too many links');
       if (part === '' || part === '.') continue;
       if (part === '..') {
-        if (absent > 0) absent -= 1;
-        else if (directories.length > 1) directories.pop();
-        else refuseEntry(path, 'is a link that leads out of the folder');
+        if (!position.up()) refuseEntry(path, 'is a link that leads out of the folder');
         continue;
       }
-      const next = absent > 0 ? undefined : directories.at(-1)?.children.get(folded(part));
-      if (next?.name !== part || next.kind === 'file') absent += 1;
-      else if (next.kind === 'directory') directories.push(next);
-      else {
-        links += 1;
-        if (links > MAX_LINKS) refuseEntry(path, 'is a link that leads through too many others');
-        rest.push(...next.target.split('/').toReversed());
-      }
+      const target = position.down(part);
+      if (target === undefined) continue;
+      links += 1;
+      if (links > MAX_LINKS) refuseEntry(path, 'is a link that leads through too many others');
+      rest.push(...target.split('/').toReversed());
     }
   }
 
@@ -114,6 +107,34 @@ export class Plan {
       directory = made;
     }
     return directory;
+  }
+}
+
+/** Where the parts of a path have led so far. */
+class Position {
+  readonly #directories: PlannedDirectory[];
+  /** How many parts deep it is below a directory that does not exist, where only names count. */
+  #absent = 0;
+
+  constructor(root: PlannedDirectory) {
+    this.#directories = [root];
+  }
+
+  /** False at the root, which it does not leave. */
+  up(): boolean {
+    if (this.#absent > 0) this.#absent -= 1;
+    else if (this.#directories.length > 1) this.#directories.pop();
+    else return false;
+    return true;
+  }
+
+  /** Enters a directory, also one that does not exist; a link is not entered, but its target returned. */
+  down(name: string): string | undefined {
+    const next = this.#absent > 0 ? undefined : this.#directories.at(-1)?.children.get(folded(name));
+    if (next?.name !== name || next.kind === 'file') this.#absent += 1;
+    else if (next.kind === 'directory') this.#directories.push(next);
+    else return next.target;
+    return undefined;
   }
 }
 
