@@ -58,6 +58,21 @@ export const followUpAnswer = z.object({ ...answered, session_id: z.string() });
 
 type SharedBody = z.output<typeof stackBody>;
 
+/** The member of requests and settings that holds each switch. */
+const SWITCH_MEMBERS = {
+  logs: 'include_logs',
+  service_config: 'include_service_config',
+  dependency_graph: 'include_dependency_graph',
+  docs_context: 'include_docs_context',
+  metrics: 'include_metrics',
+  change_history: 'include_change_history',
+  native_diagnostics: 'include_native_diagnostics',
+  process_list: 'include_process_list',
+  deep_log_scan: 'deep_log_scan',
+} as const satisfies Record<EvidenceSwitch, keyof SharedBody>;
+/** For a stack these count in place of the settings. */
+const USUAL_OF_STACK = { include_service_config: false, include_process_list: true };
+
 export interface DiagnosisRequest {
   readonly scope: DiagnosisScope;
   /** Empty for a stack. */
@@ -86,17 +101,11 @@ export function diagnosisRequest(
   const known = presetsOf(presets)[scope].find(({ id }) => id === preset);
   const comparison = body.comparison ?? (SINCE_CHANGE.has(preset) ? 'since_change' : evidence.comparison_mode);
   const isStack = scope === 'stack';
-  const on: Record<EvidenceSwitch, boolean> = {
-    logs: body.include_logs ?? evidence.include_logs,
-    service_config: body.include_service_config ?? (!isStack && evidence.include_service_config),
-    dependency_graph: body.include_dependency_graph ?? evidence.include_dependency_graph,
-    docs_context: body.include_docs_context ?? evidence.include_docs_context,
-    metrics: body.include_metrics ?? evidence.include_metrics,
-    change_history: body.include_change_history ?? evidence.include_change_history,
-    native_diagnostics: body.include_native_diagnostics ?? evidence.include_native_diagnostics,
-    process_list: body.include_process_list ?? (isStack || evidence.include_process_list),
-    deep_log_scan: body.deep_log_scan ?? evidence.deep_log_scan,
-  };
+  const usual = isStack ? { ...evidence, ...USUAL_OF_STACK } : evidence;
+  const switches = (Object.keys(SWITCH_MEMBERS) as EvidenceSwitch[]).filter(name => {
+    const member = SWITCH_MEMBERS[name];
+    return body[member] ?? usual[member];
+  });
   const logChars = body.max_log_chars || evidence.max_log_chars;
   return {
     scope,
@@ -104,7 +113,7 @@ export function diagnosisRequest(
     question: body.question?.trim() || (known?.question ?? ''),
     preset,
     isDryRun: body.dry_run ?? false,
-    switches: new Set((Object.keys(on) as EvidenceSwitch[]).filter(name => on[name])),
+    switches: new Set(switches),
     comparison: comparisonOf(comparison),
     hours: clamped(body.window_hours || evidence.diagnostic_window_hours, RANGES.diagnostic_window_hours),
     maxLogChars: isStack
