@@ -5,7 +5,7 @@ import { BracketMembers, type Range } from './bracket-members.ts';
 import { deepEqual } from './deep-equal.ts';
 import { finiteData } from './finite-data.ts';
 import { jsonFaultText } from './json-fault.ts';
-import { matchItems } from './matched-items.ts';
+import { matchItems, type Planned, planItems } from './matched-items.ts';
 import { refuseCostlyJson } from './nesting.ts';
 import { isObject } from './plain-object.ts';
 import { positionAt } from './text-position.ts';
@@ -14,12 +14,6 @@ import { applySplices, type Splice } from './text-splice.ts';
 type Values = Record<string, unknown>;
 /** Whether members that are not wanted stay (`merge`) or go (`replace`). */
 type Mode = 'merge' | 'replace';
-
-/** The items that are put behind the member with the index `at`, or before the first one where it is -1. */
-interface Planned {
-  readonly at: number;
-  readonly items: PlannedItem[];
-}
 
 interface PlannedItem {
   /** The text for the indentation of its line; null means that all is on one line. */
@@ -83,23 +77,35 @@ class EditPlanner {
    * object where they are known: a member whose value is still the same object is skipped.
    */
   plan(object: Node, wanted: Values, mode: Mode, path: readonly string[], present: Values = {}): void {
-    const properties = childrenOf(object);
-    const byKey = groupByKey(properties);
+    const byKey = groupByKey(childrenOf(object));
     const added: [string, unknown][] = [];
     for (const [key, value] of Object.entries(wanted)) {
       const before = Object.hasOwn(present, key) ? present[key] : undefined;
       if (before !== undefined && before === value) continue;
       const twins = byKey.get(key) ?? [];
       const node = twins.at(-1)?.children?.[1];
+      if (node === undefined) {
+        added.push([key, value]);
+        continue;
+      }
       const changedBefore = this.changed;
-      if (node === undefined) added.push([key, value]);
-      else this.#planValue(node, value, mode, [...path, key], before);
+      this.#planValue(node, value, mode, [...path, key], before);
       if (this.changed > changedBefore) this.#refuseTwins(twins, [...path, key]);
     }
-    const isKept = (property: Node): boolean => mode === 'merge' || Object.hasOwn(wanted, keyOf(property));
-    const kept = [...properties.keys()].filter(index => isKept(properties[index] as Node));
-    for (const [key, twins] of kept.length < properties.length ? byKey : [])
-      if (!Object.hasOwn(wanted, key)) this.#refuseTwins(twins, [...path, key]);
+    this.#planMembers(object, added, key => mode === 'merge' || Object.hasOwn(wanted, key), path);
+  }
+
+  /** Adds members to an object, and removes those that are not kept. */
+  #planMembers(
+    object: Node,
+    added: readonly [string, unknown][],
+    isKept: (key: string) => boolean,
+    path: readonly string[],
+  ): void {
+    const properties = childrenOf(object);
+    const kept = [...properties.keys()].filter(index => isKept(keyOf(properties[index] as Node)));
+    for (const [key, twins] of kept.length < properties.length ? groupByKey(properties) : [])
+      if (!isKept(key)) this.#refuseTwins(twins, [...path, key]);
     const separator = this.#separatorOf(properties[kept.at(-1) ?? -1]);
     const items = added.map(([key, value]) => ({
       textFor: (indent: string | null) => `${JSON.stringify(key)}${separator}${this.#format(value, indent)}`,
@@ -118,30 +124,17 @@ class EditPlanner {
   #planList(list: Node, wanted: readonly unknown[], path: readonly string[]): void {
     const nodes = childrenOf(list);
     const present = nodes.map(carriedValue);
-    const { sources, stays } = matchItems(present, wanted);
-    const isStaying = new Set(stays);
-    const planned: Planned[] = [];
-    let at = -1;
-    for (const [index, value] of wanted.entries()) {
-      const source = sources[index];
-      const isSame = source !== undefined && deepEqual(present[source], value);
-      const change = (from: number): void => {
-        if (!isSame) this.#planValue(nodes[from] as Node, value, 'replace', [...path, String(from)], undefined);
-      };
-      if (source !== undefined && isStaying.has(source)) {
-        change(source);
-        at = source;
-        continue;
-      }
-      if (planned.at(-1)?.at !== at) planned.push({ at, items: [] });
-      planned
-        .at(-1)
-        ?.items.push(
-          source === undefined
-            ? { textFor: indent => this.#format(value, indent) }
-            : { source, textFor: this.#taken(nodes[source] as Node, () => change(source)) },
-        );
-    }
+    const matched = matchItems(present, wanted);
+    const change = (source: number, value: unknown): void => {
+      if (deepEqual(present[source], value)) return;
+      this.#planValue(nodes[source] as Node, value, 'replace', [...path, String(source)], undefined);
+    };
+    const put = (value: unknown, source: number | undefined): PlannedItem =>
+      source === undefined
+        ? { textFor: indent => this.#format(value, indent) }
+        : { source, textFor: this.#taken(nodes[source] as Node, () => change(source, value)) };
+    const planned = planItems(wanted, matched, change, put);
+    const { stays } = matched;
     this.#restock(list, stays, planned);
     if (stays.length < nodes.length || planned.length > 0) this.changed += 1;
   }
@@ -168,7 +161,7 @@ class EditPlanner {
   /**
    * Removes the members that are not kept, and puts others between the kept ones, in the style of their neighbours.
    */
-  #restock(node: Node, kept: readonly number[], planned: readonly Planned[]): void {
+  #restock(node: Node, kept: readonly number[], planned: readonly Planned<PlannedItem>[]): void {
     const children = childrenOf(node);
     const range = { startOffset: node.offset + 1, endOffset: endOf(node) - 1 };
     const ranges = children.map(child => ({ startOffset: child.offset, endOffset: endOf(child) }));

@@ -54,6 +54,38 @@ export function matchPlaces(present: readonly unknown[], wanted: readonly unknow
   return { sources, stays: sources.filter(source => source !== undefined) };
 }
 
+/** Items that are put behind the one with the index `at`, or before the first one where it is -1. */
+export interface Planned<Item> {
+  readonly at: number;
+  readonly items: Item[];
+}
+
+/**
+ * Plans where the wanted items that do not stay are put: each behind the last one before it that stays. Calls the
+ * functions in the order of the wanted items.
+ */
+export function planItems<Item>(
+  wanted: readonly unknown[],
+  { sources, stays }: MatchedItems,
+  stay: (source: number, value: unknown) => void,
+  put: (value: unknown, source: number | undefined) => Item,
+): Planned<Item>[] {
+  const isStaying = new Set(stays);
+  const planned: Planned<Item>[] = [];
+  let at = -1;
+  for (const [index, value] of wanted.entries()) {
+    const source = sources[index];
+    if (source !== undefined && isStaying.has(source)) {
+      stay(source, value);
+      at = source;
+      continue;
+    }
+    if (planned.at(-1)?.at !== at) planned.push({ at, items: [] });
+    planned.at(-1)?.items.push(put(value, source));
+  }
+  return planned;
+}
+
 /** The indices of both lists that are not matched yet. */
 interface Left {
   readonly before: readonly number[];

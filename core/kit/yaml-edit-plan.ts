@@ -4,7 +4,7 @@ import { Problem } from '../contract/problem.ts';
 import { BlockMembers } from './block-members.ts';
 import { BracketMembers, type Range } from './bracket-members.ts';
 import { deepEqual } from './deep-equal.ts';
-import { type MatchedItems, matchItems, matchPlaces } from './matched-items.ts';
+import { type MatchedItems, matchItems, matchPlaces, type Planned, planItems } from './matched-items.ts';
 import { isObject } from './plain-object.ts';
 import { positionAt } from './text-position.ts';
 import { applySplices, type Splice } from './text-splice.ts';
@@ -13,12 +13,6 @@ import { findRange, hasAnchor, readKey, YamlPlaces } from './yaml-places.ts';
 import { formatInline, literalLines, needsBlock, YamlWriter } from './yaml-writer.ts';
 
 type Values = Record<string, unknown>;
-
-/** The items that are put behind the member with the index `at`, or before the first one where it is -1. */
-interface Planned {
-  readonly at: number;
-  readonly items: PlannedItem[];
-}
 
 interface PlannedItem {
   readonly value: unknown;
@@ -50,22 +44,31 @@ export class YamlEditPlan {
 
   /** Plans the members of the mapping at `path`. `current` holds its values with aliases and merge keys resolved. */
   members(map: YAMLMap, current: Values, wanted: Values, path: readonly string[]): void {
-    const pairs = map.items;
-    const byKey = new Map(pairs.map(pair => [readKey(pair), pair]));
+    const byKey = new Map(map.items.map(pair => [readKey(pair), pair]));
+    const isSame = (key: string, value: unknown): boolean =>
+      Object.hasOwn(current, key) && (current[key] === value || deepEqual(current[key], value));
     const added: [string, unknown][] = [];
     for (const [key, value] of Object.entries(wanted)) {
-      const isPresent = Object.hasOwn(current, key);
-      const before = current[key];
-      if (isPresent && (before === value || deepEqual(before, value))) continue;
+      if (isSame(key, value)) continue;
       const pair = byKey.get(key);
       if (pair === undefined) added.push([key, value]);
-      else if (!this.#inside(pair.value, before, value, [...path, key]))
+      else if (!this.#inside(pair.value, current[key], value, [...path, key]))
         this.#replace(pair, value, [...path, key], map.flow === true);
     }
     const removed = Object.keys(current).filter(key => !Object.hasOwn(wanted, key));
     for (const key of removed) this.#refuseShared(byKey.get(key), [...path, key]);
-    if (added.length + removed.length === 0) return;
+    if (added.length + removed.length > 0) this.#restock(map, added, removed, path);
+  }
+
+  /** Takes the removed members away, and puts the added ones behind those that stay. */
+  #restock(
+    map: YAMLMap,
+    added: readonly [string, unknown][],
+    removed: readonly string[],
+    path: readonly string[],
+  ): void {
     this.changed += added.length + removed.length;
+    const pairs = map.items;
     const gone = new Set(removed);
     const kept = [...pairs.keys()].filter(index => !gone.has(readKey(pairs[index] as Pair) ?? ''));
     const at = kept.at(-1) ?? -1;
@@ -99,7 +102,8 @@ export class YamlEditPlan {
   #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): boolean {
     const nodes = seq.items as readonly (Node | null)[];
     const ranges = seq.flow === true ? nodes.map(node => this.#rangeOf(node, path)) : this.#places.ofItems(seq);
-    const { sources, stays } = this.#matched(seq, current, wanted);
+    const matched = this.#matched(seq, current, wanted);
+    const { sources, stays } = matched;
     if (stays.length === 0 && seq.flow !== true) return false;
     const change = (source: number, value: unknown): void => {
       if (deepEqual(current[source], value)) return;
@@ -109,22 +113,13 @@ export class YamlEditPlan {
       this.#refuseShared(node, at);
       this.#replaceItem(seq, node, ranges[source] as Range, value, at);
     };
-    const isStaying = new Set(stays);
-    const planned: Planned[] = [];
-    let at = -1;
-    for (const [index, value] of wanted.entries()) {
-      const source = sources[index];
-      if (source !== undefined && isStaying.has(source)) {
-        change(source, value);
-        at = source;
-        continue;
-      }
-      if (planned.at(-1)?.at !== at) planned.push({ at, items: [] });
+    const put = (value: unknown, source: number | undefined): PlannedItem => {
+      if (source === undefined) return { value };
       const count = this.#splices.length;
-      if (source !== undefined) change(source, value);
-      const item = source === undefined ? { value } : { value, source, changes: this.#splices.splice(count) };
-      planned.at(-1)?.items.push(item);
-    }
+      change(source, value);
+      return { value, source, changes: this.#splices.splice(count) };
+    };
+    const planned = planItems(wanted, matched, change, put);
     if (stays.length === nodes.length && planned.length === 0) return true;
     this.changed += 1;
     const isKept = new Set(sources);
@@ -150,7 +145,7 @@ export class YamlEditPlan {
     seq: YAMLSeq,
     ranges: readonly Range[],
     kept: readonly number[],
-    planned: readonly Planned[],
+    planned: readonly Planned<PlannedItem>[],
     path: readonly string[],
   ): void {
     const texts = planned.map(({ at, items }) => ({
@@ -167,7 +162,7 @@ export class YamlEditPlan {
   #moveOnLines(
     ranges: readonly Range[],
     kept: readonly number[],
-    planned: readonly Planned[],
+    planned: readonly Planned<PlannedItem>[],
     path: readonly string[],
   ): void {
     const members = new BlockMembers(this.#text, ranges);
@@ -229,26 +224,40 @@ export class YamlEditPlan {
     const replaced = this.#places.replaced(node, value);
     refuseMarked(node, replaced, path);
     const [start, end] = replaced ?? this.#places.emptyValue(key);
-    const isBlock = isBlockCollection(node);
-    if (isBlock && needsBlock(value)) {
-      // A block collection begins on a line of its own, after its indentation.
-      const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
-      const indent = start - lineStart;
-      const outer = this.#places.columnOf(key.range?.[0] ?? 0);
-      // Only a sequence may stand right below its key.
-      const isDeep = indent > outer || Array.isArray(value);
-      this.#splice(lineStart, end, this.#writer.block(value, isDeep ? indent : outer + 2));
-    } else {
-      const from = isBlock ? this.#anchorEnd(node, this.#places.colonEnd(key), path) : start;
-      const hasColon = findRange(node) !== null || hasAnchor(node) || this.#text[from - 1] === ':';
-      // Outside of brackets, a key without a colon would need another line for it.
-      if (!hasColon && !isInBrackets) throw notSafe(path);
-      const lead = !hasColon ? ': ' : this.#needsBlank(from) ? ' ' : '';
-      const comment = isBlock ? this.#places.commentAt(from) : '';
-      const text = this.#inPlaceOf(node, value, isInBrackets, this.#places.columnOf(key.range?.[0] ?? 0));
-      this.#splice(from, end, lead + text + comment + this.#tail(from, end));
-    }
+    if (isBlockCollection(node) && needsBlock(value)) this.#replaceBlock(key, [start, end], value);
+    else this.#replaceInline(pair, [start, end], value, path, isInBrackets);
     this.changed += 1;
+  }
+
+  /** Replaces a block collection by another, which begins on a line of its own, after its indentation. */
+  #replaceBlock(key: Node, [start, end]: readonly [number, number], value: object): void {
+    const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
+    const indent = start - lineStart;
+    const outer = this.#places.columnOf(key.range?.[0] ?? 0);
+    // Only a sequence may stand right below its key.
+    const isDeep = indent > outer || Array.isArray(value);
+    this.#splice(lineStart, end, this.#writer.block(value, isDeep ? indent : outer + 2));
+  }
+
+  /** Replaces a value by one that begins on the line of its key. */
+  #replaceInline(
+    pair: Pair,
+    [start, end]: readonly [number, number],
+    value: unknown,
+    path: readonly string[],
+    isInBrackets: boolean,
+  ): void {
+    const node = pair.value as Node | null;
+    const key = pair.key as Node;
+    const isBlock = isBlockCollection(node);
+    const from = isBlock ? this.#anchorEnd(node, this.#places.colonEnd(key), path) : start;
+    const hasColon = findRange(node) !== null || hasAnchor(node) || this.#text[from - 1] === ':';
+    // Outside of brackets, a key without a colon would need another line for it.
+    if (!hasColon && !isInBrackets) throw notSafe(path);
+    const lead = !hasColon ? ': ' : this.#needsBlank(from) ? ' ' : '';
+    const comment = isBlock ? this.#places.commentAt(from) : '';
+    const text = this.#inPlaceOf(node, value, isInBrackets, this.#places.columnOf(key.range?.[0] ?? 0));
+    this.#splice(from, end, lead + text + comment + this.#tail(from, end));
   }
 
   /**
