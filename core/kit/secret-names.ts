@@ -91,6 +91,12 @@ const AFTER_ENTRY_NAME =
 const BEFORE_FIRST_OF_PAIR = /(?<=[[(][ \t]{0,8}[bu]?\\{0,8}["'][\w.-]{0,64})/y;
 const AFTER_FIRST_OF_PAIR =
   /\\{0,8}["'],[ \t]{0,8}[bu]?(?=(\\{0,8}["'])(?![A-Za-z]+(?:[_-][A-Za-z]+)*\1)(?:(?!\1)(?:\\.|[^\\\r\n])){1,256}\1[ \t]{0,8}[\])])/y;
+/** What stands before and behind a name, in notations where its value follows in another place. */
+const SURROUNDINGS = [
+  [OPTION, AFTER_OPTION],
+  [BEFORE_ENTRY_NAME, AFTER_ENTRY_NAME],
+  [BEFORE_FIRST_OF_PAIR, AFTER_FIRST_OF_PAIR],
+] as const;
 /** What stands around a value in the notations of some languages, as in `Some("value")`. */
 const WRAPPING = /[A-Za-z]\w{0,31}\((?=\\{0,8}["'`])/y;
 const OPENING_QUOTE = /(\\{0,8})(["'`])/y;
@@ -130,11 +136,8 @@ function valueStart(text: string, { 0: name, 1: strong, index }: RegExpExecArray
   const separator = at(SEPARATOR, text, end);
   if (separator !== null) return isAmbiguous(text, index, name, separator) ? -1 : SEPARATOR.lastIndex;
   if (at(REST_OF_TAG, text, end) !== null) return at(OPEN_TAG, text, index) === null ? -1 : REST_OF_TAG.lastIndex;
-  if (at(AFTER_OPTION, text, end) !== null && at(OPTION, text, index) !== null) return AFTER_OPTION.lastIndex;
-  if (at(AFTER_ENTRY_NAME, text, end) !== null && at(BEFORE_ENTRY_NAME, text, index) !== null)
-    return AFTER_ENTRY_NAME.lastIndex;
-  if (at(AFTER_FIRST_OF_PAIR, text, end) !== null && at(BEFORE_FIRST_OF_PAIR, text, index) !== null)
-    return AFTER_FIRST_OF_PAIR.lastIndex;
+  for (const [before, after] of SURROUNDINGS)
+    if (at(after, text, end) !== null && at(before, text, index) !== null) return after.lastIndex;
   return /^pass/i.test(name) && at(BEFORE_QUOTE, text, end) !== null ? BEFORE_QUOTE.lastIndex : -1;
 }
 
@@ -161,11 +164,22 @@ function valueEnd(text: string, from: number, name: string): number {
     if (isWorkingDirectory(name, text.charAt(from + escapes.length + 1))) return -1;
     return endOfQuote(text, from, escapes, quote as keyof typeof END_OF_QUOTE);
   }
-  if (text.charAt(from) === '[') {
-    const close = text.indexOf(']', from);
-    return close < 0 ? text.length : close + 1;
+  switch (text.charAt(from)) {
+    case '[':
+      return endOfList(text, from);
+    case '{':
+      return -1;
+    default:
+      return endOfBareValue(text, from, name);
   }
-  if (text.charAt(from) === '{') return -1;
+}
+
+function endOfList(text: string, from: number): number {
+  const close = text.indexOf(']', from);
+  return close < 0 ? text.length : close + 1;
+}
+
+function endOfBareValue(text: string, from: number, name: string): number {
   const headEnd = endAt(VALUE_HEAD, text, from);
   if (headEnd < 0) return -1;
   const isPathPart = PROVIDER_NAME.test(name);
