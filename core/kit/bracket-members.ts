@@ -119,10 +119,8 @@ export class BracketMembers {
     const commas = new Map<number, Comma>();
     /** The latest member that stays, while it has no comma. */
     let open: number | undefined;
-    let next = 0;
-    for (const [index, { comma }] of this.#gaps.entries()) {
-      while (comma !== undefined && (gone[next]?.endOffset ?? Number.POSITIVE_INFINITY) <= comma) next += 1;
-      if (comma !== undefined && comma < (gone[next]?.startOffset ?? Number.POSITIVE_INFINITY)) {
+    for (const [index, comma] of this.#commasOutside(gone).entries()) {
+      if (comma !== undefined) {
         if (open !== undefined && (index <= last || this.#endsWithComma)) {
           commas.set(open, { isNew: false, isNext: index === open + 1 });
           open = undefined;
@@ -134,6 +132,16 @@ export class BracketMembers {
       open = index;
     }
     return { ranges: united([...gone, ...surplus]), commas };
+  }
+
+  /** The comma of each gap, unless it lies in one of the ranges, which are in their order. */
+  #commasOutside(ranges: readonly Range[]): (number | undefined)[] {
+    let next = 0;
+    return this.#gaps.map(({ comma }) => {
+      if (comma === undefined) return undefined;
+      while ((ranges[next]?.endOffset ?? Number.POSITIVE_INFINITY) <= comma) next += 1;
+      return comma < (ranges[next]?.startOffset ?? Number.POSITIVE_INFINITY) ? comma : undefined;
+    });
   }
 
   #insertion(at: number, items: readonly Addition[], lead: string, present: Comma | undefined): Splice[] {
@@ -210,19 +218,29 @@ function readGap(text: string, start: number, end: number, comments: '/' | '#'):
   for (let at = start, next = at; at < end; at = next) {
     const character = text[at] ?? '';
     next = at + 1;
-    if (character === '\n') {
-      breaks += 1;
-      if (lineBreak === undefined || breaks > 1) lead = end;
-      lineBreak ??= at;
-    } else if (character === ',') {
-      comma = at;
-      lead = end;
-    } else if (character === comments) {
-      next = commentEnd(text, at);
-      lead = Math.min(lead, at);
-      breaks = 0;
-    } else if (!' \t\r'.includes(character)) hasMarks = true;
-    if (lineBreak === undefined && !' \t\r'.includes(character)) tail = next;
+    switch (character) {
+      case ' ':
+      case '\t':
+      case '\r':
+        continue;
+      case '\n':
+        breaks += 1;
+        if (lineBreak === undefined || breaks > 1) lead = end;
+        lineBreak ??= at;
+        break;
+      case ',':
+        comma = at;
+        lead = end;
+        break;
+      case comments:
+        next = commentEnd(text, at);
+        lead = Math.min(lead, at);
+        breaks = 0;
+        break;
+      default:
+        hasMarks = true;
+    }
+    if (lineBreak === undefined) tail = next;
   }
   return { comma, lineBreak, tail, lead, hasMarks };
 }
