@@ -20,15 +20,32 @@ export function refuseCostlyJson(text: string): void {
   let marks = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] as string;
-    if (character === '"') at = endOfString(text, at);
-    else if (character === '/') at = endOfComment(text, at);
-    else if (character === '}' || character === ']') leave(open, character);
-    else if (character === ',' || character === '{' || character === '[') {
-      marks += 1;
-      if (marks > MAX_JSON_MARKS) throw tooMany();
-      if (character !== ',') enter(open, character);
+    switch (character) {
+      case '"':
+        at = endOfString(text, at);
+        break;
+      case '/':
+        at = endOfComment(text, at);
+        break;
+      case '}':
+      case ']':
+        leave(open, character);
+        break;
+      case '{':
+      case '[':
+        marks = withOneMore(marks);
+        enter(open, character);
+        break;
+      case ',':
+        marks = withOneMore(marks);
+        break;
     }
   }
+}
+
+function withOneMore(marks: number): number {
+  if (marks >= MAX_JSON_MARKS) throw tooMany();
+  return marks + 1;
 }
 
 /** Throws a Problem 400 when a bracket lies too deep; `outer` counts what is open around all brackets. */
