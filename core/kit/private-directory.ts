@@ -50,21 +50,9 @@ export class PrivateDirectory {
     let handle = rootHandle;
     for (const part of parts) {
       place = path.join(place, part);
-      const inside = within(handle.fd, part);
-      const parent = handle;
-      try {
-        if (create) await mkdir(inside, { mode: DIRECTORY_MODE }).catch(ignore('EEXIST'));
-        handle = await open(inside, OPEN_DIRECTORY);
-      } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        if (code === 'ENOENT' && !create) return null;
-        if (code === 'ELOOP' || code === 'ENOTDIR') {
-          throw new Error(`${place} is no directory but a link or a file; remove it`, { cause: withPlaces(error) });
-        }
-        tellPlace(error);
-      } finally {
-        await parent.close();
-      }
+      const inner = await enter(handle, part, place, create);
+      if (inner === null) return null;
+      handle = inner;
       await refuseForeign(handle, place);
       if (!keepModes) await hide(handle, DIRECTORY_MODE);
     }
@@ -193,6 +181,23 @@ export function isTemporary(name: string): boolean {
  */
 function randomHex(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
+}
+
+/** Opens a directory in another, which it closes; null when it is missing and not to be created. */
+async function enter(parent: FileHandle, part: string, place: string, create: boolean): Promise<FileHandle | null> {
+  const inside = within(parent.fd, part);
+  try {
+    if (create) await mkdir(inside, { mode: DIRECTORY_MODE }).catch(ignore('EEXIST'));
+    return await open(inside, OPEN_DIRECTORY);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && !create) return null;
+    if (code === 'ELOOP' || code === 'ENOTDIR')
+      throw new Error(`${place} is no directory but a link or a file; remove it`, { cause: withPlaces(error) });
+    return tellPlace(error);
+  } finally {
+    await parent.close();
+  }
 }
 
 async function refuseForeign(handle: FileHandle, place: string): Promise<void> {
