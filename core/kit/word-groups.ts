@@ -42,18 +42,16 @@ export class WordGroups {
       const isPrintable = (byte >= SPACE && byte < DELETE) || byte === TAB;
       if (!isPrintable) this.#single[byte] = UNPRINTABLE;
     }
-    const members = new Map<string, number>();
-    for (const [index, words] of groups.entries())
-      for (const word of words) members.set(word, (members.get(word) ?? 0) | (1 << index));
-    // Longer words are found by the letters of shorter ones that they hold, so that fewer pairs need a look.
-    const letters = new Set<string>();
-    const words = [...members].sort(([one], [other]) => one.length - other.length);
-    for (const [word, of] of words) {
+    const words = [...groupsByWord(groups)];
+    for (const [word, of] of words.filter(([{ length }]) => length === 1)) {
       const byte = word.charCodeAt(0);
-      if (word.length === 1) this.#single[byte] = (this.#single[byte] ?? 0) | of;
+      this.#single[byte] = (this.#single[byte] ?? 0) | of;
     }
     this.#addSingles();
-    for (const [word, of] of words) if (word.length > 1) this.#add(word, of, letters);
+    // Longer words are found by the letters of shorter ones that they hold, so that fewer pairs need a look.
+    const letters = new Set<string>();
+    const longer = words.filter(([{ length }]) => length > 1).sort(([one], [other]) => one.length - other.length);
+    for (const [word, of] of longer) this.#add(word, of, letters);
   }
 
   /** The groups, a bit for each, that have a word in these bytes. */
@@ -137,6 +135,13 @@ export class WordGroups {
     }
     return found;
   }
+}
+
+function groupsByWord(groups: readonly (readonly string[])[]): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const [index, words] of groups.entries())
+    for (const word of words) found.set(word, (found.get(word) ?? 0) | (1 << index));
+  return found;
 }
 
 function threeLetters(first: number, second: number, third: number): number {
