@@ -292,41 +292,71 @@ async function walk(
   kind: 'directory' | 'mount' | 'file',
   making: Making | undefined,
 ): Promise<{ descriptor: number; last: string }> {
-  const others = await otherMountPoints();
-  let rest = partsOf(target);
-  let place = '/';
-  let descriptor = await openDescriptor('/', HOLD);
+  const held: Held = { descriptor: await openDescriptor('/', HOLD), place: '/' };
   try {
-    for (let links = 0; ; ) {
-      const [part, ...next] = rest;
-      const isLast = kind === 'file' && next.length === 0;
-      if (part === undefined) return { descriptor, last: '.' };
-      const inside = path.join(place, part);
-      if (others.has(inside) && (kind !== 'mount' || next.length > 0))
-        await requireAnswer([path.join(inside, ...next)]);
-      if (isLast && !(await isTrustedLink(descriptor, part))) return { descriptor, last: part };
-      const step = isLast ? { link: await readlink(within(descriptor, part)) } : await enter(descriptor, part, making);
-      if ('entered' in step) {
-        closeSync(descriptor);
-        descriptor = step.entered;
-        place = inside;
-        rest = next;
-        continue;
-      }
-      links += 1;
-      if (links > MAX_LINKS) throw new Problem(409, `${target} leads through too many links; remove some`);
-      rest = [...partsOf(step.link), ...next];
-      if (path.isAbsolute(step.link)) {
-        closeSync(descriptor);
-        place = '/';
-        descriptor = await openDescriptor('/', HOLD);
-      }
-    }
+    const last = await follow(held, target, kind, making);
+    return { descriptor: held.descriptor, last };
   } catch (error) {
     withPlaces(error);
-    closeSync(descriptor);
+    closeSync(held.descriptor);
     throw error;
   }
+}
+
+/** The directory that a walk has reached. */
+interface Held {
+  descriptor: number;
+  place: string;
+}
+
+function moveTo(held: Held, descriptor: number, place: string): void {
+  closeSync(held.descriptor);
+  held.descriptor = descriptor;
+  held.place = place;
+}
+
+/** Moves along the path, as far as `walk` goes, and returns the part that is left. */
+async function follow(
+  held: Held,
+  target: string,
+  kind: 'directory' | 'mount' | 'file',
+  making: Making | undefined,
+): Promise<string> {
+  const others = await otherMountPoints();
+  let rest = partsOf(target);
+  for (let links = 0; links <= MAX_LINKS; ) {
+    const [part, ...next] = rest;
+    if (part === undefined) return '.';
+    const inside = path.join(held.place, part);
+    const mayBeDead = kind === 'mount' && next.length === 0;
+    if (others.has(inside) && !mayBeDead) await requireAnswer([path.join(inside, ...next)]);
+    const isLast = kind === 'file' && next.length === 0;
+    const step = await stepInto(held.descriptor, part, isLast, making);
+    if (step === undefined) return part;
+    if ('entered' in step) {
+      moveTo(held, step.entered, inside);
+      rest = next;
+      continue;
+    }
+    links += 1;
+    rest = [...partsOf(step.link), ...next];
+    if (path.isAbsolute(step.link)) moveTo(held, await openDescriptor('/', HOLD), '/');
+  }
+  throw new Problem(409, `${target} leads through too many links; remove some`);
+}
+
+/** Enters a directory or reads a link; undefined for the last part of a path, unless it is a link to follow. */
+function stepInto(
+  descriptor: number,
+  part: string,
+  isLast: boolean,
+  making: Making | undefined,
+): Promise<{ entered: number } | { link: string } | undefined> {
+  return isLast ? trustedLink(descriptor, part) : enter(descriptor, part, making);
+}
+
+async function trustedLink(descriptor: number, name: string): Promise<{ link: string } | undefined> {
+  return (await isTrustedLink(descriptor, name)) ? { link: await readlink(within(descriptor, name)) } : undefined;
 }
 
 /** The descriptor of a directory in another, or the target of a link that may be followed instead. */
@@ -352,7 +382,8 @@ async function enter(
       return { entered: await openDescriptor(inside, HOLD).catch(tellPlace) };
     }
     if (code !== 'ENOTDIR') return tellPlace(error);
-    if (await isTrustedLink(descriptor, name)) return { link: await readlink(inside) };
+    const link = await trustedLink(descriptor, name);
+    if (link !== undefined) return link;
     const directory = placeOf(descriptor);
     throw new Problem(
       409,
