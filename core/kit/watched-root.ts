@@ -30,37 +30,43 @@ export class WatchedRoot {
 
   /** `isTold` is whether the directory was reported, which may have gone since. */
   async #open(isNewsAtFirst: IsNews, isToldAtFirst: boolean): Promise<void> {
-    const { ignored, onChange, onError } = this.#watching;
+    const { onChange } = this.#watching;
     let isNews = isNewsAtFirst;
     let isTold = isToldAtFirst;
-    // The kernel reports the end of the directory under the directory's own name.
-    const itself = path.join(this.#directory, path.basename(this.#directory));
     while (!this.#isClosed) {
       this.#tree?.close();
       this.#identity = await identityOf(this.#directory);
-      this.#tree = new WatchedDirectory(this.#directory, this.#depth, {
-        ignored: file => file !== itself && ignored(file),
-        onChange: file => {
-          if (file === itself) this.#look();
-          // An entry may have the name of its directory.
-          if (file !== itself || !ignored(file)) onChange(file);
-        },
-        onError,
-      });
+      this.#tree = this.#newTree();
       const isOpen = await this.#tree.open(isNews);
       if (this.#isClosed) return;
-      if (isOpen && (this.#identity === '' || (await identityOf(this.#directory)) !== this.#identity)) {
-        // Meanwhile the directory has come or gone, or has been replaced.
-        onChange(this.#directory);
-        isNews = () => true;
-        isTold = true;
-      } else if (isOpen) return this.#tellMissing(isNews);
-      else {
+      if (!isOpen) {
         if (isTold) onChange(this.#directory);
         isTold = false;
         if (await this.#waitAbove()) return;
+        continue;
       }
+      const isSame = this.#identity !== '' && (await identityOf(this.#directory)) === this.#identity;
+      if (isSame) return this.#tellMissing(isNews);
+      // Meanwhile the directory has come or gone, or has been replaced.
+      onChange(this.#directory);
+      isNews = () => true;
+      isTold = true;
     }
+  }
+
+  #newTree(): WatchedDirectory {
+    const { ignored, onChange, onError } = this.#watching;
+    // The kernel reports the end of the directory under the directory's own name.
+    const itself = path.join(this.#directory, path.basename(this.#directory));
+    return new WatchedDirectory(this.#directory, this.#depth, {
+      ignored: file => file !== itself && ignored(file),
+      onChange: file => {
+        if (file === itself) this.#look();
+        // An entry may have the name of its directory.
+        if (file !== itself || !ignored(file)) onChange(file);
+      },
+      onError,
+    });
   }
 
   close(): void {
