@@ -59,13 +59,7 @@ export function ownDatabase(
     throw new Error(`the file of the database ${name} must be an absolute path`);
   const file = path.resolve(options.file ?? path.join(configDir, 'data', scope.plugin, `${name}.sqlite`));
   const { readOnly = false } = options;
-  const owner = owners.get(file);
-  if (owner !== undefined && !readOnly) {
-    const { plugin } = owner.scope;
-    if (plugin !== scope.plugin) throw new NameTaken(`the database ${file} of ${scope.plugin}`, 'owned', plugin);
-    if (owner.scope !== scope) throw new DatabaseInUse(file, owner);
-    throw new Error(`${file} is the database of ${plugin} already`);
-  }
+  if (!readOnly) refuseOwned(file, owners.get(file), scope);
   let tellClosed!: () => void;
   const closed = new Promise<void>(resolve => {
     tellClosed = resolve;
@@ -73,17 +67,9 @@ export function ownDatabase(
   if (!readOnly) owners.set(file, { scope, closed });
   const database = new SqliteThread(
     {
+      ...threadOptions(options, file, configDir),
       file: dryRun ? null : file,
-      root: options.file === undefined ? configDir : path.dirname(path.dirname(file)),
-      keepModes: options.file !== undefined,
-      readOnly,
-      synchronous: options.synchronous ?? 'normal',
-      onCorrupt: options.onCorrupt ?? 'refuse',
-      busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
-      pageBytes: options.pageBytes,
-      canShrink: options.canShrink ?? false,
       statements: pathToFileURL(module).href,
-      maxBytes: options.maxBytes ?? MAX_BYTES,
     },
     {
       warn: message => scope.log.warn(message),
@@ -95,4 +81,28 @@ export function ownDatabase(
   );
   scope.own(() => database.close());
   return database;
+}
+
+function refuseOwned(file: string, owner: DatabaseOwner | undefined, scope: Scope): void {
+  if (owner === undefined) return;
+  const { plugin } = owner.scope;
+  if (plugin !== scope.plugin) throw new NameTaken(`the database ${file} of ${scope.plugin}`, 'owned', plugin);
+  if (owner.scope !== scope) throw new DatabaseInUse(file, owner);
+  throw new Error(`${file} is the database of ${plugin} already`);
+}
+
+/** The options with their defaults. A file that the plugin names keeps its modes, and so do the directories above. */
+function threadOptions(options: DatabaseOptions, file: string, configDir: string) {
+  const hasOwnPlace = options.file !== undefined;
+  return {
+    root: hasOwnPlace ? path.dirname(path.dirname(file)) : configDir,
+    keepModes: hasOwnPlace,
+    readOnly: options.readOnly ?? false,
+    synchronous: options.synchronous ?? 'normal',
+    onCorrupt: options.onCorrupt ?? 'refuse',
+    busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+    pageBytes: options.pageBytes,
+    canShrink: options.canShrink ?? false,
+    maxBytes: options.maxBytes ?? MAX_BYTES,
+  };
 }
