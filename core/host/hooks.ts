@@ -176,23 +176,34 @@ async function runTap(declared: Declared, tap: Tap, args: unknown[]): Promise<un
   try {
     const received = crossing(args, declared.scope, scope, call);
     const given = (await scope.invoke(call, () => tap.fn(...received))) ?? passedOn;
-    if (kind !== 'waterfall') return undefined;
-    const [result] = declared.scope === undefined ? [given] : crossing([given], scope, declared.scope, call);
-    const misfit = misfitOfResult(declared, result);
-    if (misfit === undefined) return result;
-    const problem = new Problem(500, `${call.what} of ${scope.plugin} gives what the hook cannot pass on: ${misfit}`);
-    scope.count('tap', problem);
-    throw problem;
+    return kind === 'waterfall' ? passedResult(declared, scope, given, call) : undefined;
   } catch (error) {
-    const isCounted = blamedFor(error) !== undefined;
-    if (!guarded && error instanceof Problem && !isCounted) throw error;
-    // A missed deadline is reported by `invoke` already.
-    if (!(error instanceof Problem && error.code === LATE_CODE))
-      scope.fault('tap', error instanceof Problem && isCounted ? error : new Error(call.what, { cause: error }));
+    reportFailure(scope, call, error);
     if (!guarded) throw error;
     declared.failures += 1;
     return passedOn;
   }
+}
+
+/** The value of a tap as the hook passes it on. Throws a Problem for one that does not fit. */
+function passedResult(declared: Declared, scope: Scope, given: unknown, call: Call): unknown {
+  const [result] = declared.scope === undefined ? [given] : crossing([given], scope, declared.scope, call);
+  const misfit = misfitOfResult(declared, result);
+  if (misfit === undefined) return result;
+  const problem = new Problem(500, `${call.what} of ${scope.plugin} gives what the hook cannot pass on: ${misfit}`);
+  scope.count('tap', problem);
+  throw problem;
+}
+
+/** Counts and logs the failure of a tap, unless it is a refusal, which the caller of the hook reports. */
+function reportFailure(scope: Scope, { what, mayRefuse }: Call, error: unknown): void {
+  const isProblem = error instanceof Problem;
+  const isCounted = blamedFor(error) !== undefined;
+  const isRefusal = mayRefuse === true && isProblem && !isCounted;
+  // A missed deadline is reported by `invoke` already.
+  const isReported = isProblem && error.code === LATE_CODE;
+  if (isRefusal || isReported) return;
+  scope.fault('tap', isProblem && isCounted ? error : new Error(what, { cause: error }));
 }
 
 /** Why the result does not fit. An error of the schema itself is a fault of the hook's owner, and the result passes. */
