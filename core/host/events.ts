@@ -135,16 +135,19 @@ export class EventRegistry {
       this.#waiting.delete(call);
       keep(held, call);
     }
-    const all = [...this.#held];
+    const all = [...this.#held.values()];
     this.#held.clear();
-    for (const [plugin, { scope, emissions, removals, lost }] of all) {
-      for (const remove of removals) remove();
-      for (const [heard, kept] of emissions) {
-        const listeners = [...(this.#listeners.get(heard) ?? [])].filter(listener => listener.scope.plugin === plugin);
-        for (const emission of kept) for (const listener of listeners) this.#queue({ heard, listener, emission });
-      }
-      if (lost > 0) scope.log.warn(`${lost} events were emitted while it was loaded, and are more than were kept`);
+    for (const held of all) this.#deliverHeld(held);
+  }
+
+  #deliverHeld({ scope, emissions, removals, lost }: Held): void {
+    for (const remove of removals) remove();
+    for (const [heard, kept] of emissions) {
+      const all = [...(this.#listeners.get(heard) ?? [])];
+      const listeners = all.filter(listener => listener.scope.plugin === scope.plugin);
+      for (const emission of kept) for (const listener of listeners) this.#queue({ heard, listener, emission });
     }
+    if (lost > 0) scope.log.warn(`${lost} events were emitted while it was loaded, and are more than were kept`);
   }
 
   #queue(call: ListenerCall): void {
