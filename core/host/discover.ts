@@ -57,17 +57,22 @@ export async function findPluginFolders(
       const { name } = folder;
       const earlier = found.get(name);
       const isPreferred = override.includes(name);
-      const ownRank = isOfProduct(folder.folder) ? OF_PRODUCT : isPreferred ? PREFERRED : OTHER;
-      const plugin = { ...folder, rank: earlier?.rank ?? ownRank };
-      if (earlier === undefined || isPreferred) found.set(name, plugin);
-      else {
-        const other = `${name} (${directory})`;
-        const refusal = `the name '${name}' is taken by ${earlier.folder}; name it in dumb.plugins.override to replace that one`;
-        found.set(other, { ...plugin, name: other, refusal });
+      const plugin = { ...folder, rank: earlier?.rank ?? rankOf(folder.folder, isPreferred) };
+      if (earlier === undefined || isPreferred) {
+        found.set(name, plugin);
+        continue;
       }
+      const other = `${name} (${directory})`;
+      const refusal = `the name '${name}' is taken by ${earlier.folder}; name it in dumb.plugins.override to replace that one`;
+      found.set(other, { ...plugin, name: other, refusal });
     }
   }
   return [...found.values()];
+}
+
+function rankOf(folder: string, isPreferred: boolean): number {
+  if (isOfProduct(folder)) return OF_PRODUCT;
+  return isPreferred ? PREFERRED : OTHER;
 }
 
 /** Whether a plugin's folder is part of the product. */
