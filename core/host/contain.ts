@@ -55,12 +55,15 @@ export class Container {
   /** `path` names the members that lead to the value, for messages; `self` is the object whose method the value is. */
   contain(value: unknown, path = '', self?: object): unknown {
     const { receiver } = this.#containment;
-    if (receiver !== undefined) {
-      if (value instanceof AbortSignal) return signalFor(receiver, value);
-      if (!holdsCode(value, NESTED)) return value;
-      const origin = originals.get(value);
-      if (origin !== undefined) return origin.scope === receiver ? origin.value : value;
-    }
+    if (receiver === undefined) return this.#facade(value, path, self);
+    if (value instanceof AbortSignal) return signalFor(receiver, value);
+    if (!holdsCode(value, NESTED)) return value;
+    const origin = originals.get(value);
+    if (origin === undefined) return this.#facade(value, path, self);
+    return origin.scope === receiver ? origin.value : value;
+  }
+
+  #facade(value: unknown, path: string, self: object | undefined): unknown {
     if (typeof value === 'function') return this.#function(value as AnyFunction, path, self);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return this.#list(value, path);
