@@ -151,10 +151,8 @@ export class MainFile {
     const found = await readConfigText(this.#path).catch((error: NodeJS.ErrnoException) =>
       error.code === 'ENOENT' ? null : reasonText(error),
     );
-    const fault = typeof found === 'string' ? found : undefined;
-    if (fault !== undefined && (isAsked || fault !== this.#toldFault))
-      this.#options.log.error(`the configuration file cannot be read any more, and nothing is saved: ${fault}`);
-    this.#toldFault = fault;
+    this.#tellFault(typeof found === 'string' ? found : undefined, isAsked);
+    if (typeof found === 'string') return false;
     if (found === null) {
       this.#refused = undefined;
       // Not told unasked, because editors that replace the file take it away for a moment.
@@ -162,15 +160,16 @@ export class MainFile {
         this.#options.log.warn(
           `${this.#path} is not there; the configuration stays as it is, and the next save writes the file again whole`,
         );
+      return false;
     }
-    if (found === null || typeof found === 'string') return false;
-    if (found.text === this.#text && this.state === 'valid') {
+    const isSame = found.text === this.#text;
+    if (isSame && this.state === 'valid') {
       if (this.#refused !== undefined)
         this.#options.log.info('the configuration file is as it was before, and is used');
       this.#refused = undefined;
       return false;
     }
-    if (!isAsked && (found.text === this.#text || found.text === this.#refused?.text)) return false;
+    if (!isAsked && (isSame || found.text === this.#refused?.text)) return false;
     const value = await this.#usableValue(found);
     if (typeof value === 'string') {
       this.#refused = { text: found.text, reason: value };
@@ -179,6 +178,13 @@ export class MainFile {
     }
     this.#use(found, value);
     return true;
+  }
+
+  /** Reports a file that cannot be read: once for as long as the fault stays the same, and on request. */
+  #tellFault(fault: string | undefined, isAsked: boolean): void {
+    if (fault !== undefined && (isAsked || fault !== this.#toldFault))
+      this.#options.log.error(`the configuration file cannot be read any more, and nothing is saved: ${fault}`);
+    this.#toldFault = fault;
   }
 
   /**
@@ -198,15 +204,7 @@ export class MainFile {
       );
     }
     if (text !== this.#text || isGone) {
-      try {
-        await this.#backup;
-        if (isLaidOutAnew) await keepBackup(this.#path, before);
-        await writeFileAtomic(this.#path, text, { mode: 0o600, verify: () => this.#requireUnchanged() });
-      } catch (error) {
-        if (error instanceof OutdatedProblem) throw error;
-        const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
-        throw new Problem(503, `${this.#path} cannot be saved (${reason}); nothing was changed`, { cause: error });
-      }
+      await this.#store(text, isLaidOutAnew ? before : undefined);
       this.#text = text;
       this.#isGone = false;
     }
@@ -220,6 +218,19 @@ export class MainFile {
       );
     for (const warning of warnings) this.#options.log.warn(warning);
     return warnings;
+  }
+
+  /** Replaces the file, and keeps the text `before` as a backup if it is given. */
+  async #store(text: string, before: string | undefined): Promise<void> {
+    try {
+      await this.#backup;
+      if (before !== undefined) await keepBackup(this.#path, before);
+      await writeFileAtomic(this.#path, text, { mode: 0o600, verify: () => this.#requireUnchanged() });
+    } catch (error) {
+      if (error instanceof OutdatedProblem) throw error;
+      const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
+      throw new Problem(503, `${this.#path} cannot be saved (${reason}); nothing was changed`, { cause: error });
+    }
   }
 
   /**
