@@ -36,21 +36,25 @@ export class UpdateEdits {
    * no section and no other process.
    */
   refuseLosses(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, blocks: readonly NamedBlock[]): void {
-    const { schema } = this.#parts;
     const byPlace = new Map(blocks.map(block => [block.path.join('\0'), block]));
-    for (const { path, value } of edits) {
-      const isName = path.at(-1) === 'process_name' && !this.isStandIn(path);
-      const renamed = isName ? byPlace.get(path.slice(0, -1).join('\0')) : undefined;
-      if (renamed !== undefined && renamed.processName !== value) {
-        throw this.#nameStays(renamed);
-      }
-      if (isObject(value) || !isObject(valueAt(before, path))) continue;
-      if (schema.isSection(path))
-        throw new Problem(400, `${dotted(path)} is a section and stays; set or remove its members one by one`);
-      const lost = blocks.find(block => startsWith(block.path, path));
-      if (lost === undefined || (isInstance(lost) && path.length === lost.path.length)) continue;
-      throw this.#blockStays(lost);
+    for (const edit of edits) {
+      this.#refuseRename(edit, byPlace);
+      if (!isObject(edit.value) && isObject(valueAt(before, edit.path))) this.#refuseRemoval(edit.path, blocks);
     }
+  }
+
+  #refuseRename({ path, value }: ConfigEdit, byPlace: ReadonlyMap<string, NamedBlock>): void {
+    if (path.at(-1) !== 'process_name' || this.isStandIn(path)) return;
+    const named = byPlace.get(path.slice(0, -1).join('\0'));
+    if (named !== undefined && named.processName !== value) throw this.#nameStays(named);
+  }
+
+  #refuseRemoval(path: ConfigPath, blocks: readonly NamedBlock[]): void {
+    if (this.#parts.schema.isSection(path))
+      throw new Problem(400, `${dotted(path)} is a section and stays; set or remove its members one by one`);
+    const lost = blocks.find(block => startsWith(block.path, path));
+    if (lost === undefined || (isInstance(lost) && path.length === lost.path.length)) return;
+    throw this.#blockStays(lost);
   }
 
   /**
