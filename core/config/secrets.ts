@@ -15,20 +15,25 @@ const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
  */
 export function shownValue(value: unknown, place: Place, maskAll: boolean): unknown {
   const mask = maskAll || place.isUnknown;
-  if (Array.isArray(value)) {
-    const item = place.item();
-    const shown = value.map(member => shownValue(member, item, mask));
-    return shown.every((member, index) => member === value[index]) ? value : shown;
-  }
-  if (!isObject(value)) return mask ? maskedLeaf(value, place) : value;
+  if (Array.isArray(value)) return shownList(value, place.item(), mask);
+  if (isObject(value)) return shownObject(value, place, mask);
+  return mask ? maskedLeaf(value, place) : value;
+}
+
+function shownList(list: readonly unknown[], item: Place, mask: boolean): readonly unknown[] {
+  const shown = list.map(member => shownValue(member, item, mask));
+  return shown.every((member, index) => member === list[index]) ? list : shown;
+}
+
+function shownObject(object: Readonly<Record<string, unknown>>, place: Place, mask: boolean): unknown {
   const shown: Record<string, unknown> = {};
   let isSame = true;
   const put = (key: string, member: unknown): void => {
     shown[key] = member;
-    isSame &&= member === value[key];
+    isSame &&= member === object[key];
   };
   const blanked = new Set(place.writeOnlyKeys());
-  for (const [key, member] of Object.entries(value)) {
+  for (const [key, member] of Object.entries(object)) {
     if (place.hasWriteOnly(key)) blanked.add(key);
     else if (mask || place.masksUnknown || typeof member === 'object')
       put(key, shownValue(member, place.member(key), mask));
@@ -36,9 +41,9 @@ export function shownValue(value: unknown, place: Place, maskAll: boolean): unkn
   }
   for (const key of blanked) {
     put(key, place.member(key).blank());
-    put(key + CONFIGURED, !isBlank(value[key]));
+    put(key + CONFIGURED, !isBlank(object[key]));
   }
-  return isSame ? value : shown;
+  return isSame ? object : shown;
 }
 
 /** The value without its secret members. */
@@ -90,10 +95,17 @@ function restoredObject(
     if (restored !== KEEP) result[key] = restored;
     else if (fill === 'here' && kept !== undefined) result[key] = kept;
   }
-  if (fill !== 'here' || !isObject(stored)) return result;
-  for (const [key, member] of Object.entries(stored))
-    if (!Object.hasOwn(sent, key) && place.member(key).isKept) result[key] = member;
-  return result;
+  return fill === 'here' && isObject(stored) ? { ...result, ...keptMembers(stored, sent, place) } : result;
+}
+
+/** The stored members that stay although they were not sent. */
+function keptMembers(
+  stored: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
+  place: Place,
+): Record<string, unknown> {
+  const left = Object.entries(stored).filter(([key]) => !Object.hasOwn(sent, key));
+  return Object.fromEntries(left.filter(([key]) => place.member(key).isKept));
 }
 
 function restoredValue(sent: unknown, stored: unknown, place: Place, fill: Fill): unknown {
