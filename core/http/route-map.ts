@@ -77,18 +77,23 @@ export class RouteMap {
     const owned = methods?.get(wanted);
     if (owned !== undefined) return { owned, params: NO_PARAMS };
     const allowed = new Set<string>(methods?.keys());
-    if (this.#patterns.length > 0) {
-      const segments = path.slice(1).split('/');
-      for (const pattern of this.#patterns) {
-        if (!matchesSegments(pattern.segments, segments)) continue;
-        const candidate = pattern.methods.get(wanted);
-        if (candidate !== undefined) return { owned: candidate, params: readParams(pattern.segments, segments) };
-        for (const name of pattern.methods.keys()) allowed.add(name);
-      }
-    }
+    const match = this.#patterns.length > 0 ? this.#findByPattern(path, wanted, allowed) : undefined;
+    if (match !== undefined) return match;
     if (allowed.size === 0) return undefined;
     if (allowed.has('GET')) allowed.add('HEAD');
     return [...allowed].sort();
+  }
+
+  /** Adds the methods of patterns that fit, but have no route of this method, to `allowed`. */
+  #findByPattern(path: string, method: string, allowed: Set<string>): RouteMatch | undefined {
+    const segments = path.slice(1).split('/');
+    for (const pattern of this.#patterns) {
+      if (!matchesSegments(pattern.segments, segments)) continue;
+      const owned = pattern.methods.get(method);
+      if (owned !== undefined) return { owned, params: readParams(pattern.segments, segments) };
+      for (const name of pattern.methods.keys()) allowed.add(name);
+    }
+    return undefined;
   }
 
   /** All routes, ordered by path and method. */
