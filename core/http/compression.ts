@@ -39,11 +39,15 @@ export async function compressed(
   if (body === undefined || body === null) return value;
   const content = isRaw(value) ? value.body : serialized(body, stringify);
   if (content.length < MIN_BYTES) return value;
-  const isKept = typeof body === 'object' && Object.isFrozen(body);
-  const known = isKept ? kept.get(body) : undefined;
-  const bytes = known ?? deflate(content, { level: LEVEL });
-  if (isKept) kept.set(body, bytes);
-  return new Answer(await bytes, status, { ...typed, ...HEADERS });
+  return new Answer(await deflated(body, content), status, { ...typed, ...HEADERS });
+}
+
+/** The compressed content of a body. */
+function deflated(body: unknown, content: string | Uint8Array): Promise<Buffer> {
+  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return deflate(content, { level: LEVEL });
+  const bytes = kept.get(body) ?? deflate(content, { level: LEVEL });
+  kept.set(body, bytes);
+  return bytes;
 }
 
 /** Whether the handler has compressed the bytes itself. */
