@@ -72,26 +72,6 @@ async function bundleEach(
   apart: Set<string>,
 ): Promise<(file: string) => string> {
   const directory = path.join(outDir, path.dirname(JOINED_FILE));
-  const imports: Plugin = {
-    name: 'imports of joined plugins',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /./ }, ({ path: specifier, kind, resolveDir, importer }) => {
-        if (kind === 'entry-point') return undefined;
-        const file = specifier.startsWith('.') ? path.resolve(resolveDir, specifier) : specifier;
-        // The folder's own files are included: V8 compiles what is loaded on demand only then, as it does in the
-        // folder.
-        if (specifier.startsWith('.') && path.dirname(file) === resolveDir) return undefined;
-        if (kind === 'dynamic-import') return { path: file, external: true };
-        if (file.startsWith('node:') || file.startsWith(path.join(outDir, 'core', path.sep)))
-          return { path: file, namespace: 'module' };
-        apart.add(path.basename(path.dirname(importer)));
-        return { path: file, external: true };
-      });
-      onLoad({ filter: /./, namespace: 'module' }, async ({ path: file }) => ({
-        contents: await modules.contents(file),
-      }));
-    },
-  };
   const { outputFiles = [] } = await build({
     ...COMMON,
     absWorkingDir: outDir,
@@ -100,10 +80,35 @@ async function bundleEach(
     define: { 'import.meta.url': OWN_URL, 'import.meta.resolve': RESOLVE },
     sourcemap: 'external',
     sourcesContent: false,
-    plugins: [imports],
+    plugins: [importsOfPlugins(outDir, modules, apart)],
   });
   const texts = new Map(outputFiles.map(file => [path.relative(directory, file.path), file.text]));
   return file => texts.get(file) ?? '';
+}
+
+/** Decides for each import whether the bundle holds it, takes it from a module that is loaded before, or loads it. */
+function importsOfPlugins(outDir: string, modules: Modules, apart: Set<string>): Plugin {
+  const core = path.join(outDir, 'core', path.sep);
+  const isLoadedBefore = (file: string): boolean => file.startsWith('node:') || file.startsWith(core);
+  return {
+    name: 'imports of joined plugins',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /./ }, ({ path: specifier, kind, resolveDir, importer }) => {
+        if (kind === 'entry-point') return undefined;
+        const file = specifier.startsWith('.') ? path.resolve(resolveDir, specifier) : specifier;
+        // The folder's own files are included: V8 compiles what is loaded on demand only then, as it does in the
+        // folder.
+        if (path.dirname(file) === resolveDir) return undefined;
+        if (kind === 'dynamic-import') return { path: file, external: true };
+        if (isLoadedBefore(file)) return { path: file, namespace: 'module' };
+        apart.add(path.basename(path.dirname(importer)));
+        return { path: file, external: true };
+      });
+      onLoad({ filter: /./, namespace: 'module' }, async ({ path: file }) => ({
+        contents: await modules.contents(file),
+      }));
+    },
+  };
 }
 
 function joinedPlugin(name: string, original: string, output: string, map: string): Joined {
