@@ -41,7 +41,6 @@ async function run(
   descriptors: readonly number[],
 ): Promise<Unpacked> {
   signal.throwIfAborted();
-  const names = archives.map(file => path.basename(file)).join(', ');
   const child = spawn(process.execPath, [...MEMORY, ...moduleArguments('unpack-worker', import.meta.url)], {
     cwd: '/',
     env: helperEnvironment(),
@@ -79,10 +78,8 @@ async function run(
         const line = lineOf(text);
         if ('progress' in line) onProgress?.(line.progress);
         else if ('unpacked' in line) resolve(line.unpacked);
-        else if ('refusal' in line) reject(refused(archives[line.archive] ?? '', line.refusal));
-        else if ('noRoom' in line) reject(new Problem(507, `${into} has no room: ${line.noRoom}; free some`));
-        else if ('noUnpacker' in line) reject(new Problem(400, `${names} cannot be unpacked: ${line.noUnpacker}`));
-        else if ('fault' in line) reject(new Error(`${names} cannot be unpacked: ${line.fault}`));
+        const failure = failureIn(line, archives, into);
+        if (failure !== undefined) reject(failure);
       });
     });
   } finally {
@@ -92,6 +89,15 @@ async function run(
     // After this the child writes nothing more, unless the disk hangs; then it ends once the disk answers.
     await withDeadline(() => gone, GONE_MS, 'the end of the program').catch(() => undefined);
   }
+}
+
+/** The error that a line tells; undefined for any other line. */
+function failureIn(line: UnpackLine, archives: readonly string[], into: string): Error | undefined {
+  const names = archives.map(file => path.basename(file)).join(', ');
+  if ('refusal' in line) return refused(archives[line.archive] ?? '', line.refusal);
+  if ('noRoom' in line) return new Problem(507, `${into} has no room: ${line.noRoom}; free some`);
+  if ('noUnpacker' in line) return new Problem(400, `${names} cannot be unpacked: ${line.noUnpacker}`);
+  return 'fault' in line ? new Error(`${names} cannot be unpacked: ${line.fault}`) : undefined;
 }
 
 function refused(file: string, reason: string): Problem {
