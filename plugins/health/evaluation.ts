@@ -3,7 +3,7 @@ import type { ConfigProblem, ContributionList, Host } from '#core';
 import { descriptorShortage } from '#kit/descriptors';
 import { namedReason } from '#kit/named-reason';
 import type {} from '../health-probe/contract.ts';
-import type { ProcessSupervisor, StartupPhase } from '../process/contract.ts';
+import type { HealthReport, ProcessSnapshot, ProcessSupervisor, StartupPhase } from '../process/contract.ts';
 import type { HealthNote } from './contract.ts';
 
 export interface Evaluation {
@@ -74,17 +74,10 @@ export class Evaluations {
     const expected = new Set(startup.expectedServices);
     const reasons = new Map(Object.entries(startup.failures));
     for (const process of supervisor.list()) {
-      const { processName, enabled, stoppedByUser, wasReady, completed, held } = process;
-      const isWanted = enabled && !stoppedByUser && held === null;
-      // A service started by hand that was never ready fails only in its own status, not here.
-      const counts = isWanted && (wasReady || expected.has(processName));
-      const health = supervisor.health(processName);
-      if (!counts || completed === true || health.status === 'healthy' || health.status === 'degraded')
-        reasons.delete(processName);
-      else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
-      // A process that ended by itself has no health while the processes that it left behind are being ended.
-      else if (process.status === 'stopping' && process.lastExit?.unexpected === true)
-        reasons.set(processName, process.lastExit.reason);
+      const { processName } = process;
+      const reason = reasonNow(process, supervisor.health(processName), expected.has(processName));
+      if (reason === null) reasons.delete(processName);
+      else if (reason !== undefined) reasons.set(processName, reason);
     }
     // A reason that the host itself gives is not repeated for each service.
     const others = [...reasons].filter(([, reason]) => !own.includes(reason));
@@ -104,6 +97,18 @@ export class Evaluations {
       .missingPlugins()
       .map(({ name, reason, state }) => `the required plugin ${name} is ${state}: ${reason ?? 'it is being set up'}`);
   }
+}
+
+/** Why a service fails; null when it does not, and undefined when what its start told about it still holds. */
+function reasonNow(process: ProcessSnapshot, health: HealthReport, isExpected: boolean): string | null | undefined {
+  const { enabled, stoppedByUser, wasReady, completed, held, status, lastExit } = process;
+  const isWanted = enabled && !stoppedByUser && held === null;
+  // A service started by hand that was never ready fails only in its own status, not here.
+  const counts = isWanted && (wasReady || isExpected);
+  if (!counts || completed === true || health.status === 'healthy' || health.status === 'degraded') return null;
+  if (health.status === 'unhealthy') return health.reason ?? 'unhealthy';
+  // A process that ended by itself has no health while the processes that it left behind are being ended.
+  return status === 'stopping' && lastExit?.unexpected === true ? lastExit.reason : undefined;
 }
 
 function textOf(note: HealthNote): string | null {
