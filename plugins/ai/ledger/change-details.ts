@@ -59,15 +59,15 @@ interface Difference {
 /** An object that is identical on both sides is not looked into. */
 function compare(old: unknown, now: unknown, path: readonly string[], isSecret: boolean, found: Difference[]): void {
   if (old === now) return;
-  if ((isParent(old) || isParent(now)) && path.length < MAX_DEPTH) {
-    const [oldMembers, nowMembers] = [isParent(old) ? old : {}, isParent(now) ? now : {}];
-    for (const name of new Set([...Object.keys(oldMembers), ...Object.keys(nowMembers)])) {
-      const [one, other] = [own(oldMembers, name), own(nowMembers, name)];
-      if (one === other) continue;
-      const isSecretMemberHere = isSecret || isSecretMember(name, other ?? one);
-      compare(one, other, [...path, name], isSecretMemberHere, found);
-    }
-  } else if (JSON.stringify(old) !== JSON.stringify(now)) found.push({ path, isSecret, old, now });
+  if ((!isParent(old) && !isParent(now)) || path.length >= MAX_DEPTH) {
+    if (JSON.stringify(old) !== JSON.stringify(now)) found.push({ path, isSecret, old, now });
+    return;
+  }
+  const [oldMembers, nowMembers] = [isParent(old) ? old : {}, isParent(now) ? now : {}];
+  for (const name of new Set([...Object.keys(oldMembers), ...Object.keys(nowMembers)])) {
+    const [one, other] = [own(oldMembers, name), own(nowMembers, name)];
+    if (one !== other) compare(one, other, [...path, name], isSecret || isSecretMember(name, other ?? one), found);
+  }
 }
 
 /** Whether the place is one of the paths, or below or above one. */
