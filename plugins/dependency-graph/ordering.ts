@@ -77,7 +77,7 @@ class Items<Relation extends Precedence> {
     this.#steps = steps;
     this.#waiting = new Int32Array(steps.length);
     this.#search = new CycleSearch(steps);
-    for (const { to } of steps.flat()) this.#waiting[to] = Number(this.#waiting[to]) + 1;
+    for (const own of steps) for (const { to } of own) this.#waiting[to] = Number(this.#waiting[to]) + 1;
     for (const item of steps.keys()) if (this.#waiting[item] === 0) this.#ready.add(item);
   }
 

@@ -64,14 +64,15 @@ export function createStructure(snapshot: GraphSnapshot, found: Found): Structur
 
 /** The needs of known processes, each with those of its members that are known and are not the dependent itself. */
 function needsOf(found: Found, names: ReadonlySet<string>): SignalNeed[] {
-  return found.flatMap(([{ signal }, { needs = [] }]) =>
-    needs.flatMap(need => {
+  const applying: SignalNeed[] = [];
+  for (const [{ signal }, { needs = [] }] of found)
+    for (const need of needs) {
+      if (!names.has(need.dependent)) continue;
       const members = need.members.filter(member => member !== need.dependent && names.has(member));
       // A need that names no member is that of a missing service; one whose members were all dropped says nothing.
-      const saysNothing = members.length === 0 && need.members.length > 0;
-      return saysNothing || !names.has(need.dependent) ? [] : [{ ...need, members, signal }];
-    }),
-  );
+      if (members.length > 0 || need.members.length === 0) applying.push({ ...need, members, signal });
+    }
+  return applying;
 }
 
 export function strengthOf(signals: readonly string[], strengths: ReadonlyMap<string, Strength>): Strength {
