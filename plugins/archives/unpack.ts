@@ -93,11 +93,12 @@ async function run(
 
 /** The error that a line tells; undefined for any other line. */
 function failureIn(line: UnpackLine, archives: readonly string[], into: string): Error | undefined {
-  const names = archives.map(file => path.basename(file)).join(', ');
   if ('refusal' in line) return refused(archives[line.archive] ?? '', line.refusal);
   if ('noRoom' in line) return new Problem(507, `${into} has no room: ${line.noRoom}; free some`);
+  if (!('noUnpacker' in line || 'fault' in line)) return undefined;
+  const names = archives.map(file => path.basename(file)).join(', ');
   if ('noUnpacker' in line) return new Problem(400, `${names} cannot be unpacked: ${line.noUnpacker}`);
-  return 'fault' in line ? new Error(`${names} cannot be unpacked: ${line.fault}`) : undefined;
+  return new Error(`${names} cannot be unpacked: ${line.fault}`);
 }
 
 function refused(file: string, reason: string): Problem {
