@@ -3,8 +3,17 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
 import { diskPath, joined, jsonLine, moreMembers, type RawPath, shownPath } from '../places/raw-path.ts';
+import type { LineBuffer } from '../tasks/line-buffer.ts';
 import type { Pulse } from '../tasks/pulse.ts';
-import { type Link, type VisitAnswers, type Visitor, type VisitRequest, visits } from '../walk/visit.ts';
+import type { TargetLook } from '../walk/target-look.ts';
+import {
+  type Link,
+  type VisitAnswers,
+  type Visitor,
+  type VisitRequest,
+  visits,
+  type WalkedDirectory,
+} from '../walk/visit.ts';
 import { headLine } from './plan.ts';
 import { deviceToWriteOn } from './planned-link.ts';
 import { type MoveOptions, MovePlanner, type PlannedMove } from './planned-move.ts';
@@ -20,61 +29,102 @@ export interface MigrateShardOptions extends MoveOptions {
 }
 
 export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (request: VisitRequest) => VisitAnswers {
-  const { index, copies, shown, withHeads } = options;
-  const { from = '', to = '' } = options.migrations[index] ?? {};
-  const names = { from_root: shownPath(shown.from), to_root: shownPath(shown.to) };
-  const operation = copies ? 'copy' : 'move';
   const visitor: Visitor = (directory, links, targets, lines) => {
-    const counts = { moved: 0, copied: 0, skipped_nonexistent_target: 0, skipped_existing_destination: 0 };
-    const errors: object[] = [];
-    const planner = new MovePlanner(options, pulse, targets);
-    const below = directory.real === from ? '' : directory.real.slice(from.length + 1);
-    let more: RawPath | undefined;
-    let obstacle = obstacleOf(() => planner.obstacle(index, directory.real));
-    const planOf = (link: Link): PlannedMove =>
-      obstacle === undefined ? planner.plan(index, directory.real, link) : { is: 'error', error: obstacle };
-    for (const link of links) {
-      const source = joined(directory.shown, link.name);
-      const place = joined(joined(shown.to, below), link.name);
-      const fail = (error: string): void => {
-        errors.push({ source_path: shownPath(source), target_path: shownPath(place), error });
-      };
-      try {
-        const planned = planOf(link);
-        if (planned.is === 'broken') counts.skipped_nonexistent_target += 1;
-        else if (planned.is === 'existing') counts.skipped_existing_destination += 1;
-        else if (planned.is === 'error') fail(planned.error);
-        else if (planned.is === 'move') {
-          if (more === undefined) {
-            const ways = waysOf(directory.real, planner.destinationOf(index, directory.real), copies, pulse);
-            if ('obstacle' in ways) {
-              obstacle = ways.obstacle;
-              fail(obstacle);
-              continue;
-            }
-            const { device, toDevice } = ways;
-            if (withHeads)
-              lines.append(headLine({ device, directory: directory.real, move: { from, to, below, toDevice } }));
-            const made = ways.newDirectories > 0 && { new_directories: ways.newDirectories };
-            more = moreMembers({ operation, ...names, ...made });
-          }
-          counts[copies ? 'copied' : 'moved'] += 1;
-          const change = {
-            source_path: source,
-            target_path: place,
-            old_target: planned.oldTarget,
-            new_target: planned.target,
-            replaced_target: planned.replaced,
-          };
-          lines.append(jsonLine(change, more));
-        }
-      } catch (error) {
-        fail(reasonText(error));
-      }
-    }
-    return { counts, errors };
+    const moves = new DirectoryMoves(options, directory, targets, lines, pulse);
+    for (const link of links) moves.add(link);
+    return { counts: moves.counts, errors: moves.errors };
   };
   return visits(visitor, pulse);
+}
+
+/** The moves or copies of the links of one directory. */
+class DirectoryMoves {
+  readonly counts = { moved: 0, copied: 0, skipped_nonexistent_target: 0, skipped_existing_destination: 0 };
+  readonly errors: object[] = [];
+  readonly #options: MigrateShardOptions;
+  readonly #directory: WalkedDirectory;
+  readonly #lines: LineBuffer;
+  readonly #pulse: Pulse;
+  readonly #planner: MovePlanner;
+  /** The real roots of the migration, and the path of the directory below both. */
+  readonly #roots: { readonly from: RawPath; readonly to: RawPath; readonly below: RawPath };
+  /** Why no link of the directory can be moved. */
+  #obstacle: string | undefined;
+  /** The members that the lines of all moves share; undefined before the first move. */
+  #more: RawPath | undefined;
+
+  constructor(
+    options: MigrateShardOptions,
+    directory: WalkedDirectory,
+    targets: TargetLook,
+    lines: LineBuffer,
+    pulse: Pulse,
+  ) {
+    const { from = '', to = '' } = options.migrations[options.index] ?? {};
+    const below = directory.real === from ? '' : directory.real.slice(from.length + 1);
+    this.#options = options;
+    this.#directory = directory;
+    this.#lines = lines;
+    this.#pulse = pulse;
+    this.#planner = new MovePlanner(options, pulse, targets);
+    this.#roots = { from, to, below };
+    this.#obstacle = obstacleOf(() => this.#planner.obstacle(options.index, directory.real));
+  }
+
+  add(link: Link): void {
+    const source = joined(this.#directory.shown, link.name);
+    const place = joined(joined(this.#options.shown.to, this.#roots.below), link.name);
+    try {
+      const planned = this.#plan(link);
+      if (planned.is === 'move') this.#move(source, place, planned);
+      else if (planned.is === 'error') this.#fail(source, place, planned.error);
+      else if (planned.is === 'broken') this.counts.skipped_nonexistent_target += 1;
+      else this.counts.skipped_existing_destination += 1;
+    } catch (error) {
+      this.#fail(source, place, reasonText(error));
+    }
+  }
+
+  #plan(link: Link): PlannedMove {
+    if (this.#obstacle !== undefined) return { is: 'error', error: this.#obstacle };
+    const planned = this.#planner.plan(this.#options.index, this.#directory.real, link);
+    if (planned.is !== 'move' || this.#more !== undefined) return planned;
+    this.#obstacle = this.#begin();
+    return this.#obstacle === undefined ? planned : { is: 'error', error: this.#obstacle };
+  }
+
+  /** Begins the lines of the directory before its first move; returns why nothing can be moved, if so. */
+  #begin(): string | undefined {
+    const { index, copies, shown, withHeads } = this.#options;
+    const { real } = this.#directory;
+    const ways = waysOf(real, this.#planner.destinationOf(index, real), copies, this.#pulse);
+    if ('obstacle' in ways) return ways.obstacle;
+    const { device, toDevice, newDirectories } = ways;
+    if (withHeads) this.#lines.append(headLine({ device, directory: real, move: { ...this.#roots, toDevice } }));
+    this.#more = moreMembers({
+      operation: copies ? 'copy' : 'move',
+      from_root: shownPath(shown.from),
+      to_root: shownPath(shown.to),
+      ...(newDirectories > 0 && { new_directories: newDirectories }),
+    });
+    return undefined;
+  }
+
+  #move(source: RawPath, place: RawPath, planned: Extract<PlannedMove, { is: 'move' }>): void {
+    this.counts[this.#options.copies ? 'copied' : 'moved'] += 1;
+    const change = {
+      source_path: source,
+      target_path: place,
+      old_target: planned.oldTarget,
+      new_target: planned.target,
+      replaced_target: planned.replaced,
+    };
+    this.#lines.append(jsonLine(change, this.#more));
+  }
+
+  #fail(source: RawPath, place: RawPath, error: string): void {
+    this.errors.push({ source_path: shownPath(source), target_path: shownPath(place), error });
+  }
 }
 
 function obstacleOf(look: () => string | undefined): string | undefined {
