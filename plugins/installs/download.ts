@@ -106,37 +106,54 @@ function checkDigests(request: DownloadRequest, received: Received): void {
 
 /** Continues where an earlier connection ended. After an Error that is not a Problem the caller tries again. */
 async function receiveOn(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
-  const { url, name, maxBytes = MAX_BYTES, signal } = request;
-  const { tag } = received;
-  // Without a tag, the digest shows in the end whether the content was the same.
-  const range =
-    received.bytes > 0 && (tag !== undefined || digestsOf(request).length > 0)
-      ? { range: `bytes=${received.bytes}-`, ...(tag === undefined ? {} : { 'if-range': tag }) }
-      : undefined;
+  const range = rangeAfter(request, received);
   if (range === undefined) await restart(request, handle, received);
   const headers = await headersOf(request);
-  const answer = await request.fetch(url, {
+  const answer = await request.fetch(request.url, {
     stream: true,
     headers: { ...headers, ...range },
-    signal,
+    signal: request.signal,
     timeoutMs: SILENCE_MS,
     idleTimeoutMs: SILENCE_MS,
     // Counted below instead, over all connections: a file that is too large must not be tried again.
     maxBytes: Number.POSITIVE_INFINITY,
   });
   if (answer.status === 200 && received.bytes > 0) await restart(request, handle, received);
-  else if (answer.status === 206 && startOf(answer) !== received.bytes) {
+  const mismatch = mismatchOf(request, received, answer);
+  if (mismatch !== undefined) {
     received.bytes = 0;
-    throw new Error(`${hostOf(url)} continues ${name} at another place`);
-  } else if (answer.status === 206 && isOther(tagOf(answer), tag)) {
-    received.bytes = 0;
-    throw new Error(`${name} of ${hostOf(url)} was exchanged meanwhile`);
-  } else if (answer.status === 416 && received.bytes > 0) {
-    received.bytes = 0;
-    throw new Error(`${hostOf(url)} has less of ${name} than before`);
-  } else if (answer.status !== 200 && answer.status !== 206) refuse(request, answer);
-  received.isPieced ||= answer.status === 206 && tag === undefined;
+    throw new Error(mismatch);
+  }
+  if (answer.status !== 200 && answer.status !== 206) refuse(request, answer);
+  received.isPieced ||= answer.status === 206 && received.tag === undefined;
   received.tag = tagOf(answer);
+  await receiveBody(request, handle, received, answer);
+}
+
+/** The headers that ask for the rest of the file; undefined when it must be sent from its beginning. */
+function rangeAfter(request: DownloadRequest, { bytes, tag }: Received): Readonly<Record<string, string>> | undefined {
+  if (bytes === 0) return undefined;
+  const range = `bytes=${bytes}-`;
+  if (tag !== undefined) return { range, 'if-range': tag };
+  // Without a tag, the digest shows in the end whether the content was the same.
+  return digestsOf(request).length > 0 ? { range } : undefined;
+}
+
+/** Why an answer does not continue what was received; undefined when it does, or is no continuation. */
+function mismatchOf({ url, name }: DownloadRequest, { bytes, tag }: Received, answer: FetchStream): string | undefined {
+  if (answer.status === 416 && bytes > 0) return `${hostOf(url)} has less of ${name} than before`;
+  if (answer.status !== 206) return undefined;
+  if (startOf(answer) !== bytes) return `${hostOf(url)} continues ${name} at another place`;
+  return isOther(tagOf(answer), tag) ? `${name} of ${hostOf(url)} was exchanged meanwhile` : undefined;
+}
+
+async function receiveBody(
+  request: DownloadRequest,
+  handle: FileHandle,
+  received: Received,
+  answer: FetchStream,
+): Promise<void> {
+  const { url, name, maxBytes = MAX_BYTES } = request;
   const length = Number(answer.headers['content-length'] ?? Number.NaN);
   const total = received.bytes + length;
   if (total > maxBytes) throw tooLarge(request, maxBytes);

@@ -23,34 +23,32 @@ export async function planSwap(
 ): Promise<Pick<Swap, 'outs' | 'ins'>> {
   const plan = { outs: [] as string[], ins: [] as string[] };
   const ancestors = new Set([...keeps].flatMap(ancestorsOf));
-  const walk = async (place: string): Promise<void> => {
-    const names = await namesAt(folder, place);
-    const newNames = await namesAt(folder, path.join(WORK, incoming, place));
-    const present = new Set(names);
-    const next = new Set(newNames);
-    for (const name of new Set([...names, ...newNames])) {
-      const inside = path.join(place, name);
-      if (inside === WORK) {
-        if (next.has(name))
-          throw new Problem(409, `the release has a folder ${WORK} of its own; choose another release`);
-        continue;
-      }
-      if (keeps.has(inside) && present.has(name)) continue;
-      if (ancestors.has(inside) && present.has(name)) {
-        if (next.has(name) && !(await isDirectory(folder, path.join(WORK, incoming, inside))))
-          throw new Problem(
-            409,
-            `the release has a file ${inside}, in which something is kept; remove it from exclude_dirs`,
-          );
-        await walk(inside);
-        continue;
-      }
-      if (present.has(name) && (clears || next.has(name))) plan.outs.push(inside);
-      if (next.has(name)) plan.ins.push(inside);
+  const walk = async (directory: string): Promise<void> => {
+    const present = new Set(await namesAt(folder, directory));
+    const next = new Set(await namesAt(folder, path.join(WORK, incoming, directory)));
+    for (const name of new Set([...present, ...next]))
+      await visit(path.join(directory, name), present.has(name), next.has(name));
+  };
+  const visit = async (place: string, isPresent: boolean, isNext: boolean): Promise<void> => {
+    if (place === WORK && isNext)
+      throw new Problem(409, `the release has a folder ${WORK} of its own; choose another release`);
+    if (place === WORK || (isPresent && keeps.has(place))) return;
+    if (isPresent && ancestors.has(place)) {
+      if (isNext) await requireDirectory(folder, incoming, place);
+      await walk(place);
+      return;
     }
+    if (isPresent && (clears || isNext)) plan.outs.push(place);
+    if (isNext) plan.ins.push(place);
   };
   await walk('');
   return plan;
+}
+
+/** Refuses a release with a file in place of a directory in which something is kept. */
+async function requireDirectory(folder: GuardedDirectory, incoming: string, place: string): Promise<void> {
+  if (await isDirectory(folder, path.join(WORK, incoming, place))) return;
+  throw new Problem(409, `the release has a file ${place}, in which something is kept; remove it from exclude_dirs`);
 }
 
 /** Carries a swap out, from wherever it was left. */

@@ -38,8 +38,8 @@ export function vendorFetch(host: Pick<Host, 'fetch' | 'use'>): VendorFetch {
     let { headers = {} } = options;
     for (let count = 0; ; count += 1) {
       const answer = await host.fetch(way.url.href, { ...options, ...way.options, headers, redirects: 0 });
-      const { location } = answer.headers;
-      if (redirects === 0 || !REDIRECT_STATUSES.includes(answer.status) || typeof location !== 'string') return answer;
+      const location = redirects === 0 ? undefined : locationOf(answer);
+      if (location === undefined) return answer;
       await leave(answer);
       if (count === redirects)
         throw new Problem(502, `${way.url.host} redirects more than ${redirects} times; try again later`);
@@ -49,6 +49,11 @@ export function vendorFetch(host: Pick<Host, 'fetch' | 'use'>): VendorFetch {
       way = isWithin && way.isChosen ? { ...way, url: next } : await wayTo(next, mirrors());
     }
   }) as VendorFetch;
+}
+
+/** The place to which an answer redirects; undefined for any other answer. */
+function locationOf({ status, headers: { location } }: FetchAnswer | FetchStream): string | undefined {
+  return REDIRECT_STATUSES.includes(status) && typeof location === 'string' ? location : undefined;
 }
 
 function checked(address: string): URL {
