@@ -65,19 +65,28 @@ export type Step =
 
 /** The next step; undefined when nothing is to be done. After each step the caller asks again with its result. */
 export function decide(situation: Situation): Step | undefined {
-  const { group, isDeleted, holding, options } = situation;
-  if (isDeleted) {
-    if (holding === undefined) return undefined;
-    return options.sync_deletes ? deletion(situation, holding) : { kind: 'record', holding: undefined };
-  }
+  const { group, isDeleted, holding } = situation;
+  if (isDeleted) return holding && afterDeletion(situation, holding);
   if (group === undefined) return undefined;
-  if (holding === undefined) {
-    const seasons = group.mediaType === 'tv' && group.seasons.length === 0 ? 'all' : group.seasons;
-    return creation(situation, group, 'create', seasons);
-  }
+  return holding === undefined
+    ? creation(situation, group, 'create', seasonsOf(group))
+    : upkeep(situation, group, holding);
+}
+
+function afterDeletion(situation: Situation, holding: Holding): Step {
+  return situation.options.sync_deletes ? deletion(situation, holding) : { kind: 'record', holding: undefined };
+}
+
+/** All seasons where the primary lists none of a series. */
+function seasonsOf({ mediaType, seasons }: Group): Creation['seasons'] {
+  return mediaType === 'tv' && seasons.length === 0 ? 'all' : seasons;
+}
+
+/** The step that brings what the subordinate holds in line with the group. */
+function upkeep(situation: Situation, group: Group, holding: Holding): Step | undefined {
   if (holding.gone === true) return undefined;
   if (group.wish === 'declined') return group.isWhole ? refusal(situation, holding) : undefined;
-  if (!isWanted(group, options)) return undefined;
+  if (!isWanted(group, situation.options)) return undefined;
   if (holding.unsure === true) return verification(situation, holding);
   const isApprovable = holding.id !== 0 && (holding.status === pending || holding.status === declined);
   if (group.wish === 'approved' && isApprovable) return approval(situation, holding);
@@ -98,19 +107,22 @@ function creation(
   if (!isWanted(group, options)) return undefined;
   const isMapped = options.user_mapping === 'email_match' && group.email !== null;
   if (isMapped && view.user === undefined) return { kind: 'find-user', purpose };
-  const user = isMapped && view.user != null ? view.user : undefined;
+  const user = isMapped ? (view.user ?? undefined) : undefined;
   const isAskedByUser = group.wish === 'pending' && user !== undefined && (user.permissions & APPROVING) === 0;
   // A request of the administrator would be approved at once.
   if (group.wish === 'pending' && !isAskedByUser && options.pending_without_approval === 'hold') return undefined;
   if (view.title === undefined) return { kind: 'look', purpose };
-  if ((media.is4k ? view.title?.status4k : view.title?.status) === AVAILABLE) {
-    const asked = seasons === 'all' ? [] : seasons;
-    const known = union(holding?.seasons ?? [], asked);
-    const held = holding ?? { id: 0, status: AVAILABLE, synced_at: '' };
-    return { kind: 'record', holding: { ...held, ...(known.length === 0 ? {} : { seasons: known }) } };
-  }
-  const { id: userId } = user ?? {};
-  return { kind: 'create', purpose, seasons, ...(userId === undefined ? {} : { userId, isAskedByUser }) };
+  const isAvailable = (media.is4k ? view.title?.status4k : view.title?.status) === AVAILABLE;
+  if (isAvailable) return { kind: 'record', holding: availableHolding(holding, seasons) };
+  if (user === undefined) return { kind: 'create', purpose, seasons };
+  return { kind: 'create', purpose, seasons, userId: user.id, isAskedByUser };
+}
+
+/** The holding of a title that the subordinate has already, so that nothing is requested. */
+function availableHolding(holding: Holding | undefined, seasons: Creation['seasons']): Holding {
+  const known = union(holding?.seasons ?? [], seasons === 'all' ? [] : seasons);
+  const held = holding ?? { id: 0, status: AVAILABLE, synced_at: '' };
+  return { ...held, ...(known.length === 0 ? {} : { seasons: known }) };
 }
 
 /** The first of these requests that must be changed, or must be read to know that. */

@@ -226,38 +226,15 @@ export class HttpRequestManager implements RequestManager {
     }
   }
 
-  async #exchange(path: string, { method, json, timeoutMs = CALL_MS, userId }: Call): Promise<FetchAnswer> {
-    const { host, address, apiKey, lane, stopping, signal, maxBytes = MAX_BYTES } = this.#with;
+  /** Makes a call, and follows redirects of a read within the origin of the remote. */
+  async #exchange(path: string, call: Call): Promise<FetchAnswer> {
+    const { address, lane } = this.#with;
+    const { method } = call;
     if (method !== undefined)
       await this.#wait((lastWritesMs.get(lane) ?? -BETWEEN_WRITES_MS) + BETWEEN_WRITES_MS - performance.now());
     let url = address + API_PATH + path;
     for (let redirects = 0; ; redirects += 1) {
-      stopping.throwIfAborted();
-      const answer = await host
-        .fetch(url, {
-          method: method ?? 'GET',
-          ...(json === undefined ? {} : { json }),
-          headers: {
-            'X-Api-Key': apiKey,
-            Accept: 'application/json',
-            ...(userId === undefined ? {} : { 'X-API-User': String(userId) }),
-          },
-          redirects: 0,
-          timeoutMs,
-          connectTimeoutMs: CONNECT_MS,
-          maxBytes,
-          signal: method === undefined ? AbortSignal.any([signal, stopping]) : signal,
-        })
-        .catch(error => {
-          // An abort by the host says nothing about the remote.
-          stopping.throwIfAborted();
-          if (error instanceof Error && error.message.startsWith('the answer is larger'))
-            throw new RemoteError('answer', error.message, { cause: error });
-          throw new RemoteError('network', networkReason(error), { cause: error });
-        })
-        .finally(() => {
-          if (method !== undefined) lastWritesMs.set(lane, performance.now());
-        });
+      const answer = await this.#fetch(url, call);
       const target = targetOf(answer, url);
       if (target === undefined) return answer;
       const { origin } = target;
@@ -265,6 +242,35 @@ export class HttpRequestManager implements RequestManager {
       if (method !== undefined || redirects >= MAX_REDIRECTS)
         throw new RemoteError('answer', `HTTP ${answer.status}`, { status: answer.status });
       url = target.href;
+    }
+  }
+
+  async #fetch(url: string, { method, json, timeoutMs = CALL_MS, userId }: Call): Promise<FetchAnswer> {
+    const { host, apiKey, lane, stopping, signal, maxBytes = MAX_BYTES } = this.#with;
+    stopping.throwIfAborted();
+    try {
+      return await host.fetch(url, {
+        method: method ?? 'GET',
+        ...(json === undefined ? {} : { json }),
+        headers: {
+          'X-Api-Key': apiKey,
+          Accept: 'application/json',
+          ...(userId === undefined ? {} : { 'X-API-User': String(userId) }),
+        },
+        redirects: 0,
+        timeoutMs,
+        connectTimeoutMs: CONNECT_MS,
+        maxBytes,
+        signal: method === undefined ? AbortSignal.any([signal, stopping]) : signal,
+      });
+    } catch (error) {
+      // An abort by the host says nothing about the remote.
+      stopping.throwIfAborted();
+      if (error instanceof Error && error.message.startsWith('the answer is larger'))
+        throw new RemoteError('answer', error.message, { cause: error });
+      throw new RemoteError('network', networkReason(error), { cause: error });
+    } finally {
+      if (method !== undefined) lastWritesMs.set(lane, performance.now());
     }
   }
 

@@ -1,7 +1,7 @@
 // Reads the list of requests of the primary page by page: all of it, or what changed since the last reading.
 import { RemoteError } from './remote-error.ts';
 import type { RemoteRequest } from './remote-request.ts';
-import type { RequestManager } from './request-manager.ts';
+import type { Page, RequestManager } from './request-manager.ts';
 
 /** How far back changes are read: one that was being stored during the last reading may have an older time. */
 const OVERLAP_MS = 120_000;
@@ -41,34 +41,51 @@ async function read(
   sort: 'added' | 'modified',
   isEnough: (requests: readonly RemoteRequest[]) => boolean,
 ): Promise<Reading> {
-  const requests: RemoteRequest[] = [];
-  const ids = new Set<number>();
-  let total: number | null = null;
-  let entries = 0;
-  const reading = (fault?: RemoteError): Reading => ({ requests, ids, total, fault });
-  for (let skip = 0; ; ) {
-    // A remote that ignores `skip` or `take` may have given the whole list already.
-    if (total !== null && (skip >= total || ids.size >= total)) return reading();
-    try {
+  const list = new PartialList();
+  try {
+    for (let skip = 0; !list.isWhole(skip); ) {
       const page = await manager.page(sort, skip);
-      const isShorter: boolean = total !== null && page.total < total;
-      total = page.total;
-      requests.push(...page.requests);
-      const known = ids.size;
-      for (const id of page.ids) ids.add(id);
-      if (page.ids.length === 0 && skip < total) throw new RemoteError('answer', 'a page of the list is empty');
-      if (page.ids.length > 0 && ids.size === known)
-        throw new RemoteError('answer', 'a page of the list shows nothing but what pages before it have shown');
-      entries += page.requests.reduce((sum, { seasons }) => sum + 1 + seasons.length, 0);
-      if (Math.max(total, entries) > MAX_ENTRIES)
-        throw new RemoteError('answer', `the list has more than ${MAX_ENTRIES} requests and seasons`);
-      // After a deletion the later requests have moved up, some of them to a page that was read before.
-      if (isShorter) throw new RemoteError('answer', 'the list became shorter while it was read');
-      if (isEnough(page.requests)) return reading();
+      list.add(page, skip);
+      if (isEnough(page.requests)) break;
       skip += page.length;
-    } catch (error) {
-      if (error instanceof RemoteError) return reading(error);
-      throw error;
     }
+    return list.reading();
+  } catch (error) {
+    if (error instanceof RemoteError) return list.reading(error);
+    throw error;
+  }
+}
+
+/** What was read of a list so far. */
+class PartialList {
+  readonly #requests: RemoteRequest[] = [];
+  readonly #ids = new Set<number>();
+  #total: number | null = null;
+  #entries = 0;
+
+  /** Whether all is read: a remote that ignores `skip` or `take` may have given the whole list already. */
+  isWhole(skip: number): boolean {
+    return this.#total !== null && (skip >= this.#total || this.#ids.size >= this.#total);
+  }
+
+  /** Adds the page that was read at `skip`. Throws a RemoteError when the list cannot be read to its end. */
+  add({ requests, ids, total }: Page, skip: number): void {
+    const isShorter = this.#total !== null && total < this.#total;
+    this.#total = total;
+    this.#requests.push(...requests);
+    const known = this.#ids.size;
+    for (const id of ids) this.#ids.add(id);
+    if (ids.length === 0 && skip < total) throw new RemoteError('answer', 'a page of the list is empty');
+    if (ids.length > 0 && this.#ids.size === known)
+      throw new RemoteError('answer', 'a page of the list shows nothing but what pages before it have shown');
+    this.#entries += requests.reduce((sum, { seasons }) => sum + 1 + seasons.length, 0);
+    if (Math.max(total, this.#entries) > MAX_ENTRIES)
+      throw new RemoteError('answer', `the list has more than ${MAX_ENTRIES} requests and seasons`);
+    // After a deletion the later requests have moved up, some of them to a page that was read before.
+    if (isShorter) throw new RemoteError('answer', 'the list became shorter while it was read');
+  }
+
+  reading(fault?: RemoteError): Reading {
+    return { requests: this.#requests, ids: this.#ids, total: this.#total, fault };
   }
 }

@@ -54,16 +54,16 @@ export class Primary {
     const isAnother = state.meta.primary !== null && state.meta.primary !== label;
     const changes = this.#isSweepDue() || isAnother ? undefined : await this.#readChanges();
     const reading = changes ?? (await readList(this.#with.manager));
-    if (reading.fault !== undefined && reading.total === null) throw reading.fault;
+    const { fault, requests, total } = reading;
+    if (fault !== undefined && total === null) throw fault;
     if (isAnother) this.#dropDeletions();
-    if (reading.fault === undefined) this.#note(reading, changes === undefined);
-    if (reading.fault === undefined && changes === undefined) await this.#replace(reading, isAnother);
-    else {
-      for (const request of reading.requests) this.#known.take(request);
-      if (reading.fault !== undefined) this.#known.judge(false, new Set());
-    }
-    if (reading.fault === undefined || !isAnother) await this.#track();
-    return reading.fault ?? null;
+    if (fault === undefined) this.#note(reading, changes === undefined);
+    const isWhole = fault === undefined && changes === undefined;
+    if (isWhole) await this.#replace(reading, isAnother);
+    else for (const request of requests) this.#known.take(request);
+    if (fault !== undefined) this.#known.judge(false, new Set());
+    if (fault === undefined || !isAnother) await this.#track();
+    return fault ?? null;
   }
 
   #isSweepDue(): boolean {

@@ -34,29 +34,27 @@ export function topologyOf(settings: SyncSettings, internals: readonly Internal[
   const { external_primary: external } = settings;
   const primaries = internals.filter(({ role }) => role === 'primary');
   const followers = internals.filter(({ role }) => role === 'subordinate');
+  const address = external.enabled ? normalAddress(external.url) : undefined;
   const errors: string[] = [];
   if (primaries.length > 1) errors.push('more than one instance is the primary; leave sync_role primary to one');
-  if (external.enabled && primaries.length > 0)
-    errors.push('an external primary is enabled while an instance is the primary; choose one');
-  if (!external.enabled && primaries.length === 0)
+  if (external.enabled) {
+    if (primaries.length > 0)
+      errors.push('an external primary is enabled while an instance is the primary; choose one');
+    const access = accessOf('the external primary', external);
+    if ('fault' in access) errors.push(access.fault);
+  } else if (primaries.length === 0)
     errors.push('there is no primary; give one instance the sync_role primary or enable an external primary');
-  const address = external.enabled ? normalAddress(external.url) : undefined;
-  if (external.enabled && (external.url.trim() === '' || external.api_key.trim() === ''))
-    errors.push('the external primary needs its url and its api_key');
-  else if (external.enabled && address === undefined) errors.push('the url of the external primary is no address');
-  else if (external.enabled && !isSendable(external.api_key))
-    errors.push('the api_key of the external primary holds signs that no key has; copy it anew');
   const twice = followers.find(internal => address !== undefined && localAddresses(internal).includes(address));
   if (twice !== undefined) errors.push(`${labelOf(twice)} is the external primary itself; give it another sync_role`);
 
   const outside = externalFollowers(settings, internals, address);
-  const warnings = [...outside.warnings];
+  const lacks = followers.filter(internal => peerOf(internal) === undefined).map(lackOf);
   const labels = [...followers.map(labelOf), ...outside.peers.map(({ label }) => label)];
   if (labels.length === 0)
     errors.push(
-      warnings[0] ?? 'there is no subordinate; give an instance the sync_role subordinate or add an external one',
+      outside.warnings[0] ??
+        'there is no subordinate; give an instance the sync_role subordinate or add an external one',
     );
-  for (const internal of followers) if (peerOf(internal) === undefined) warnings.push(lackOf(internal));
   const [own] = primaries;
   const ownPeer = own && peerOf(own);
   if (errors.length === 0 && own !== undefined && ownPeer === undefined) errors.push(lackOf(own));
@@ -66,7 +64,7 @@ export function topologyOf(settings: SyncSettings, internals: readonly Internal[
     subordinates: [...followers.flatMap(internal => peerOf(internal) ?? []), ...outside.peers],
     labels,
     errors,
-    warnings,
+    warnings: [...outside.warnings, ...lacks],
   };
 }
 
@@ -80,23 +78,34 @@ function externalFollowers(
   const warnings: string[] = [];
   const addresses = new Set([...internals.flatMap(localAddresses), primaryAddress]);
   const labels = new Set(internals.map(labelOf));
-  for (const [index, { url, api_key, label = '' }] of externals.entries()) {
-    const given = label.trim().replaceAll('||', '|');
+  for (const [index, external] of externals.entries()) {
+    const given = (external.label ?? '').trim().replaceAll('||', '|');
     const name = given === '' ? `the external subordinate ${index + 1}` : given;
-    const address = normalAddress(url);
-    if (url.trim() === '' || api_key.trim() === '') warnings.push(`${name} needs its url and its api_key`);
-    else if (address === undefined) warnings.push(`the url of ${name} is no address`);
-    else if (!isSendable(api_key)) warnings.push(`the api_key of ${name} holds signs that no key has; copy it anew`);
-    else if (addresses.has(address)) warnings.push(`${name} has the address of the primary or of another subordinate`);
+    const access = accessOf(name, external);
+    if ('fault' in access) warnings.push(access.fault);
+    else if (addresses.has(access.address))
+      warnings.push(`${name} has the address of the primary or of another subordinate`);
     else {
       if (labels.has(given)) warnings.push(`two subordinates are called ${given}; the second goes by its address`);
-      const own = given === '' || labels.has(given) ? address : given;
-      addresses.add(address);
+      const own = given === '' || labels.has(given) ? access.address : given;
+      addresses.add(access.address);
       labels.add(own);
-      peers.push({ label: own, address, apiKey: api_key.trim() });
+      peers.push({ label: own, ...access });
     }
   }
   return { peers, warnings };
+}
+
+/** The address and the key of an external instance, or what is wrong with them. */
+function accessOf(
+  name: string,
+  { url, api_key }: { readonly url: string; readonly api_key: string },
+): Omit<PeerSettings, 'label'> | { readonly fault: string } {
+  if (url.trim() === '' || api_key.trim() === '') return { fault: `${name} needs its url and its api_key` };
+  const address = normalAddress(url);
+  if (address === undefined) return { fault: `the url of ${name} is no address` };
+  if (!isSendable(api_key)) return { fault: `the api_key of ${name} holds signs that no key has; copy it anew` };
+  return { address, apiKey: api_key.trim() };
 }
 
 /**
