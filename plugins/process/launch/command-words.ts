@@ -1,38 +1,37 @@
 // Splits a command into words as a shell would, but without a shell: quotes and backslashes count, nothing is expanded.
 
-/** Characters that a backslash escapes within double quotes; before any other one it stands for itself. */
-const ESCAPED_IN_QUOTES = '"\\$`\n';
+/** The parts of a command, of which the first that matches counts. */
+const PARTS = [
+  /(?<blank>\s+)/,
+  // A backslash before a line break continues the line.
+  /(?<continued>\\\n)/,
+  /'(?<single>[^']*)'/,
+  /"(?<double>[^"\\]*(?:\\[\s\S][^"\\]*)*)"/,
+  /\\(?<escaped>[\s\S])/,
+  /(?<plain>[^\s'"\\]+|\\)/,
+  // A quote that nothing closes.
+  /(?<open>['"])/,
+];
+const PART = new RegExp(PARTS.map(({ source }) => source).join('|'), 'g');
+/** A backslash before any other character within double quotes stands for itself. */
+const ESCAPED_IN_QUOTES = /\\(["\\$`\n])/g;
 
 /** Throws an Error when a quote is not closed. */
 export function splitCommand(text: string): string[] {
   const words: string[] = [];
-  let word: string | undefined;
-  let quote: string | undefined;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] ?? '';
-    if (character === '\\' && escapes(quote, text[at + 1])) {
-      at += 1;
-      // A backslash before a line break continues the line.
-      if (text[at] !== '\n') word = (word ?? '') + text[at];
-    } else if (quote !== undefined) {
-      if (character === quote) quote = undefined;
-      else word = (word ?? '') + character;
-    } else if (character === '"' || character === "'") {
-      quote = character;
-      word ??= '';
-    } else if (/\s/.test(character)) {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else {
-      word = (word ?? '') + character;
-    }
+  let isInWord = false;
+  for (const { groups = {} } of text.matchAll(PART)) {
+    const { continued, single, double, escaped, plain, open } = groups;
+    if (open !== undefined) throw new Error(`the command has a ${open} that is not closed`);
+    if (continued !== undefined) continue;
+    const part = single ?? escaped ?? plain ?? (double && unescaped(double));
+    // White space is no part of a word, and ends it.
+    if (part !== undefined) words.push(isInWord ? `${words.pop()}${part}` : part);
+    isInWord = part !== undefined;
   }
-  if (quote !== undefined) throw new Error(`the command has a ${quote} that is not closed`);
-  return word === undefined ? words : [...words, word];
+  return words;
 }
 
-/** Whether a backslash before this character escapes it, and is itself dropped. */
-function escapes(quote: string | undefined, next: string | undefined): boolean {
-  if (next === undefined || quote === "'") return false;
-  return quote === undefined || ESCAPED_IN_QUOTES.includes(next);
+function unescaped(double: string): string {
+  return double.replaceAll(ESCAPED_IN_QUOTES, (_, character: string) => (character === '\n' ? '' : character));
 }

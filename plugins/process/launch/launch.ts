@@ -30,30 +30,45 @@ export async function checkLaunchable(plan: LaunchPlan): Promise<void> {
  * The reasons why a launch would fail. Program and directory are looked at separately, because the kernel reports
  * ENOENT for either.
  */
-export async function launchFaults({ processName, argv, cwd, env }: LaunchPlan): Promise<Problem[]> {
-  const refusal = (why: string): Problem => new Problem(400, `${processName} cannot start: ${why}`);
+export async function launchFaults(plan: LaunchPlan): Promise<Problem[]> {
+  const { processName, argv, cwd } = plan;
   const [program = ''] = argv;
+  const refusal = (why: string): Problem => new Problem(400, `${processName} cannot start: ${why}`);
   // Starting a program blocks until its directory is entered and its file is read.
-  const own = program.includes('/') ? [path.resolve(cwd ?? '.', program)] : [];
+  const own = hasPlace(program) ? placesOf(plan) : [];
   await requireAnswer(cwd === undefined ? own : [cwd, ...own]);
   const isAway = cwd !== undefined && !(await isDirectory(cwd));
   const away = `config_dir ${cwd} does not exist or is not a directory; create it or correct the key`;
   const faults = isAway ? [refusal(away)] : [];
-  if (program === '') return [...faults, refusal('it has no command; set its key command')];
   // A program that is named relative to a missing directory cannot be looked at.
-  if (isAway && program.includes('/') && !path.isAbsolute(program)) return faults;
-  const candidates = program.includes('/')
-    ? [path.resolve(cwd ?? '.', program)]
-    : (env.PATH ?? '').split(':').map(directory => path.join(directory, program));
-  const codes = await Promise.all(candidates.map(executability));
-  if (codes.includes('')) return faults;
-  const denied = codes.includes('EACCES');
-  if (program.includes('/') && codes.includes('EISDIR'))
-    return [...faults, refusal(`command ${program} is a directory; name the program in it`)];
-  const fault = denied
-    ? 'is not executable; allow it with chmod +x, mount its file system without noexec, or correct the key command'
-    : `was not found${program.includes('/') ? '' : ' in any directory of PATH'}; install it, or correct the key command`;
-  return [...faults, refusal(`command ${program} ${fault}`)];
+  if (isAway && hasPlace(program) && !path.isAbsolute(program)) return faults;
+  const fault = await programFault(plan);
+  return fault === undefined ? faults : [...faults, refusal(fault)];
+}
+
+/** Why the program cannot be run; undefined when it can. */
+async function programFault(plan: LaunchPlan): Promise<string | undefined> {
+  const [program = ''] = plan.argv;
+  if (program === '') return 'it has no command; set its key command';
+  const codes = await Promise.all(placesOf(plan).map(executability));
+  if (codes.includes('')) return undefined;
+  if (hasPlace(program) && codes.includes('EISDIR')) return `command ${program} is a directory; name the program in it`;
+  if (codes.includes('EACCES'))
+    return `command ${program} is not executable; allow it with chmod +x, mount its file system without noexec, or correct the key command`;
+  const where = hasPlace(program) ? '' : ' in any directory of PATH';
+  return `command ${program} was not found${where}; install it, or correct the key command`;
+}
+
+/** Whether a program is named by its path; any other is looked for in the directories of PATH. */
+function hasPlace(program: string): boolean {
+  return program.includes('/');
+}
+
+/** The files that the program of a launch may be. */
+function placesOf({ argv, cwd, env }: LaunchPlan): string[] {
+  const [program = ''] = argv;
+  if (hasPlace(program)) return [path.resolve(cwd ?? '.', program)];
+  return (env.PATH ?? '').split(':').map(directory => path.join(directory, program));
 }
 
 async function isDirectory(directory: string): Promise<boolean> {

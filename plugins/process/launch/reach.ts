@@ -17,6 +17,10 @@ interface Needed extends Wanted {
   readonly interpreter?: Interpreter & { readonly script: string };
 }
 
+interface Looked extends Needed {
+  readonly reach: Reach | undefined;
+}
+
 interface Opened {
   readonly question: string;
   readonly places: readonly string[];
@@ -50,29 +54,40 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
     log.warn(`${processName}: nobody could tell whether its user reaches its files`, error);
     return true;
   }
-  const ofDirectory = reaches[programs.length + others.findIndex(({ use }) => use === 'enter')];
-  if (plan.cwd === ownDirectory && ofDirectory !== 'open') return false;
-  const ofPrograms = reaches.slice(0, programs.length);
+  const looked = [...programs, ...others].map((needed, index): Looked => ({ ...needed, reach: reaches[index] }));
+  const [ofPrograms, ofOthers] = [looked.slice(0, programs.length), looked.slice(programs.length)];
+  const directory = ofOthers.find(({ use }) => use === 'enter') ?? ofPrograms.at(-1);
+  if (plan.cwd === ownDirectory && directory?.reach !== 'open') return false;
   // The first program that can be run counts; only when there is none is an unreachable program the fault.
-  const blocking = ofPrograms.includes('open') ? reaches.slice(programs.length) : ofPrograms;
-  const places: readonly Needed[] = ofPrograms.includes('open') ? others : programs;
-  const program = programs[ofPrograms.indexOf('open')];
-  const isOpen = (interpreter: Needed['interpreter']): boolean =>
-    places.some((place, index) => place.interpreter === interpreter && blocking[index] === 'open');
-  for (const [index, needed] of places.entries()) {
-    const reach = blocking[index];
-    const { interpreter } = needed;
-    if (interpreter !== undefined && interpreter.script !== program?.place) continue;
-    if (interpreter !== undefined && isOpen(interpreter)) continue;
-    if (typeof reach === 'object' && (await exists(needed.place))) throw await outOfReach(plan, needed, reach.closed);
-    const isLast = places[index + 1]?.interpreter !== interpreter;
-    if (interpreter !== undefined && isLast) throw withoutInterpreter(plan, interpreter);
-  }
+  const program = ofPrograms.find(isOpen);
+  await refuseClosed(plan, program === undefined ? ofPrograms : countingFor(program, ofOthers));
   if (program !== undefined) {
     const opened = [program, ...others].map(({ place }) => place);
     lastOpened.set(processName, { question, places: opened, marks: await wayMarks(opened) });
   }
   return true;
+}
+
+/** The files without which the program does not run: no interpreters of other programs, nor any that was found. */
+function countingFor(program: Wanted, others: readonly Looked[]): Looked[] {
+  const found = new Set(others.filter(isOpen).map(({ interpreter }) => interpreter));
+  return others.filter(
+    ({ interpreter }) => interpreter === undefined || (interpreter.script === program.place && !found.has(interpreter)),
+  );
+}
+
+/** Throws a Problem for the first file that is closed, or for an interpreter that is at none of its places. */
+async function refuseClosed(plan: LaunchPlan, files: readonly Looked[]): Promise<void> {
+  for (const [index, file] of files.entries()) {
+    const { reach, place, interpreter } = file;
+    if (typeof reach === 'object' && (await exists(place))) throw await outOfReach(plan, file, reach.closed);
+    const isLast = files[index + 1]?.interpreter !== interpreter;
+    if (interpreter !== undefined && isLast) throw withoutInterpreter(plan, interpreter);
+  }
+}
+
+function isOpen({ reach }: Looked): boolean {
+  return reach === 'open';
 }
 
 /**
