@@ -263,39 +263,57 @@ export class CaptureSession {
   async #consume(final: boolean): Promise<number> {
     const memory = new ReadingMemory();
     for (;;) {
-      const { size } = await this.#spool.stat();
-      if (size < this.#consumed) this.#beginAgain();
-      if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
-      if (size <= this.#consumed) return size;
-      const { buffer, bytesRead } = await this.#spool.read(
-        memory.input(Math.min(this.#heldBytes || this.#chunkBytes(), size - this.#consumed)),
-        0,
-        undefined,
-        this.#consumed,
-      );
-      const last = this.#consumed + bytesRead >= size;
-      if (bytesRead > 0 && buffer.subarray(0, bytesRead).equals(BLANK.subarray(0, bytesRead))) {
-        this.#consumed += bytesRead;
-        this.#blankBytes += bytesRead;
-        if (!last) continue;
-      }
-      if (this.#blankBytes > 0) await this.#tellBlank();
-      if (this.#consumed >= size) return size;
-      const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
-      if (complete === 0) return size;
-      const keys = this.#keys.copy();
-      const lines = toLines(buffer.subarray(0, complete), this.#keys);
-      const mayDrop = final || size - this.#consumed > MAX_HELD_BYTES;
-      if (!(await this.#write(lines, this.#consumed + complete, { memory, mayDrop }))) {
-        this.#keys = keys;
-        this.#heldBytes = complete;
-        this.#heldUntilMs = performance.now() + HELD_MS;
-        return UNSEEN;
-      }
-      this.#owner.took(complete, lines.count);
-      if (last) return size;
-      if (this.#isAwaited || performance.now() >= this.#endsMs) return this.#consumed;
+      const seenBytes = await this.#consumePiece(memory, final);
+      if (seenBytes !== undefined) return seenBytes;
     }
+  }
+
+  /** Consumes the next piece of the spool; undefined when the reading goes on behind it. */
+  async #consumePiece(memory: ReadingMemory, final: boolean): Promise<number | undefined> {
+    const { size } = await this.#spool.stat();
+    if (size < this.#consumed) this.#beginAgain();
+    if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
+    if (size <= this.#consumed) return size;
+    const bytes = await this.#nextBytes(memory, size);
+    const last = this.#consumed + bytes.length >= size;
+    if (this.#skipBlank(bytes) && !last) return undefined;
+    if (this.#blankBytes > 0) await this.#tellBlank();
+    if (this.#consumed >= size) return size;
+    const complete = completeBytes(bytes, final && last);
+    if (complete === 0) return size;
+    const mayDrop = final || size - this.#consumed > MAX_HELD_BYTES;
+    if (!(await this.#take(bytes.subarray(0, complete), memory, mayDrop))) return UNSEEN;
+    if (last) return size;
+    return this.#isAwaited || performance.now() >= this.#endsMs ? this.#consumed : undefined;
+  }
+
+  /** The next bytes of the spool, which has `size` bytes: those that are held, if any. */
+  async #nextBytes(memory: ReadingMemory, size: number): Promise<Buffer> {
+    const input = memory.input(Math.min(this.#heldBytes || this.#chunkBytes(), size - this.#consumed));
+    const { bytesRead } = await this.#spool.read(input, 0, undefined, this.#consumed);
+    return input.subarray(0, bytesRead);
+  }
+
+  /** Skips bytes that are all NUL; returns false for any others. */
+  #skipBlank(bytes: Buffer): boolean {
+    if (bytes.length === 0 || !bytes.equals(BLANK.subarray(0, bytes.length))) return false;
+    this.#consumed += bytes.length;
+    this.#blankBytes += bytes.length;
+    return true;
+  }
+
+  /** Writes the lines of these bytes. False when they are held until the disk of the log has room. */
+  async #take(bytes: Buffer, memory: ReadingMemory, mayDrop: boolean): Promise<boolean> {
+    const keys = this.#keys.copy();
+    const lines = toLines(bytes, this.#keys);
+    if (await this.#write(lines, this.#consumed + bytes.length, { memory, mayDrop })) {
+      this.#owner.took(bytes.length, lines.count);
+      return true;
+    }
+    this.#keys = keys;
+    this.#heldBytes = bytes.length;
+    this.#heldUntilMs = performance.now() + HELD_MS;
+    return false;
   }
 
   #chunkBytes(): number {

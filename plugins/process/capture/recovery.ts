@@ -63,22 +63,36 @@ async function findConsumed(spool: FileHandle, logFile: string | null): Promise<
   if (tail.length === 0) return 0;
   const keys = new KeyBlock();
   const seen: string[] = [];
+  let at = Math.max(0, size - MAX_SEARCHED_BYTES);
   let consumed = 0;
-  for (let offset = Math.max(0, size - MAX_SEARCHED_BYTES); offset < size; ) {
-    const { buffer, bytesRead } = await spool.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, offset);
-    const chunk = buffer.subarray(0, completeBytes(buffer.subarray(0, bytesRead), false));
-    if (chunk.length === 0) break;
-    for (let start = 0; start < chunk.length; ) {
-      const newline = chunk.indexOf(NEWLINE, start);
-      const end = newline < 0 ? chunk.length : newline + 1;
-      for (const { text } of toLines(chunk.subarray(start, end), keys)) seen.push(text);
+  for await (const chunk of completeChunks(spool, at, size)) {
+    for (const line of linesIn(chunk)) {
+      at += line.length;
+      for (const { text } of toLines(line, keys)) seen.push(text);
       seen.splice(0, seen.length - TAIL_LINES);
-      if (seen.length > 0 && endsAlike(tail, seen)) consumed = offset + end;
-      start = end;
+      if (seen.length > 0 && endsAlike(tail, seen)) consumed = at;
     }
-    offset += chunk.length;
   }
   return consumed;
+}
+
+/** The spool from `start` to the end of its last complete line, in pieces that end with a line. */
+async function* completeChunks(spool: FileHandle, start: number, size: number): AsyncGenerator<Buffer> {
+  for (let offset = start; offset < size; ) {
+    const { buffer, bytesRead } = await spool.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, offset);
+    const chunk = buffer.subarray(0, completeBytes(buffer.subarray(0, bytesRead), false));
+    if (chunk.length === 0) return;
+    yield chunk;
+    offset += chunk.length;
+  }
+}
+
+function* linesIn(chunk: Buffer): Generator<Buffer> {
+  for (let start = 0; start < chunk.length; ) {
+    const end = chunk.indexOf(NEWLINE, start) + 1 || chunk.length;
+    yield chunk.subarray(start, end);
+    start = end;
+  }
 }
 
 /** Whether the lines of the log end with the texts that were seen, as far as both go back. */
