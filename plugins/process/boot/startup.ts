@@ -174,20 +174,25 @@ export class Startup {
 
   async #look(source: ReadinessSource): Promise<boolean> {
     let allReady = true;
-    for (const [name, { state }] of this.#services) {
-      if (source.excused(name)) {
-        if (state === 'failed') this.#recover(name, 'pending');
-        continue;
-      }
-      const ready = await source.ready(name);
-      if (ready) this.mark(name, 'ready');
-      else if (state === 'ready') this.#enterService(name, 'starting');
-      if (ready || state === 'failed') continue;
-      const end = source.endedBy(name);
-      if (end === null) allReady = false;
-      else this.mark(name, 'failed', end);
-    }
+    for (const [name, { state }] of this.#services) if (!(await this.#update(name, state, source))) allReady = false;
     return allReady;
+  }
+
+  /** Brings the state of a service up to date. False when it must still become ready. */
+  async #update(name: string, state: StartupService['state'], source: ReadinessSource): Promise<boolean> {
+    if (source.excused(name)) {
+      if (state === 'failed') this.#recover(name, 'pending');
+      return true;
+    }
+    if (await source.ready(name)) {
+      this.mark(name, 'ready');
+      return true;
+    }
+    if (state === 'failed') return true;
+    if (state === 'ready') this.#enterService(name, 'starting');
+    const end = source.endedBy(name);
+    if (end !== null) this.mark(name, 'failed', end);
+    return end !== null;
   }
 
   #giveUp(source: ReadinessSource): void {

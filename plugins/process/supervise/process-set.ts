@@ -259,20 +259,20 @@ export class ProcessSet {
       const enabled = store.disabledBlocks.has(processName) ? before : block.enabled === true;
       if (enabled === undefined) continue;
       configured.set(processName, enabled);
-      if (enabled && before !== true) {
-        on.push(processName);
-        if (actor === FILE_ACTOR && wanted.isStopped(processName)) wanted.forget(processName);
-      }
-      if (!enabled && before === true) {
-        off.push(processName);
-        this.#forgetStart(processName);
-      }
+      if (enabled === (before === true)) continue;
+      (enabled ? on : off).push(processName);
+      if (!enabled) this.#forgetStart(processName);
+      else if (actor === FILE_ACTOR && wanted.isStopped(processName)) wanted.forget(processName);
     }
     this.#configured = configured;
-    for (const [name, misfit] of this.#misfits)
-      if (store.disabledBlocks.get(name) !== misfit) this.#processes.get(name)?.forgetMisfit(misfit);
-    this.#misfits = new Map(store.disabledBlocks);
+    this.#followMisfits(store.disabledBlocks);
     return { on, off };
+  }
+
+  #followMisfits(misfits: ReadonlyMap<string, string>): void {
+    for (const [name, misfit] of this.#misfits)
+      if (misfits.get(name) !== misfit) this.#processes.get(name)?.forgetMisfit(misfit);
+    this.#misfits = new Map(misfits);
   }
 
   /** Lets the configuration decide again, and forgets the failures of the process. */
