@@ -99,26 +99,38 @@ export class JsonScanner {
 
   /** Skips the next value. */
   skip(): void {
-    const closers = this.#closers;
-    for (let depth = 0; ; ) {
-      const first = this.#peek();
-      if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
-        if (depth === MAX_DEPTH) throw new NotJson(`it is nested deeper than ${MAX_DEPTH} at byte ${this.offset}`);
-        this.#at += 1;
-        const closer = first === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
-        if (!this.#accept(closer)) {
-          closers[depth] = closer;
-          depth += 1;
-          if (closer === CLOSE_OBJECT) this.#skipKey();
-          continue;
-        }
-      } else if (first === QUOTE) this.#skipText();
+    let depth = 0;
+    do {
+      if (this.#opens(depth)) depth += 1;
+      else {
+        depth = this.#depthAfterValue(depth);
+        if (depth > 0) this.#take(COMMA);
+      }
+      if (depth > 0 && this.#closers[depth - 1] === CLOSE_OBJECT) this.#skipKey();
+    } while (depth > 0);
+  }
+
+  /** Skips the next value if it has no members, and otherwise only its opening; returns whether members follow. */
+  #opens(depth: number): boolean {
+    const first = this.#peek();
+    if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) {
+      if (first === QUOTE) this.#skipText();
       else this.#skipWord();
-      while (depth > 0 && this.#accept(closers[depth - 1] as number)) depth -= 1;
-      if (depth === 0) return;
-      this.#take(COMMA);
-      if (closers[depth - 1] === CLOSE_OBJECT) this.#skipKey();
+      return false;
     }
+    if (depth === MAX_DEPTH) throw new NotJson(`it is nested deeper than ${MAX_DEPTH} at byte ${this.offset}`);
+    this.#at += 1;
+    const closer = first === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
+    if (this.#accept(closer)) return false;
+    this.#closers[depth] = closer;
+    return true;
+  }
+
+  /** Skips the ends of all objects and arrays that end behind a value, and gives the depth of what follows. */
+  #depthAfterValue(depth: number): number {
+    let left = depth;
+    while (left > 0 && this.#accept(this.#closers[left - 1] as number)) left -= 1;
+    return left;
   }
 
   /** Throws a NotJson unless only white space follows. */
@@ -134,25 +146,32 @@ export class JsonScanner {
 
   #skipText(): void {
     this.#at += 1;
-    for (;;) {
+    let byte = this.#skipPlain();
+    while (byte === BACKSLASH) {
+      this.#skipEscape();
+      byte = this.#skipPlain();
+    }
+    if (byte !== QUOTE) throw this.#notJson();
+    this.#at += 1;
+  }
+
+  /** Skips what means itself in a text, and gives the byte after it, which is not skipped; `END` at the end of the file. */
+  #skipPlain(): number {
+    do {
       const window = this.#window;
       const end = this.#end;
       let at = this.#at;
-      let byte = 0;
       while (at < end) {
-        byte = window[at] as number;
-        if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) break;
+        const byte = window[at] as number;
+        if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) {
+          this.#at = at;
+          return byte;
+        }
         at += 1;
       }
       this.#at = at;
-      if (at === end) {
-        if (!this.#fill()) throw this.#notJson();
-      } else if (byte === QUOTE) {
-        this.#at += 1;
-        return;
-      } else if (byte === BACKSLASH) this.#skipEscape();
-      else throw this.#notJson();
-    }
+    } while (this.#fill());
+    return END;
   }
 
   #skipEscape(): void {
