@@ -111,51 +111,65 @@ class TaskChild {
     return !this.#isGone && !this.isAbandoned && this.#receive === undefined;
   }
 
-  async run(call: TaskCall, places: Places, { stallMs, answerMs }: TaskLimits): Promise<unknown> {
-    const { task, input, id, signal, report, began, stopMs = 0 } = call;
+  async run(call: TaskCall, places: Places, limits: TaskLimits): Promise<unknown> {
+    const { task, input, id } = call;
     this.writes = call.writes ?? false;
     clearTimeout(this.#idle);
-    let stall: NodeJS.Timeout | undefined;
-    let stop: NodeJS.Timeout | undefined;
-    let onAbort: (() => void) | undefined;
-    const outcome = new Promise<unknown>((resolve, reject) => {
-      const giveUp = (reason: unknown): void => {
-        this.abandon();
-        reject(reason);
-      };
-      const listen = (): void => {
-        clearTimeout(stall);
-        stall = setTimeout(() => giveUp(stalled(stallMs)), stallMs);
-      };
-      listen();
-      onAbort = () => {
-        if (stopMs === 0) return giveUp(signal.reason);
-        this.#send({ kind: 'stop' });
-        stop = setTimeout(() => giveUp(signal.reason), stopMs);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#receive = message => {
-        listen();
-        if (message === 'gone') return reject(new Error(`the process of ${task} has ended`));
-        if (message.kind === 'progress') report?.(message.progress);
-        if (message.kind === 'alive' || message.kind === 'progress') return;
-        if (message.isUsedUp) this.abandon();
-        if (message.kind === 'result') resolve(message.result);
-        else reject(new Problem(message.failure.status, message.failure.message, { code: message.failure.code }));
-      };
-    });
+    const { outcome, end } = this.#outcomeOf(call, limits.stallMs);
     try {
       const { pid } = this.#process;
-      if (pid !== undefined) await Promise.race([began?.(pid), outcome]);
-      this.#send({ kind: 'run', task, input, id, places, answerMs });
+      if (pid !== undefined) await Promise.race([call.began?.(pid), outcome]);
+      this.#send({ kind: 'run', task, input, id, places, answerMs: limits.answerMs });
       return await outcome;
     } finally {
-      clearTimeout(stall);
-      clearTimeout(stop);
-      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+      end();
       this.#receive = undefined;
       this.#idle = setTimeout(() => this.abandon(), IDLE_MS).unref();
     }
+  }
+
+  /** The outcome of a call that the child is about to get. `end` ends the watch over it. */
+  #outcomeOf(
+    { task, signal, report, stopMs = 0 }: TaskCall,
+    stallMs: number,
+  ): { readonly outcome: Promise<unknown>; readonly end: () => void } {
+    let resolve: (result: unknown) => void = () => undefined;
+    let reject: (reason: unknown) => void = () => undefined;
+    const outcome = new Promise<unknown>((onResult, onFailure) => {
+      resolve = onResult;
+      reject = onFailure;
+    });
+    const giveUp = (reason: unknown): void => {
+      this.abandon();
+      reject(reason);
+    };
+    const waitForSign = () => setTimeout(() => giveUp(stalled(stallMs)), stallMs);
+    let stall = waitForSign();
+    let stop: NodeJS.Timeout | undefined;
+    const onAbort = (): void => {
+      if (stopMs > 0) {
+        this.#send({ kind: 'stop' });
+        stop = setTimeout(() => giveUp(signal.reason), stopMs);
+      } else giveUp(signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#receive = message => {
+      clearTimeout(stall);
+      stall = waitForSign();
+      if (message === 'gone') reject(new Error(`the process of ${task} has ended`));
+      else if (message.kind === 'progress') report?.(message.progress);
+      else if (message.kind !== 'alive') {
+        if (message.isUsedUp) this.abandon();
+        if (message.kind === 'result') resolve(message.result);
+        else reject(new Problem(message.failure.status, message.failure.message, { code: message.failure.code }));
+      }
+    };
+    const end = (): void => {
+      clearTimeout(stall);
+      clearTimeout(stop);
+      signal.removeEventListener('abort', onAbort);
+    };
+    return { outcome, end };
   }
 
   /** Kills the child. A child that hangs in the kernel ends when its mount does. */
