@@ -73,45 +73,45 @@ export class ProcessTable {
 
   /** Reads all processes except kernel threads. A process that is watched is read each time. */
   async read(breather: Breather, isWatched: (pid: number) => boolean): Promise<ProcessRows> {
-    const rows: ProcessRow[] = [];
-    const resting = new Set<ProcessRow>();
     const seen = new Map<number, Known>();
     const nowMs = performance.now();
-    if (nowMs - this.#kernelThreads.atMs >= KERNEL_THREADS_KEPT_MS)
-      this.#kernelThreads = { atMs: nowMs, pids: new Set() };
-    const { pids: kernelThreads } = this.#kernelThreads;
+    const kernelThreads = this.#kernelThreadsAt(nowMs);
     for (const name of procNames('/proc')) {
-      const first = name.charCodeAt(0);
-      if (first < ONE || first > NINE) continue;
-      const pid = Number(name);
-      if (kernelThreads.has(pid)) continue;
-      const last = this.#known.get(pid);
-      const rests = last !== undefined && isQuiet(last) && nowMs - last.readAtMs < REST_MS && !isWatched(pid);
-      const known = rests ? last : this.#look(pid, last, nowMs);
-      if (known !== undefined) {
-        seen.set(pid, known);
-        if (known.row === 'kernel') kernelThreads.add(pid);
-        else if (known.row !== 'gone') {
-          rows.push(known.row);
-          if (rests) resting.add(known.row);
-        }
-      }
-      if (rests) this.#files.keep(pid);
+      const pid = isPid(name) ? Number(name) : undefined;
+      if (pid === undefined || kernelThreads.has(pid)) continue;
+      const known = this.#resting(pid, nowMs, isWatched) ?? this.#look(pid, nowMs);
+      if (known !== undefined) seen.set(pid, known);
+      if (known?.row === 'kernel') kernelThreads.add(pid);
       if (breather.isDue) await breather.breathe();
     }
     this.#files.endRound();
     this.#known = seen;
-    return { rows, resting };
+    return rowsIn(seen, nowMs);
   }
 
   close(): void {
     this.#files.close();
   }
 
-  #look(pid: number, last: Known | undefined, nowMs: number): Known | undefined {
+  /** The pids that are known to be those of kernel threads. */
+  #kernelThreadsAt(nowMs: number): Set<number> {
+    if (nowMs - this.#kernelThreads.atMs >= KERNEL_THREADS_KEPT_MS)
+      this.#kernelThreads = { atMs: nowMs, pids: new Set() };
+    return this.#kernelThreads.pids;
+  }
+
+  /** What is known of a process that need not be read again; undefined for any other. */
+  #resting(pid: number, nowMs: number, isWatched: (pid: number) => boolean): Known | undefined {
+    const known = this.#known.get(pid);
+    if (known === undefined || !isQuiet(known) || nowMs - known.readAtMs >= REST_MS || isWatched(pid)) return undefined;
+    this.#files.keep(pid);
+    return known;
+  }
+
+  #look(pid: number, nowMs: number): Known | undefined {
     const stat = this.#files.read(pid);
     if (stat === null) return undefined;
-    const known = last ?? { ...NOTHING_KNOWN, bytes: Buffer.allocUnsafeSlow(FIRST_BYTES) };
+    const known = this.#known.get(pid) ?? { ...NOTHING_KNOWN, bytes: Buffer.allocUnsafeSlow(FIRST_BYTES) };
     const { bytes, length } = known;
     known.readAtMs = nowMs;
     if (stat.length === length && stat.compare(bytes, 0, length) === 0) return known;
@@ -121,6 +121,23 @@ export class ProcessTable {
     known.row = rowOf(pid, stat);
     return known;
   }
+}
+
+/** The rows of all processes that are no kernel threads. Those that were not read at `nowMs` are resting. */
+function rowsIn(seen: ReadonlyMap<number, Known>, nowMs: number): ProcessRows {
+  const rows: ProcessRow[] = [];
+  const resting = new Set<ProcessRow>();
+  for (const { row, readAtMs } of seen.values()) {
+    if (row === 'kernel' || row === 'gone') continue;
+    rows.push(row);
+    if (readAtMs !== nowMs) resting.add(row);
+  }
+  return { rows, resting };
+}
+
+function isPid(name: string): boolean {
+  const first = name.charCodeAt(0);
+  return first >= ONE && first <= NINE;
 }
 
 function isQuiet({ readAtMs, changedAtMs }: Known): boolean {
