@@ -58,29 +58,42 @@ export class LineFiles {
 
 async function* linesOf(handle: FileHandle): AsyncGenerator<string | null> {
   const chunk = Buffer.alloc(CHUNK_BYTES);
-  let parts: Buffer[] = [];
-  let bytes = 0;
-  const line = (): string | null => {
-    const text = bytes > MAX_LINE_BYTES ? null : Buffer.concat(parts).toString();
-    parts = [];
-    bytes = 0;
-    return text;
-  };
+  const lines = new Lines();
   for (;;) {
     const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES);
     if (bytesRead === 0) break;
-    let start = 0;
-    while (start < bytesRead) {
-      const end = chunk.subarray(0, bytesRead).indexOf(NEWLINE, start);
-      const part = chunk.subarray(start, end === -1 ? bytesRead : end);
-      bytes += part.length;
-      if (bytes <= MAX_LINE_BYTES) parts.push(Buffer.from(part));
-      if (end === -1) break;
-      start = end + 1;
-      const text = line();
-      if (text?.trim() !== '') yield text;
-    }
+    yield* lines.add(chunk.subarray(0, bytesRead));
   }
-  const last = line();
-  if (last?.trim() !== '') yield last;
+  yield* lines.end();
+}
+
+/** Divides chunks into lines. */
+class Lines {
+  /** The parts of the line whose end has not come yet; not all of them when it is too long. */
+  #parts: Buffer[] = [];
+  #bytes = 0;
+
+  /** Yields the lines that end in the chunk, which may be used again afterwards. */
+  *add(chunk: Buffer): Generator<string | null> {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#append(chunk.subarray(start, end));
+      yield* this.end();
+      start = end + 1;
+    }
+    this.#append(chunk.subarray(start));
+  }
+
+  /** Ends the present line, and yields it unless it is blank. */
+  *end(): Generator<string | null> {
+    const text = this.#bytes > MAX_LINE_BYTES ? null : Buffer.concat(this.#parts).toString();
+    this.#parts = [];
+    this.#bytes = 0;
+    if (text?.trim() !== '') yield text;
+  }
+
+  #append(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#bytes <= MAX_LINE_BYTES) this.#parts.push(Buffer.from(part));
+  }
 }

@@ -83,32 +83,53 @@ function placesOf(parts: readonly KnownPart[]): Map<string, number[]> {
 export function differences(sample: Sample, known: KnownSample): Buffer | undefined {
   const groups = partsOf(sample);
   if (groups === undefined) return undefined;
-  const writer = new VarintWriter();
-  let hasText = false;
-  let expected = 0;
+  const writer = new PartWriter(known);
   for (const [group, parts] of groups.entries()) {
-    writer.put(parts.length);
-    for (const part of parts) {
-      const shape = shapeOf(part);
-      const place = placeOf(known, group, shape, expected);
-      const like = place === undefined ? undefined : known.parts[place];
-      const codes = like && codesOf(shape.numbers, like);
-      if (place === undefined || codes === undefined) {
-        hasText = true;
-        writer.put(TEXT);
-        writer.putBytes(Buffer.from(part));
-        continue;
-      }
-      const step = unsigned(place - expected);
-      writer.put(step === 0 ? 0 : step + TEXT);
-      for (const code of codes) writer.put(code);
-      expected = place + 1;
-    }
+    writer.beginGroup(parts.length);
+    for (const part of parts) writer.add(group, part);
   }
-  const bytes = writer.end();
-  return hasText
-    ? Buffer.concat([COMPRESSED, deflateRawSync(bytes, { dictionary: known.text })])
-    : Buffer.concat([PLAIN, bytes]);
+  return writer.end();
+}
+
+/** Writes the parts of a sample one after the other. */
+class PartWriter {
+  readonly #known: KnownSample;
+  readonly #writer = new VarintWriter();
+  #hasText = false;
+  /** The place of the known part that is probably like the next part. */
+  #expected = 0;
+
+  constructor(known: KnownSample) {
+    this.#known = known;
+  }
+
+  beginGroup(parts: number): void {
+    this.#writer.put(parts);
+  }
+
+  add(group: number, part: string): void {
+    const shape = shapeOf(part);
+    const place = placeOf(this.#known, group, shape, this.#expected);
+    const like = place === undefined ? undefined : this.#known.parts[place];
+    const codes = like && codesOf(shape.numbers, like);
+    if (place === undefined || codes === undefined) {
+      this.#hasText = true;
+      this.#writer.put(TEXT);
+      this.#writer.putBytes(Buffer.from(part));
+      return;
+    }
+    const step = unsigned(place - this.#expected);
+    this.#writer.put(step === 0 ? 0 : step + TEXT);
+    for (const code of codes) this.#writer.put(code);
+    this.#expected = place + 1;
+  }
+
+  end(): Buffer {
+    const bytes = this.#writer.end();
+    return this.#hasText
+      ? Buffer.concat([COMPRESSED, deflateRawSync(bytes, { dictionary: this.#known.text })])
+      : Buffer.concat([PLAIN, bytes]);
+  }
 }
 
 /** The JSON text of a sample. Throws an Error when the bytes are damaged. */
