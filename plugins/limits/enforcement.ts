@@ -38,9 +38,8 @@ export async function enforce(pid: number, { nice, limits = {} }: LimitKeys): Pr
   const resources: string[] = [];
   if (memory !== undefined) {
     const bytes = bytesOf(memory);
-    const isWhole = await inCgroup('memory.max', 'memory', String(bytes));
-    means.memory = isWhole ? 'cgroup' : 'prlimit';
-    if (!isWhole) resources.push(`--data=${bytes}`);
+    means.memory = (await inCgroup('memory.max', 'memory', String(bytes))) ? 'cgroup' : 'prlimit';
+    if (means.memory === 'prlimit') resources.push(`--data=${bytes}`);
   }
   if (cpu !== undefined) {
     const quota = `${Math.max(1_000, Math.round(cpu * CPU_PERIOD_US))} ${CPU_PERIOD_US}`;
@@ -52,11 +51,11 @@ export async function enforce(pid: number, { nice, limits = {} }: LimitKeys): Pr
     resources.push(`--nofile=${openFiles}`);
   }
   const fault = await limitEach(pid, resources, nice);
-  if (fault !== null) {
-    faults.push(fault);
-    for (const [key, by] of Object.entries(means)) if (by === 'prlimit') means[key] = 'none';
-  }
-  return { means, faults };
+  return fault === null ? { means, faults } : { means: withoutPrlimit(means), faults: [...faults, fault] };
+}
+
+function withoutPrlimit(means: Readonly<Record<string, Means>>): Record<string, Means> {
+  return Object.fromEntries(Object.entries(means).map(([key, by]) => [key, by === 'prlimit' ? 'none' : by]));
 }
 
 /** The cgroup of the run, after a short wait for the process to be moved into it; null when it has none. */
@@ -96,16 +95,26 @@ async function limitEach(
     const others = (await processesOf(leader)).filter(pid => !done.has(pid));
     for (const pid of others) {
       done.add(pid);
-      try {
-        if (priority !== undefined) for (const thread of await threadsOf(pid)) setPriority(thread, priority);
-        if (resources.length > 0) await setResources(pid, resources);
-      } catch (error) {
-        // A failure at a descendant is ignored: it may have ended meanwhile.
-        if (pid === leader) return `its limits cannot be set (${reasonText(error)})`;
-      }
+      const fault = await limitOne(pid, resources, priority);
+      // A failure at a descendant is ignored: it may have ended meanwhile.
+      if (fault !== null && pid === leader) return fault;
     }
   }
   return null;
+}
+
+async function limitOne(
+  pid: number,
+  resources: readonly string[],
+  priority: number | undefined,
+): Promise<string | null> {
+  try {
+    if (priority !== undefined) for (const thread of await threadsOf(pid)) setPriority(thread, priority);
+    if (resources.length > 0) await setResources(pid, resources);
+    return null;
+  } catch (error) {
+    return `its limits cannot be set (${reasonText(error)})`;
+  }
 }
 
 /**
