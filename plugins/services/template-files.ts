@@ -36,23 +36,30 @@ export async function readTemplates(
     const read = async (file: string): Promise<string> => (isOwn ? readFileSync(file, 'utf8') : await textIn(file));
     const texts = await Promise.allSettled(names.map(name => read(path.join(directory, name))));
     for (const [index, name] of names.entries()) {
-      const file = path.join(directory, name);
       try {
         const value = relocate(JSON.parse(textOf(texts[index])), places);
         const template = isOwn ? (value as ServiceTemplate) : await checked(value);
-        if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
-        const mayControl = isOwn || hasSameLaunch(template, templates.get(template.key));
-        if (template.launch?.asController === true && !mayControl)
-          throw new Error(
-            'only the product itself gives a program the rights of the host, and only for its own command; leave out asController, or the changes of block.command, block.env and launch',
-          );
+        requireName(template, name);
+        if (!isOwn) requireNoControl(template, templates.get(template.key));
         templates.set(template.key, template);
       } catch (error) {
-        log.error(`${file} is not used`, error);
+        log.error(`${path.join(directory, name)} is not used`, error);
       }
     }
   }
   return new Map([...templates].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function requireName({ key }: ServiceTemplate, name: string): void {
+  if (`${key}.json` !== name) throw new Error(`its key is '${key}', which must be its name`);
+}
+
+/** Refuses a user's template that gives the rights of the host to another command than the product's own does. */
+function requireNoControl(template: ServiceTemplate, shipped: ServiceTemplate | undefined): void {
+  if (template.launch?.asController === true && !hasSameLaunch(template, shipped))
+    throw new Error(
+      'only the product itself gives a program the rights of the host, and only for its own command; leave out asController, or the changes of block.command, block.env and launch',
+    );
 }
 
 /** The options are a part of the product, as its templates are, and are read and trusted in the same way. */

@@ -54,10 +54,7 @@ export class ServiceSetup implements ServiceSetups {
     const store = this.#host.use('config.store');
     const found = store.findBlock(plan.processName);
     if (found === undefined) return;
-    const before = template.launch?.before ?? [];
-    const work = `before ${this.#host.paths.configDir}/${plan.processName}`;
-    if (before.length > 0 && (await endEarlier(plan.processName, work)))
-      this.#host.log.warn(`${plan.processName}: an earlier step before its start had not ended, and was ended`);
+    await this.#endEarlier(plan, template);
     await this.#generateSecrets(found, template, plan);
     const block = store.findBlock(plan.processName) ?? found;
     const known = this.#placeholdersOf(block);
@@ -74,18 +71,40 @@ export class ServiceSetup implements ServiceSetups {
     for (const file of template.setup?.remove ?? []) await GuardedDirectory.remove(context.fill(file));
     for (const link of template.setup?.links ?? []) await ensureLink(link, context);
     await this.#writeFiles(context, placeholders);
+    await this.#configure(context);
+    await this.#runBefore(context, isTemplates);
+  }
+
+  /** Ends what an earlier start has left of the steps before the launch. */
+  async #endEarlier(plan: LaunchPlan, template: ServiceTemplate): Promise<void> {
+    if (template.launch?.before === undefined || template.launch.before.length === 0) return;
+    if (await endEarlier(plan.processName, this.#workBefore(plan)))
+      this.#host.log.warn(`${plan.processName}: an earlier step before its start had not ended, and was ended`);
+  }
+
+  /** Lets plugins do what the template cannot express. */
+  async #configure(context: SetupContext): Promise<void> {
+    const { plan, template } = context;
     const steps = [...this.#points.steps.values()].filter(({ configKey }) => configKey === template.key);
     if (steps.length === 0) this.#withholdRights(context);
     for (const step of steps) {
       await step.configure(context);
       plan.signal.throwIfAborted();
     }
+  }
+
+  /** Runs the steps before the launch. With a command of the user's own, only those with its program are meant. */
+  async #runBefore({ plan, template, fill }: SetupContext, isTemplates: boolean): Promise<void> {
     const [program = ''] = plan.argv;
-    for (const [first = '', ...rest] of before) {
-      // With a command of the user's own, only steps that run that program itself are meant.
+    for (const [first = '', ...rest] of template.launch?.before ?? []) {
       if (first !== PROGRAM && !isTemplates) continue;
-      await runBefore(plan, [first === PROGRAM ? program : first, ...rest].map(context.fill), work);
+      await runBefore(plan, [first === PROGRAM ? program : first, ...rest].map(fill), this.#workBefore(plan));
     }
+  }
+
+  /** The mark of the processes that run before a launch. */
+  #workBefore({ processName }: LaunchPlan): string {
+    return `before ${this.#host.paths.configDir}/${processName}`;
   }
 
   async obstacle(block: NamedBlock): Promise<Problem | undefined> {
