@@ -29,17 +29,20 @@ export function findDestination(
   if (provider === 'webhook' && !isWeb) throw new Problem(400, 'The URL of a webhook begins with http:// or https://.');
   if (scheme === undefined) throw new Problem(400, `The URL has no scheme. ${supported(list)}`);
   const destination = provider === 'apprise' && isWeb ? nativeDestination(list, text) : ofScheme(list, scheme);
-  if (destination === undefined) {
-    throw new Problem(
-      400,
-      provider === 'webhook'
-        ? 'No plugin for webhooks is present.'
-        : isWeb
-          ? 'This web address belongs to no known service. For any other, choose the generic webhook type.'
-          : `Unsupported notification service '${scheme}'. ${supported(list)} For other services use a gateway URL (apprise://host/key) or the generic JSON webhook.`,
-    );
-  }
+  if (destination === undefined) throw new Problem(400, unknownDestination(list, provider, scheme));
   const url = readUrl(text, destination.schemes, provider === 'webhook' ? headers : {});
+  requireReadable(destination, url);
+  return { destination, url };
+}
+
+function unknownDestination(list: List, provider: Provider, scheme: string): string {
+  if (provider === 'webhook') return 'No plugin for webhooks is present.';
+  if (WEB.has(scheme))
+    return 'This web address belongs to no known service. For any other, choose the generic webhook type.';
+  return `Unsupported notification service '${scheme}'. ${supported(list)} For other services use a gateway URL (apprise://host/key) or the generic JSON webhook.`;
+}
+
+function requireReadable(destination: NotificationDestination, url: DestinationUrl): void {
   try {
     destination.parse(url);
   } catch (error) {
@@ -48,7 +51,6 @@ export function findDestination(
     const told = isTold ? scrubRefusal(url, errorText(error), example) : 'The URL of the destination cannot be read.';
     throw new Problem(400, told);
   }
-  return { destination, url };
 }
 
 function ofScheme(list: List, scheme: string): NotificationDestination | undefined {

@@ -19,24 +19,31 @@ export async function untilReady(host: Host, processName: string, signal: AbortS
   let firstReadyMs: number | undefined;
   for (;;) {
     signal.throwIfAborted();
-    const supervisor = host.use('process.supervisor');
-    const process = supervisor.get(processName);
-    if (process?.status === 'stopped' && process.completed === true) return firstReadyMs ?? performance.now();
-    if (process?.status !== 'running') throw new Error(`${processName} ended again: ${whyNot(process)}`);
-    await host.find('process.health')?.ask(process);
-    const { status, reason } = supervisor.health(processName);
+    const found = await readinessOf(host, processName);
     const nowMs = performance.now();
-    if (status === 'healthy' || status === 'degraded') {
-      readySinceMs ??= nowMs;
-      firstReadyMs ??= nowMs;
-      if (nowMs - readySinceMs >= host.paced(STABLE_MS)) return firstReadyMs;
-    } else {
-      readySinceMs = undefined;
-      if (nowMs > limitMs)
-        throw new Error(`${processName} was not ready within ${READY_MS / 1_000} s: ${reason ?? 'it gives no reason'}`);
-    }
+    if (found === 'completed') return firstReadyMs ?? nowMs;
+    readySinceMs = found.isReady ? (readySinceMs ?? nowMs) : undefined;
+    firstReadyMs ??= readySinceMs;
+    if (readySinceMs !== undefined && nowMs - readySinceMs >= host.paced(STABLE_MS))
+      return firstReadyMs ?? readySinceMs;
+    if (!found.isReady && nowMs > limitMs)
+      throw new Error(`${processName} was not ready within ${READY_MS / 1_000} s: ${found.reason}`);
     await delay(host.paced(POLL_MS), undefined, { signal });
   }
+}
+
+/** `completed` for a one-shot service that has done its work. Throws an Error for a process that has ended otherwise. */
+async function readinessOf(
+  host: Host,
+  processName: string,
+): Promise<{ readonly isReady: boolean; readonly reason: string } | 'completed'> {
+  const supervisor = host.use('process.supervisor');
+  const process = supervisor.get(processName);
+  if (process?.status === 'stopped' && process.completed === true) return 'completed';
+  if (process?.status !== 'running') throw new Error(`${processName} ended again: ${whyNot(process)}`);
+  await host.find('process.health')?.ask(process);
+  const { status, reason } = supervisor.health(processName);
+  return { isReady: status === 'healthy' || status === 'degraded', reason: reason ?? 'it gives no reason' };
 }
 
 function whyNot(process: ProcessSnapshot | undefined): string {

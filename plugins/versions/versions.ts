@@ -107,16 +107,10 @@ export class Versions implements ServiceVersions {
     const stamp = this.#stampOf(target, files);
     return this.#queue.add(async () => {
       if (this.#host.signal.aborted) return;
-      const { processName, hasPrefix } = target;
+      const { processName } = target;
       const before = this.of(processName);
       try {
-        let version: string | null = null;
-        for (const source of target.sources) {
-          // Starting a child for every missing file would block the event loop for a tenth of a second after a start.
-          if (files.get(fileOf(source)) === null) continue;
-          version = versionIn(await this.#ask(source, block), hasPrefix);
-          if (version !== null) break;
-        }
+        const version = await this.#find(block, target, files);
         this.#known.set(processName, { version, stamp, againMs: Number.POSITIVE_INFINITY });
       } catch (error) {
         this.#host.log.debug(`${processName}: its version could not be looked up, and stays ${before}`, error);
@@ -126,6 +120,17 @@ export class Versions implements ServiceVersions {
       }
       if (this.of(processName) !== before) this.#revision += 1;
     });
+  }
+
+  /** The version in the first source that tells one. */
+  async #find(block: NamedBlock, { sources, hasPrefix }: VersionTarget, files: FileVersions): Promise<string | null> {
+    for (const source of sources) {
+      // Starting a child for every missing file would block the event loop for a tenth of a second after a start.
+      if (files.get(fileOf(source)) === null) continue;
+      const version = versionIn(await this.#ask(source, block), hasPrefix);
+      if (version !== null) return version;
+    }
+    return null;
   }
 
   async #ask(source: VersionSource, { block, processName }: NamedBlock): Promise<unknown> {

@@ -1,5 +1,5 @@
 // Adds the waits of a service's template to its start at boot: for mounts, and for answers of other services.
-import { definePlugin, type NamedBlock } from '#core';
+import { definePlugin, type Host, type NamedBlock } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
@@ -13,22 +13,25 @@ export default definePlugin({
   setup(host) {
     host.tap('process.prepare', plan => {
       // Only a start by the configuration waits, because a user who starts a service wants it at once.
-      if (plan.trigger !== 'boot' && plan.trigger !== 'config') return plan;
-      const blocks = host.find('process.supervisor')?.blocks() ?? [];
-      const enabled = blocks.filter(({ block }) => block.enabled === true);
-      const templates = host.find('service.templates');
-      for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
-        if (wait.kind === 'mounts')
-          plan.waits.mounts.push(...enabled.flatMap(block => templates?.mountOf(block) ?? []));
-        else {
-          const elsewhere = wait.address === undefined ? undefined : host.use('config.store').get(wait.address);
-          plan.waits.urls.push(...buildUrls(wait, templates?.linksOf(plan.block) ?? [], enabled, elsewhere));
-        }
-      }
+      if (plan.trigger === 'boot' || plan.trigger === 'config') addWaits(host, plan);
       return plan;
     });
   },
 });
+
+function addWaits(host: Host, plan: LaunchPlan): void {
+  const templates = host.find('service.templates');
+  if (templates === undefined) return;
+  const blocks = host.find('process.supervisor')?.blocks() ?? [];
+  const enabled = blocks.filter(({ block }) => block.enabled === true);
+  for (const wait of templates.get(plan.configKey)?.waits ?? []) {
+    if (wait.kind === 'mounts') plan.waits.mounts.push(...enabled.flatMap(block => templates.mountOf(block) ?? []));
+    else {
+      const elsewhere = wait.address === undefined ? undefined : host.use('config.store').get(wait.address);
+      plan.waits.urls.push(...buildUrls(wait, templates.linksOf(plan.block), enabled, elsewhere));
+    }
+  }
+}
 
 function buildUrls(
   { services, path, member, linked }: Extract<Wait, { kind: 'url' }>,
