@@ -39,17 +39,12 @@ export default definePlugin({
         // Refreshed, because the release may just have been installed. An unknown version counts as a present one.
         const isOld = isEarlier(await versions?.refresh(block.processName).catch(() => null));
         const mounts = host.find('service.templates')?.mountOf(block) !== undefined;
-        const values = (present: Entry): Entry => {
-          const merged = mergeNamed(listOf(present.debrids), providers(block));
-          const debrids = isOld ? merged.map(entry => earlierProvider(entry, block)) : merged;
-          const arrs = managers(listOf(present.arrs), linked);
-          return {
-            ...(blankMount === undefined ? {} : { mount: { type: String(block.block.mount_type || blankMount) } }),
-            ...(isOld ? earlierForm(block, present, { facts: template.facts, mounts }) : {}),
-            ...(debrids.length > 0 ? { debrids } : {}),
-            ...(arrs.length > 0 || present.arrs !== undefined ? { arrs } : {}),
-          };
-        };
+        const values = (present: Entry): Entry => ({
+          ...(blankMount === undefined ? {} : { mount: { type: String(block.block.mount_type || blankMount) } }),
+          ...(isOld ? earlierForm(block, present, { facts: template.facts, mounts }) : {}),
+          ...debridsOf(present, block, isOld),
+          ...arrsOf(present, linked),
+        });
         const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner };
         await files.ensure(block, fill('{config_file}'), wanted);
         await applications?.given(block, linked?.managers ?? []);
@@ -70,6 +65,17 @@ export default definePlugin({
     });
   },
 });
+
+function debridsOf(present: Entry, block: NamedBlock, isOld: boolean): Entry {
+  const merged = mergeNamed(listOf(present.debrids), providers(block));
+  const debrids = isOld ? merged.map(entry => earlierProvider(entry, block)) : merged;
+  return debrids.length > 0 ? { debrids } : {};
+}
+
+function arrsOf(present: Entry, linked: Linked | undefined): Entry {
+  const arrs = managers(listOf(present.arrs), linked);
+  return arrs.length > 0 || present.arrs !== undefined ? { arrs } : {};
+}
 
 function providers({ block }: NamedBlock): Entry[] {
   return Object.entries((block.api_keys ?? {}) as Record<string, unknown>).flatMap(([provider, key]) =>

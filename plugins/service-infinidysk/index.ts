@@ -14,13 +14,11 @@ import { refuseUnknownOption } from './option-since.ts';
 import { QUEUE_LINES } from './queue-lines.ts';
 import { Settings } from './settings.ts';
 import { PROGRAM, START_STEPS } from './start-steps.ts';
-import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
+import { CATEGORIES, factsSchema, INSTANCES, wantedSettings } from './wanted.ts';
 
 const KEY = 'infinidysk';
 /** The stage in which the evidence of native collectors is available. */
 const AFTER_NATIVE = 2;
-const INSTANCES = 'arr.instances';
-const CATEGORIES = 'api.categories';
 type Entry = Readonly<Record<string, unknown>>;
 
 export default definePlugin({
@@ -32,7 +30,6 @@ export default definePlugin({
     const templates = host.use('service.templates');
     const facts = factsSchema.parse(templates.get(KEY)?.facts ?? {});
     const { optionSince: since } = facts;
-    const { mountSettings } = facts;
     const mountKinds = templates.list().flatMap(({ key, mounts, serves }) => (mounts && !serves ? [key] : []));
     host.contribute('arr.download-service', KEY, {
       configKey: KEY,
@@ -89,18 +86,9 @@ export default definePlugin({
         );
         const control = mount && (await host.find('mount.control')?.(mount.processName));
         const settings = new Settings(target, (url, options) => host.fetch(url, options));
-        const present = await settings.read([INSTANCES, CATEGORIES, ...Object.values(mountSettings ?? {})]);
-        const names = [...facts.categories, ...managers.map(({ block }) => arr.slugOf(block))];
-        const wanted: Record<string, string> = {
-          ...(managers.length === 0 ? {} : { [INSTANCES]: instances(present[INSTANCES], managers) }),
-          ...(managers.length === 0 ? {} : { [CATEGORIES]: categories(present[CATEGORIES], names) }),
-          ...(mount === undefined || mountSettings === undefined
-            ? {}
-            : mountDirectory(present, mountSettings, mount.block)),
-          ...(control === undefined || mountSettings === undefined
-            ? {}
-            : remoteControl(present, mountSettings, control)),
-        };
+        const present = await settings.read([INSTANCES, CATEGORIES, ...Object.values(facts.mountSettings ?? {})]);
+        const slugs = managers.map(({ block }) => arr.slugOf(block));
+        const wanted = wantedSettings(present, facts, { managers, slugs, mount: mount?.block, control });
         const changes = Object.entries(wanted).filter(([name, value]) => (present[name] ?? '') !== value);
         if (changes.length === 0) return;
         await settings.write(changes);

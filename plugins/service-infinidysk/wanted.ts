@@ -32,15 +32,47 @@ export const factsSchema = z.lazy(() =>
   }),
 );
 
-type MountSettings = NonNullable<z.output<typeof factsSchema>['mountSettings']>;
+type Facts = z.output<typeof factsSchema>;
+type MountSettings = NonNullable<Facts['mountSettings']>;
+
+/** What InfiniDysk is linked to. */
+interface Linked {
+  readonly managers: readonly ArrInstance[];
+  /** The category of each manager. */
+  readonly slugs: readonly string[];
+  /** The block of the mount; undefined when nothing mounts its files. */
+  readonly mount: Readonly<Record<string, unknown>> | undefined;
+  readonly control: MountControl | undefined;
+}
+
+/** The names of settings. */
+export const INSTANCES = 'arr.instances';
+export const CATEGORIES = 'api.categories';
 
 const LOCAL = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::|\/|$)/;
+
+/** The settings that follow from the links. Throws a SyntaxError when the present instances are not JSON. */
+export function wantedSettings(
+  present: Texts,
+  { categories: own, mountSettings }: Facts,
+  { managers, slugs, mount, control }: Linked,
+): Changes {
+  const wanted: Record<string, string> = {};
+  if (managers.length > 0) {
+    wanted[INSTANCES] = instances(present[INSTANCES], managers);
+    wanted[CATEGORIES] = categories(present[CATEGORIES], [...own, ...slugs]);
+  }
+  if (mountSettings === undefined) return wanted;
+  if (mount !== undefined) Object.assign(wanted, mountDirectory(present, mountSettings, mount));
+  if (control !== undefined) Object.assign(wanted, remoteControl(present, mountSettings, control));
+  return wanted;
+}
 
 /**
  * Sets the API keys of entries with a manager's address; all other entries and the queue rules are kept. Throws a
  * SyntaxError when `present` is not JSON.
  */
-export function instances(present: string | undefined, managers: readonly ArrInstance[]): string {
+function instances(present: string | undefined, managers: readonly ArrInstance[]): string {
   const value = JSON.parse(present || '{}') as Record<string, unknown>;
   const lists = [...new Set(managers.map(({ kind }) => kind))].map(kind => {
     const list = `${kind.replace(/^./, letter => letter.toUpperCase())}Instances`;
@@ -54,13 +86,13 @@ export function instances(present: string | undefined, managers: readonly ArrIns
 }
 
 /** Existing categories keep their order. */
-export function categories(present: string | undefined, own: readonly string[]): string {
+function categories(present: string | undefined, own: readonly string[]): string {
   const names = (present ?? '').split(',').map(name => name.trim());
   return [...new Set([...names.filter(name => name !== ''), ...own])].join(',');
 }
 
 /** The directory of the mount, unless one is set already. */
-export function mountDirectory(
+function mountDirectory(
   present: Texts,
   { directory }: MountSettings,
   mount: Readonly<Record<string, unknown>>,
@@ -69,7 +101,7 @@ export function mountDirectory(
 }
 
 /** The remote control of the mount. A user's choice to switch it off, or of one on another machine, is kept. */
-export function remoteControl(present: Texts, names: MountSettings, { port, user, password }: MountControl): Changes {
+function remoteControl(present: Texts, names: MountSettings, { port, user, password }: MountControl): Changes {
   const address = present[names.address] ?? '';
   if (address !== '' && !LOCAL.test(address)) return {};
   return {

@@ -1,13 +1,13 @@
 // Prepares a mount before its launch: writes its remote, frees the mount point, and chooses its user and its flags.
 import { type Host, Problem } from '#core';
 import { isObject } from '#kit/plain-object';
-import type {} from '../config-files/contract.ts';
+import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type {} from '../services/contract.ts';
-import type { ServiceConfigure } from '../setup/contract.ts';
+import type { SetupContext } from '../setup/contract.ts';
 import { freeMountPlace } from './mount-place.ts';
 import { guardMount, mountObstacle } from './mount-user.ts';
 import { obscured } from './obscured.ts';
-import { remoteOf } from './remote.ts';
+import { type Remote, remoteOf } from './remote.ts';
 import type { RemoteControls } from './remote-controls.ts';
 
 /**
@@ -26,42 +26,14 @@ const LIBRARY_FLAGS = [
   '--use-cookies',
 ];
 
-export async function configureMount(
-  host: Host,
-  controls: RemoteControls,
-  context: Parameters<ServiceConfigure['configure']>[0],
-): Promise<void> {
+export async function configureMount(host: Host, controls: RemoteControls, context: SetupContext): Promise<void> {
   const { plan, block, owner, fill, makeDirectory } = context;
   // A user's own command names its own remote, so it is left alone.
   if (plan.argv[1] !== 'mount') return;
   logToOutput(plan.argv);
-  const name = fill('{mount_name}');
-  if (!REMOTE_NAME.test(name))
-    throw new Problem(
-      400,
-      `${block.processName} cannot start: mount_name '${name}' is no name of a remote; use letters, digits, spaces and _ . + @ -`,
-    );
+  const name = nameOf(context);
   const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
-  const files = host.find('config.files');
-  // A file that cannot be read is reported when it is written.
-  const values = await files?.values(block, fill('{config_file}')).catch(() => undefined);
-  const present = values?.[name];
-  const section = {
-    type: remote.type,
-    ...(remote.url === undefined ? {} : { url: remote.url, vendor: 'other' }),
-    ...(remote.host === undefined ? {} : { host: remote.host }),
-    ...(remote.user === '' ? {} : { user: remote.user }),
-    ...(remote.password === ''
-      ? {}
-      : { pass: await obscured(remote.password, isObject(present) ? present.pass : undefined) }),
-  };
-  await files?.ensure(block, fill('{config_file}'), {
-    seed: '',
-    values: { [name]: section },
-    initial: {},
-    mode: 0o600,
-    owner,
-  });
+  const section = await writeRemote(host.find('config.files'), context, name, remote);
   const [place, cache] = [fill('{mount_dir}/{mount_name}'), fill('{cache_dir}')];
   await freeMountPlace(place);
   const isRoot = plan.user === null && owner !== null;
@@ -77,15 +49,51 @@ export async function configureMount(
   }
   await makeDirectory(place);
   await makeDirectory(cache);
-  const { source } = remote;
-  if (source === undefined || remote.url === undefined) return;
+  const { source, url } = remote;
+  if (source === undefined || url === undefined) return;
   if (source.library === true) addFlags(plan.argv, LIBRARY_FLAGS);
   // Not for an rclone that runs as root: any local client of its remote control would have the rights of root.
   if (source.control === true && obstacle === null)
     addFlags(plan.argv, await controls.flagsFor(block.processName, plan.argv));
-  plan.waits.urls.push(
-    remote.user === '' ? remote.url : { url: remote.url, auth: { user: remote.user, password: remote.password } },
+  plan.waits.urls.push(remote.user === '' ? url : { url, auth: { user: remote.user, password: remote.password } });
+}
+
+function nameOf({ block, fill }: SetupContext): string {
+  const name = fill('{mount_name}');
+  if (REMOTE_NAME.test(name)) return name;
+  throw new Problem(
+    400,
+    `${block.processName} cannot start: mount_name '${name}' is no name of a remote; use letters, digits, spaces and _ . + @ -`,
   );
+}
+
+/** Writes the remote into its file, and gives the section that it has there. */
+async function writeRemote(
+  files: ServiceFileAccess | undefined,
+  { block, owner, fill }: SetupContext,
+  name: string,
+  remote: Remote,
+): Promise<Record<string, string>> {
+  const file = fill('{config_file}');
+  // A file that cannot be read is reported when it is written.
+  const values = await files?.values(block, file).catch(() => undefined);
+  const section = await sectionOf(remote, values?.[name]);
+  await files?.ensure(block, file, { seed: '', values: { [name]: section }, initial: {}, mode: 0o600, owner });
+  return section;
+}
+
+async function sectionOf(
+  { type, url, host, user, password }: Remote,
+  present: unknown,
+): Promise<Record<string, string>> {
+  const known = isObject(present) ? present.pass : undefined;
+  return {
+    type,
+    ...(url === undefined ? {} : { url, vendor: 'other' }),
+    ...(host === undefined ? {} : { host }),
+    ...(user === '' ? {} : { user }),
+    ...(password === '' ? {} : { pass: await obscured(password, known) }),
+  };
 }
 
 /** Removes `--log-file`, because the host captures the output of rclone as its log. */

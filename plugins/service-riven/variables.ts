@@ -26,10 +26,26 @@ export interface Backend {
 /** Variables that the user has set stay as they are. */
 export function setVariables({ plan, backend, template, templates, blocks }: Backend): void {
   const { configKey } = backend;
-  const target = template.onboarding?.debridKey;
   const { mountVariables, ownMount } = factsSchema.parse(template.facts ?? {});
-  const variables = target !== undefined && 'variables' in target ? (target.variables ?? {}) : {};
   const attached = blocks.filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(configKey));
+  setKeys(plan, template, attached);
+  const [mount] = attached.flatMap(component => templates.mountOf(component) ?? []);
+  const needed = templates.coreNeeds(template, backend.block);
+  const mountsItself = template.relations?.core?.dropped?.every(key => !needed.includes(key)) === true;
+  if (ownMount !== undefined && mountsItself) {
+    const own = (backend.block.env ?? {}) as Readonly<Record<string, unknown>>;
+    for (const name of ownMount.variables) if (!Object.hasOwn(own, name)) plan.env[name] = ownMount.path;
+  }
+  if (mount === undefined) return;
+  for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
+  // A start by a user does not wait for the mount.
+  if (!mountsItself && ['boot', 'config'].includes(plan.trigger)) plan.waits.mounts.push(mount);
+}
+
+/** Sets the variables for the keys of the providers that the attached components use. */
+function setKeys(plan: LaunchPlan, { onboarding }: ServiceTemplate, attached: readonly NamedBlock[]): void {
+  const target = onboarding?.debridKey;
+  const variables = target !== undefined && 'variables' in target ? (target.variables ?? {}) : {};
   for (const { block } of attached) {
     const provider = String(block.key_type ?? '')
       .toLowerCase()
@@ -38,15 +54,4 @@ export function setVariables({ plan, backend, template, templates, blocks }: Bac
     if (variable !== undefined && typeof block.api_key === 'string' && block.api_key !== '')
       plan.env[variable] ??= block.api_key;
   }
-  const [mount] = attached.flatMap(component => templates.mountOf(component) ?? []);
-  const needed = templates.coreNeeds(template, backend.block);
-  const mountsItself = template.relations?.core?.dropped?.every(key => !needed.includes(key)) === true;
-  if (ownMount !== undefined && mountsItself) {
-    const own = (backend.block.env ?? {}) as Readonly<Record<string, unknown>>;
-    for (const name of ownMount.variables) if (!Object.hasOwn(own, name)) plan.env[name] = ownMount.path;
-  }
-  if (mount !== undefined) for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
-  // A start by a user does not wait for the mount.
-  const waits = mount !== undefined && !mountsItself && ['boot', 'config'].includes(plan.trigger);
-  if (waits) plan.waits.mounts.push(mount);
 }
