@@ -187,10 +187,9 @@ export async function redactLines(bytes: Buffer, before = new KeyBlock()): Promi
   // harmless.
   const keys = before.isOpen ? before : KeyBlock.within(bytes);
   for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const end = newline < 0 ? bytes.length : newline;
+    const end = lineEnd(bytes, start);
     const signs = secretSigns(view, start, end);
-    if (keys.isOpen || (signs !== 0 && signs !== UNPRINTABLE)) {
+    if (keys.isOpen || mayHoldSecrets(signs)) {
       const line = bytes.toString('utf8', start, end);
       const shown = keys.concerns(line) ? keys.shown(line) : line;
       text += bytes.toString('utf8', same, start) + (await redacted(shown, signs));
@@ -205,6 +204,15 @@ export async function redactLines(bytes: Buffer, before = new KeyBlock()): Promi
     characters = 0;
   }
   return text + bytes.toString('utf8', same);
+}
+
+function lineEnd(bytes: Buffer, start: number): number {
+  const newline = bytes.indexOf(NEWLINE, start);
+  return newline < 0 ? bytes.length : newline;
+}
+
+function mayHoldSecrets(signs: number): boolean {
+  return signs !== 0 && signs !== UNPRINTABLE;
 }
 
 /** A long line is searched in a thread; one that takes too long there is masked as a whole. */

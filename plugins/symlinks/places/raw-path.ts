@@ -77,15 +77,15 @@ export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more: 
   for (const name in paths) {
     const raw = paths[name] ?? null;
     if (members !== '') members += ',';
-    if (raw === null || PLAIN.test(raw)) {
-      members += raw === null ? `"${name}":null` : `"${name}":"${raw}"`;
-      continue;
+    if (raw === null) members += `"${name}":null`;
+    else if (PLAIN.test(raw)) members += `"${name}":"${raw}"`;
+    else {
+      members += jsonMember(name, raw);
+      const bytes = lostBytes(raw);
+      if (bytes !== undefined) lost += `,"${name}":"${bytes}"`;
     }
-    members += jsonMember(name, raw);
-    const bytes = lostBytes(raw);
-    if (bytes !== undefined) lost += `${lost === '' ? '' : ','}"${name}":"${bytes}"`;
   }
-  return `{${members}${more}${lost === '' ? '' : `,"raw_base64":{${lost}}`}}\n`;
+  return `{${members}${more}${lost === '' ? '' : `,"raw_base64":{${lost.slice(1)}}`}}\n`;
 }
 
 /** The raw text of further members, for `more` of `jsonLine`. */
