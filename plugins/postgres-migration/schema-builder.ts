@@ -8,6 +8,7 @@ import { type Host, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import type { SchemaHelper } from './contract.ts';
 import { type HelperValues, helperCommand, helperEnvironment, helperSettings, inRoot } from './helper-launch.ts';
 import { HelperProcess } from './helper-process.ts';
 import type { LiveJob } from './live-job.ts';
@@ -106,16 +107,11 @@ async function complete(
     signal.throwIfAborted();
     const { end } = helper;
     const now = await server.schema(staging, versions);
-    const isScriptDone = facts.script !== undefined && helper.hasSucceeded && now.versions.length > 0;
-    if (end !== undefined && !isScriptDone) throw fault(`the helper made no tables: ${end}`);
+    if (end !== undefined && !isDoneScript(helper, facts, now)) throw fault(`the helper made no tables: ${end}`);
     if (!deepEqual(now, found)) {
       changedMs = performance.now();
       found = now;
-      live.refresh(
-        'schema',
-        5 + Math.min(12, now.tables / 5),
-        `${now.versions.length} versions of the tables are made`,
-      );
+      tellMade(live, now);
     }
     const quietMs = performance.now() - changedMs;
     const isQuiet = found.versions.length > 0 && quietMs >= host.paced(QUIET_MS);
@@ -125,6 +121,15 @@ async function complete(
     if (performance.now() - startedMs > LIMIT_MS) throw fault('the helper was not done within 15 minutes');
     await delay(host.paced(POLL_MS), undefined, { signal });
   }
+}
+
+/** Whether the helper is a script that has ended because the tables are made. */
+function isDoneScript(helper: HelperProcess, { script }: SchemaHelper, { versions }: MadeSchema): boolean {
+  return script !== undefined && helper.hasSucceeded && versions.length > 0;
+}
+
+function tellMade(live: LiveJob, { versions, tables }: MadeSchema): void {
+  live.refresh('schema', 5 + Math.min(12, tables / 5), `${versions.length} versions of the tables are made`);
 }
 
 async function answers(host: Host, url: string): Promise<boolean> {

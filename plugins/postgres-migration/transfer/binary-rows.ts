@@ -22,6 +22,8 @@ export class BinaryRows {
   readonly #forms: readonly (BinaryForm | undefined)[];
   /** The pieces of a line whose end has not come yet. */
   #begun: Uint8Array[] = [];
+  /** The place in the lines that is read next. */
+  #place = 0;
 
   constructor(columns: readonly ColumnPlan[]) {
     this.#forms = columns.map(({ type }) => binaryForm(type));
@@ -47,27 +49,41 @@ export class BinaryRows {
     const rows = new Uint8Array(lines.length + values * (LENGTH_BYTES + COUNT_BYTES + BINARY_GROWTH));
     let at = 0;
     let index = 0;
-    for (let place = 0; place < lines.length; place += 1) {
-      if (index === 0) {
-        rows[at] = columns >> 8;
-        rows[at + 1] = columns;
-        at += COUNT_BYTES;
-      }
-      const start = at + LENGTH_BYTES;
-      let end = start;
-      const isValue = lines[place] !== BACKSLASH || lines[place + 1] !== CAPITAL_N;
-      if (!isValue) place += 2;
-      for (let byte = lines[place] as number; byte !== TAB && byte !== LINE_END; byte = lines[place] as number) {
-        if (byte === BACKSLASH) place += 1;
-        rows[end] = byte === BACKSLASH ? (ESCAPED[lines[place] as number] as number) : byte;
-        end += 1;
-        place += 1;
-      }
-      if (isValue) end = this.#forms[index]?.(rows, start, end) ?? end;
-      writeUint32(rows, at, isValue ? end - start : NO_LENGTH);
-      at = end;
+    for (this.#place = 0; this.#place < lines.length; this.#place += 1) {
+      if (index === 0) at = writeCount(rows, at, columns);
+      const isValue = lines[this.#place] !== BACKSLASH || lines[this.#place + 1] !== CAPITAL_N;
+      at = isValue ? this.#writeValue(lines, rows, at, this.#forms[index]) : this.#writeNull(rows, at);
       index = index === columns - 1 ? 0 : index + 1;
     }
     return rows.subarray(0, at);
   }
+
+  /** Writes the length of the value at `#place`, and the value; gives the place behind it in `rows`. */
+  #writeValue(lines: Uint8Array, rows: Uint8Array, at: number, form: BinaryForm | undefined): number {
+    const start = at + LENGTH_BYTES;
+    let place = this.#place;
+    let end = start;
+    for (let byte = lines[place] as number; byte !== TAB && byte !== LINE_END; byte = lines[place] as number) {
+      if (byte === BACKSLASH) place += 1;
+      rows[end] = byte === BACKSLASH ? (ESCAPED[lines[place] as number] as number) : byte;
+      end += 1;
+      place += 1;
+    }
+    this.#place = place;
+    end = form?.(rows, start, end) ?? end;
+    writeUint32(rows, at, end - start);
+    return end;
+  }
+
+  #writeNull(rows: Uint8Array, at: number): number {
+    this.#place += 2;
+    writeUint32(rows, at, NO_LENGTH);
+    return at + LENGTH_BYTES;
+  }
+}
+
+function writeCount(rows: Uint8Array, at: number, columns: number): number {
+  rows[at] = columns >> 8;
+  rows[at + 1] = columns;
+  return at + COUNT_BYTES;
 }

@@ -15,7 +15,7 @@ import type { TableChunk } from './table-reading.ts';
 import { Target } from './target.ts';
 import { readSequences, readTables, type Sequence } from './target-schema.ts';
 import type { DatabasePair, ImportedDatabase, SanitizedColumn, TransferTask } from './task.ts';
-import { faultIn } from './transfer-fault.ts';
+import { faultIn, type TransferFault } from './transfer-fault.ts';
 
 const AGAIN = 'try again, and keep every other program away from the database';
 
@@ -141,11 +141,8 @@ export class DatabaseTransfer {
         if (chunk.kind === 'rows') {
           yield sent(chunk.bytes);
           step(table, chunk.rows, false);
-        } else if (chunk.kind === 'fault') {
-          const { column, rule, rowid } = chunk;
-          const place = { table, column, rule, ...(rowid === null ? {} : { rowid }) };
-          throw faultIn({ code: 'transfer.value', stage: 'import', label, ...place }, valueWords(rule));
-        } else end = chunk;
+        } else if (chunk.kind === 'fault') throw valueFault(label, table, chunk);
+        else end = chunk;
       }
       if (plan.isBinary) yield sent(BINARY_END);
     }
@@ -298,4 +295,13 @@ function listed({ columns }: TablePlan): string {
 
 function formOf({ isBinary }: TablePlan, isFrozen: boolean): string {
   return ` WITH (FORMAT ${isBinary ? 'binary' : 'text'}${isFrozen ? ', FREEZE' : ''})`;
+}
+
+function valueFault(
+  label: string,
+  table: string,
+  { column, rule, rowid }: Extract<TableChunk, { kind: 'fault' }>,
+): TransferFault {
+  const place = { table, column, rule, ...(rowid === null ? {} : { rowid }) };
+  return faultIn({ code: 'transfer.value', stage: 'import', label, ...place }, valueWords(rule));
 }

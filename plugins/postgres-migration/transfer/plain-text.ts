@@ -96,15 +96,23 @@ function fraction(bytes: Uint8Array, from: number, end: number, fractionDigits: 
   const isRounded = digits === MICRO_DIGITS + 1 && fractionDigits === MICRO_DIGITS;
   if (bytes[from] !== POINT || digits < 1 || (digits > fractionDigits && !isRounded)) return GIVE_UP;
   for (let place = from + 1; place < end; place += 1) if (!isDigit(bytes[place] as number)) return GIVE_UP;
-  let last = isRounded ? end - 2 : end - 1;
-  if (isRounded && (bytes[end - 1] as number) >= ZERO + 5) {
-    while (bytes[last] === NINE) last -= 1;
-    // Rounding up would make a whole second.
-    if (last === from) return GIVE_UP;
-    bytes[last] = (bytes[last] as number) + 1;
-  }
+  let last = isRounded ? rounded(bytes, from, end - 1) : end - 1;
+  if (last === GIVE_UP) return GIVE_UP;
   while (bytes[last] === ZERO) last -= 1;
   return last === from ? from : last + 1;
+}
+
+/**
+ * Rounds the digits behind the point by the one at `cut`. Gives the place of the last digit that is left, or `GIVE_UP`
+ * where rounding up would make a whole second.
+ */
+function rounded(bytes: Uint8Array, point: number, cut: number): number {
+  let last = cut - 1;
+  if ((bytes[cut] as number) < ZERO + 5) return last;
+  while (bytes[last] === NINE) last -= 1;
+  if (last === point) return GIVE_UP;
+  bytes[last] = (bytes[last] as number) + 1;
+  return last;
 }
 
 function isDigit(byte: number): boolean {

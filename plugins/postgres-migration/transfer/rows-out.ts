@@ -69,14 +69,11 @@ export class RowsOut implements Submittable {
     let kept = 0;
     let at = 0;
     let isOver = false;
-    while (at < bytes.length && !isOver) {
+    while (at < bytes.length) {
       if (this.#left === 0) {
         if (bytes.length - at < HEAD_BYTES) break;
-        const kind = bytes[at] as number;
-        this.#isRow = kind === COPY_DATA;
-        isOver = !this.#isRow && !BESIDE.has(kind);
+        isOver = !this.#begin(bytes, at);
         if (isOver) break;
-        this.#left = Math.max(0, bytes.readUInt32BE(at + 1) - LENGTH_BYTES);
         at += HEAD_BYTES;
       }
       const end = at + Math.min(this.#left, bytes.length - at);
@@ -90,6 +87,15 @@ export class RowsOut implements Submittable {
     if (!isOver) this.#begun = Buffer.from(bytes.subarray(at));
     if (kept > 0) this.#hand(bytes.subarray(0, kept));
     if (isOver) this.#leave(bytes.subarray(at));
+  }
+
+  /** Begins the message whose head is at `at`; false for the first message behind the rows. */
+  #begin(bytes: Buffer, at: number): boolean {
+    const kind = bytes[at] as number;
+    this.#isRow = kind === COPY_DATA;
+    if (!this.#isRow && !BESIDE.has(kind)) return false;
+    this.#left = Math.max(0, bytes.readUInt32BE(at + 1) - LENGTH_BYTES);
+    return true;
   }
 
   #hand(rows: Uint8Array): void {

@@ -65,32 +65,9 @@ async function matchTable(
     table,
     target.columns.filter(({ type }) => type !== null && goesInPieces(type)).map(column => column.name),
   );
-  if (oversized !== null) {
-    const place = oversized.rowid === null ? {} : { rowid: oversized.rowid };
-    const fault = { code: 'transfer.value', stage: 'import', label, table: name, rule: 'too_large', ...place } as const;
-    throw faultIn(fault, 'the row is larger than can be transferred; remove it or make it smaller');
-  }
-  const copied: TargetColumn[] = [];
-  for (const column of target.columns) {
-    if (table.columns.includes(column.name)) {
-      if (!column.isGenerated) copied.push(column);
-    } else if (!column.isNullable && !column.hasDefault && !column.isGenerated)
-      throw schemaFault(
-        label,
-        name,
-        'required_column',
-        'PostgreSQL needs a value that SQLite does not have',
-        column.name,
-      );
-  }
-  for (const column of table.columns) {
-    if (target.columns.some(other => other.name === column)) continue;
-    if (await source.holdsData(name, column))
-      throw schemaFault(label, name, 'missing_column', 'PostgreSQL has no such column, and it holds data', column);
-    warnings.push(
-      `The column ${shown(column)} of the table ${shown(name)} is empty and exists only in SQLite; it was left out.`,
-    );
-  }
+  if (oversized !== null) throw oversizedRow(label, name, oversized.rowid);
+  const copied = copiedColumns(label, table, target);
+  await leaveOutColumns(label, source, table, target, warnings);
   const columns = copied.map(({ name: column, type, typeName, isNullable, isKey }) => {
     if (type === null)
       throw schemaFault(label, name, 'unsupported_type', `no rule is known for the type ${shown(typeName)}`, column);
@@ -108,6 +85,48 @@ async function matchTable(
     rowidColumn: table.rowidColumn,
     canBeFrozen: target.canBeFrozen,
   };
+}
+
+function oversizedRow(label: string, table: string, rowid: string | null): TransferFault {
+  const place = rowid === null ? {} : { rowid };
+  return faultIn(
+    { code: 'transfer.value', stage: 'import', label, table, rule: 'too_large', ...place },
+    'the row is larger than can be transferred; remove it or make it smaller',
+  );
+}
+
+/** The columns that both sides have. Throws a TransferFault when PostgreSQL needs another one. */
+function copiedColumns(label: string, { name, columns }: SourceTable, target: TargetTable): TargetColumn[] {
+  const written = target.columns.filter(({ isGenerated }) => !isGenerated);
+  const required = written.find(
+    ({ name: column, isNullable, hasDefault }) => !columns.includes(column) && !isNullable && !hasDefault,
+  );
+  if (required === undefined) return written.filter(column => columns.includes(column.name));
+  throw schemaFault(
+    label,
+    name,
+    'required_column',
+    'PostgreSQL needs a value that SQLite does not have',
+    required.name,
+  );
+}
+
+/** Warns of columns that only SQLite has. Throws a TransferFault when one of them holds data. */
+async function leaveOutColumns(
+  label: string,
+  source: Source,
+  { name, columns }: SourceTable,
+  target: TargetTable,
+  warnings: string[],
+): Promise<void> {
+  for (const column of columns) {
+    if (target.columns.some(other => other.name === column)) continue;
+    if (await source.holdsData(name, column))
+      throw schemaFault(label, name, 'missing_column', 'PostgreSQL has no such column, and it holds data', column);
+    warnings.push(
+      `The column ${shown(column)} of the table ${shown(name)} is empty and exists only in SQLite; it was left out.`,
+    );
+  }
 }
 
 function samePlaces(one: readonly string[], other: readonly string[]): boolean {

@@ -3,7 +3,7 @@
 import type { SqliteDatabase } from '#core';
 import { BinaryRows } from './binary-rows.ts';
 import type { TablePlan } from './column-plan.ts';
-import { type Pages, rowidIn } from './pages.ts';
+import { type Pages, rowidIn, type TreePage } from './pages.ts';
 import { PlainRows } from './plain-rows.ts';
 import { RowReading, type Sanitized } from './row-reading.ts';
 import { SpentMemory } from './spent-memory.ts';
@@ -66,20 +66,25 @@ export class TableReading {
       if (leaf.cells === 0) continue;
       if (last !== undefined && rowidIn(leaf, 0) <= last) throw new Error('the rows of a table are in no order');
       last = rowidIn(leaf, leaf.cells - 1);
-      for (let cell = 0; cell < leaf.cells; ) {
-        const next = plain.add(leaf, cell);
-        this.#plainRows += next - cell;
-        cell = next;
-        if (cell === leaf.cells) break;
-        const { isFull } = plain;
-        if (plain.bytes > 0) yield plain.take();
-        if (isFull) continue;
-        // A row that is not plain is seldom alone, so the rest of the leaf is read row by row.
-        yield* this.#oneByOne(rowidIn(leaf, cell), last);
-        break;
-      }
+      yield* this.#fromLeaf(plain, leaf, last);
     }
     if (plain.bytes > 0) yield plain.take();
+  }
+
+  /** `last` is the row id of the last row of the leaf. */
+  *#fromLeaf(plain: PlainRows, leaf: TreePage, last: bigint): Generator<Uint8Array, undefined> {
+    for (let cell = 0; cell < leaf.cells; ) {
+      const next = plain.add(leaf, cell);
+      this.#plainRows += next - cell;
+      cell = next;
+      if (cell === leaf.cells) return;
+      const { isFull } = plain;
+      if (plain.bytes > 0) yield plain.take();
+      if (isFull) continue;
+      // A row that is not plain is seldom alone, so the rest of the leaf is read row by row.
+      yield* this.#oneByOne(rowidIn(leaf, cell), last);
+      return;
+    }
   }
 
   *#oneByOne(first: bigint, last: bigint): Generator<Uint8Array, undefined> {
