@@ -19,30 +19,49 @@ export interface KeptPlaces {
 export async function planSwap(
   folder: GuardedDirectory,
   incoming: string,
-  { keeps, clears }: KeptPlaces,
+  kept: KeptPlaces,
 ): Promise<Pick<Swap, 'outs' | 'ins'>> {
-  const plan = { outs: [] as string[], ins: [] as string[] };
-  const ancestors = new Set([...keeps].flatMap(ancestorsOf));
-  const walk = async (directory: string): Promise<void> => {
-    const present = new Set(await namesAt(folder, directory));
-    const next = new Set(await namesAt(folder, path.join(WORK, incoming, directory)));
+  const plan = new SwapPlan(folder, incoming, kept);
+  await plan.walk('');
+  return { outs: plan.outs, ins: plan.ins };
+}
+
+class SwapPlan {
+  readonly outs: string[] = [];
+  readonly ins: string[] = [];
+  readonly #folder: GuardedDirectory;
+  readonly #incoming: string;
+  readonly #kept: KeptPlaces;
+  /** The directories above kept places. They stay, and are compared place by place. */
+  readonly #ancestors: ReadonlySet<string>;
+
+  constructor(folder: GuardedDirectory, incoming: string, kept: KeptPlaces) {
+    this.#folder = folder;
+    this.#incoming = incoming;
+    this.#kept = kept;
+    this.#ancestors = new Set([...kept.keeps].flatMap(ancestorsOf));
+  }
+
+  async walk(directory: string): Promise<void> {
+    const present = new Set(await namesAt(this.#folder, directory));
+    const next = new Set(await namesAt(this.#folder, path.join(WORK, this.#incoming, directory)));
     for (const name of new Set([...present, ...next]))
-      await visit(path.join(directory, name), present.has(name), next.has(name));
-  };
-  const visit = async (place: string, isPresent: boolean, isNext: boolean): Promise<void> => {
+      await this.#visit(path.join(directory, name), present.has(name), next.has(name));
+  }
+
+  async #visit(place: string, isPresent: boolean, isNext: boolean): Promise<void> {
+    const { keeps, clears } = this.#kept;
     if (place === WORK && isNext)
       throw new Problem(409, `the release has a folder ${WORK} of its own; choose another release`);
     if (place === WORK || (isPresent && keeps.has(place))) return;
-    if (isPresent && ancestors.has(place)) {
-      if (isNext) await requireDirectory(folder, incoming, place);
-      await walk(place);
+    if (isPresent && this.#ancestors.has(place)) {
+      if (isNext) await requireDirectory(this.#folder, this.#incoming, place);
+      await this.walk(place);
       return;
     }
-    if (isPresent && (clears || isNext)) plan.outs.push(place);
-    if (isNext) plan.ins.push(place);
-  };
-  await walk('');
-  return plan;
+    if (isPresent && (clears || isNext)) this.outs.push(place);
+    if (isNext) this.ins.push(place);
+  }
 }
 
 /** Refuses a release with a file in place of a directory in which something is kept. */

@@ -28,27 +28,34 @@ interface Way {
  * redirects, and with the errors of `host.fetch`.
  */
 export function vendorFetch(host: Pick<Host, 'fetch' | 'use'>): VendorFetch {
-  const mirrors = (): Mirrors => {
-    const { dumb } = host.use('config.store').root() as { dumb: { install_mirrors?: Mirrors } };
-    return dumb.install_mirrors ?? {};
-  };
-  return (async (address: string, options: FetchOptions = {}) => {
-    const { redirects = REDIRECTS } = options;
-    let way = await wayTo(checked(address), mirrors());
-    let { headers = {} } = options;
-    for (let count = 0; ; count += 1) {
-      const answer = await host.fetch(way.url.href, { ...options, ...way.options, headers, redirects: 0 });
-      const location = redirects === 0 ? undefined : locationOf(answer);
-      if (location === undefined) return answer;
-      await leave(answer);
-      if (count === redirects)
-        throw new Problem(502, `${way.url.host} redirects more than ${redirects} times; try again later`);
-      const next = checked(URL.canParse(location, way.url.href) ? new URL(location, way.url).href : location);
-      const isWithin = next.origin === way.url.origin;
-      if (!isWithin) headers = harmless(headers);
-      way = isWithin && way.isChosen ? { ...way, url: next } : await wayTo(next, mirrors());
-    }
-  }) as VendorFetch;
+  return ((address: string, options: FetchOptions = {}) => fetchFollowing(host, address, options)) as VendorFetch;
+}
+
+async function fetchFollowing(
+  host: Pick<Host, 'fetch' | 'use'>,
+  address: string,
+  options: FetchOptions,
+): Promise<FetchAnswer | FetchStream> {
+  const { redirects = REDIRECTS } = options;
+  let way = await wayTo(checked(address), mirrorsOf(host));
+  let { headers = {} } = options;
+  for (let count = 0; ; count += 1) {
+    const answer = await host.fetch(way.url.href, { ...options, ...way.options, headers, redirects: 0 });
+    const location = redirects === 0 ? undefined : locationOf(answer);
+    if (location === undefined) return answer;
+    await leave(answer);
+    if (count === redirects)
+      throw new Problem(502, `${way.url.host} redirects more than ${redirects} times; try again later`);
+    const next = checked(URL.canParse(location, way.url.href) ? new URL(location, way.url).href : location);
+    const isWithin = next.origin === way.url.origin;
+    if (!isWithin) headers = harmless(headers);
+    way = isWithin && way.isChosen ? { ...way, url: next } : await wayTo(next, mirrorsOf(host));
+  }
+}
+
+function mirrorsOf(host: Pick<Host, 'use'>): Mirrors {
+  const { dumb } = host.use('config.store').root() as { dumb: { install_mirrors?: Mirrors } };
+  return dumb.install_mirrors ?? {};
 }
 
 /** The place to which an answer redirects; undefined for any other answer. */

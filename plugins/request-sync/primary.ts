@@ -54,16 +54,25 @@ export class Primary {
     const isAnother = state.meta.primary !== null && state.meta.primary !== label;
     const changes = this.#isSweepDue() || isAnother ? undefined : await this.#readChanges();
     const reading = changes ?? (await readList(this.#with.manager));
-    const { fault, requests, total } = reading;
-    if (fault !== undefined && total === null) throw fault;
+    const { fault } = reading;
+    if (fault !== undefined && reading.total === null) throw fault;
     if (isAnother) this.#dropDeletions();
-    if (fault === undefined) this.#note(reading, changes === undefined);
-    const isWhole = fault === undefined && changes === undefined;
-    if (isWhole) await this.#replace(reading, isAnother);
-    else for (const request of requests) this.#known.take(request);
-    if (fault !== undefined) this.#known.judge(false, new Set());
-    if (fault === undefined || !isAnother) await this.#track();
-    return fault ?? null;
+    if (fault !== undefined) {
+      this.#takePart(reading);
+      if (!isAnother) await this.#track();
+      return fault;
+    }
+    this.#note(reading, changes === undefined);
+    if (changes === undefined) await this.#replace(reading, isAnother);
+    else for (const request of changes.requests) this.#known.take(request);
+    await this.#track();
+    return null;
+  }
+
+  /** Takes over what an incomplete reading has brought; what it lacks is not asked for. */
+  #takePart({ requests }: Reading): void {
+    for (const request of requests) this.#known.take(request);
+    this.#known.judge(false, new Set());
   }
 
   #isSweepDue(): boolean {

@@ -35,15 +35,7 @@ export function topologyOf(settings: SyncSettings, internals: readonly Internal[
   const primaries = internals.filter(({ role }) => role === 'primary');
   const followers = internals.filter(({ role }) => role === 'subordinate');
   const address = external.enabled ? normalAddress(external.url) : undefined;
-  const errors: string[] = [];
-  if (primaries.length > 1) errors.push('more than one instance is the primary; leave sync_role primary to one');
-  if (external.enabled) {
-    if (primaries.length > 0)
-      errors.push('an external primary is enabled while an instance is the primary; choose one');
-    const access = accessOf('the external primary', external);
-    if ('fault' in access) errors.push(access.fault);
-  } else if (primaries.length === 0)
-    errors.push('there is no primary; give one instance the sync_role primary or enable an external primary');
+  const errors = primaryFaults(external, primaries);
   const twice = followers.find(internal => address !== undefined && localAddresses(internal).includes(address));
   if (twice !== undefined) errors.push(`${labelOf(twice)} is the external primary itself; give it another sync_role`);
 
@@ -68,6 +60,18 @@ export function topologyOf(settings: SyncSettings, internals: readonly Internal[
   };
 }
 
+/** What is wrong with the choice of the primary, and with an external one. */
+function primaryFaults(external: SyncSettings['external_primary'], primaries: readonly Internal[]): string[] {
+  const faults: string[] = [];
+  if (primaries.length > 1) faults.push('more than one instance is the primary; leave sync_role primary to one');
+  if (!external.enabled && primaries.length === 0)
+    faults.push('there is no primary; give one instance the sync_role primary or enable an external primary');
+  if (!external.enabled) return faults;
+  if (primaries.length > 0) faults.push('an external primary is enabled while an instance is the primary; choose one');
+  const access = accessOf('the external primary', external);
+  return 'fault' in access ? [...faults, access.fault] : faults;
+}
+
 /** The external subordinates that can be used; each of the others is left out with a warning. */
 function externalFollowers(
   { external_subordinates: externals }: SyncSettings,
@@ -81,17 +85,17 @@ function externalFollowers(
   for (const [index, external] of externals.entries()) {
     const given = (external.label ?? '').trim().replaceAll('||', '|');
     const name = given === '' ? `the external subordinate ${index + 1}` : given;
-    const access = accessOf(name, external);
-    if ('fault' in access) warnings.push(access.fault);
-    else if (addresses.has(access.address))
-      warnings.push(`${name} has the address of the primary or of another subordinate`);
-    else {
-      if (labels.has(given)) warnings.push(`two subordinates are called ${given}; the second goes by its address`);
-      const own = given === '' || labels.has(given) ? access.address : given;
-      addresses.add(access.address);
-      labels.add(own);
-      peers.push({ label: own, ...access });
+    const access = accessOf(name, external, addresses);
+    if ('fault' in access) {
+      warnings.push(access.fault);
+      continue;
     }
+    const isTaken = labels.has(given);
+    if (isTaken) warnings.push(`two subordinates are called ${given}; the second goes by its address`);
+    const own = given === '' || isTaken ? access.address : given;
+    addresses.add(access.address);
+    labels.add(own);
+    peers.push({ label: own, ...access });
   }
   return { peers, warnings };
 }
@@ -100,11 +104,13 @@ function externalFollowers(
 function accessOf(
   name: string,
   { url, api_key }: { readonly url: string; readonly api_key: string },
+  taken: ReadonlySet<string | undefined> = new Set(),
 ): Omit<PeerSettings, 'label'> | { readonly fault: string } {
   if (url.trim() === '' || api_key.trim() === '') return { fault: `${name} needs its url and its api_key` };
   const address = normalAddress(url);
   if (address === undefined) return { fault: `the url of ${name} is no address` };
   if (!isSendable(api_key)) return { fault: `the api_key of ${name} holds signs that no key has; copy it anew` };
+  if (taken.has(address)) return { fault: `${name} has the address of the primary or of another subordinate` };
   return { address, apiKey: api_key.trim() };
 }
 
