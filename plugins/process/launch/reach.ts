@@ -56,8 +56,8 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
   }
   const looked = [...programs, ...others].map((needed, index): Looked => ({ ...needed, reach: reaches[index] }));
   const [ofPrograms, ofOthers] = [looked.slice(0, programs.length), looked.slice(programs.length)];
-  const directory = ofOthers.find(({ use }) => use === 'enter') ?? ofPrograms.at(-1);
-  if (plan.cwd === ownDirectory && directory?.reach !== 'open') return false;
+  const directory = ofOthers.find(({ use }) => use === 'enter');
+  if (ownDirectory !== undefined && plan.cwd === ownDirectory && directory?.reach !== 'open') return false;
   // The first program that can be run counts; only when there is none is an unreachable program the fault.
   const program = ofPrograms.find(isOpen);
   await refuseClosed(plan, program === undefined ? ofPrograms : countingFor(program, ofOthers));

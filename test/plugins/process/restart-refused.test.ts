@@ -29,16 +29,19 @@ t.test('obstacles that are known before the stop refuse a restart', needsRoot, a
       a: block('Plain'),
       b: block('Patient', { wait_for_dir: place, command: [program], wait_timeout_seconds: 600 }),
       c: block('Relative', { command: ['./program'] }),
+      d: block('Without directory', { config_dir: undefined }),
     },
   });
   t.teardown(() => app.stop());
   await writeFile(path.join(own, 'program'), '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
-  for (const name of ['Plain', 'Patient', 'Relative']) t.match(await start(app, name), { status: 200 }, name);
-  const pids = { Plain: await pidOf(app, 'Plain'), Patient: await pidOf(app, 'Patient') };
-  const refused = async (name: 'Plain' | 'Patient', detail: RegExp): Promise<void> => {
+  const names = ['Plain', 'Patient', 'Relative', 'Without directory'] as const;
+  for (const name of names) t.match(await start(app, name), { status: 200 }, name);
+  const pids = new Map<string, number>();
+  for (const name of names) pids.set(name, await pidOf(app, name));
+  const refused = async (name: string, detail: RegExp): Promise<void> => {
     t.match(await restart(app, name), { status: 400, body: { detail } });
     t.match(await status(app, name), { status: 'running', health_status: 'healthy' });
-    t.equal(await pidOf(app, name), pids[name]);
+    t.equal(await pidOf(app, name), pids.get(name));
   };
 
   await rm(program);
@@ -46,6 +49,9 @@ t.test('obstacles that are known before the stop refuse a restart', needsRoot, a
     await refused(name, /cannot start: command .*program was not found; install it.*; until then it goes on running$/);
   t.match(await restart(app, 'Relative'), { status: 200 }, 'what lies in its own directory is looked for there');
   await makeProgram();
+  await chmod(place, 0o700);
+  await refused('Without directory', /runs as user 65534, which cannot use .*place.*; until then it goes on running$/);
+  await chmod(place, 0o755);
   await chmod(own, 0o700);
   await refused('Plain', /runs as user 65534, which cannot use .*own.*; until then it goes on running$/);
   await rename(own, `${own}-away`);
@@ -57,7 +63,7 @@ t.test('obstacles that are known before the stop refuse a restart', needsRoot, a
   await refused('Plain', /depends_on names Nobody.*; until then it goes on running$/);
   t.match(await app.post('/config', { process_name: 'Plain', updates: { depends_on: null } }), { status: 200 });
   t.match(await restart(app, 'Plain'), { status: 200 });
-  t.not(await pidOf(app, 'Plain'), pids.Plain);
+  t.not(await pidOf(app, 'Plain'), pids.get('Plain'));
 });
 
 t.test('obstacles in what a template completes refuse a restart', needsRoot, async t => {
