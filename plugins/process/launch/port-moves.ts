@@ -34,19 +34,13 @@ export async function savePortMoves(
   const moved: Move[] = [];
   const updates: Record<string, unknown> = {};
   const repeated = [...host.contributions('process.own-ports').values()].flatMap(({ members }) => members);
-  for (const [{ processName, path, block }, changes] of moves) {
-    const isNamedBy = (name: unknown): boolean => store.findBlock(String(name))?.processName === processName;
+  for (const [named, changes] of moves) {
+    const isNamedBy = (name: unknown): boolean => store.findBlock(String(name))?.processName === named.processName;
     for (const { key, from, to } of changes) {
-      host.log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
-      for (const place of literalPlaces(block, from))
-        host.log.warn(
-          `${processName}: ${place} says ${from} still; where it means its own port, write {${key}} instead`,
-        );
-      merge(updates, path, { [key]: to });
-      for (const place of repeated) {
-        if (valueAt(block, place) !== from) continue;
-        merge(updates, [...path, ...place.slice(0, -1)], { [String(place.at(-1))]: to });
-      }
+      tellMove(host, named, { key, from, to });
+      const again = repeated.filter(place => valueAt(named.block, place) === from);
+      for (const place of [[key], ...again])
+        merge(updates, [...named.path, ...place.slice(0, -1)], { [String(place.at(-1))]: to });
       moved.push({ isNamedBy, from, to, isKept: isKept(from, moves, blocks) });
     }
   }
@@ -63,6 +57,12 @@ export async function savePortMoves(
   // does not save what memory holds by then.
   if (store.overridingVariables().length > 0) await store.update({ updates, persist: false, actor: host.name });
   await store.update({ updates, persist: true, actor: host.name });
+}
+
+function tellMove({ log }: Pick<Host, 'log'>, { processName, block }: NamedBlock, { key, from, to }: PortChange): void {
+  log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
+  for (const place of literalPlaces(block, from))
+    log.warn(`${processName}: ${place} says ${from} still; where it means its own port, write {${key}} instead`);
 }
 
 /**
