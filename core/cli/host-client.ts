@@ -3,6 +3,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import type { HostClient, LoginTokens, RequestDeadline } from '../contract/command.ts';
 import { errorText } from '../kit/error-text.ts';
+import { hostAnswer } from '../kit/host-answer.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { Logins } from './logins.ts';
 
@@ -99,7 +100,7 @@ class Client implements HostClient {
     const path = '/auth/refresh';
     const answer = await exchange(url + path, { method: 'POST', body: { refresh_token }, token: undefined });
     if (answer.status === 401) throw new Error(OLD_LOGIN);
-    const tokens = (await this.#accepted(answer, path)) as LoginTokens;
+    const tokens = hostAnswer<LoginTokens>(await this.#accepted(answer, path), { access_token: '', refresh_token: '' });
     await this.#logins.keep(url, tokens);
     return tokens.access_token;
   }
@@ -165,7 +166,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function detailOf({ body }: Answer): string | undefined {
+export function detailOf({ body }: Answer): string | undefined {
   return isObject(body) && typeof body.detail === 'string' ? body.detail : undefined;
 }
 
@@ -190,10 +191,15 @@ export async function refuseElsewhere(
   if (isAbsent(answer)) throw new Error(`the running host has no ${path}; load the plugin that answers it`);
 }
 
+/** Whether the body is one that the host answers at `/health`, whether it is well or not. */
+export function isHealthAnswer(body: unknown): body is { readonly status: string; readonly details?: string } {
+  return isObject(body) && (body.status === 'healthy' || body.status === 'unhealthy');
+}
+
 async function isGateway(url: string): Promise<boolean> {
   const asked = { method: 'GET', body: undefined, token: undefined, timeoutMs: LOOK_MS };
   const { body } = await exchange(`${url}/api/health`, asked).catch(() => ({ body: undefined }));
-  return isObject(body) && typeof body.status === 'string';
+  return isHealthAnswer(body);
 }
 
 function withQuery(path: string, query: Query = {}): string {

@@ -1,5 +1,6 @@
 // Draws the dependency graph of the running host as Mermaid text, from what its routes answer.
 import type { HostClient } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 
 interface Answer {
   readonly nodes: readonly {
@@ -16,6 +17,11 @@ interface Answer {
   }[];
 }
 
+const EXAMPLE = {
+  nodes: [{ process_name: '', state: '' }],
+  edges: [{ source: '', target: '', signals: [''], classification: '' }],
+};
+
 export interface DrawingRequest {
   /** undefined means everything that is enabled. */
   readonly name: string | undefined;
@@ -24,8 +30,10 @@ export interface DrawingRequest {
 
 export async function mermaid(host: HostClient, { name, scope }: DrawingRequest): Promise<string> {
   if (name !== undefined)
-    return draw((await host.get('/process/dependency-graph', { process_name: name, scope })) as Answer);
-  const { nodes, edges } = (await host.get('/process/dependency-graph/whole', { scope })) as Answer;
+    return draw(
+      hostAnswer<Answer>(await host.get('/process/dependency-graph', { process_name: name, scope }), EXAMPLE),
+    );
+  const { nodes, edges } = hostAnswer<Answer>(await host.get('/process/dependency-graph/whole', { scope }), EXAMPLE);
   return draw({ nodes: nodes.filter(({ enabled }) => enabled), edges });
 }
 

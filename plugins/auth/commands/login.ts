@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Command, LoginTokens } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 
 const MAX_PASSWORD_BYTES = 4_096;
 /** The exit status that shells give a process that SIGINT ended. */
@@ -17,7 +18,10 @@ const command: Command = {
     if (isTyped && !process.stdin.isTTY)
       throw misuse('a password is asked only on a terminal; elsewhere give it with --password-stdin');
     const password = isTyped ? await typedPassword(`Password of ${username} for ${url}: `) : await readPassword();
-    const tokens = (await host.post('/auth/login', { username, password })) as LoginTokens;
+    const tokens = hostAnswer<LoginTokens>(await host.post('/auth/login', { username, password }), {
+      access_token: '',
+      refresh_token: '',
+    });
     await host.keepLogin(tokens);
     output.line(`logged in to ${url} as ${username}`);
     return 0;

@@ -1,7 +1,15 @@
 // `stackwarden config`: reads and changes a value of the configuration by its dotted path.
 import type { Command, CommandCall, HostClient } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 import { nearestWord } from '#kit/nearest-word';
 import { isObject } from '#kit/plain-object';
+
+interface Outcome {
+  readonly changed: readonly string[];
+  readonly overridden: readonly string[];
+  readonly restart_required: readonly string[];
+  readonly warnings: readonly string[];
+}
 
 const command: Command = {
   summary: 'print a value of the configuration, or change it',
@@ -20,7 +28,7 @@ async function get({ args: [, path, surplus], options, host, output, misuse }: C
   if (surplus !== undefined) throw misuse(`unexpected argument '${surplus}'; config set changes a value`);
   if (options.memory) throw misuse("'--memory' belongs to config set");
   const parts = path === undefined ? [] : partsOf(path, misuse);
-  const root = await host.get('/config');
+  const root = await readConfig(host);
   const value = valueAt(root, parts);
   if (value === undefined) throw new Error(`the configuration has no ${path}; ${whereToLook(root, parts)}`);
   if (typeof value === 'string') output.line(value);
@@ -32,17 +40,21 @@ async function set({ args: [, path, text], options, host, output, misuse }: Comm
   if (path === undefined || text === undefined)
     throw misuse('config set needs a path and a value, for example config set dumb.log_level DEBUG');
   const updates = partsOf(path, misuse).reduceRight<unknown>((value, part) => ({ [part]: value }), parsed(text));
-  const answer = (await host.post('/config', { updates, persist: !options.memory })) as {
-    readonly changed: readonly string[];
-    readonly overridden: readonly string[];
-    readonly restart_required: readonly string[];
-    readonly warnings: readonly string[];
-  };
+  const answer = hostAnswer<Outcome>(await host.post('/config', { updates, persist: !options.memory }), {
+    changed: [''],
+    overridden: [''],
+    restart_required: [''],
+    warnings: [''],
+  });
   output.line(answer.changed.length === 0 ? 'nothing has changed' : `changed: ${answer.changed.join(', ')}`);
   for (const place of answer.overridden) output.note(`${place}: the environment gives another value, which counts`);
   for (const place of answer.restart_required) output.note(`${place}: counts after a restart`);
   for (const warning of answer.warnings) output.note(warning);
   return 0;
+}
+
+async function readConfig(host: HostClient): Promise<unknown> {
+  return hostAnswer(await host.get('/config'), { dumb: {} });
 }
 
 function partsOf(path: string, misuse: CommandCall['misuse']): readonly string[] {
@@ -86,6 +98,6 @@ async function pathsOf(host: HostClient): Promise<readonly string[]> {
       visit(member, `${path}${name}.`);
     }
   };
-  visit(await host.get('/config'), '');
+  visit(await readConfig(host), '');
   return paths;
 }

@@ -1,6 +1,7 @@
 // `stackwarden events`: prints one line for each past event, and with `--follow` for each new one.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 import { fitsPattern } from '#kit/name-pattern';
 
 const POLL_MS = 500;
@@ -13,6 +14,11 @@ interface HostEvent {
   readonly data: unknown;
 }
 
+interface Events {
+  readonly events: readonly HostEvent[];
+  readonly last: number;
+}
+
 const command: Command = {
   summary: 'print the events since the host was started',
   options: [
@@ -23,10 +29,10 @@ const command: Command = {
   async run({ options, host, output }) {
     const pattern = String(options.type ?? '*');
     for (let after = '0'; ; ) {
-      const { events, last } = (await host.get('/host/events', { after })) as {
-        readonly events: readonly HostEvent[];
-        readonly last: number;
-      };
+      const { events, last } = hostAnswer<Events>(await host.get('/host/events', { after }), {
+        events: [{ type: '', at: 0 }],
+        last: 0,
+      });
       for (const event of events)
         if (fitsPattern(event.type, pattern)) output.line(options.json ? JSON.stringify(event) : textOf(event));
       after = String(last);

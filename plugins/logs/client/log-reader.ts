@@ -1,5 +1,6 @@
 // Reads the log of one process through the host, page after page: first its end, then the lines that were added since.
 import type { HostClient } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 import { levelInJson } from '#kit/json-level';
 import { findLevel, passes } from '#kit/log-level';
 
@@ -65,7 +66,8 @@ export class LogReader {
   }
 
   async #page(query: Readonly<Record<string, string>>): Promise<Page> {
-    const page = (await this.#host.get('/logs', { process_name: this.processName, ...query })) as Page;
+    const answer = await this.#host.get('/logs', { process_name: this.processName, ...query });
+    const page = hostAnswer<Page>(answer, { size: 0, cursor: 0, chunk: '', reset: true });
     // A log that is missing for a moment is read on from the same position.
     if (page.file_id === null) return page;
     if (page.reset && page.rest === undefined) this.#level = undefined;

@@ -2,6 +2,7 @@
 // its block says `stdin: true`.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, CommandCall, HostClient } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 import { namesThatFit } from '#kit/name-pattern';
 import { gapIn, LogReader } from '../client/log-reader.ts';
 import { processNames } from '../client/process-names.ts';
@@ -9,16 +10,21 @@ import { processNames } from '../client/process-names.ts';
 const LINES_BEFORE = 10;
 const POLL_MS = 300;
 
+interface Details {
+  readonly status: string;
+  readonly config: { readonly stdin?: boolean };
+}
+
 const command: Command = {
   summary: 'follow the output of a service while it runs, and send it the lines that you type',
   arguments: [{ syntax: '<NAME>', description: 'name of the service', offer: processNames }],
   async run(call) {
     const { host, output } = call;
     const name = await oneName(call);
-    const { status, config } = (await host.get('/process', { process_name: name })) as {
-      readonly status: string;
-      readonly config: { readonly stdin?: boolean };
-    };
+    const { status, config } = hostAnswer<Details>(await host.get('/process', { process_name: name }), {
+      status: '',
+      config: {},
+    });
     if (status === 'stopped') throw new Error(`${name} does not run; stackwarden logs shows what it wrote`);
     const hasInput = config.stdin === true;
     const input = hasInput
@@ -62,6 +68,6 @@ async function passOn(name: string, host: HostClient): Promise<void> {
 }
 
 async function isUp(name: string, host: HostClient): Promise<boolean> {
-  const { status } = (await host.get('/process/service-status', { process_name: name })) as { readonly status: string };
-  return status !== 'stopped';
+  const answer = await host.get('/process/service-status', { process_name: name });
+  return hostAnswer<{ readonly status: string }>(answer, { status: '' }).status !== 'stopped';
 }

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, CommandOutput } from '#core';
 import { byteText } from '#kit/byte-text';
+import { hostAnswer } from '#kit/host-answer';
 import { spanText } from '#kit/span-text';
 
 const DEFAULT_INTERVAL_S = 2;
@@ -10,6 +11,12 @@ const MAX_COUNT = 1_000_000;
 const MS_PER_S = 1_000;
 const TITLES = ['NAME', 'PID', 'CPU', 'MEMORY', 'PROCESSES', 'THREADS', 'READ', 'WRITTEN', 'UPTIME'];
 const NONE = '-';
+/** What each sample has, whatever the machine tells. */
+const EXAMPLE = {
+  timestamp: 0,
+  system: { cpu_count: 0, mem: {} },
+  dumb_managed: [{ name: '', pid: 0, rss: 0, process_count: 0, threads: 0, start_time: 0 }],
+};
 
 interface Sample {
   readonly timestamp: number;
@@ -49,7 +56,7 @@ const command: Command = {
     const count = Number(options.count ?? (output.isTerminal ? Number.POSITIVE_INFINITY : 1));
     const intervalMs = Number(options.interval ?? DEFAULT_INTERVAL_S) * MS_PER_S;
     for (let shown = 1; ; shown += 1) {
-      const sample = (await host.get('/metrics')) as Sample;
+      const sample = hostAnswer<Sample>(await host.get('/metrics'), EXAMPLE);
       output.clear();
       show(sample, output);
       if (shown >= count) return 0;

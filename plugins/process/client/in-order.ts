@@ -1,5 +1,10 @@
 // Does work on several services: on each after those that it needs, and on independent ones at once.
 import type { HostClient } from '#core';
+import { hostAnswer } from '#kit/host-answer';
+
+interface Graph {
+  readonly edges: readonly { readonly source: string; readonly target: string }[];
+}
 
 /** For each name, the names whose work must be done before. */
 export type Needs = ReadonlyMap<string, ReadonlySet<string>>;
@@ -8,10 +13,10 @@ export type Needs = ReadonlyMap<string, ReadonlySet<string>>;
 export async function needsAmong(names: readonly string[], host: HostClient): Promise<Needs> {
   const needs = new Map(names.map(name => [name, new Set<string>()]));
   if (names.length < 2) return needs;
-  const graph = (await host.find('/process/dependency-graph/whole')) as
-    | { readonly edges: readonly { readonly source: string; readonly target: string }[] }
-    | undefined;
-  for (const { source, target } of graph?.edges ?? []) if (needs.has(source)) needs.get(target)?.add(source);
+  const graph = await host.find('/process/dependency-graph/whole');
+  if (graph === undefined) return needs;
+  const { edges } = hostAnswer<Graph>(graph, { edges: [{ source: '', target: '' }] });
+  for (const { source, target } of edges) if (needs.has(source)) needs.get(target)?.add(source);
   return needs;
 }
 

@@ -2,6 +2,7 @@
 // wait for their results.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, CommandCall, HostClient } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 import { unnamedReason } from '#kit/named-reason';
 import { inOrder, needsAmong, reversed } from './in-order.ts';
 import { chosenServices, readServices, type Service, serviceNames } from './services.ts';
@@ -22,6 +23,15 @@ export interface Operation {
   readonly isReversed: boolean;
   /** The result that `--wait` waits for: true for success, false for failure, undefined while it is open. */
   outcome(service: Service): boolean | undefined;
+}
+
+interface Answer {
+  readonly status: string;
+  readonly waiting_for?: readonly string[];
+}
+
+interface Groups {
+  readonly groups: readonly { readonly name: string; readonly process_names: readonly string[] }[];
 }
 
 export function operationCommand(operation: Operation): Command {
@@ -66,9 +76,9 @@ async function meant(operation: Operation, { args, options, host, misuse }: Comm
  * all are done.
  */
 async function membersOf(group: string, host: HostClient): Promise<readonly string[]> {
-  const { groups } = (await host.get('/process/groups')) as {
-    readonly groups: readonly { readonly name: string; readonly process_names: readonly string[] }[];
-  };
+  const { groups } = hostAnswer<Groups>(await host.get('/process/groups'), {
+    groups: [{ name: '', process_names: [''] }],
+  });
   const found = groups.find(({ name }) => name === group);
   if (found !== undefined) return found.process_names;
   const names = groups.map(({ name }) => name);
@@ -80,13 +90,14 @@ async function membersOf(group: string, host: HostClient): Promise<readonly stri
 /** Whether the operation succeeded. A failure is printed, and does not keep the other services from their turn. */
 async function perform(operation: Operation, name: string, { host, options, output }: CommandCall): Promise<boolean> {
   try {
-    const answer = (await host.post(
+    const answer = await host.post(
       `/process/${operation.name}-service`,
       { process_name: name },
       { timeoutMs: ANSWER_MS },
-    )) as { readonly status: string; readonly waiting_for?: readonly string[] };
-    const waiting = answer.waiting_for?.length ? `: ${answer.waiting_for.join(', ')}` : '';
-    output.line(`${name}: ${answer.status}${waiting}`);
+    );
+    const { status, waiting_for: awaited } = hostAnswer<Answer>(answer, { status: '' });
+    const waiting = awaited?.length ? `: ${awaited.join(', ')}` : '';
+    output.line(`${name}: ${status}${waiting}`);
     if (options.wait) await settled(operation, name, host, Number(options.timeout ?? DEFAULT_WAIT_S));
     return true;
   } catch (error) {

@@ -1,5 +1,6 @@
 // The services of the running host as commands see them, and which of them are meant by names and patterns.
 import type { HostClient } from '#core';
+import { hostAnswer } from '#kit/host-answer';
 import { namesThatFit } from '#kit/name-pattern';
 
 export interface Service {
@@ -19,10 +20,16 @@ export interface Service {
   };
 }
 
+interface Statuses {
+  readonly processes: readonly Service[];
+}
+
+const EXAMPLE = { process_name: '', enabled: true, status: '', restart: { restart_attempts: 0 } };
+
 /** All services, in the order of the configuration. */
 export async function readServices(host: HostClient): Promise<readonly Service[]> {
-  const answer = (await host.get('/process/service-statuses')) as { readonly processes: readonly Service[] };
-  return answer.processes;
+  const answer = await host.get('/process/service-statuses');
+  return hostAnswer<Statuses>(answer, { processes: [EXAMPLE] }).processes;
 }
 
 /** Names for a shell to complete. */

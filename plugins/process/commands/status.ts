@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, HostClient, Painted } from '#core';
 import { byteText } from '#kit/byte-text';
+import { hostAnswer } from '#kit/host-answer';
 import { spanText } from '#kit/span-text';
 import { chosenServices, isInUse, readServices, type Service, serviceNames } from '../client/services.ts';
 
@@ -35,6 +36,10 @@ interface Row {
   readonly cpu_percent: number | null;
   readonly memory_bytes: number | null;
   readonly restarts: number;
+}
+
+interface Sample {
+  readonly dumb_managed: readonly Usage[];
 }
 
 interface Usage {
@@ -103,8 +108,10 @@ async function readRows(
 
 /** Empty when the host takes no metrics or has none yet, because the other columns are useful all the same. */
 async function readUsages(host: HostClient): Promise<ReadonlyMap<string, Usage>> {
-  const sample = (await host.find('/metrics').catch(() => undefined)) as { dumb_managed: readonly Usage[] } | undefined;
-  return new Map(sample?.dumb_managed.map(usage => [usage.name, usage]));
+  const sample = await host.find('/metrics').catch(() => undefined);
+  if (sample === undefined) return new Map();
+  const { dumb_managed: usages } = hostAnswer<Sample>(sample, { dumb_managed: [{ name: '', rss: 0 }] });
+  return new Map(usages.map(usage => [usage.name, usage]));
 }
 
 function cellsOf(row: Row): readonly (string | Painted)[] {
