@@ -14,11 +14,9 @@ export function levelOf(line: string): string | undefined {
   return BEGINNING.exec(line)?.[1] ?? levelInJson(line);
 }
 
-/** `search` is in lower case. An empty one takes every line. */
-export function isWanted(line: string, search: string, level: Level): boolean {
-  if (search !== '' && !line.toLowerCase().includes(search)) return false;
-  if (level === 'all') return true;
-  return (level === 'errors' ? ERRORS : WARNINGS).includes(levelOf(line) ?? '');
+/** Whether lines of this level, as `levelOf` gives it, are wanted. */
+export function isShown(level: string | undefined, wanted: Level): boolean {
+  return wanted === 'all' || (wanted === 'errors' ? ERRORS : WARNINGS).includes(level ?? '');
 }
 
 /** The text of a line, with the matches of the search marked. */

@@ -2,7 +2,7 @@
 import type { Api } from './api.ts';
 import { element, field, setText } from './element.ts';
 import { LogFeed } from './log-feed.ts';
-import { isWanted, type Level, levelOf, markedText } from './log-line.ts';
+import { isShown, type Level, levelOf, markedText } from './log-line.ts';
 import { type Row, VirtualList } from './virtual-list.ts';
 
 /** Long enough for a word to be typed. */
@@ -40,6 +40,8 @@ export class LogView {
   );
   readonly #follow = element('input', { type: 'checkbox', checked: true });
   #shown: ShownLine[] = [];
+  /** The level of the line that was added last; a line that continues it, as of a stack trace, has none of its own. */
+  #lastLevel: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(api: Api, processName: string) {
@@ -103,22 +105,30 @@ export class LogView {
   }
 
   #filter(): void {
-    this.#shown = [];
-    this.#add(this.#feed.lines);
+    this.#addAll();
     this.#draw();
     setText(this.#found, `${this.#shown.length.toLocaleString()} found`);
   }
 
   #take(added: number | 'all'): void {
-    if (added === 'all') this.#shown = [];
-    this.#add(added === 'all' ? this.#feed.lines : this.#feed.lines.slice(-added));
+    if (added === 'all') this.#addAll();
+    else this.#add(this.#feed.lines.slice(-added));
     this.#draw();
+  }
+
+  #addAll(): void {
+    this.#shown = [];
+    this.#lastLevel = undefined;
+    this.#add(this.#feed.lines);
   }
 
   #add(lines: readonly string[]): void {
     const search = this.#search.value.toLowerCase();
-    const level = this.#level.value as Level;
-    for (const text of lines) if (isWanted(text, search, level)) this.#shown.push({ text, search });
+    const wanted = this.#level.value as Level;
+    for (const text of lines) {
+      if (wanted !== 'all') this.#lastLevel = levelOf(text) ?? this.#lastLevel;
+      if (isShown(this.#lastLevel, wanted) && text.toLowerCase().includes(search)) this.#shown.push({ text, search });
+    }
   }
 
   #draw(): void {

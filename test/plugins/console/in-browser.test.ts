@@ -252,6 +252,13 @@ t.test('the console works in a browser', { skip: !isHere, timeout: 600_000 }, as
     await view.getByText('the first of the next').waitFor();
     await view.getByText('the last of the day').waitFor();
     await page.getByText('100,004 lines').waitFor();
+    await chosen('Show').selectOption('Errors');
+    const failure = 'ERROR - it fails\n    at its.place (1:2)\nNov 21, 2026 00:00:03 - INFO - it goes on';
+    await appendFile(log, `Nov 21, 2026 00:00:02 - ${failure}\n`);
+    await page.getByText('3 of 100,007 lines').waitFor();
+    await view.getByText('at its.place').waitFor();
+    await chosen('Show').selectOption('Warnings and errors');
+    await page.getByText('3 of 100,007 lines').waitFor();
 
     await page.getByRole('link', { name: 'Logs', exact: true }).click();
     await chosen('Log of').selectOption('Alpha');
