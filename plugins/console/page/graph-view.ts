@@ -30,6 +30,8 @@ export class GraphView implements View {
   readonly #words = element('ul');
   readonly #marks = new Map<string, { readonly node: SVGElement; readonly word: SVGElement }>();
   #drawnFor = '';
+  /** Number of the last drawing. Answers for earlier ones are ignored. */
+  #drawing = 0;
   #forget: (() => void) | undefined;
   #isOpen = false;
 
@@ -70,19 +72,31 @@ export class GraphView implements View {
       void this.#draw(shown.map(({ name }) => name));
     }
     for (const service of shown) this.#markOf(service);
-    if (shown.length === 0) setText(this.#note, 'No service is enabled.');
+    if (shown.length === 0) this.#clear();
+  }
+
+  #clear(): void {
+    this.#drawing += 1;
+    this.#drawnFor = '';
+    this.#marks.clear();
+    this.#picture.replaceChildren();
+    this.#words.replaceChildren();
+    setText(this.#note, 'No service is enabled.');
   }
 
   async #draw(names: readonly string[]): Promise<void> {
+    this.#drawing += 1;
+    const own = this.#drawing;
     let answer: GraphAnswer;
     try {
       answer = await this.#api.get<GraphAnswer>('process/dependency-graph/whole');
     } catch (error) {
+      if (own !== this.#drawing) return;
       setText(this.#note, `The graph cannot be shown: ${(error as Error).message}`);
       this.#drawnFor = '';
       return;
     }
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || own !== this.#drawing) return;
     const known = new Set(names);
     const shownEdges = answer.edges
       .filter(({ source, target }) => known.has(source) && known.has(target))

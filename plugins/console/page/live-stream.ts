@@ -85,6 +85,8 @@ export class LiveStream {
         return;
       }
     }
+    // The new tokens may have expired, too, while the host could not be reached.
+    if (code === CREDENTIALS_REFUSED) this.#isRefreshed = false;
     this.#become({ kind: 'lost', retryAtMs: Date.now() + this.#pauseMs });
     this.#timer = setTimeout(() => this.#connect(), this.#pauseMs);
     this.#pauseMs = Math.min(this.#pauseMs * 2, LAST_PAUSE_MS);
