@@ -10,7 +10,10 @@ export interface MetricSample {
 
 /** Numbers of one kind, a metric of Prometheus: https://prometheus.io/docs/concepts/metric_types/ */
 export interface MetricFamily {
-  /** Name with its unit, as in `process_memory_bytes`; without the prefix of the product and without `_total`. */
+  /**
+   * Name with its unit, as in `process_memory_bytes`; without the prefix of the product.
+   * It must not end with `_total` or `_created`, which are kept for counters.
+   */
   readonly name: string;
   /** What the numbers are, in one sentence. */
   readonly help: string;

@@ -45,7 +45,10 @@ function familyText(same: readonly MetricFamily[], format: Format): string {
 /** The series with its labels, and its value; nothing when the value is unknown. */
 function lineOf(series: string, { labels = {}, value }: MetricSample): [string, string][] {
   if (value === null) return [];
-  const pairs = Object.entries(labels).map(([name, text]) => `${name}="${escaped(shortened(text))}"`);
+  // In one order, because series whose labels differ in their order only are the same.
+  const pairs = Object.keys(labels)
+    .sort()
+    .map(name => `${name}="${escaped(shortened(labels[name] ?? ''))}"`);
   return [[pairs.length === 0 ? series : `${series}{${pairs.join(',')}}`, numberText(value)]];
 }
 

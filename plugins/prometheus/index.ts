@@ -10,10 +10,15 @@ import { requestMetrics } from './request-metrics.ts';
 /** Scrapers wait for ten seconds by default. */
 const DEADLINE_MS = 5_000;
 const NAME = /^[a-z][a-z0-9_]{0,99}$/;
+/** OpenMetrics gives series of a counter these ends, so that another metric would have the name of one of them. */
+const KEPT_ENDS = /_(?:total|created)$/;
 
 const families = z.array(
   z.object({
-    name: z.string().regex(NAME),
+    name: z
+      .string()
+      .regex(NAME)
+      .refine(name => !KEPT_ENDS.test(name), 'its end, _total or _created, belongs to counters; leave it out'),
     help: z.string(),
     type: z.enum(['gauge', 'counter']),
     samples: z.array(
