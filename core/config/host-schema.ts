@@ -1,7 +1,7 @@
 // The host's own part of the configuration, which the core itself reads. Plugins contribute everything else.
 import { z } from 'zod';
 import { findLevel, LEVELS } from '../kit/log-level.ts';
-import { PRINTABLE } from '../kit/printable.ts';
+import { PRINTABLE, PRINTABLE_WORDS } from '../kit/printable.ts';
 
 const names = z.array(z.string());
 /** Marks members by which the host could be made to use its rights elsewhere. */
@@ -63,7 +63,11 @@ const productSchema = z.looseObject({
         .default(true)
         .meta(AT_START)
         .describe('whether the API is served; without it services are supervised all the same'),
-      process_name: z.string().regex(PRINTABLE).default('DUMB API').describe('name of its entry among the processes'),
+      process_name: z
+        .string()
+        .regex(PRINTABLE, PRINTABLE_WORDS)
+        .default('DUMB API')
+        .describe('name of its entry among the processes'),
       log_level: level.describe('least level of lines about requests'),
       host: z.string().min(1).default('127.0.0.1').meta(AT_START).describe('address to listen on; 0.0.0.0 means all'),
       port: port.default(8000).meta(AT_START).describe('port to listen on'),

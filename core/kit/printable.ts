@@ -1,4 +1,13 @@
 // The form of names that are written into logs, files and the environment of processes.
 
-/** One line of text without control characters, and not empty. */
-export const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
+/**
+ * One line of text in which something is to be seen: without control characters and halves of characters, and not only
+ * of blanks and characters without a width.
+ */
+export const PRINTABLE = /^[\p{Zs}\p{Cf}\p{DI}]*[^\p{Cc}\p{Cs}\p{Z}\p{Cf}\p{DI}][^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u;
+
+/** What to say of a name that is not. */
+export const PRINTABLE_WORDS = 'it must be one line of visible text without control characters';
+
+/** Longer names are no names, and the kernel refuses environments that hold a very long one. */
+export const MAX_NAME_LENGTH = 1_000;

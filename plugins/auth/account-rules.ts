@@ -1,5 +1,6 @@
 // The rules for user names and passwords; each rule that is broken has its own message.
 import { Problem } from '#core';
+import { PRINTABLE } from '#kit/printable';
 
 const USER_NAME_LENGTH = { min: 3, max: 64 };
 const PASSWORD_LENGTH = { min: 8, max: 256 };
@@ -17,6 +18,7 @@ export function checkUserName(name: string): void {
   }
   if (/\p{Cs}/u.test(name))
     throw new Problem(400, 'A user name has whole characters only; one of these is half of one');
+  if (!PRINTABLE.test(name)) throw new Problem(400, 'A user name is one line of visible text; choose another one');
   if (name !== name.trim()) throw new Problem(400, 'A user name neither begins nor ends with a space');
 }
 

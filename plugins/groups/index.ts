@@ -1,14 +1,16 @@
 // Groups of services: `groups` in their blocks, and routes that start, stop and restart all members of one.
 import { z } from 'zod';
 import { definePlugin } from '#core';
+import { MAX_NAME_LENGTH, PRINTABLE, PRINTABLE_WORDS } from '#kit/printable';
 import type {} from '../process/contract.ts';
 import { Groups } from './groups.ts';
 
 const group = z.string().min(1);
+const newGroup = z.string().max(MAX_NAME_LENGTH).regex(PRINTABLE, PRINTABLE_WORDS);
 /** Without defaults, because an editor in a browser would write them into the block. */
 const groupsBlock = z.looseObject({
   groups: z
-    .union([group, z.array(group)])
+    .union([newGroup, z.array(newGroup)])
     .optional()
     .meta({ live: true, fallback: true })
     .describe('names of groups that are started, stopped and restarted as one'),

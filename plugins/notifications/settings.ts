@@ -1,7 +1,7 @@
 // The settings in `dumb.notifications`. The secrets of a destination are sent only to that destination.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
-import { PRINTABLE } from '#kit/printable';
+import { PRINTABLE, PRINTABLE_WORDS } from '#kit/printable';
 import { SEVERITIES } from './severity.ts';
 
 export const SECTION_PATH = ['dumb', 'notifications'] as const;
@@ -30,7 +30,7 @@ const destinationSection = z.object({
     .trim()
     .min(1)
     .max(120)
-    .regex(PRINTABLE, 'it must be printable')
+    .regex(PRINTABLE, PRINTABLE_WORDS)
     .default('Notification destination')
     .describe('how it is shown'),
   enabled: z.boolean().default(true).describe('whether anything but a test is sent to it'),

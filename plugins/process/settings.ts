@@ -1,6 +1,6 @@
 // Configuration of supervision: the keys that every process block may have, and its sections of `dumb`.
 import { z } from 'zod';
-import { PRINTABLE } from '#kit/printable';
+import { MAX_NAME_LENGTH, PRINTABLE, PRINTABLE_WORDS } from '#kit/printable';
 
 const port = z.number().int().min(1).max(65_535);
 /** The kernel reads a string only up to its first NUL. */
@@ -74,7 +74,7 @@ export const blockSchema = z.looseObject({
     .optional()
     .meta({ ...LIVE, ...FALLBACK })
     .describe('false: it is started by hand only, although it is enabled'),
-  process_name: z.string().regex(PRINTABLE, 'it must be one line without control characters').describe('unique name'),
+  process_name: z.string().max(MAX_NAME_LENGTH).regex(PRINTABLE, PRINTABLE_WORDS).describe('unique name'),
   command: oneOrMany
     .optional()
     .meta({ ...OPEN, ...PROGRAM })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type ConfigUpdateResult, type Host, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
+import { PRINTABLE, PRINTABLE_WORDS } from '#kit/printable';
 import { WorkQueue } from '#kit/work-queue';
 import type { ChangeWatch } from '../ledger/change-watch.ts';
 import type { CallRecord } from '../providers/provider-calls.ts';
@@ -178,6 +179,7 @@ function freeName(given: string, id: string, profiles: readonly ProfileRecord[])
   const name = given.trim();
   if (name === '') throw new Problem(400, 'name is blank; give the profile a name');
   if (name.length > MAX_NAME_LENGTH) throw new Problem(400, `name is longer than ${MAX_NAME_LENGTH} characters`);
+  if (!PRINTABLE.test(name)) throw new Problem(400, `name: ${PRINTABLE_WORDS}; choose another name`);
   const isTaken = profiles.some(profile => profile.id !== id && folded(profile.name) === folded(name));
   if (isTaken) throw new Problem(400, `name: another profile is called '${name}'; choose another name`);
   return name;
