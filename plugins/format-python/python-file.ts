@@ -10,6 +10,7 @@ import { positionAt } from '#kit/text-position';
 import { applySplices, type Splice } from '#kit/text-splice';
 import { readText } from '#kit/text-thread';
 import type { ConfigFormat, EditedText, EditMode, FileObject, TextUpdate } from '../config-files/contract.ts';
+import { boundNames } from './bound-names.ts';
 import { findStringEnd, type Literal, MAX_DEPTH, readLiteral, skipSpace, writeLiteral } from './literal.ts';
 import { editLiteral } from './literal-edit.ts';
 
@@ -23,7 +24,7 @@ interface Assignment {
 }
 
 const STATEMENT = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)[ \t]*/y;
-const SETTING = /([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+@%&|^]|\*\*?|\/\/?|<<|>>)?=(?!=)/y;
+const INDENTED = /[ \t\f]/;
 const DECLARED_ENCODING = /^[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)/;
 const MAX_DECLARATION = 400;
 const DUNDER_NAME = /^__.*__$/;
@@ -120,7 +121,7 @@ function inAscii(source: string): string {
 interface Statements {
   /** The statements `NAME = literal` at the top level whose value the name still has at the end. */
   readonly assignments: readonly Assignment[];
-  /** The offset of the last statement that gives a name another value than a literal. */
+  /** The offset of the last statement that may give a name another value than a literal. */
   readonly computed: ReadonlyMap<string, number>;
 }
 
@@ -128,23 +129,23 @@ interface Statements {
 function parseAssignments(text: string): Statements {
   const found: Assignment[] = [];
   const computed = new Map<string, number>();
+  const globals = new Map<string, number>();
   for (let at = text.startsWith('\uFEFF') ? 1 : 0; at < text.length; ) {
     const endOffset = findStatementEnd(text, at);
     const assignment = parseAssignment(text, at, endOffset);
-    const name = setName(text, at);
     if (assignment !== null) {
       found.push(assignment);
       computed.delete(assignment.name);
-    } else if (name !== undefined) computed.set(name, at);
+    } else {
+      const bound = boundNames(text, at, endOffset);
+      // What is indented happens under a condition, or in a function, whose names are its own.
+      if (!INDENTED.test(text[at] ?? '')) for (const name of bound.own) computed.set(name, at);
+      for (const name of bound.globals) globals.set(name, at);
+    }
     at = endOffset;
   }
+  for (const [name, offset] of globals) computed.set(name, offset);
   return { assignments: found.filter(({ name }) => !computed.has(name)), computed };
-}
-
-/** The name that a statement sets, whatever it sets it to. */
-function setName(text: string, at: number): string | undefined {
-  SETTING.lastIndex = at;
-  return SETTING.exec(text)?.[1];
 }
 
 function parseAssignment(text: string, at: number, endOffset: number): Assignment | null {

@@ -215,6 +215,62 @@ t.test('plain settings are shown, other code is not', async t => {
   await t.rejects(async () => pythonFormat.readUpdate('import os'), { status: 400, message: /neither/ });
 });
 
+t.test('a name that a later statement changes is not shown, and refused with its line', async t => {
+  const changes = [
+    'NAME, B = 1, 2',
+    '(B, [*NAME]) = f()',
+    'B = NAME = f()',
+    'NAME += 1',
+    'B = 1; NAME = 2',
+    'for NAME in f(): pass',
+    'for B, NAME in f(): pass',
+    'del B, NAME',
+    'with f(x="# as B") as NAME:\n    pass',
+    'with f() as B, g() as (C, NAME): pass',
+    'import os.path as NAME',
+    'import NAME.path',
+    'from os import (B,\n  NAME)  # all',
+    'def NAME(): pass',
+    'async def NAME(): pass',
+    'class NAME: pass',
+    'while (NAME := f()): pass',
+    'print(NAME := 2)',
+    'def f():\n    global B, NAME\n    NAME = 2',
+    'def f(): global NAME; NAME = 2',
+  ];
+  for (const change of changes) {
+    const text = `NAME = 1\n${change}\n`;
+    t.notOk('NAME' in (await pythonFormat.parse(text)), change);
+    await t.rejects(async () => pythonFormat.edit(text, { NAME: 5 }, 'merge'), {
+      status: 400,
+      message: /^NAME is not set by a plain literal \(line [23]\); edit the file by hand$/,
+    });
+    t.equal((await pythonFormat.parse(`${text}NAME = 3\n`)).NAME, change.includes('global') ? undefined : 3, change);
+  }
+  const others = [
+    'B = NAME',
+    'B[NAME] = f(NAME=1)',
+    'B.NAME = NAME == 2',
+    'f(NAME)[NAME].x = 1',
+    'B = [NAME for NAME in f()]',
+    'B = lambda NAME=1: NAME',
+    'def f(NAME=1):\n    NAME = 2',
+    'class C:\n    NAME = 2',
+    'from NAME import B as C',
+    'import os.NAME',
+    'del B[NAME], C.NAME',
+    'with f(NAME) as B.NAME: pass',
+    'NAME: int',
+    '"NAME += 1" # NAME = 2',
+  ];
+  for (const other of others) t.equal((await pythonFormat.parse(`NAME = 1\n${other}\n`)).NAME, 1, other);
+});
+
+t.test('a long line of any words is read in linear time', async t => {
+  for (const part of ['as ', 'a[0], ', 'del (a), ', 'x = ', 'a := ', 'global a; ', 'import ', 'lambda '])
+    t.same(await pythonFormat.parse(`${part.repeat(100_000)}\nB = 1\n`), { B: 1 }, part);
+});
+
 t.test('the laws hold for generated files', async t => {
   const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,8}$/);
   const scalar = fc.oneof(fc.string({ unit: ANY_CHARACTER }), fc.integer(), fc.boolean(), fc.constant(null));
