@@ -206,7 +206,7 @@ export class YamlEditPlan {
       return;
     }
     const column = this.#places.columnOf(range.startOffset);
-    const anchorEnd = this.#anchorEnd(node, range.startOffset + 1, path);
+    const anchorEnd = this.#anchorEnd(node, range.startOffset + 1);
     const anchor = this.#text.slice(range.startOffset + 1, anchorEnd);
     const comment = isBlock ? this.#places.commentAt(anchorEnd) : (this.#places.blockText(node)?.comment ?? '');
     const tail = this.#tail(start, end);
@@ -250,7 +250,7 @@ export class YamlEditPlan {
     const node = pair.value as Node | null;
     const key = pair.key as Node;
     const isBlock = isBlockCollection(node);
-    const from = isBlock ? this.#anchorEnd(node, this.#places.colonEnd(key), path) : start;
+    const from = isBlock ? this.#anchorEnd(node, this.#places.colonEnd(key)) : start;
     const hasColon = findRange(node) !== null || hasAnchor(node) || this.#text[from - 1] === ':';
     // Outside of brackets, a key without a colon would need another line for it.
     if (!hasColon && !isInBrackets) throw notSafe(path);
@@ -262,12 +262,10 @@ export class YamlEditPlan {
 
   /**
    * The end of the anchor of a block collection, or `offset` without one. Its key's colon or its dash ends at `offset`.
+   * An anchor on a line of its own goes with the collection; no alias names it.
    */
-  #anchorEnd(node: Node | null, offset: number, path: readonly string[]): number {
-    if (!hasAnchor(node)) return offset;
-    const end = this.#places.anchorEnd(offset);
-    if (end === undefined) throw notSafe(path);
-    return end;
+  #anchorEnd(node: Node | null, offset: number): number {
+    return hasAnchor(node) ? (this.#places.anchorEnd(offset) ?? offset) : offset;
   }
 
   /** Whether a value at the offset needs a blank before it, to be apart from the text there. */
@@ -368,7 +366,8 @@ export class YamlEditPlan {
 
   /** Refuses to change or remove what an alias elsewhere may stand for. */
   #refuseShared(item: Pair | Node | null | undefined, path: readonly string[]): void {
-    if (item === undefined) throw notSafe(path);
+    // A member without a pair comes from elsewhere.
+    if (item === undefined) throw new Problem(400, `'${path.join('.')}' ${MERGED}`);
     const shared = this.#ties.sharedNode(item);
     if (shared === undefined) return;
     const { line } = positionAt(this.#text, shared?.range?.[0] ?? 0);
@@ -382,6 +381,9 @@ export class YamlEditPlan {
     this.#splices.push({ startOffset, endOffset, text });
   }
 }
+
+const MERGED =
+  'is brought by a merge key (<<), so that it cannot go alone; give it another value, or edit the file by hand';
 
 function isBlockCollection(node: Node | null): boolean {
   return isCollection(node) && node.flow !== true;

@@ -244,7 +244,10 @@ async function editVerified(
     throw new Problem(400, 'With these values the file could not be read any more; edit it by hand', { cause });
   });
   if (deepEqual(found, wanted)) return edited;
-  throw new Problem(400, 'The file would not hold these values as they were sent; edit it by hand');
+  throw new Problem(
+    400,
+    'The file would not hold the values as sent, as where an anchor shares them; send all alike, or edit it by hand',
+  );
 }
 
 async function textWithout(

@@ -18,6 +18,7 @@ export interface RefusedText {
   readonly text: string;
   /** The updates that are refused; without them, parsing the text is refused. */
   readonly updates?: FileObject;
+  readonly mode?: 'merge' | 'replace';
   readonly status: number;
   readonly message: RegExp;
 }
@@ -51,8 +52,8 @@ export function holdFormat(
   });
 
   t.test(`${format.name}: refusals`, async t => {
-    for (const { name, text, updates, status, message } of refused) {
-      const act = async () => (updates === undefined ? format.parse(text) : format.edit(text, updates, 'merge'));
+    for (const { name, text, updates, mode = 'merge', status, message } of refused) {
+      const act = async () => (updates === undefined ? format.parse(text) : format.edit(text, updates, mode));
       await t.rejects(act, { status, message }, name);
     }
   });

@@ -57,6 +57,19 @@ holdFormat(t, yamlFormat, {
       becomes: 'e:\n  - &e\n    c: 4\n  - &f\n    g: 5\n',
     },
     {
+      name: 'anchors on lines of their own',
+      text: 'a: # one\n  &a\n  b: 1\nc:\n  &c\n  d: 1\n  e: 2\nf:\n  -\n    &f\n    g: 1\n  - 2\nh:\n  &h\n  - 1\n',
+      updates: { a: 'text', c: { d: 3, e: 2 }, f: ['text', 2], h: [] },
+      mode: 'replace',
+      becomes: 'a: text # one\nc:\n  &c\n  d: 3\n  e: 2\nf:\n  - text\n  - 2\nh: []\n',
+    },
+    {
+      name: 'what an anchor and its alias share, alike',
+      text: 'a: &x\n  b: 1\n  c: 2\nd: *x\n',
+      updates: { a: { b: 3 }, d: { b: 3 } },
+      becomes: 'a: &x\n  b: 3\n  c: 2\nd: { b: 3, c: 2 }\n',
+    },
+    {
       name: 'members with anchors that no alias names go',
       text: 'a: &a 1\nb: &b\n  c: &c 1\n  d: 2\ne: [&e 1, 2]\nf: &f\n',
       updates: { b: { d: 2 }, e: [2] },
@@ -249,6 +262,14 @@ holdFormat(t, yamlFormat, {
       updates: { a: 2 },
       status: 400,
       message: /anchor \(line 1\)/,
+    },
+    {
+      name: 'the removal of what a merge brings',
+      text: 'a: &x\n  b: 1\nd:\n  <<: *x\n  c: 1\n',
+      updates: { a: { b: 1 }, d: { c: 1 } },
+      mode: 'replace',
+      status: 400,
+      message: /^'d\.b' is brought by a merge key \(<<\), so that it cannot go alone; give it another value, or edit/,
     },
     {
       name: 'what holds the source of a shared value',
