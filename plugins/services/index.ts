@@ -6,6 +6,7 @@ import { Catalogue } from './catalogue.ts';
 import { controllerRights } from './controller-rights.ts';
 import { tellStrayInstances } from './stray-instances.ts';
 import { readSharedOptions, readTemplates } from './template-files.ts';
+import { probeOf } from './template-probe.ts';
 
 export default definePlugin({
   name: 'services',
@@ -22,7 +23,7 @@ export default definePlugin({
     host.contribute('config.block', 'options', { schema: sharedBlockSchema(sharedOptions) });
 
     for (const template of catalogue.list()) {
-      const { key, instance, stop, health, launch } = template;
+      const { key, instance, stop, launch } = template;
       const place = catalogue.placeOf(template);
       const [formerPath] = catalogue.formerPlacesOf(template);
       host.contribute('config.template', key, {
@@ -48,7 +49,8 @@ export default definePlugin({
           : {}),
         bootsFirst: launch?.bootsFirst === true,
       });
-      if (health !== undefined) host.contribute('process.probe', key, { configKey: key, ...health });
+      const probe = probeOf(template, host);
+      if (probe !== undefined) host.contribute('process.probe', key, probe);
     }
   },
 });

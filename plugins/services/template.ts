@@ -217,6 +217,7 @@ export const serviceTemplate = z.strictObject({
       portKey: z.string(),
       marker: z.string().optional(),
       jsonKey: z.string().optional(),
+      baseInFile: z.string().optional().describe('where its own file has the path below which it answers'),
     })
     .optional(),
   ui: z

@@ -1,0 +1,27 @@
+// The health probe of a template: an address on the service's port, below the base path that its own file may set.
+import type { Host } from '#core';
+import { valueAt } from '#kit/value-at';
+import type {} from '../config-files/contract.ts';
+import type { ProcessProbe } from '../health-probe/contract.ts';
+import type { ServiceTemplate } from './contract.ts';
+
+export function probeOf({ key, health }: ServiceTemplate, host: Host): ProcessProbe | undefined {
+  if (health === undefined) return undefined;
+  const { baseInFile, ...address } = health;
+  if (baseInFile === undefined) return { configKey: key, ...address };
+  return {
+    configKey: key,
+    async check(named, ask) {
+      const port = named.block[address.portKey];
+      if (typeof port !== 'number') return undefined;
+      // Without the file, as at the first start, the service answers at the root.
+      const values = await host
+        .find('config.files')
+        ?.values(named)
+        .catch(() => undefined);
+      const base = valueAt(values, baseInFile.split('.'));
+      const folders = typeof base === 'string' ? base.split('/').filter(Boolean).map(encodeURIComponent) : [];
+      return ask({ ...address, port, path: ['', ...folders].join('/') + address.path });
+    },
+  };
+}

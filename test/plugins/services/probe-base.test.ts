@@ -1,0 +1,51 @@
+// A service that answers below a base path of its own settings file is probed there, not at the root.
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { start, status } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['config-files', 'format-xml', 'health-probe'].every(name => existsSync(path.join(pluginsDir, name)));
+const SERVER = `require('node:http').createServer((request, response) => {
+  if (request.url === '/tv/ping') response.end('{"status":"OK"}');
+  else response.writeHead(307, { location: '/tv' + request.url }).end();
+}).listen(process.env.OWN_PORT, '127.0.0.1')`;
+
+t.test('the base path of the settings file counts', { skip }, async t => {
+  const port = await freePort();
+  const app = await startHost({
+    plugins: ['config', 'config-files', 'format-xml', 'health-probe', 'process', 'services'],
+  });
+  t.teardown(() => app.stop());
+  const directory = path.join(app.configDir, 'tv');
+  await mkdir(directory);
+  // The service's user must reach its own directory.
+  await chmod(app.configDir, 0o711);
+  const file = path.join(directory, 'config.xml');
+  await writeFile(file, '<Config>\n  <UrlBase>/tv/</UrlBase>\n</Config>\n');
+  const block = {
+    enabled: true,
+    process_name: 'Sonarr',
+    command: [process.execPath, '-e', SERVER],
+    env: { OWN_PORT: String(port) },
+    port,
+    config_dir: directory,
+    config_file: file,
+    suppress_logging: true,
+  };
+  const saved = await app.post('/config', { updates: { sonarr: { instances: { Default: block } } } });
+  t.equal(saved.status, 200, saved.text);
+  const started = await start(app, 'Sonarr');
+  t.equal(started.status, 200, started.text);
+  const healthy = await until(
+    async () => {
+      const answer = await status(app, 'Sonarr');
+      return answer.health_details?.http_status !== undefined && answer;
+    },
+    { what: 'an answer to the probe' },
+  );
+  t.match(healthy, { health_status: 'healthy', health_details: { endpoint: '/tv/ping', http_status: 200 } });
+});
