@@ -117,13 +117,23 @@ function ofTargets(tokens: Tokens): string[] {
   let depth = 0;
   for (const [index, token] of tokens.entries()) {
     const [before = '', after = ''] = [tokens[index - 1], tokens[index + 1]];
-    const opens = token === '[' || token === '(';
-    if (depth > 0) depth += opens ? 1 : token === ']' || token === ')' ? -1 : 0;
-    else if (opens && (isWord(before) || before === ')' || before === ']')) depth = 1;
+    if (depth > 0) depth += nestingOf(token);
+    else if (isAccess(before, token)) depth = 1;
     else if (token === ':') break;
     else if (isWord(token) && before !== '.' && !isPrefix(after)) names.push(token);
   }
   return names;
+}
+
+/** Whether the token opens the arguments of a call or the key of an item. */
+function isAccess(before: string, token: string): boolean {
+  return nestingOf(token) === 1 && (isWord(before) || before === ')' || before === ']');
+}
+
+/** By how much the token changes the number of open brackets. */
+function nestingOf(token: string): number {
+  if (token === '(' || token === '[') return 1;
+  return token === ')' || token === ']' ? -1 : 0;
 }
 
 /** Whether what follows a word makes it a part of something else, as an attribute. */

@@ -130,22 +130,30 @@ function parseAssignments(text: string): Statements {
   const found: Assignment[] = [];
   const computed = new Map<string, number>();
   const globals = new Map<string, number>();
-  for (let at = text.startsWith('\uFEFF') ? 1 : 0; at < text.length; ) {
-    const endOffset = findStatementEnd(text, at);
+  for (const [at, endOffset] of statementsIn(text)) {
     const assignment = parseAssignment(text, at, endOffset);
     if (assignment !== null) {
       found.push(assignment);
       computed.delete(assignment.name);
-    } else {
-      const bound = boundNames(text, at, endOffset);
-      // What is indented happens under a condition, or in a function, whose names are its own.
-      if (!INDENTED.test(text[at] ?? '')) for (const name of bound.own) computed.set(name, at);
-      for (const name of bound.globals) globals.set(name, at);
+      continue;
     }
-    at = endOffset;
+    const bound = boundNames(text, at, endOffset);
+    // What is indented happens under a condition, or in a function, whose names are its own.
+    const own = INDENTED.test(text[at] ?? '') ? [] : bound.own;
+    for (const name of own) computed.set(name, at);
+    for (const name of bound.globals) globals.set(name, at);
   }
   for (const [name, offset] of globals) computed.set(name, offset);
   return { assignments: found.filter(({ name }) => !computed.has(name)), computed };
+}
+
+/** The offsets at which each statement begins and ends. */
+function* statementsIn(text: string): Generator<[number, number]> {
+  for (let at = text.startsWith('\uFEFF') ? 1 : 0; at < text.length; ) {
+    const endOffset = findStatementEnd(text, at);
+    yield [at, endOffset];
+    at = endOffset;
+  }
 }
 
 function parseAssignment(text: string, at: number, endOffset: number): Assignment | null {
