@@ -14,7 +14,7 @@ interface HostEvent {
   readonly data: unknown;
 }
 
-interface Events {
+interface EventsAnswer {
   readonly events: readonly HostEvent[];
   readonly last: number;
 }
@@ -29,7 +29,7 @@ const command: Command = {
   async run({ options, host, output }) {
     const pattern = String(options.type ?? '*');
     for (let after = '0'; ; ) {
-      const { events, last } = hostAnswer<Events>(await host.get('/host/events', { after }), {
+      const { events, last } = hostAnswer<EventsAnswer>(await host.get('/host/events', { after }), {
         events: [{ type: '', at: 0 }],
         last: 0,
       });
