@@ -54,7 +54,7 @@ async function set({ args: [, path, text], options, host, output, misuse }: Comm
 }
 
 async function readConfig(host: HostClient): Promise<unknown> {
-  return hostAnswer(await host.get('/config'), { dumb: {} });
+  return hostAnswer<{ readonly dumb: object }>(await host.get('/config'), { dumb: {} });
 }
 
 function partsOf(path: string, misuse: CommandCall['misuse']): readonly string[] {
