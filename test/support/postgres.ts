@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { testDir } from './directory.ts';
+import { memoryDir, type testDir } from './directory.ts';
 import { freePort } from './host-config.ts';
 import { until } from './until.ts';
 
@@ -48,7 +48,7 @@ async function makeData(data: string): Promise<void> {
  */
 export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: readonly string[] = []) {
   const { postgres } = await programs();
-  const directory = testDir(t, {});
+  const directory = memoryDir(t);
   await chmod(directory, 0o755);
   const data = path.join(directory, 'data');
   await makeData(data);

@@ -37,8 +37,9 @@ t.test('a server that recovers is starting, and healthy when it takes clients', 
 });
 
 t.test('a server is probed at the address that its own settings give', { skip }, async t => {
+  const server = await postgresBlock(t);
   for (const host of ['*', 'localhost, 192.0.2.1', '192.0.2.1,*']) {
-    const postgres = { ...(await postgresBlock(t)), host };
+    const postgres = { ...server, host };
     const app = await startHost({ plugins: 'offline', config: { postgres } });
     t.equal((await start(app, 'PostgreSQL')).status, 200, host);
     await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy', { what: host });
