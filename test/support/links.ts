@@ -4,8 +4,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
+import { mountMemory } from './directory.ts';
 import type { TestHost } from './host.ts';
 import { until } from './until.ts';
+
+/** The entries of a tree from which on it is put into memory where possible. */
+const MANY = 300;
 
 /** An object is a directory, an object with `to` a link, a text a file. */
 export interface Tree {
@@ -20,8 +24,16 @@ interface LinkTo {
 export function linkDir(t: Test, tree: Tree = {}): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'stackwarden-links-')));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  if (sizeOf(tree) >= MANY) mountMemory(t, directory);
   plant(directory, tree);
   return directory;
+}
+
+function sizeOf(tree: Tree): number {
+  return Object.values(tree).reduce<number>(
+    (sum, entry) => sum + 1 + (typeof entry === 'string' || typeof entry.to === 'string' ? 0 : sizeOf(entry as Tree)),
+    0,
+  );
 }
 
 export function plant(directory: string, tree: Tree): void {
