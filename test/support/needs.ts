@@ -12,8 +12,17 @@ export async function pluginNames(): Promise<string[]> {
   return entries.flatMap(entry => (entry.isDirectory() ? [entry.name] : [])).sort();
 }
 
+/** Each import takes a message to the thread of the loader, so the needs of a plugin are looked up once. */
+const known = new Map<string, Promise<readonly string[]>>();
+
+function needsOf(name: string): Promise<readonly string[]> {
+  const needs = known.get(name) ?? readNeeds(name);
+  known.set(name, needs);
+  return needs;
+}
+
 /** The needs of a plugin that is not the product's are unknown before it is loaded. */
-async function needsOf(name: string): Promise<readonly string[]> {
+async function readNeeds(name: string): Promise<readonly string[]> {
   if (!existsSync(path.join(pluginsDir, name))) return [];
   const { default: plugin } = await import(pathToFileURL(path.join(pluginsDir, name, 'index.ts')).href);
   return (plugin as { needs?: readonly string[] }).needs ?? [];

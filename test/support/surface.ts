@@ -56,18 +56,16 @@ export function surface(app: TestHost, without: ReadonlySet<string> = new Set())
 
 /** Resolves when the host offers this; rejects with what it offers instead. */
 export async function untilOffers(app: TestHost, expected: Surface): Promise<void> {
+  const namesOf = ({ plugins, routes, flags }: Surface) => new Set([...plugins, ...routes, ...flags]);
+  const wanted = namesOf(expected);
   await until(
     () => {
       const offered = surface(app);
       if (isDeepStrictEqual(offered, expected)) return true;
-      const [there, wanted] = [offered, expected].map(({ plugins, routes, flags }) => [
-        ...plugins,
-        ...routes,
-        ...flags,
-      ]);
-      const surplus = there?.filter(one => !wanted?.includes(one));
-      const missing = wanted?.filter(one => !there?.includes(one));
-      throw new Error(`too much: ${surplus?.join(', ')}; missing: ${missing?.join(', ')}`);
+      const there = namesOf(offered);
+      const surplus = [...there].filter(one => !wanted.has(one));
+      const missing = [...wanted].filter(one => !there.has(one));
+      throw new Error(`too much: ${surplus.join(', ')}; missing: ${missing.join(', ')}`);
     },
     { what: 'the host to offer what is left' },
   );
