@@ -3,7 +3,7 @@ import { cp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { sharedBuild } from '../support/build.ts';
-import { testDir } from '../support/directory.ts';
+import { memoryDir, testDir } from '../support/directory.ts';
 import { kid } from '../support/kids.ts';
 import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -36,7 +36,7 @@ const told =
 const kept = /the plugin process: its folder is gone; it stays until Stackwarden is started again/;
 
 t.test('a program folder that goes', async t => {
-  const directory = testDir(t);
+  const directory = memoryDir(t);
   const build = await sharedBuild(t);
   const copy = async (name: string) => {
     const folder = path.join(directory, name);

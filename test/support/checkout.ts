@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { reachOf } from '../../core/kit/service-user.ts';
+import { mountMemory } from './directory.ts';
 
 const run = promisify(execFile);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const packages = path.join(rootDir, 'node_modules');
 const PARTS = ['core', 'plugins', 'templates', 'test/contracts', 'test/support', 'package.json', 'tsconfig.json'];
 
 export interface Checkout {
@@ -26,12 +28,16 @@ export interface Checkout {
 export async function checkOut(t: Test, owner?: { readonly uid: number; readonly gid: number }): Promise<Checkout> {
   const home = await mkdtemp(path.join(tmpdir(), 'stackwarden-home-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
+  const [reach] = await reachOf([{ place: path.join(packages, 'zod', 'package.json'), use: 'name' }], owner);
+  const isReachable = reach === 'open';
+  // Hard links to the packages need a place on their disk.
+  if (isReachable) mountMemory(t, home);
   const directory = path.join(home, 'stackwarden');
   await mkdir(directory);
   await run('cp', ['-r', '--parents', ...PARTS, directory], { cwd: rootDir });
   await chmod(home, 0o700);
   if (owner !== undefined) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, home]);
-  await installPackages(path.join(directory, 'node_modules'), owner);
+  await installPackages(path.join(directory, 'node_modules'), isReachable);
   const env = (more: Record<string, string> = {}) => ({
     PATH: process.env.PATH,
     HOME: home,
@@ -60,15 +66,13 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
  * Links to the installed packages. A user who cannot reach them gets hard links to the files, which that user cannot
  * change.
  */
-async function installPackages(place: string, owner: { readonly uid: number; readonly gid: number } | undefined) {
-  const packages = path.join(rootDir, 'node_modules');
-  const [reach] = await reachOf([{ place: path.join(packages, 'zod', 'package.json'), use: 'name' }], owner);
-  if (reach === 'open') await symlink(packages, place);
-  else await run('cp', ['-al', packages, place]).catch(() => copyPackages(packages, place));
+async function installPackages(place: string, isReachable: boolean): Promise<void> {
+  if (isReachable) await symlink(packages, place);
+  else await run('cp', ['-al', packages, place]).catch(() => copyPackages(place));
 }
 
 /** Copies the packages when hard links are impossible because the checkout is on another disk. */
-async function copyPackages(packages: string, place: string): Promise<void> {
+async function copyPackages(place: string): Promise<void> {
   await rm(place, { recursive: true, force: true });
   await run('cp', ['-a', packages, place]);
 }

@@ -9,7 +9,7 @@ import t from 'tap';
 import { bundle } from '../../../core/build/bundle.ts';
 import { CORE_FILE } from '../../../core/build/places.ts';
 import { buildInto, sharedBuild } from '../../support/build.ts';
-import { testDir } from '../../support/directory.ts';
+import { mountMemory, testDir } from '../../support/directory.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -43,6 +43,7 @@ t.test('a build', async t => {
   // Outside of the project, so that the build finds only the packages that it names.
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
   t.teardown(() => rm(dir, { recursive: true }));
+  mountMemory(t, dir);
   const outDir = path.join(dir, 'build');
   const configDir = path.join(dir, 'config');
   const folder = (name: string) => path.join(outDir, 'plugins', name);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { mountMemory } from '../../support/directory.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -41,6 +42,7 @@ const node = (cwd: string, ...args: string[]) => run(cwd, process.execPath, args
 async function install(t: Test): Promise<string> {
   const scratch = await mkdtemp(path.join(tmpdir(), 'stackwarden-scratch-'));
   t.teardown(() => rm(scratch, { recursive: true, force: true }));
+  mountMemory(t, scratch);
   const built = await node(rootDir, '--import=tsx', 'core/build/package.ts', '--out', path.join(scratch, 'package'));
   t.equal(built.code, 0, built.output);
   const packed = await run(scratch, 'npm', ['pack', '--silent', './package']);
