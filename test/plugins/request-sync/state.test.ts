@@ -114,7 +114,7 @@ t.test('the state in files', async t => {
     const looker = new Worker(LOOKER, { eval: true, workerData: file });
     const looked = once(looker, 'message');
     await once(looker, 'online');
-    for (let id = 1; id <= 300; id += 1) {
+    for (let id = 1; id <= 100; id += 1) {
       state.requests.set(`movie:${id}:False`, { primary_id: id, subordinates: {} });
       await states.save();
     }
