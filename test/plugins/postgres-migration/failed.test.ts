@@ -51,7 +51,7 @@ const during = (jobId: string, stage: string) =>
   until(async () => (await app.get(`${PREFIX}/status?job_id=${jobId}`)).body.progress?.stage === stage, {
     what: `the stage ${stage}`,
     timeoutMs: 240_000,
-    intervalMs: 5,
+    intervalMs: 20,
   });
 const others = async () =>
   (await stack.query("SELECT datname FROM pg_database WHERE datname ~ '^(stage|prev|sonarr)'")).map(row => row.datname);
