@@ -6,6 +6,7 @@ import path from 'node:path';
 import t from 'tap';
 import { pluginNames, pluginsDir, startHost } from '../support/host.ts';
 import { answersEverything, surface, trimmings, untilOffers } from '../support/surface.ts';
+import { until } from '../support/until.ts';
 
 t.test('a few folders after the other', async t => {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-plugins-'));
@@ -18,8 +19,10 @@ t.test('a few folders after the other', async t => {
   for (const { names, gone, expected } of await trimmings(app)) {
     for (const name of names) await rm(path.join(directory, name));
     await untilOffers(app, expected);
-    const known = app.host.plugins().map(({ name }) => name);
-    for (const name of names) t.notOk(known.includes(name), `${name} is not known any more`);
+    const isKnown = (name: string) => app.host.plugins().some(plugin => plugin.name === name);
+    // What it offered goes before the plugin itself.
+    await until(() => !names.some(isKnown), { what: `${names.join()} to be forgotten` });
+    for (const name of names) t.notOk(isKnown(name), `${name} is not known any more`);
     await answersEverything(t, app, expected, gone);
     for (const name of names) await link(name);
     await untilOffers(app, whole);
