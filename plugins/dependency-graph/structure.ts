@@ -42,16 +42,20 @@ export function createStructure(snapshot: GraphSnapshot, found: Found): Structur
   };
   const needs = new Map<string, SignalNeed[]>();
   const holding = new Map<string, Set<string>>();
-  for (const [{ signal }, { relations = [] }] of found)
+  const annotations: SignalNeed[] = [];
+  // Source by source, because clients get the edges in the order in which their dependents are first related.
+  for (const [{ signal }, { relations = [], needs: wanted = [] }] of found) {
     for (const { dependency, dependent } of relations) relate(dependency, dependent, signal);
-  const applying = needsOf(found, names);
-  for (const { dependent, signal } of applying) add(holding, dependent, signal);
-  for (const need of applying.filter(({ onlyAnnotates }) => onlyAnnotates !== true)) {
-    push(needs, need.dependent, need);
-    for (const member of need.members) relate(member, need.dependent, need.signal);
+    const applying = applyingNeeds(wanted, signal, names);
+    for (const { dependent } of applying) add(holding, dependent, signal);
+    annotations.push(...applying.filter(({ onlyAnnotates }) => onlyAnnotates === true));
+    for (const need of applying.filter(({ onlyAnnotates }) => onlyAnnotates !== true)) {
+      push(needs, need.dependent, need);
+      for (const member of need.members) relate(member, need.dependent, signal);
+    }
   }
   // Annotations come last, because they hold for the processes of their key that are related by another signal.
-  for (const annotation of applying.filter(({ onlyAnnotates }) => onlyAnnotates === true)) {
+  for (const annotation of annotations) {
     const pairWith = (name: string): Set<string> | undefined => pairs.get(name + SEPARATOR + annotation.dependent);
     const ofKey = snapshot.entriesOf(annotation.key).map(entry => entry.processName);
     const members = ofKey.filter(name => pairWith(name) !== undefined);
@@ -63,16 +67,14 @@ export function createStructure(snapshot: GraphSnapshot, found: Found): Structur
 }
 
 /** The needs of known processes, each with those of its members that are known and are not the dependent itself. */
-function needsOf(found: Found, names: ReadonlySet<string>): SignalNeed[] {
-  const applying: SignalNeed[] = [];
-  for (const [{ signal }, { needs = [] }] of found)
-    for (const need of needs) {
-      if (!names.has(need.dependent)) continue;
+function applyingNeeds(wanted: readonly KeyNeed[], signal: string, names: ReadonlySet<string>): SignalNeed[] {
+  return wanted
+    .filter(({ dependent }) => names.has(dependent))
+    .flatMap(need => {
       const members = need.members.filter(member => member !== need.dependent && names.has(member));
       // A need that names no member is that of a missing service; one whose members were all dropped says nothing.
-      if (members.length > 0 || need.members.length === 0) applying.push({ ...need, members, signal });
-    }
-  return applying;
+      return members.length > 0 || need.members.length === 0 ? [{ ...need, members, signal }] : [];
+    });
 }
 
 export function strengthOf(signals: readonly string[], strengths: ReadonlyMap<string, Strength>): Strength {

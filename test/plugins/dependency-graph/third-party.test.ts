@@ -20,13 +20,13 @@ const PORTWAIT = `export default { name: 'portwait', host: '^1', setup(host) {
       [entry.config.wait_for_tcp ?? []].flat().flatMap(wait => snapshot.listenersOn(wait.port, entry))
         .map(other => ({ dependency: other.processName, dependent: entry.processName }))) }) }) } }`;
 
-const faulty = (
+const reporting = (
   name: string,
   signal: string,
   find: string,
 ) => `export default { name: '${name}', host: '^1', setup(host) {
   host.contribute('dependency.signal', '${signal}', { signal: '${signal}', classification: 'hard',
-    strength: 'hard_runtime', description: 'A fault', find: ${find} }) } }`;
+    strength: 'hard_runtime', description: 'A test', find: ${find} }) } }`;
 
 async function open(
   t: Parameters<typeof testDir>[0] & { teardown(fn: () => unknown): void },
@@ -149,17 +149,17 @@ t.test('keys of a third party are read and shown as their marks say', { skip }, 
 
 t.test('a failing signal is reported, and the others count', { skip }, async t => {
   const { of } = await open(t, {
-    thrower: faulty('thrower', 'thrower_signal', "() => { throw new Error('no luck') }"),
-    sleeper: faulty('sleeper', 'sleeper_signal', '() => new Promise(() => {})'),
-    liar: faulty(
+    thrower: reporting('thrower', 'thrower_signal', "() => { throw new Error('no luck') }"),
+    sleeper: reporting('sleeper', 'sleeper_signal', '() => new Promise(() => {})'),
+    liar: reporting(
       'liar',
       'liar_signal',
       "() => ({ relations: [{ dependency: 'Server', dependent: 'Nobody' }, { dependency: 'Client', dependent: 'Client' }] })",
     ),
-    babbler: faulty('babbler', 'babbler_signal', '() => 42'),
-    mumbler: faulty('mumbler', 'mumbler_signal', "() => ({ needs: [{ dependent: 'Client', key: 'server' }] })"),
-    painter: faulty('painter', 'painter_signal', 'snapshot => { snapshot.entries = []; return {} }'),
-    imposter: faulty('imposter', 'wait_for_everything', '() => ({})'),
+    babbler: reporting('babbler', 'babbler_signal', '() => 42'),
+    mumbler: reporting('mumbler', 'mumbler_signal', "() => ({ needs: [{ dependent: 'Client', key: 'server' }] })"),
+    painter: reporting('painter', 'painter_signal', 'snapshot => { snapshot.entries = []; return {} }'),
+    imposter: reporting('imposter', 'wait_for_everything', '() => ({})'),
     portwait: PORTWAIT,
   });
   const answer = await of('Client');
@@ -181,7 +181,7 @@ t.test('a failing signal is reported, and the others count', { skip }, async t =
 });
 
 t.test('a signal may return a plain list of relations', { skip }, async t => {
-  const lister = faulty('lister', 'lister_signal', "() => [{ dependency: 'Server', dependent: 'Client' }]");
+  const lister = reporting('lister', 'lister_signal', "() => [{ dependency: 'Server', dependent: 'Client' }]");
   const { of } = await open(t, { lister });
   t.same(edgesOf(await of('Client')), ['Server -> Client: lister_signal']);
 });
@@ -265,11 +265,29 @@ t.test('needs name services that exist, and soft ones stand in no row by key', {
 });
 
 t.test('needs count against the most that a signal may give', { skip }, async t => {
-  const many = faulty(
+  const many = reporting(
     'many',
     'many_needs',
     "() => ({ needs: [{ dependent: 'Client', key: 'server', members: Array(2_001).fill('Server') }] })",
   );
   const { of } = await open(t, { many });
   t.match((await of('Client')).signal_errors, [{ signal: 'many_needs', error: 'it gave more than 2000 relations' }]);
+});
+
+t.test('the edges of the whole graph follow the order of the signals', { skip }, async t => {
+  const { app } = await open(t, {
+    aneed: reporting(
+      'aneed',
+      'aneed',
+      `() => ({ needs: [{ key: 'server', dependent: 'Client', members: ['Server'] }] })`,
+    ),
+    brelation: reporting(
+      'brelation',
+      'brelation',
+      `() => ({ relations: [{ dependency: 'Client', dependent: 'Server' }] })`,
+    ),
+  });
+  const { body } = await app.get('/process/dependency-graph/whole?scope=all');
+  const edges = edgesOf(body).filter(edge => edge.includes('Server'));
+  t.same(edges, ['Server -> Client: aneed', 'Client -> Server: brelation']);
 });
