@@ -40,40 +40,45 @@ function forEachContainer(
   visit: (container: object) => void,
 ): void {
   const { maxNesting, maxCharacters, maxValues = MAX_VALUES } = limits;
-  const totals: Totals = { values: 0, characters: 0 };
+  let values = 0;
+  let characters = 0;
   let level: object[] = isPlain(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxNesting) throw new Problem(400, `The data is nested deeper than ${maxNesting} levels`);
     const next: object[] = [];
     for (const container of level) {
       visit(container);
-      countMembers(container, totals, next);
-      if (totals.values > maxValues) throw tooMany();
-      if (totals.characters > maxCharacters)
+      const members = membersOf(container);
+      values += members.length;
+      // Before the members are looked at, because nothing else limits how many they are.
+      if (values > maxValues) throw tooMany();
+      characters += nameCharacters(container) + takeMembers(members, next);
+      if (characters > maxCharacters)
         throw new Problem(413, `The data has more than ${maxCharacters} characters; shorten it`);
     }
     level = next;
   }
 }
 
-interface Totals {
-  values: number;
-  /** Those of names and texts together. */
-  characters: number;
+function membersOf(container: object): readonly unknown[] {
+  return Array.isArray(container) ? container : Object.values(container);
 }
 
-/** Adds the members to the totals, and those that are containers to `next`. */
-function countMembers(container: object, totals: Totals, next: object[]): void {
-  const isList = Array.isArray(container);
-  const members: readonly unknown[] = isList ? container : Object.values(container);
+function nameCharacters(container: object): number {
+  if (Array.isArray(container)) return 0;
   let characters = 0;
-  if (!isList) for (const key of Object.keys(container)) characters += key.length;
+  for (const key of Object.keys(container)) characters += key.length;
+  return characters;
+}
+
+/** Adds the members that are containers to `next`, and returns the characters of those that are texts. */
+function takeMembers(members: readonly unknown[], next: object[]): number {
+  let characters = 0;
   for (const member of members) {
     if (typeof member === 'string') characters += member.length;
     else if (isPlain(member)) next.push(member);
   }
-  totals.values += members.length;
-  totals.characters += characters;
+  return characters;
 }
 
 /**
