@@ -10,6 +10,8 @@ const KNOWN_MAKERS: Readonly<Record<string, string>> = {
   'core/kit/secret-names.ts': 'a list of words; test/attacks/17-redaction.test.ts gives it its near matches',
   'core/kit/secret-shapes.ts': 'a list of words; test/attacks/17-redaction.test.ts gives it its near matches',
   'plugins/gateway/ui-destinations.ts': 'the name of a cookie, which has a fixed place',
+  'plugins/process/launch/command-words.ts':
+    'alternatives that begin with different characters, which are in the list one by one',
   'plugins/services/block-schema.ts': 'patterns of templates, which are in the list',
   'plugins/services/catalogue.ts': 'a word of a template',
   'plugins/symlinks/schedule/manifest-name.ts': 'the name of a file, escaped, and numbers of digits',
