@@ -1,6 +1,6 @@
 // Keeps copies of configuration files with which the host has started successfully, or that it lays out anew.
 import path from 'node:path';
-import { writeFileIn } from '../kit/atomic-write.ts';
+import { removeTemporaryFilesIn, writeFileIn } from '../kit/atomic-write.ts';
 import { GuardedDirectory } from '../kit/guarded-directory.ts';
 
 /** Suffixes of the copies' names, the newest first. */
@@ -22,6 +22,8 @@ export async function keepBackup(file: string, text: string): Promise<void> {
 }
 
 async function keepIn(directory: GuardedDirectory, name: string, text: string): Promise<void> {
+  // Those of a start that was killed.
+  await removeTemporaryFilesIn(directory, name + NEXT);
   const bytes = Buffer.from(text);
   const newest = await directory.read(name + NEWEST, bytes.length).catch(() => null);
   if (newest?.equals(bytes) === true) return;
