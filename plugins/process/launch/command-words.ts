@@ -6,11 +6,11 @@ const PARTS = [
   // A backslash before a line break continues the line.
   /(?<continued>\\\n)/,
   /'(?<single>[^']*)'/,
-  /"(?<double>[^"\\]*(?:\\[\s\S][^"\\]*)*)"/,
+  // Matches without its end too, because a search that begins again at each escaped quote takes long.
+  /"(?<double>[^"\\]*(?:\\[\s\S][^"\\]*)*)(?<end>"?)/,
   /\\(?<escaped>[\s\S])/,
   /(?<plain>[^\s'"\\]+|\\)/,
-  // A quote that nothing closes.
-  /(?<open>['"])/,
+  /(?<open>')/,
 ];
 const PART = new RegExp(PARTS.map(({ source }) => source).join('|'), 'g');
 /** A backslash before any other character within double quotes stands for itself. */
@@ -21,8 +21,8 @@ export function splitCommand(text: string): string[] {
   const words: string[] = [];
   let isInWord = false;
   for (const { groups = {} } of text.matchAll(PART)) {
-    const { continued, single, double, escaped, plain, open } = groups;
-    if (open !== undefined) throw new Error(`the command has a ${open} that is not closed`);
+    const { continued, single, double, end, escaped, plain, open } = groups;
+    if (open !== undefined || end === '') throw new Error(`the command has a ${open ?? '"'} that is not closed`);
     if (continued !== undefined) continue;
     const part = single ?? escaped ?? plain ?? (double && unescaped(double));
     // White space is no part of a word, and ends it.
