@@ -104,7 +104,7 @@ class Fitting implements Fitted {
     if (isDisabled || named.isHost) return;
     const mended = this.#again(named);
     for (const issue of this.#schema.blockIssues(mended)) {
-      const value = valueAt(mended.block, issue.path);
+      const value = this.#valueOf(issue.path);
       this.#note(issue, issue.isFault ? UNCHECKED : { value, standIn: null, disables: named.path });
     }
   }
@@ -119,7 +119,7 @@ class Fitting implements Fitted {
         continue;
       }
       const { path } = this.#spot(issue.path);
-      const value = valueAt(this.root, issue.path);
+      const value = this.#valueOf(issue.path);
       const hasStandIn = value === null || named.isHost || this.#fallbackAt(path) === true;
       if (hasStandIn) edits.push({ path, value: valueAt(this.#defaults, path) });
       else isDisabled = true;
@@ -230,6 +230,14 @@ class Fitting implements Fitted {
       if (Array.isArray(valueAt(this.root, above))) return { path: above, index: Number(path[depth]) };
     }
     return { path };
+  }
+
+  /** The value at the path, which may lead into items of lists. */
+  #valueOf(path: ConfigPath): unknown {
+    return path.reduce<unknown>(
+      (value, key) => (Array.isArray(value) ? value[Number(key)] : valueAt(value, [key])),
+      this.root,
+    );
   }
 
   /** Keeps the first of several misfits at one place: the others follow from its stand-in. */

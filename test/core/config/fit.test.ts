@@ -72,3 +72,21 @@ t.test('words for booleans are understood in lists too', async t => {
     t.match(log, `${place}: the text '${word}' counts as a boolean; write true or false without quotes`);
   t.match(log, 'dumb.notifications.destinations.1.enabled: it must be true or false, not text; the other items');
 });
+
+t.test('an unfit item in a list of a block does not let another one in', async t => {
+  const app = await startWithPlugins(
+    t,
+    { switches: SWITCHES },
+    {
+      shipped: ['config', 'process'],
+      config: { kid: { ...kid('Kid', ['calm']), switches: [{ on: true }, { on: 5 }] } },
+    },
+  );
+  const save = (updates: object) => app.post('/config', { updates: { kid: updates } });
+  t.equal((await save({ log_level: 'DEBUG' })).status, 200, 'what stays as it is hinders no other change');
+  t.equal((await save({ switches: [{ on: false }, { on: 5 }] })).status, 200);
+  t.match(await save({ switches: [{ on: false }, { on: 6 }] }), {
+    status: 400,
+    body: { detail: 'kid.switches.1.on: it must be true or false, not a number' },
+  });
+});
