@@ -56,7 +56,11 @@ export class YamlEditPlan {
         this.#replace(pair, value, [...path, key], map.flow === true);
     }
     const removed = Object.keys(current).filter(key => !Object.hasOwn(wanted, key));
-    for (const key of removed) this.#refuseShared(byKey.get(key), [...path, key]);
+    for (const key of removed) {
+      const pair = byKey.get(key);
+      if (pair === undefined) throw unpaired(map, [...path, key]);
+      this.#refuseShared(pair, [...path, key]);
+    }
     if (added.length + removed.length > 0) this.#restock(map, added, removed, path);
   }
 
@@ -365,9 +369,7 @@ export class YamlEditPlan {
   }
 
   /** Refuses to change or remove what an alias elsewhere may stand for. */
-  #refuseShared(item: Pair | Node | null | undefined, path: readonly string[]): void {
-    // A member without a pair comes from elsewhere.
-    if (item === undefined) throw new Problem(400, `'${path.join('.')}' ${MERGED}`);
+  #refuseShared(item: Pair | Node | null, path: readonly string[]): void {
     const shared = this.#ties.sharedNode(item);
     if (shared === undefined) return;
     const { line } = positionAt(this.#text, shared?.range?.[0] ?? 0);
@@ -382,9 +384,6 @@ export class YamlEditPlan {
   }
 }
 
-const MERGED =
-  'is brought by a merge key (<<), so that it cannot go alone; give it another value, or edit the file by hand';
-
 function isBlockCollection(node: Node | null): boolean {
   return isCollection(node) && node.flow !== true;
 }
@@ -396,6 +395,13 @@ function refuseMarked(node: Node | null, replaced: readonly [number, number] | n
   if (!hasAnchor(node)) return;
   const { tag } = node as { readonly tag?: string };
   if (tag !== undefined || replaced === null) throw notSafe(path);
+}
+
+/** The refusal to remove a member that has no pair of its name: a merge brings it, or its key is a collection or alias. */
+function unpaired({ items }: YAMLMap, path: readonly string[]): Problem {
+  if (items.some(({ key }) => !isScalar(key))) return notSafe(path);
+  const what = 'is brought by a merge key (<<), so that it cannot go alone';
+  return new Problem(400, `'${path.join('.')}' ${what}; give it another value, or edit the file by hand`);
 }
 
 function notSafe(path: readonly string[]): Problem {

@@ -272,6 +272,14 @@ holdFormat(t, yamlFormat, {
       message: /^'d\.b' is brought by a merge key \(<<\), so that it cannot go alone; give it another value, or edit/,
     },
     {
+      name: 'the removal of a member whose key is a list',
+      text: '? [a]\n: 1\nb: 2\n',
+      updates: { b: 2 },
+      mode: 'replace',
+      status: 400,
+      message: /^'\[ a \]' cannot be changed safely; edit the file by hand$/,
+    },
+    {
       name: 'what holds the source of a shared value',
       text: 'a: &w\n  b: &x 1\nb: [*x]\n',
       updates: { a: 2 },
