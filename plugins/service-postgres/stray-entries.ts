@@ -2,6 +2,9 @@
 import type { ConfigObject, Host } from '#core';
 import { isObject } from '#kit/plain-object';
 
+/** The usual name of a database. Anything else may be an address with a password, or of any length. */
+const USUAL_NAME = /^\w[\w-]{0,62}$/;
+
 /** Reports them in a save, in a review, and once in the log. */
 export function tellStrayEntries(host: Host, key: string): void {
   const store = host.use('config.store');
@@ -30,8 +33,8 @@ export function tellStrayEntries(host: Host, key: string): void {
 
 /** The warning, as one sentence; undefined for an object, and for an entry that was left blank. */
 function strayEntry(entry: unknown, place: string): string | undefined {
-  if (isObject(entry) || entry === null || entry === '') return undefined;
-  const told = JSON.stringify(entry);
-  const name = JSON.stringify(typeof entry === 'string' || typeof entry === 'number' ? String(entry) : 'NAME');
-  return `${place}: ${told} is no entry of a database, so none is created for it; write {"name": ${name}} instead`;
+  const text = typeof entry === 'string' || typeof entry === 'number' ? String(entry).trim() : undefined;
+  if (isObject(entry) || entry === null || text === '') return undefined;
+  const name = text !== undefined && USUAL_NAME.test(text) ? text : 'NAME';
+  return `${place} is no object with a name, so no database is created for it; write {"name": "${name}"} instead`;
 }

@@ -8,13 +8,13 @@ import { ownLog } from '../../support/own-log.ts';
 const isHere = existsSync(new URL('../../../plugins/service-postgres/index.ts', import.meta.url));
 
 t.test('texts in the list of databases', { skip: !isHere }, async t => {
-  const databases = [{ name: 'own' }, 'words', null, ''];
+  const databases = [{ name: 'own' }, 'words', null, '', '  '];
   const app = await startHost({
     config: { postgres: kid('PostgreSQL', ['calm'], { enabled: true, databases }) },
     plugins: ['config', 'process', 'services', 'setup', 'service-postgres'],
   });
   t.teardown(() => app.stop());
-  const line = 'postgres.databases.1: "words" is no entry of a database, so none is created for it; ';
+  const line = 'postgres.databases.1 is no object with a name, so no database is created for it; ';
   const { problems } = await app.host.reviewConfig();
   t.same(
     problems.filter(problem => problem.startsWith('postgres.databases')),
@@ -22,7 +22,14 @@ t.test('texts in the list of databases', { skip: !isHere }, async t => {
   );
   const save = async (list: readonly unknown[]) =>
     (await app.post('/config', { updates: { postgres: { databases: list } } })).body.warnings;
-  t.match(await save([...databases, ['more']]), [/^postgres\.databases\.4: \["more"\] .*write \{"name": "NAME"\}/]);
+  const others = ['postgres://joe:hunter2@db/words', ['more'], 'x'.repeat(2_000)];
+  const warnings = await save([...databases, ...others]);
+  t.same(
+    warnings.map((warning: string) => /^postgres\.databases\.(\d) .*"NAME"/.exec(warning)?.[1]),
+    ['5', '6', '7'],
+    'what is no usual name is not repeated',
+  );
+  t.notMatch(warnings.join(), /hunter2|more|xx/);
   t.same(await save([...databases, { name: 'more' }]), []);
   t.equal((await ownLog(app)).filter(text => text.includes(line)).length, 1);
 });
