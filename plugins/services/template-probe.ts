@@ -21,7 +21,11 @@ export function probeOf({ key, health }: ServiceTemplate, host: Host): ProcessPr
         .catch(() => undefined);
       const base = valueAt(values, baseInFile.split('.'));
       const folders = typeof base === 'string' ? base.split('/').filter(Boolean).map(encodeURIComponent) : [];
-      return ask({ ...address, port, path: ['', ...folders].join('/') + address.path });
+      const below = await ask({ ...address, port, path: ['', ...folders].join('/') + address.path });
+      if (folders.length === 0 || below.status !== 'degraded') return below;
+      // A base that was set while the service runs counts for it from its next start on.
+      const atRoot = await ask({ ...address, port });
+      return atRoot.status === 'healthy' ? atRoot : below;
     },
   };
 }

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import type { HealthAddress, ProcessProbe } from '../../../plugins/health-probe/contract.ts';
+import { probeOf } from '../../../plugins/services/template-probe.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
@@ -48,4 +50,23 @@ t.test('the base path of the settings file counts', { skip }, async t => {
     { what: 'an answer to the probe' },
   );
   t.match(healthy, { health_status: 'healthy', health_details: { endpoint: '/tv/ping', http_status: 200 } });
+});
+
+t.test('a base path that the running service does not have yet', async t => {
+  const files = { values: async () => ({ Config: { UrlBase: '/tv' } }) };
+  const template = { key: 'sonarr', health: { path: '/ping', portKey: 'port', baseInFile: 'Config.UrlBase' } };
+  const probe = probeOf(template as never, { find: () => files } as never) as Extract<ProcessProbe, { check: unknown }>;
+  /** What the probe reports of a service that answers as given, and what it has asked. */
+  const probed = async (answers: Readonly<Record<string, string>>) => {
+    const asked: string[] = [];
+    const ask = async ({ path: place }: HealthAddress) => {
+      asked.push(place);
+      return { status: answers[place], healthy: true, reason: null, details: { endpoint: place } } as never;
+    };
+    return [(await probe.check({ block: { port: 1 } } as never, ask))?.details?.endpoint, ...asked];
+  };
+  t.same(await probed({ '/tv/ping': 'healthy' }), ['/tv/ping', '/tv/ping']);
+  t.same(await probed({ '/tv/ping': 'degraded', '/ping': 'healthy' }), ['/ping', '/tv/ping', '/ping']);
+  t.same(await probed({ '/tv/ping': 'degraded', '/ping': 'degraded' }), ['/tv/ping', '/tv/ping', '/ping']);
+  t.same(await probed({ '/tv/ping': 'unhealthy' }), ['/tv/ping', '/tv/ping'], 'no second wait for one that is silent');
 });
