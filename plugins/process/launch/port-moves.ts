@@ -1,5 +1,6 @@
 // Saves ports that moved in the configuration, and changes what the service itself and the waits of others say of them.
 import type { Host, NamedBlock } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
 import { type PortChange, portsOf } from './ports.ts';
@@ -26,7 +27,7 @@ type PortAfter = (port: number) => number | undefined;
  * that name the service that moved, and those that name none while no other service has that port.
  */
 export async function savePortMoves(
-  host: Pick<Host, 'contributions' | 'log' | 'name' | 'use'>,
+  host: Pick<Host, 'contributions' | 'find' | 'log' | 'name' | 'use'>,
   moves: ReadonlyMap<NamedBlock, readonly PortChange[]>,
   blocks: readonly NamedBlock[],
 ): Promise<void> {
@@ -59,22 +60,34 @@ export async function savePortMoves(
   await store.update({ updates, persist: true, actor: host.name });
 }
 
-function tellMove({ log }: Pick<Host, 'log'>, { processName, block }: NamedBlock, { key, from, to }: PortChange): void {
-  log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
-  for (const place of literalPlaces(block, from))
-    log.warn(`${processName}: ${place} says ${from} still; where it means its own port, write {${key}} instead`);
+function tellMove(host: Pick<Host, 'find' | 'log'>, named: NamedBlock, { key, from, to }: PortChange): void {
+  host.log.warn(`${named.processName}: ${key} ${from} is in use, ${to} is taken instead`);
+  const templates = host.find('service.templates');
+  const template = templates?.get(named.configKey);
+  const known = template === undefined ? {} : (templates?.block(template, named.key) ?? {});
+  for (const place of literalPlaces(named.block, known, from))
+    host.log.warn(
+      `${named.processName}: ${place} says ${from} still; where it means its own port, write {${key}} instead`,
+    );
 }
 
 /**
  * Where the launch of a service names a port as a number. It stays as it is, because the number may be that of another
- * service, or no port at all.
+ * service, or no port at all. What is as its template has it is left out: the launch puts the present port there.
  */
-function literalPlaces({ command, env }: Readonly<Record<string, unknown>>, port: number): string[] {
+function literalPlaces(
+  { command, env }: Readonly<Record<string, unknown>>,
+  known: Readonly<Record<string, unknown>>,
+  port: number,
+): string[] {
   const isPort = (value: unknown): boolean => String(value).trim() === String(port);
   const words = [command].flat().flatMap(text => String(text ?? '').split(/[\s=:]/));
+  const isOwn = (name: string, value: unknown): boolean => !deepEqual(valueAt(known, ['env', name]), value);
   return [
-    ...(words.some(isPort) ? ['command'] : []),
-    ...Object.entries(isObject(env) ? env : {}).flatMap(([name, value]) => (isPort(value) ? [`env.${name}`] : [])),
+    ...(words.some(isPort) && !deepEqual(command, known.command) ? ['command'] : []),
+    ...Object.entries(isObject(env) ? env : {}).flatMap(([name, value]) =>
+      isPort(value) && isOwn(name, value) ? [`env.${name}`] : [],
+    ),
   ];
 }
 

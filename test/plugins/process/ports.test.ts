@@ -216,6 +216,27 @@ t.test('a number in its launch that goes not along is told', async t => {
   );
 });
 
+t.test('a number that the launch replaces is not told', { skip: !hasTemplates }, async t => {
+  const first = { enabled: true, autostart: false };
+  const second = { enabled: true, autostart: false };
+  const app = await startHost({
+    plugins: ['config', 'process', 'services'],
+    config: {
+      first: sleeper('First', { ...first, port: 7_777 }),
+      mediastorm: second,
+      other: sleeper('Other', { ...first, port: 3_004 }),
+      traefik_proxy_admin: { ...second, env: { OWN_PORT: '3004' } },
+    },
+  });
+  t.teardown(() => app.stop());
+  const log = await until(async () => {
+    const lines = await ownLog(app);
+    return lines.some(line => line.includes('port 3004 is in use')) && lines.join('\n');
+  });
+  t.match(log, /mediastorm: port 7777 is in use/);
+  t.same(String(log).match(/\S+ says \d+ still/g), ['env.OWN_PORT says 3004 still'], 'but one of the user is');
+});
+
 t.test('a plugin says where its own keys name the port, so that they go along', async t => {
   const taken = await occupy(t);
   const app = await startWithPlugins(
