@@ -246,7 +246,7 @@ async function editVerified(
   if (deepEqual(found, wanted)) return edited;
   throw new Problem(
     400,
-    'The file would not hold the values as sent, as where an anchor shares them; send all alike, or edit it by hand',
+    'The file would not hold these values; where one place stands for several, send all alike, or edit it by hand',
   );
 }
 
