@@ -114,12 +114,23 @@ export class SqliteFile {
    * is emptied first. False while another process reads the former file, which keeps the log from being emptied.
    */
   leave(): boolean {
-    const rows = this.#db?.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[] | undefined;
-    if (rows?.[0]?.busy === 1) return false;
-    this.#db?.close();
+    const db = this.#db;
+    if (db !== undefined && !this.#emptyLog(db)) return false;
+    db?.close();
     this.#db = undefined;
     this.#opened = undefined;
     return true;
+  }
+
+  /** False while somebody reads. It waits for nobody, because it is tried again and again and would delay every call. */
+  #emptyLog(db: Sqlite): boolean {
+    db.pragma('busy_timeout = 0');
+    try {
+      const [row] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+      return row?.busy !== 1;
+    } finally {
+      db.pragma(`busy_timeout = ${this.#options.busyTimeoutMs}`);
+    }
   }
 
   /** Renames a damaged file and the files that belong to it. */

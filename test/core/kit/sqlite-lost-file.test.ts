@@ -1,6 +1,7 @@
 // The file of a database that is taken from its place while it is open: what is there instead is used at once.
 import { copyFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import t from 'tap';
 import { startDatabaseApp } from '../../support/database-plugin.ts';
 import { testDir } from '../../support/directory.ts';
@@ -63,3 +64,24 @@ for (const what of ['the file', 'the file and its log'])
     t.equal(await next.open({ file }).call('count', undefined), 4, 'what was written since is kept');
     await next.app.host.stop();
   });
+
+t.test('a database file replaced while another process reads the former one', async t => {
+  const { open, app, file } = await startDatabaseApp(t, testDir(t));
+  const db = open({ busyTimeoutMs: 3_600_000 });
+  await db.call('add', { text: 'a' });
+  const reader = new Database(file, { readonly: true });
+  t.teardown(() => reader.close());
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM sqlite_master').get();
+  await db.call('add', { text: 'b' });
+  await copyFile(file, `${file}.copy`);
+  await rename(`${file}.copy`, file);
+  // A request for rows looks for the file each time.
+  const refused = db.rows('texts', { from: 0 })[Symbol.asyncIterator]().next();
+  await t.rejects(refused, { status: 503, message: /was replaced while it was read; try again/ });
+  t.equal(await db.call('count', undefined), 2, 'the former one is used, and no call waits for the reader');
+  reader.exec('COMMIT');
+  const count = () => db.call('count', undefined);
+  t.ok(await until(async () => (await count()) === 0, { what: 'the new file' }));
+  await app.host.stop();
+});
