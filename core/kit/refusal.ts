@@ -26,16 +26,16 @@ export function refuseSocket(socket: Duplex, status: number, detail: string, hea
   socket.once('end', () => socket.destroy());
   // What the client still sends is read and dropped, because unread bytes would make it lose the answer.
   socket.resume();
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Cache-Control: no-store',
-      'Connection: close',
-      ...headers,
-      '',
-      body,
-    ].join('\r\n'),
-  );
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+    ...headers,
+    '',
+    '',
+  ].join('\r\n');
+  // The characters of headers stand for their bytes, as Node reads them.
+  socket.end(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]));
 }

@@ -15,7 +15,7 @@ import { endWhenUnread } from '#kit/stalled-client';
 import { isDecoded } from '#kit/transfer-coding';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
-import { buildRequestHeaders, buildResponseHeaders } from './forwarded-headers.ts';
+import { buildRequestHeaders, buildResponseHeaders, refusalLines } from './forwarded-headers.ts';
 import { OwnCredentials } from './own-credentials.ts';
 import { moveRedirect } from './redirects.ts';
 import { PROBE_AFTER_MS, ServiceConnections } from './service-connections.ts';
@@ -212,13 +212,17 @@ export class EmbeddedUis {
       this.#upgradedSockets.delete(socket);
       outgoing.destroy();
     });
-    const fail = (status: number, detail: string): void => {
+    const fail = (status: number, detail: string, lines: readonly string[] = []): void => {
       clearTimeout(timer);
       outgoing.destroy();
-      if (!socket.destroyed) refuseSocket(socket, status, `${ui.processName} ${detail}`);
+      if (!socket.destroyed) refuseSocket(socket, status, `${ui.processName} ${detail}`, lines);
     };
     outgoing.on('error', error => fail(isTimeout ? 504 : 502, this.#whyNoAnswer(ui, error)));
-    outgoing.on('response', answer => fail(refusalStatus(answer.statusCode), 'does not take this connection'));
+    outgoing.on('response', ({ statusCode, headersDistinct }) => {
+      const status = refusalStatus(statusCode);
+      const lines = status === statusCode ? refusalLines(headersDistinct) : [];
+      fail(status, 'does not take this connection', lines);
+    });
     outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
       clearTimeout(timer);
       const lines = [`HTTP/1.1 101 ${answer.statusMessage}`];

@@ -27,6 +27,8 @@ const ORIGIN_HEADERS = new Set([
 ]);
 /** Headers that only the gateway may set. Many services treat `_` and `-` in a name alike, so both spellings match. */
 const GATEWAY_HEADER = /^x[-_](?:real[-_]ip$|forwarded[-_])/;
+/** Headers that describe the body of an answer, or how long it may be kept. */
+const BODY_HEADER = /^(?:content-(?!security-)|cache-control$|etag$|expires$|last-modified$|accept-ranges$|vary$|age$)/;
 const OWN_FRAMES = "frame-ancestors 'self'";
 
 /** `isProxied` says whether the peer is a proxy that is trusted to know how the browser asked. */
@@ -74,6 +76,15 @@ export function buildResponseHeaders(
   const policy = [result['content-security-policy'] ?? []].flat().map(withOwnFrames);
   result['content-security-policy'] = policy.length === 0 ? OWN_FRAMES : policy;
   return result;
+}
+
+/**
+ * The lines of an answer that refuses an upgrade, which say what a client must do to be accepted. The gateway writes a
+ * body of its own, so what tells of the service's body is left out.
+ */
+export function refusalLines(headers: Readonly<Record<string, string[] | undefined>>): string[] {
+  const forwarded = Object.entries(buildResponseHeaders(headers)).filter(([name]) => !BODY_HEADER.test(name));
+  return forwarded.flatMap(([name, value]) => [value].flat().map(one => `${name}: ${one}`));
 }
 
 function isWithheld(name: string): boolean {

@@ -74,6 +74,44 @@ t.test(
   },
 );
 
+t.test('a refused upgrade says what the service demands', { skip: !isHere }, async t => {
+  const { EmbeddedUis } = (await import(
+    new URL('embedded-uis.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  const own = 'Content-Type: text/html\r\nContent-Length: 2\r\nETag: "a"\r\n';
+  const demands = 'WWW-Authenticate: Basic realm="\u00E9"\r\nWWW-Authenticate: Bearer\r\nSec-WebSocket-Version: 13\r\n';
+  const hop = 'Connection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nX-Frame-Options: DENY\r\n';
+  let statusLine = '';
+  const service = createServer(socket => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => socket.end(`HTTP/1.1 ${statusLine}\r\n${own}${demands}${hop}\r\nno`));
+  });
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  const uis = new EmbeddedUis({ listUis: () => [ui as ServiceUi], isOwnCredential: () => false });
+  const front = createHttpServer();
+  front.on('upgrade', (request, socket, head) => t.ok(uis.handleUpgrade(request, socket, head)));
+  const port = await listen(front);
+  t.teardown(async () => {
+    await uis.close();
+    service.close();
+    front.close();
+  });
+  const ask = ['GET /ui/app/socket HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket'];
+  statusLine = '401 Unauthorized';
+  const { status, text } = await rawAnswer(port, ask);
+  t.equal(status, 401);
+  t.match(text, /^www-authenticate: Basic realm="\u00E9"\r$/im, 'its bytes stay as they are');
+  t.match(text, /^www-authenticate: Bearer\r$/im);
+  t.match(text, /^sec-websocket-version: 13\r$/im);
+  t.notMatch(text, /^(?:etag|x-hop|keep-alive|content-type: text\/html|x-frame-options: deny)/im);
+  t.equal(text.match(/^content-length:/gim)?.length, 1);
+  t.match(text, /"App does not take this connection"/);
+  statusLine = '200 OK';
+  const taken = await rawAnswer(port, ask);
+  t.equal(taken.status, 502);
+  t.notMatch(taken.text, /www-authenticate/i, 'an answer that is no refusal demands nothing');
+});
+
 t.test('unusual answers of services are passed on correctly', { skip: !isHere }, async t => {
   const answers: Record<string, string> = {
     '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
