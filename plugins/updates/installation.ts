@@ -252,17 +252,17 @@ export class Installation {
       return { reason: told, upMs: await this.#bringUp(members), present: inPlace };
     } catch (fault) {
       refuseLost(members, placing);
-      return { reason: this.#notReady(members, told, fault), upMs: null, present: inPlace };
+      return { reason: await this.#notReady(members, told, fault), upMs: null, present: inPlace };
     }
   }
 
   /** The message about an update after which the service could not be started. May plan a later start. */
-  #notReady(members: readonly Member[], told: string, fault: unknown): string {
+  async #notReady(members: readonly Member[], told: string, fault: unknown): Promise<string> {
     const text = redact(`${told}, but not ready: ${errorText(fault)}`);
     if (!this.#owed.isPassing(fault)) return text;
     const meanwhile = `${text}; its start is tried again by itself`;
     const names = members.filter(({ mustRun }) => mustRun).map(({ processName }) => processName);
-    this.#owed.owe(names, { updated: this.#name, told: { meanwhile, afterwards: redact(told) } });
+    await this.#owed.owe(names, { updated: this.#name, meanwhile, afterwards: redact(told) });
     return meanwhile;
   }
 
@@ -287,7 +287,7 @@ export class Installation {
           await this.#bringUp(members);
         } catch (fault) {
           refuseLost(members, placing);
-          return this.#outcome.fail(this.#notReady(members, reason, fault), from);
+          return this.#outcome.fail(await this.#notReady(members, reason, fault), from);
         }
         return this.#outcome.fail(reason, from);
       }

@@ -1,26 +1,20 @@
 // Services that an update has stopped and that could not be started again because the machine lacked resources. Their
-// start is tried again at intervals, unless the service is started or stopped otherwise meanwhile.
+// start is tried again at intervals, also by the next host, unless the service is started or stopped otherwise
+// meanwhile.
 import { type Host, Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
-import type {} from '../process/contract.ts';
-import type { UpdateRecords } from './update-records.ts';
+import type { ProcessSnapshot } from '../process/contract.ts';
+import type { OwedStart, UpdateRecords } from './update-records.ts';
 
 const LOOK_MS = 15_000;
 /** Statuses of starts that failed only because of the present state of the machine. */
 const PASSING = [503, 507];
 
-interface Owed {
-  /** The process that was updated. */
-  readonly updated: string;
-  /** The messages about that update, while the start is outstanding and afterwards. */
-  readonly told: { readonly meanwhile: string; readonly afterwards: string };
-}
-
 export class OwedStarts {
   readonly #host: Host;
   readonly #records: UpdateRecords;
-  readonly #owed = new Map<string, Owed>();
 
   constructor(host: Host, records: UpdateRecords) {
     this.#host = host;
@@ -33,36 +27,47 @@ export class OwedStarts {
     return error instanceof Problem && PASSING.includes(error.status) && this.#host.stopping === null;
   }
 
-  owe(processNames: readonly string[], owed: Owed): void {
-    for (const processName of processNames) this.#owed.set(processName, owed);
+  async owe(processNames: readonly string[], owed: OwedStart): Promise<void> {
+    for (const processName of processNames) await this.#records.setOwedStart(processName, owed);
   }
 
   async #look(): Promise<void> {
-    for (const [processName, owed] of this.#owed) {
+    for (const [processName, owed] of [...this.#records.owedStarts()]) {
       const supervisor = this.#host.find('process.supervisor');
-      const process = supervisor?.get(processName);
-      if (supervisor === undefined || process?.held != null) continue;
-      let fault = '';
-      if (process?.status === 'stopped' && !process.stoppedByUser) {
-        try {
-          await supervisor.start(processName, 'install');
-          this.#host.log.info(`${processName} is started again, which its update could not do`);
-        } catch (error) {
-          if (this.isPassing(error)) continue;
-          fault = `, but not ready: ${errorText(error)}`;
-        }
-      }
-      this.#owed.delete(processName);
-      await this.#settle(owed, fault);
+      // Until the boot is over, it is the boot that starts services, in their order.
+      if (supervisor === undefined || supervisor.settledMs === null || this.#host.stopping !== null) return;
+      const process = supervisor.get(processName);
+      if (process?.held != null) continue;
+      const fault = process !== undefined && mustStart(process) ? await this.#start(processName) : '';
+      if (fault !== null) await this.#settle(processName, owed, fault);
     }
   }
 
-  /** Changes the message about the update, which must not announce another try any more. */
-  async #settle(owed: Owed, fault: string): Promise<void> {
-    if (fault === '' && [...this.#owed.values()].includes(owed)) return;
-    const { updated, told } = owed;
-    const result = this.#records.result(updated);
-    if (result?.message === told.meanwhile)
-      await this.#records.setResult(updated, { ...result, message: redact(told.afterwards + fault) });
+  /** Resolves with what is wrong, which is nothing after a start; with null when the start must be tried again. */
+  async #start(processName: string): Promise<string | null> {
+    try {
+      await this.#host.use('process.supervisor').start(processName, 'install');
+    } catch (error) {
+      // What the end of this host has refused is tried again by the next one.
+      return this.isPassing(error) || this.#host.stopping !== null ? null : `, but not ready: ${errorText(error)}`;
+    }
+    this.#host.log.info(`${processName} is started again, which its update could not do`);
+    return '';
   }
+
+  /** Forgets the start, and changes the message about the update, which must not announce another try any more. */
+  async #settle(processName: string, owed: OwedStart, fault: string): Promise<void> {
+    const { updated, meanwhile, afterwards } = owed;
+    const result = this.#records.result(updated);
+    const others = [...this.#records.owedStarts()].filter(([name]) => name !== processName);
+    const isOver = fault !== '' || !others.some(([, other]) => deepEqual(other, owed));
+    // Forgotten last, so that a host that ends in between does not leave the message behind.
+    if (isOver && result?.message === meanwhile)
+      await this.#records.setResult(updated, { ...result, message: redact(afterwards + fault) });
+    if (this.#records.owedStarts().get(processName) === owed) await this.#records.setOwedStart(processName, null);
+  }
+}
+
+function mustStart({ status, stoppedByUser, enabled, completed }: ProcessSnapshot): boolean {
+  return status === 'stopped' && !stoppedByUser && enabled && completed !== true;
 }

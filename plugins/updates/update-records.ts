@@ -1,4 +1,4 @@
-// The records of updates: results, schedules and notices. They are kept in one file beside the configuration, so that
+// The records of updates: results, schedules, owed starts and notices. They are kept in one file beside the configuration, so that
 // they survive restarts of the host.
 import path from 'node:path';
 import { z } from 'zod';
@@ -30,6 +30,16 @@ const scheduleSchema = z.object({
   next_check_at: z.number(),
 });
 
+const owedStartSchema = z.object({
+  /** The process that was updated. */
+  updated: z.string(),
+  /** The messages about that update, while the start is outstanding and afterwards. */
+  meanwhile: z.string(),
+  afterwards: z.string(),
+});
+
+export type OwedStart = z.output<typeof owedStartSchema>;
+
 export type ScheduleRecord = z.output<typeof scheduleSchema>;
 
 export function isProject(processName: string): boolean {
@@ -39,17 +49,19 @@ export function isProject(processName: string): boolean {
 export class UpdateRecords {
   readonly #results: Map<string, UpdateResult>;
   readonly #schedules: Map<string, ScheduleRecord>;
+  readonly #owedStarts: Map<string, OwedStart>;
   #applied: readonly UpdateNotice[];
   #info: readonly UpdateNotice[];
   readonly #writes: LaterWrite;
   #revision = 0;
 
   private constructor(host: Host, file: string, content: Record<string, unknown>) {
-    const { applied, info, project_statuses: project, statuses, schedules } = content;
+    const { applied, info, project_statuses: project, statuses, schedules, owed_starts } = content;
     this.#applied = listOf(noticeSchema, applied).slice(0, MAX_APPLIED);
     this.#info = listOf(noticeSchema, info).slice(0, MAX_INFO);
     this.#results = new Map([...entriesOf(resultSchema, project), ...entriesOf(resultSchema, statuses)]);
     this.#schedules = new Map(entriesOf(scheduleSchema, schedules));
+    this.#owedStarts = new Map(entriesOf(owedStartSchema, owed_starts));
     this.#writes = new LaterWrite({
       write: () => writeFileAtomic(file, `${JSON.stringify(this.#content(), null, 2)}\n`, { mode: FILE_MODE }),
       failed: error => host.log.error(`${file} cannot be written; a restart would not know of the last updates`, error),
@@ -103,6 +115,17 @@ export class UpdateRecords {
     return this.#save();
   }
 
+  /** The services whose start an update owes, by their names. */
+  owedStarts(): ReadonlyMap<string, OwedStart> {
+    return this.#owedStarts;
+  }
+
+  setOwedStart(processName: string, owed: OwedStart | null): Promise<void> {
+    if (owed !== null) this.#owedStarts.set(processName, owed);
+    else if (!this.#owedStarts.delete(processName)) return Promise.resolve();
+    return this.#save();
+  }
+
   /** A notice with the same id is replaced. */
   addNotice(notice: UpdateNotice): Promise<void> {
     const others = (list: readonly UpdateNotice[]) => list.filter(({ id }) => id !== notice.id);
@@ -113,12 +136,10 @@ export class UpdateRecords {
 
   /** Forgets processes that the configuration does not have any more. */
   async keepOnly(names: ReadonlySet<string>): Promise<void> {
-    const gone = [...this.#results.keys(), ...this.#schedules.keys()].filter(name => !names.has(name));
+    const kept = [this.#results, this.#schedules, this.#owedStarts];
+    const gone = kept.flatMap(records => [...records.keys()]).filter(name => !names.has(name));
     if (gone.length === 0) return;
-    for (const name of gone) {
-      this.#results.delete(name);
-      this.#schedules.delete(name);
-    }
+    for (const name of gone) for (const records of kept) records.delete(name);
     await this.#save();
   }
 
@@ -141,6 +162,7 @@ export class UpdateRecords {
       project_statuses: results(true),
       statuses: results(false),
       schedules: Object.fromEntries(this.#schedules),
+      owed_starts: Object.fromEntries(this.#owedStarts),
     };
   }
 }

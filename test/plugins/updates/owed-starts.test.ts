@@ -12,30 +12,36 @@ function open(attempts: (Error | null)[], process: Record<string, unknown> = { s
   let look = async (): Promise<void> => undefined;
   let result = { message: told.meanwhile };
   const supervisor = {
-    get: () => ({ held: null, stoppedByUser: false, ...process }),
+    settledMs: 0 as number | null,
+    get: () => ({ held: null, stoppedByUser: false, enabled: true, completed: null, ...process }),
     start: async () => {
       const fault = attempts.shift();
       if (fault instanceof Error) throw fault;
     },
   };
   const host = {
-    stopping: null,
+    stopping: null as string | null,
     log: { info: () => undefined },
     paced: (ms: number) => ms,
     every: (_ms: number, fn: typeof look) => {
       look = fn;
     },
     find: () => supervisor,
+    use: () => supervisor,
   };
+  const owedStarts = new Map([[NAME, { updated: NAME, ...told }]]);
   const records = {
+    owedStarts: () => owedStarts,
+    setOwedStart: async (name: string) => {
+      owedStarts.delete(name);
+    },
     result: () => result,
     setResult: async (_name: string, next: typeof result) => {
       result = next;
     },
   };
-  const owed = new OwedStarts(host as never, records as never);
-  owed.owe([NAME], { updated: NAME, told });
-  return { look: () => look(), told: () => result.message };
+  new OwedStarts(host as never, records as never);
+  return { look: () => look(), told: () => result.message, supervisor, host };
 }
 
 t.test('owed starts are repeated until one succeeds', async t => {
@@ -68,6 +74,28 @@ t.test('a start or stop by somebody else ends the repetition', async t => {
     t.equal(attempts.length, 1, process.status);
     t.equal(now(), told.afterwards);
   }
+});
+
+t.test('a service that was disabled, or has done its work, is not started', async t => {
+  for (const process of [{ enabled: false }, { completed: true }]) {
+    const attempts = [null];
+    const { look, told: now } = open(attempts, { status: 'stopped', ...process });
+    await look();
+    t.equal(attempts.length, 1, JSON.stringify(process));
+    t.equal(now(), told.afterwards);
+  }
+});
+
+t.test('nothing is tried while a host boots or stops', async t => {
+  const attempts = [new Problem(503, 'the host stops'), null];
+  const { look, told: now, supervisor, host } = open(attempts);
+  supervisor.settledMs = null;
+  await look();
+  supervisor.settledMs = 1;
+  host.stopping = 'SIGTERM';
+  await look();
+  t.equal(attempts.length, 2);
+  t.equal(now(), told.meanwhile);
 });
 
 t.test('a held service is tried later', async t => {
