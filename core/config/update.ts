@@ -1,7 +1,13 @@
 // Makes an update of the configuration: resolves, checks, writes, swaps in memory and announces it, completely or not
 // at all.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ConfigCandidate, ConfigUpdate, ConfigUpdateResult, NamedBlock } from '../contract/config.ts';
+import type {
+  ConfigCandidate,
+  ConfigObject,
+  ConfigUpdate,
+  ConfigUpdateResult,
+  NamedBlock,
+} from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
@@ -125,17 +131,16 @@ export class Updates {
   ): Promise<{ readonly result: ConfigUpdateResult; readonly announced: Promise<void> }> {
     const { current, file, announcements } = this.#parts;
     const persist = update.persist && !this.#parts.readOnly;
-    refuseForbiddenKeys(update.updates);
-    refuseInfinite(update.updates);
     if (persist) await this.#takeOver(() => file.takeOverOutsideChanges());
+    const updates = updatesOf(update);
 
     const effective = current.effective();
     const { root: before, byName, processes, blocks, place } = effective;
     const name = update.processName;
     const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(processes, name));
     if (name !== undefined && block === undefined) throw unknownProcess(name);
-    await refuseRounded(update.updates, () => before);
-    const edits = this.#edits.of(update.updates, block);
+    await refuseRounded(updates, () => before);
+    const edits = this.#edits.of(updates, block);
     const plan = planUpdate({ edits, moves: update.moves ?? [], persist }, current, file.value);
     const after = plan.next.root;
     // The next start could not read a larger file.
@@ -219,6 +224,15 @@ export class Updates {
       context.isOver = true;
     }
   }
+}
+
+/** Throws a Problem 400 for forbidden keys and numbers, and what the function of the update throws. */
+function updatesOf({ updates: given }: ConfigUpdate): ConfigObject {
+  const updates = typeof given === 'function' ? given() : given;
+  if (updates instanceof Promise) throw new Error('the function `updates` gave a promise; it must give an object');
+  refuseForbiddenKeys(updates);
+  refuseInfinite(updates);
+  return updates;
 }
 
 /** Throws a Problem 400 for a misfit that is new; one that was there before and stays does not hinder an update. */

@@ -103,7 +103,11 @@ export interface ConfigChange {
 export interface ConfigUpdate {
   /** The block whose keys `updates` replaces. Without a name, `updates` is merged into the root. */
   readonly processName?: string;
-  readonly updates: ConfigObject;
+  /**
+   * A function is called once this update is the only one, so that what it derives from present values, such as a list
+   * with one entry more, undoes no other update. It may throw a Problem to refuse the update.
+   */
+  readonly updates: ConfigObject | (() => ConfigObject);
   /** False changes the memory only. */
   readonly persist: boolean;
   /**

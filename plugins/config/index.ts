@@ -17,7 +17,7 @@ export default definePlugin({
   setup(host) {
     const store = host.use('config.store');
     const block = (processName: string) => requestedBlock(store, processName);
-    const update = async (change: ConfigUpdate) => {
+    const update = async (change: ConfigUpdate & { readonly updates: ConfigObject }) => {
       const result = await store.update(change);
       const supervisor = host.find('process.supervisor');
       for (const name of switchedOff(change.updates, change.processName, store.blocks()))

@@ -1,9 +1,8 @@
 // The managed server as other plugins use it: they can enable it, start it and add databases.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Host, type NamedBlock, Problem } from '#core';
+import { type ConfigObject, type Host, type NamedBlock, Problem } from '#core';
 import { clientHost } from '#kit/client-host';
 import { deepEqual } from '#kit/deep-equal';
-import { WorkQueue } from '#kit/work-queue';
 import type { ProcessSupervisor, TcpAddress } from '../process/contract.ts';
 import type { PostgresServer, ServerAccess, ServerQuery } from './contract.ts';
 import { createDatabases, type DatabaseServer, runQuery } from './databases.ts';
@@ -18,8 +17,6 @@ type Listed = { readonly name?: unknown; readonly enabled?: unknown } | null;
 export class ManagedServer implements PostgresServer {
   readonly #host: Host;
   readonly #key: string;
-  /** The whole list is saved at each change, so a change that began before another was saved would undo that. */
-  readonly #changes = new WorkQueue({ concurrency: 1 });
 
   constructor(host: Host, key: string) {
     this.#host = host;
@@ -54,36 +51,36 @@ export class ManagedServer implements PostgresServer {
     return this.#databases().some(entry => entry?.name === database) && !this.isRegistered(database);
   }
 
-  register(database: string): Promise<void> {
-    return this.#changes.add(() => this.#register(database));
-  }
-
-  async #register(database: string): Promise<void> {
-    const { enabled } = this.options();
-    const isListed = this.isRegistered(database);
-    if (enabled === true && isListed) return;
-    const present = this.#databases();
-    const databases = this.isDisabled(database)
-      ? present.map(entry => (entry?.name === database ? { ...entry, enabled: true } : entry))
-      : [...present, { name: database, enabled: true }];
-    const updates = { ...(enabled === true ? {} : { enabled: true }), ...(isListed ? {} : { databases }) };
-    const actor = this.#host.name;
-    await this.#host.use('config.store').update({ updates: { [this.#key]: updates }, persist: true, actor });
-  }
-
-  unregister(databases: readonly string[], disabled: readonly string[] = []): Promise<void> {
-    return this.#changes.add(() => this.#unregister(databases, disabled));
-  }
-
-  async #unregister(databases: readonly string[], disabled: readonly string[]): Promise<void> {
-    const present = this.#databases();
-    const kept = present.flatMap(entry => {
-      const name = entry?.name;
-      if (typeof name !== 'string' || !databases.includes(name)) return [entry];
-      return disabled.includes(name) ? [{ ...entry, enabled: false }] : [];
+  async register(database: string): Promise<void> {
+    await this.#change(() => {
+      const { enabled } = this.options();
+      const isListed = this.isRegistered(database);
+      const present = this.#databases();
+      const databases = this.isDisabled(database)
+        ? present.map(entry => (entry?.name === database ? { ...entry, enabled: true } : entry))
+        : [...present, { name: database, enabled: true }];
+      return { ...(enabled === true ? {} : { enabled: true }), ...(isListed ? {} : { databases }) };
     });
-    if (deepEqual(kept, present)) return;
-    const updates = { [this.#key]: { databases: kept } };
+  }
+
+  async unregister(databases: readonly string[], disabled: readonly string[] = []): Promise<void> {
+    await this.#change(() => {
+      const present = this.#databases();
+      const kept = present.flatMap(entry => {
+        const name = entry?.name;
+        if (typeof name !== 'string' || !databases.includes(name)) return [entry];
+        return disabled.includes(name) ? [{ ...entry, enabled: false }] : [];
+      });
+      return deepEqual(kept, present) ? {} : { databases: kept };
+    });
+  }
+
+  /** Saves members of the block. The list of databases is saved whole, so it must be made of the present one. */
+  async #change(members: () => ConfigObject): Promise<void> {
+    const updates = () => {
+      const changed = members();
+      return Object.keys(changed).length === 0 ? {} : { [this.#key]: changed };
+    };
     await this.#host.use('config.store').update({ updates, persist: true, actor: this.#host.name });
   }
 

@@ -1,7 +1,7 @@
 // Binds each stored key to the origin for which it was entered, so that whoever may change the address cannot have the
 // key sent elsewhere.
 import { createHash } from 'node:crypto';
-import type { Host } from '#core';
+import type { ConfigObject, Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import type { ProviderRecord } from '../providers/provider-record.ts';
 import type { Providers } from '../providers/providers.ts';
@@ -41,10 +41,17 @@ export class KeyBindings {
    * stores this beside them. A key that is bound already keeps its origin.
    */
   async adopt({ persist }: { readonly persist: boolean }): Promise<void> {
+    if (Object.keys(this.#adopted()).length === 0 || !persist) return;
+    const config = this.#host.use('config.store');
+    await config.update({ updates: () => this.#adopted(), persist: true, actor: this.#host.name });
+  }
+
+  /** Binds keys in memory. Gives what is to be stored; the list of profiles is stored whole. */
+  #adopted(): ConfigObject {
     const config = this.#host.use('config.store');
     const { profiles } = readSettings(config);
     const section = config.get(SECTION_PATH);
-    if (!isObject(section)) return;
+    if (!isObject(section)) return {};
     const updates: Record<string, unknown> = {};
     const top = topRecord(section);
     if (this.#adopts(top, '')) updates.api_key_origin = this.#companion(top, '');
@@ -54,8 +61,7 @@ export class KeyBindings {
         const profile = profiles.find(({ id }) => isObject(entry) && entry.id === id && unbound.includes(id));
         return profile === undefined ? entry : { ...entry, api_key_origin: this.#companion(profile, profile.id) };
       });
-    if (!persist || Object.keys(updates).length === 0) return;
-    await config.update({ updates: { dumb: { ai: updates } }, persist: true, actor: this.#host.name });
+    return Object.keys(updates).length === 0 ? {} : { dumb: { ai: updates } };
   }
 
   #adopts(record: KeyRecord, id: string): boolean {

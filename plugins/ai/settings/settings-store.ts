@@ -154,24 +154,23 @@ export class SettingsStore {
   }
 
   #change(source: SaveSource, actor: string, edit: (stored: AiSettings) => AiSettings): Promise<SaveOutcome> {
-    return this.#queue.add(async () => {
-      const config = this.#host.use('config.store');
+    const config = this.#host.use('config.store');
+    // The list of profiles is saved whole, so it must be made of the present one.
+    const updates = () => {
       const stored = this.read();
       const next = edit(stored);
       const given = config.get(SECTION_PATH);
       const section = isObject(given) ? given : {};
-      const updates = changedMembers(section, {
+      const changed = changedMembers(section, {
         enabled: next.enabled,
         ...next.record,
         ...next.evidence,
         active_profile_id: next.activeProfileId,
         profiles: storedProfiles(section.profiles, stored.profiles, next.profiles),
       });
-      if (Object.keys(updates).length === 0) return { overridden: [], warnings: [] };
-      return this.#changes.as(source, () =>
-        config.update({ updates: { dumb: { ai: updates } }, persist: true, actor }),
-      );
-    });
+      return Object.keys(changed).length === 0 ? {} : { dumb: { ai: changed } };
+    };
+    return this.#queue.add(() => this.#changes.as(source, () => config.update({ updates, persist: true, actor })));
   }
 }
 

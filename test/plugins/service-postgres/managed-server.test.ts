@@ -3,6 +3,7 @@
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import { Problem } from '../../../core/contract/problem.ts';
+import { WorkQueue } from '../../../core/kit/work-queue.ts';
 import { ManagedServer } from '../../../plugins/service-postgres/managed-server.ts';
 
 function serverOf(supervisor: object): ManagedServer {
@@ -41,15 +42,22 @@ t.test('the error says why the server does not run', async t => {
     await t.rejects(why(snapshot), { message: 'PostgreSQL does not run: it was stopped' });
 });
 
+interface Saved<List> {
+  readonly updates: () => { readonly postgres?: { readonly databases: List } };
+}
+
 t.test('databases that are added and removed at once', async t => {
   let databases = ['kept', 'left', 'off'].map(name => ({ name, enabled: true }));
+  const queue = new WorkQueue({ concurrency: 1 });
   const store = {
     get: () => ({ enabled: true, databases }),
-    update: async ({ updates }: { updates: { postgres: { databases: typeof databases } } }) => {
-      // A save takes its time.
-      await new Promise(setImmediate);
-      databases = updates.postgres.databases;
-    },
+    update: ({ updates }: Saved<typeof databases>) =>
+      queue.add(async () => {
+        const next = updates().postgres?.databases ?? databases;
+        // A save takes its time.
+        await new Promise(setImmediate);
+        databases = next;
+      }),
   };
   const server = new ManagedServer({ use: () => store } as unknown as Host, 'postgres');
   await Promise.all([
@@ -57,6 +65,7 @@ t.test('databases that are added and removed at once', async t => {
     server.unregister(['left', 'off'], ['off']),
     server.register('two'),
     server.register('one'),
+    server.unregister(['left']),
   ]);
   t.same(
     databases.map(({ name, enabled }) => [name, enabled]),
@@ -74,8 +83,7 @@ t.test('a list with members that name no database', async t => {
   const databases = [null, { name: '' }, 'words', { name: 'own', enabled: true }];
   const store = {
     get: () => ({ enabled: true, databases }),
-    update: async ({ updates }: { updates: { postgres: { databases: unknown[] } } }) =>
-      void saved.push(updates.postgres.databases),
+    update: async ({ updates }: Saved<unknown[]>) => void saved.push(updates().postgres?.databases),
   };
   const server = new ManagedServer({ use: () => store } as unknown as Host, 'postgres');
   t.same(server.server().databases, ['own']);
