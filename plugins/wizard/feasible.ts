@@ -4,6 +4,11 @@ import type { ServiceSetups } from '../setup/contract.ts';
 import { type Candidate, type CandidateContext, createCandidate, type Refusal, type Unit } from './candidate.ts';
 import type { Selection } from './selection.ts';
 
+export interface FeasibleCandidate extends Candidate {
+  /** The updates of the same services for a configuration that was changed since. */
+  updatesFor(root: CandidateContext['root']): Candidate['updates'];
+}
+
 /**
  * The selection without services that could not be set up. Without the plugin that sets services up, all count as
  * feasible. Before the first service is left out, `check` gets the updates of the whole selection and may throw, so
@@ -14,7 +19,7 @@ export async function feasibleCandidate(
   context: CandidateContext,
   setups: ServiceSetups | undefined,
   check: (updates: Candidate['updates']) => Promise<unknown>,
-): Promise<Candidate> {
+): Promise<FeasibleCandidate> {
   const refusals: Refusal[] = [];
   const unwanted = new Set<string>();
   let { cores, optionals } = selection;
@@ -26,7 +31,14 @@ export async function feasibleCandidate(
     const refused = ofChosen.length > 0 ? ofChosen : infeasible;
     if (refused.length > 0 && refusals.length === 0) await check(candidate.updates);
     refusals.push(...refused.map(([, refusal]) => refusal));
-    if (refused.length === 0) return { ...candidate, refusals: [...refusals, ...candidate.refusals] };
+    if (refused.length === 0) {
+      const kept = { cores, optionals };
+      return {
+        ...candidate,
+        refusals: [...refusals, ...candidate.refusals],
+        updatesFor: root => createCandidate(kept, { ...context, root }, unwanted).updates,
+      };
+    }
     for (const [{ chosen, service }] of refused) if (chosen === null) unwanted.add(service);
     const gone = new Set<unknown>(refused.map(([{ chosen }]) => chosen));
     cores = cores.filter(core => !gone.has(core));

@@ -8,7 +8,7 @@ import { untilBooted } from './boot-wait.ts';
 import { builtInComponents } from './built-in.ts';
 import type { Candidate, CandidateContext } from './candidate.ts';
 import type {} from './contract.ts';
-import { feasibleCandidate } from './feasible.ts';
+import { type FeasibleCandidate, feasibleCandidate } from './feasible.ts';
 import { select } from './selection.ts';
 import { Starter } from './starter.ts';
 import type { StartAnswer, StartRequest } from './wire.ts';
@@ -44,8 +44,9 @@ export async function startServices(host: Host, body: StartRequest, username: st
   };
   const check = (updates: Candidate['updates']) => store.update({ updates, persist: true, trial: true, actor });
   const setups = host.find('service.setup');
-  const { updates, units, refusals } = await feasibleCandidate(selection, context, setups, check);
-  const saved = await save(host, updates, actor);
+  const candidate = await feasibleCandidate(selection, context, setups, check);
+  const { units, refusals } = candidate;
+  const saved = await save(host, candidate, { root: context.root, actor });
   if (units.length > 0) await untilBooted(supervisor, host);
   refuseWhenStopping(host);
   // The configuration is saved by now, so the services are started even when no order is available.
@@ -67,11 +68,20 @@ function refuseWhenStopping({ stopping }: Host): void {
   if (stopping !== null) throw new Problem(503, SHUTTING_DOWN);
 }
 
-/** Validates and writes all updates at once; nothing changes when they are invalid. */
-async function save(host: Host, updates: Readonly<Record<string, unknown>>, actor: string): Promise<Told> {
-  if (Object.keys(updates).length === 0) return { overridden: [], warnings: [] };
+/**
+ * Validates and writes all updates at once; nothing changes when they are invalid. They are made anew when the
+ * configuration is not `root` any more, because lists in them are saved whole and would undo changes made meanwhile.
+ */
+async function save(
+  host: Host,
+  candidate: FeasibleCandidate,
+  { root, actor }: { readonly root: CandidateContext['root']; readonly actor: string },
+): Promise<Told> {
+  if (Object.keys(candidate.updates).length === 0) return { overridden: [], warnings: [] };
+  const store = host.use('config.store');
+  const updates = () => (store.root() === root ? candidate.updates : candidate.updatesFor(store.root()));
   try {
-    const { overridden, warnings } = await host.use('config.store').update({ updates, persist: true, actor });
+    const { overridden, warnings } = await store.update({ updates, persist: true, actor });
     return { overridden: [...overridden], warnings: [...warnings] };
   } catch (error) {
     if (error instanceof Problem && error.status < 500) throw error;
