@@ -76,7 +76,7 @@ export class Components {
     const existing = this.#draft.instances(template.key);
     const found =
       existing.find(({ key }) => key === name) ??
-      existing.find(({ key }) => key.toLowerCase() === name.toLowerCase() && key !== template.instance);
+      existing.find(({ key }) => folded(key) === folded(name) && key !== template.instance);
     const twin = existing.find(({ key }) => slugOf(key) === slugOf(name));
     if (found === undefined && twin !== undefined && !isPlaceholder(twin, template)) {
       const instances = `the instance ${name} of ${template.displayName} would share the folder of ${twin.key}`;
@@ -170,6 +170,11 @@ function isPlaceholder({ key, block }: NamedBlock, template: ServiceTemplate): b
 function withCore(values: Options, core: ServiceTemplate): Options {
   const fill = (value: unknown) => (typeof value === 'string' ? value.replaceAll('{core}', core.displayName) : value);
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, fill(value)]));
+}
+
+/** What two names have in common that people take for the same; a file may spell a name as no request does. */
+function folded(name: string): string {
+  return name.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
 function slugOf(instance: string): string {

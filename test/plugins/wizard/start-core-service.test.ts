@@ -159,6 +159,21 @@ t.test('requests that are refused change nothing, and need not wait for a start 
   );
 });
 
+t.test('an instance is found by a name that only looks the same', { skip }, async t => {
+  const dir = ownDir(t);
+  const instances = { 'Cafe\u0301': idle(dir, { process_name: 'One' }), '4K ': idle(dir, { process_name: 'Two' }) };
+  const app = await open(t, { puid: 65_534, sonarr: { instances } });
+  for (const [name, found] of [
+    ['Caf\u00E9', 'One'],
+    ['4k', 'Two'],
+  ] as const) {
+    const { body } = await begin(app, { core_services: { name: 'sonarr', instance_name: name } });
+    t.same(body.errors, [], name);
+    t.equal((await status(app, found)).status, 'running', name);
+  }
+  t.same(Object.keys((await saved(app)).sonarr.instances).sort(), ['4K ', 'Cafe\u0301']);
+});
+
 t.test('instances are created, reused and named', { skip }, async t => {
   const dir = ownDir(t);
   const app = await open(t, {
