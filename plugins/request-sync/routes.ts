@@ -5,6 +5,7 @@ import { errorText } from '#kit/error-text';
 import { normalFingerprint } from './fingerprint.ts';
 import type { Replication } from './replication.ts';
 import { ALIAS_FLAG, ALIAS_PREFIX } from './settings.ts';
+import { joinedInSlices } from './slices.ts';
 import { partsOfKey, type State } from './state.ts';
 import type { StateFile } from './state-file.ts';
 import { stateText } from './state-text.ts';
@@ -13,7 +14,7 @@ import {
   clearAnswer,
   clearQuery,
   failedAnswer,
-  failedToWire,
+  failedText,
   stateAnswer,
   statusAnswer,
   testAnswer,
@@ -59,7 +60,7 @@ export function registerRoutes(host: Host, replication: Replication, file: State
       capability,
       compress: true,
       response: failedAnswer,
-      handle: async () => failedToWire(await stateOf(), replication.settings.options.retry_failed_after_hours),
+      handle: async () => streamed(failedText(await stateOf(), replication.settings.options.retry_failed_after_hours)),
     });
     host.route({
       method: 'GET',
@@ -68,7 +69,7 @@ export function registerRoutes(host: Host, replication: Replication, file: State
       capability,
       compress: true,
       response: stateAnswer,
-      handle: async () => answer(Readable.from(stateText(await stateOf())), { headers: JSON_TYPE }),
+      handle: async () => streamed(stateText(await stateOf())),
     });
     host.route({
       method: 'POST',
@@ -96,6 +97,11 @@ export function registerRoutes(host: Host, replication: Replication, file: State
       },
     });
   }
+}
+
+/** An answer of many thousands of entries, which is made while other requests are answered. */
+function streamed(pieces: Iterable<string>) {
+  return answer(Readable.from(joinedInSlices(pieces)), { headers: JSON_TYPE });
 }
 
 /** Returns how many failures were cleared. Throws a Problem 500, and clears none, when that cannot be saved. */

@@ -19,3 +19,20 @@ export async function forEachInSlices<Member>(
     sinceMs = performance.now();
   }
 }
+
+/** Joins pieces of text to larger ones for a stream, which alone would read on until its reader is full. */
+export async function* joinedInSlices(pieces: Iterable<string>): AsyncGenerator<string> {
+  let sinceMs = performance.now();
+  let count = 0;
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    count += 1;
+    if (count % STRIDE !== 0 || performance.now() - sinceMs < SLICE_MS) continue;
+    yield text;
+    text = '';
+    await turn();
+    sinceMs = performance.now();
+  }
+  if (text !== '') yield text;
+}

@@ -5,7 +5,7 @@ import { shortLine } from './remote-error.ts';
 import type { Progress } from './replication.ts';
 import { retryAtMs } from './retry.ts';
 import type { SyncSettings } from './settings.ts';
-import { partsOfKey, type State, timestamp } from './state.ts';
+import { type Failure, partsOfKey, type State, timestamp } from './state.ts';
 
 const counts = z.object({ synced: z.int(), failed: z.int() });
 
@@ -91,17 +91,29 @@ export function activeToWire(
 }
 
 /** The failures, newest first. Missing or too long members of an earlier program's entries are corrected. */
-export function failedToWire({ failed }: State, retryAfterHours: number): z.input<typeof failedAnswer> {
-  const rows = [...failed].map(([key, { failed_at, attempts = 1, ...entry }]) => {
-    const [fingerprint, subordinate] = partsOfKey(key);
-    const media = mediaOf(fingerprint);
-    const media_type = media?.mediaType ?? String(entry.media_type ?? '');
-    const tmdb_id = media?.tmdbId ?? (Number.isInteger(entry.tmdb_id) ? entry.tmdb_id : null);
-    const error = shortLine(entry.error);
-    const atMs = retryAtMs(failed_at, retryAfterHours, Date.now());
-    const retry_at = atMs === null ? null : timestamp(atMs);
-    return { fingerprint, subordinate, media_type, tmdb_id, error, failed_at, retry_at, attempts };
-  });
-  rows.sort((a, b) => (a.failed_at < b.failed_at ? 1 : a.failed_at > b.failed_at ? -1 : 0));
-  return { count: rows.length, failed_requests: rows };
+/** The text of the answer, in pieces. */
+export function* failedText({ failed }: State, retryAfterHours: number): Generator<string> {
+  const newestFirst = [...failed].sort(([, { failed_at: a }], [, { failed_at: b }]) => (a < b ? 1 : a > b ? -1 : 0));
+  yield `{"count":${newestFirst.length},"failed_requests":[`;
+  let separator = '';
+  for (const [key, failure] of newestFirst) {
+    yield separator + JSON.stringify(failureToWire(key, failure, retryAfterHours));
+    separator = ',';
+  }
+  yield ']}';
+}
+
+function failureToWire(
+  key: string,
+  { failed_at, attempts = 1, ...entry }: Failure,
+  retryAfterHours: number,
+): z.input<typeof failedAnswer>['failed_requests'][number] {
+  const [fingerprint, subordinate] = partsOfKey(key);
+  const media = mediaOf(fingerprint);
+  const media_type = media?.mediaType ?? String(entry.media_type ?? '');
+  const tmdb_id = media?.tmdbId ?? (Number.isInteger(entry.tmdb_id) ? entry.tmdb_id : null);
+  const error = shortLine(entry.error);
+  const atMs = retryAtMs(failed_at, retryAfterHours, Date.now());
+  const retry_at = atMs === null ? null : timestamp(atMs);
+  return { fingerprint, subordinate, media_type, tmdb_id, error, failed_at, retry_at, attempts };
 }
