@@ -145,8 +145,8 @@ export type StopOutcome = 'stopped' | 'not-running' | 'already-stopping';
 export interface RunShare {
   readonly variables: Readonly<Record<string, string>>;
   /**
-   * Opens a file: what the program writes to it counts as output of the process. The caller closes it. Throws when the
-   * run has ended.
+   * Opens a file: what the program writes to it counts as output of the process. The caller starts the program at once,
+   * and closes the file. Throws a Problem 409 when the run has ended or is being stopped.
    */
   openOutput(): Promise<FileHandle>;
 }

@@ -1,7 +1,7 @@
 // A program that runs beside a service. It belongs to the run of the service: it ends with it and writes to its log. It
 // is not supervised: if it ends by itself, it is started again only with the service.
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Host } from '#core';
+import { type Host, Problem } from '#core';
 import type { LaunchPlan, RunShare } from '../process/contract.ts';
 
 export interface CompanionLaunch {
@@ -22,9 +22,15 @@ export class Companion {
     this.#name = name;
   }
 
-  /** Starts the program; a program that is not installed is only logged. */
+  /**
+   * Starts the program, unless its service is being stopped meanwhile; a program that is not installed is only logged.
+   */
   async start({ command: [program = '', ...args], env, user }: CompanionLaunch, run: RunShare): Promise<void> {
-    const output = await run.openOutput();
+    const output = await run.openOutput().catch((error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+      this.#host.log.info(`${this.#name} is not run: ${error.message}`);
+    });
+    if (output === undefined) return;
     try {
       const stdio = ['ignore', output.fd, output.fd] as const;
       this.#follow(spawn(program, args, { ...user, env: { ...env, ...run.variables }, cwd: '/', stdio: [...stdio] }));

@@ -115,7 +115,8 @@ export class SupervisedProcess {
 
   /** undefined while the process does not run. */
   share(): RunShare | undefined {
-    return this.#run && shareOf(this.#run, this.#block.processName, this.#with.state.directory);
+    const [{ processName }, { directory }] = [this.#block, this.#with.state];
+    return this.#run && shareOf(this.#run, { processName, directory, isEnding: () => this.#isEnding });
   }
 
   /** Throws a Problem 409 when the process does not run, or takes no input. */

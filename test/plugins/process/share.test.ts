@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir } from '../../support/host.ts';
-import { kid, start, stop } from '../../support/kids.ts';
+import { kid, pidOf, start, status, stop } from '../../support/kids.ts';
 import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
@@ -55,4 +55,15 @@ t.test('shared output appears in the log of the run', { skip }, async t => {
   await until(() => !existsSync(path.join(place, spool)), { what: 'the end of the run' });
   t.match(await app.post('/speak', {}), { body: { said: false } });
   t.notOk(existsSync(path.join(place, spool)), 'none is made after its end');
+});
+
+t.test('a run that is being stopped is not joined any more', { skip }, async t => {
+  const config = { own: kid('Own', ['ignore-term'], { stop_grace_seconds: 60 }) };
+  const app = await startWithPlugins(t, { helper }, { shipped: ['config', 'process'], config });
+  t.match(await start(app, 'Own'), { status: 200 });
+  const stopped = stop(app, 'Own');
+  await until(async () => (await status(app, 'Own')).status === 'stopping', { what: 'the beginning of the stop' });
+  t.match(await app.post('/speak', {}), { body: { said: false } }, 'nobody would end what is started now');
+  process.kill(await pidOf(app, 'Own'), 'SIGKILL');
+  t.match(await stopped, { status: 200 });
 });
