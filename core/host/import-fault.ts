@@ -1,5 +1,6 @@
-// Says more than Node does about why a plugin cannot be imported: the place of a syntax error, which Node tells only when
-// it checks a file without importing it, and what stands for modules that only the product's own plugins can import.
+// Says more than Node does about why a plugin cannot be imported: the place of a syntax error, which Node tells only
+// when it checks a file without importing it, and what stands for modules that only the product's own plugins can
+// import.
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';

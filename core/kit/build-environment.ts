@@ -136,8 +136,8 @@ export function buildVariables(passthrough: readonly string[] = []): Record<stri
 }
 
 /**
- * Kills what is left of a build in this folder, whatever group it is in. Throws the system's error when no descriptor is
- * left to look for it.
+ * Kills what is left of a build in this folder, whatever group it is in. Throws the system's error when no descriptor
+ * is left to look for it.
  */
 export function endBuild(directory: string): void {
   const mark = Buffer.from(`${MARK}=${directory}`).toString('latin1');

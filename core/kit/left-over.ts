@@ -69,8 +69,8 @@ export function allPids(): number[] {
 }
 
 /**
- * Whether a process has the mark, which is given as its environment has it, read as Latin-1. The environment of a zombie
- * is empty. Throws the system's error when no descriptor is left to read it.
+ * Whether a process has the mark, which is given as its environment has it, read as Latin-1. The environment of a
+ * zombie is empty. Throws the system's error when no descriptor is left to read it.
  */
 export function isMarked(pid: number, mark: string): boolean {
   try {

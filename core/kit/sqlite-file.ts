@@ -122,7 +122,9 @@ export class SqliteFile {
     return true;
   }
 
-  /** False while somebody reads. It waits for nobody, because it is tried again and again and would delay every call. */
+  /**
+   * False while somebody reads. It waits for nobody, because it is tried again and again and would delay every call.
+   */
   #emptyLog(db: Sqlite): boolean {
     db.pragma('busy_timeout = 0');
     try {

@@ -397,7 +397,9 @@ function refuseMarked(node: Node | null, replaced: readonly [number, number] | n
   if (tag !== undefined || replaced === null) throw notSafe(path);
 }
 
-/** The refusal to remove a member that has no pair of its name: a merge brings it, or its key is a collection or alias. */
+/**
+ * The refusal to remove a member that has no pair of its name: a merge brings it, or its key is a collection or alias.
+ */
 function unpaired({ items }: YAMLMap, path: readonly string[]): Problem {
   if (items.some(({ key }) => !isScalar(key))) return notSafe(path);
   const what = 'is brought by a merge key (<<), so that it cannot go alone';

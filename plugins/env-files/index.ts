@@ -31,7 +31,8 @@ export default definePlugin({
       'process.prepare',
       async plan => {
         if (host.find('service.templates')?.get(plan.configKey) === undefined) return plan;
-        // The steps of the set-up use the variables. What cannot be read yet may come with it; else the tap below tells.
+        // The steps of the set-up use the variables. What cannot be read yet may come with it; else the tap below
+        // tells.
         return read(plan).catch(() => plan);
       },
       { stage: -15 },

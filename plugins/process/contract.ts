@@ -171,7 +171,9 @@ export interface HoldOptions {
 }
 
 export interface StopOptions {
-  /** Whether a start of the process follows; where the host ends before that, the next one starts it. Default: false. */
+  /**
+   * Whether a start of the process follows; where the host ends before that, the next one starts it. Default: false.
+   */
   readonly isRestarted?: boolean;
 }
 

@@ -8,8 +8,8 @@ export const PROGRAM = 'app/NzbWebDAV';
  * A script for `sh -c` whose argument is the directory of the installation. A failed migration ends both programs. Both
  * get the signals, and the exit code is that of the backend, or 1 when the frontend has ended by itself. The frontend
  * has a shell of its own, which tells of its end by a signal, because a POSIX shell cannot wait for either of two. A
- * process that was just forked may lose a signal for which its parent has a trap, so the frontend begins before the trap
- * for TERM, and `end` waits a second unless a signal was forwarded.
+ * process that was just forked may lose a signal for which its parent has a trap, so the frontend begins before the
+ * trap for TERM, and `end` waits a second unless a signal was forwarded.
  */
 export const START_STEPS = `
 ending=

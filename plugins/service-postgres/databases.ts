@@ -31,8 +31,8 @@ export interface Creation {
 }
 
 /**
- * Waits until the server answers, then creates missing databases, each owned by the server's user. Throws an Error about
- * those that the server refuses after the others are created.
+ * Waits until the server answers, then creates missing databases, each owned by the server's user. Throws an Error
+ * about those that the server refuses after the others are created.
  */
 export async function createDatabases(server: DatabaseServer, { log, signal, limitMs }: Creation): Promise<void> {
   const { client, socket } = await connect(server, signal, limitMs);

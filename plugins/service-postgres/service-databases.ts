@@ -27,8 +27,8 @@ export class ServiceDatabases {
 
   /**
    * Creates missing databases; waits up to `limitMs` for an answer of the server. A failure is only logged, because the
-   * service that needs its database reports more about it. Calls during an attempt share it, so that many services which
-   * start together do not wait for a server that hangs one after the other.
+   * service that needs its database reports more about it. Calls during an attempt share it, so that many services
+   * which start together do not wait for a server that hangs one after the other.
    */
   create(limitMs: number): Promise<void> {
     const queued = JSON.stringify(this.#server.server());

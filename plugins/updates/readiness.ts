@@ -32,7 +32,9 @@ export async function untilReady(host: Host, processName: string, signal: AbortS
   }
 }
 
-/** `completed` for a one-shot service that has done its work. Throws an Error for a process that has ended otherwise. */
+/**
+ * `completed` for a one-shot service that has done its work. Throws an Error for a process that has ended otherwise.
+ */
 async function readinessOf(
   host: Host,
   processName: string,

@@ -1,5 +1,5 @@
-// The records of updates: results, schedules, owed starts and notices. They are kept in one file beside the configuration, so that
-// they survive restarts of the host.
+// The records of updates: results, schedules, owed starts and notices. They are kept in one file beside the
+// configuration, so that they survive restarts of the host.
 import path from 'node:path';
 import { z } from 'zod';
 import type { Host } from '#core';

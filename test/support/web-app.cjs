@@ -1,6 +1,5 @@
-// A stand-in for a service's web interface: a page with assets, a form, a WebSocket, a redirect, a cookie, and a service
-// worker that comes with what a service may say for its whole origin.
-// Usage: web-app.cjs PORT
+// A stand-in for a service's web interface: a page with assets, a form, a WebSocket, a redirect, a cookie, and a
+// service worker that comes with what a service may say for its whole origin. Usage: web-app.cjs PORT
 const { createServer } = require('node:http');
 const { WebSocketServer } = require('ws');
 

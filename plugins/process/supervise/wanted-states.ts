@@ -81,8 +81,8 @@ export class WantedStates {
   }
 
   /**
-   * Keeps `shown`: a process that was started and then stopped by hand remains visible as enabled. One that `isRestarted`
-   * is wanted again by the next host, which otherwise would not know that a start was to follow.
+   * Keeps `shown`: a process that was started and then stopped by hand remains visible as enabled. One that
+   * `isRestarted` is wanted again by the next host, which otherwise would not know that a start was to follow.
    */
   stop({ processName }: NamedBlock, by: string, { isRestarted = false }: StopOptions = {}): void {
     const shown = this.#state.wanted(processName)?.shown ?? false;

@@ -155,7 +155,9 @@ export class JsonScanner {
     this.#at += 1;
   }
 
-  /** Skips what means itself in a text, and gives the byte after it, which is not skipped; `END` at the end of the file. */
+  /**
+   * Skips what means itself in a text, and gives the byte after it, which is not skipped; `END` at the end of the file.
+   */
   #skipPlain(): number {
     do {
       const window = this.#window;
