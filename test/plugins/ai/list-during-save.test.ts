@@ -1,29 +1,10 @@
 // A profile that is saved while a save of the whole list of profiles is being checked: neither undoes the other.
 import t from 'tap';
+import { HELD_SAVE } from '../../support/held-save.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
-/** Holds back the first save until it is released. */
-const SLOW = `
-  let tellSaves, release;
-  const saves = new Promise(resolve => { tellSaves = resolve; });
-  const released = new Promise(resolve => { release = resolve; });
-  host.tap('config.check', () => {
-    tellSaves();
-    return released;
-  });
-  host.route({ method: 'GET', path: '/fixture/saves', access: 'public', handle: () => saves.then(() => ({})) });
-  host.route({
-    method: 'POST',
-    path: '/fixture/release',
-    access: 'public',
-    handle() {
-      release();
-      return {};
-    },
-  });`;
-
 t.test('profiles that are saved in two ways at once', async t => {
-  const app = await startWithPlugins(t, { slow: SLOW }, { shipped: ['config', 'ai', 'ai-ollama'] });
+  const app = await startWithPlugins(t, { slow: HELD_SAVE }, { shipped: ['config', 'ai', 'ai-ollama'] });
   const profile = { provider: 'ollama', base_url: 'http://127.0.0.1:11434', model: 'm' };
   const whole = app.post('/config', { updates: { dumb: { ai: { profiles: [{ ...profile, id: 'a', name: 'A' }] } } } });
   await app.get('/fixture/saves');

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { HELD_SAVE } from '../../support/held-save.ts';
 import { pluginsDir } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
@@ -9,28 +10,8 @@ import { until } from '../../support/until.ts';
 const PLUGINS = ['config', 'process', 'services', 'service-postgres', 'service-zilean', 'wizard'];
 const skip = !PLUGINS.every(name => existsSync(path.join(pluginsDir, name)));
 
-/** Holds back the first save until it is released. */
-const SLOW = `
-  let tellSaves, release;
-  const saves = new Promise(resolve => { tellSaves = resolve; });
-  const released = new Promise(resolve => { release = resolve; });
-  host.tap('config.check', () => {
-    tellSaves();
-    return released;
-  });
-  host.route({ method: 'GET', path: '/fixture/saves', access: 'public', handle: () => saves.then(() => ({})) });
-  host.route({
-    method: 'POST',
-    path: '/fixture/release',
-    access: 'public',
-    handle() {
-      release();
-      return {};
-    },
-  });`;
-
 t.test('databases that are chosen and saved at once', { skip }, async t => {
-  const app = await startWithPlugins(t, { slow: SLOW }, { shipped: PLUGINS });
+  const app = await startWithPlugins(t, { slow: HELD_SAVE }, { shipped: PLUGINS });
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
   const databases = [{ name: 'of-user', enabled: true }];
   const whole = app.post('/config', { updates: { postgres: { databases } } });
