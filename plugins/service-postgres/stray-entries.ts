@@ -1,5 +1,6 @@
 // Warns of entries in the list of databases that are no objects: they name no database, so none is created for them.
 import type { ConfigObject, Host } from '#core';
+import { ConfigWarnings } from '#kit/config-warnings';
 import { isObject } from '#kit/plain-object';
 
 /** The usual name of a database. Anything else may be an address with a password, or of any length. */
@@ -7,28 +8,18 @@ const USUAL_NAME = /^\w[\w-]{0,62}$/;
 
 /** Reports them in a save, in a review, and once in the log. */
 export function tellStrayEntries(host: Host, key: string): void {
-  const store = host.use('config.store');
-  const found = (root: Readonly<ConfigObject>): string[] => {
-    const server = root[key];
-    const databases = isObject(server) && server.enabled === true ? server.databases : [];
-    return Array.isArray(databases)
-      ? databases.flatMap((entry, index) => strayEntry(entry, `${key}.databases.${index}`) ?? [])
-      : [];
-  };
-  const told = new Set<string>();
-  const tell = (): void => {
-    for (const line of found(store.root())) {
-      if (!told.has(line)) host.log.warn(line);
-      told.add(line);
-    }
-  };
-  host.tap('config.check', ({ before, after, warnings }) => {
-    const known = new Set(found(before));
-    warnings.push(...found(after).filter(line => !known.has(line)));
-  });
-  host.tap('config.review', ({ problems }) => void problems.push(...found(store.root())));
-  host.tap('host.ready', tell);
-  host.tap('config.changed', tell);
+  const warnings = new ConfigWarnings(host, root => strayEntries(root, key));
+  host.tap('config.check', candidate => warnings.check(candidate));
+  host.tap('config.review', review => warnings.review(review));
+  host.tap('host.ready', () => warnings.tell());
+  host.tap('config.changed', () => warnings.tell());
+}
+
+function strayEntries(root: Readonly<ConfigObject>, key: string): string[] {
+  const server = root[key];
+  const databases = isObject(server) && server.enabled === true ? server.databases : [];
+  if (!Array.isArray(databases)) return [];
+  return databases.flatMap((entry, index) => strayEntry(entry, `${key}.databases.${index}`) ?? []);
 }
 
 /** The warning, as one sentence; undefined for an object, and for an entry that was left blank. */

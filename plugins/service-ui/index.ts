@@ -34,7 +34,7 @@ export default definePlugin({
       return { enabled: enabled(), services: uis().map(wire.entryToWire), proxy_config: file, traefik_config: file };
     };
 
-    tellPortWords(host, store);
+    tellPortWords(host);
     host.provide('service.uis', { list: uis, published, enabled });
     const toggle = new ProxySwitch(host);
 

@@ -1,32 +1,21 @@
 // Warns of blocks whose `ui.port_key` names a key that is missing or holds no port, so that their interface is left
 // out.
-import type { ConfigObject, ConfigStore, Host, NamedBlock } from '#core';
+import type { Host, NamedBlock } from '#core';
+import { ConfigWarnings } from '#kit/config-warnings';
 import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';
 import type {} from '../services/contract.ts';
 
 /** Reports them in a save, in a review, and once in the log. */
-export function tellPortWords(host: Host, store: ConfigStore): void {
-  const found = (blocks: readonly NamedBlock[]): string[] =>
-    blocks
-      .filter(({ configKey }) => host.find('service.templates')?.get(configKey) === undefined)
-      .flatMap(named => strayPortKey(named) ?? []);
-  const foundIn = (root: Readonly<ConfigObject>) => found(findBlocks(root));
-  const told = new Set<string>();
-  const tell = (): void => {
-    for (const line of found(store.blocks())) {
-      if (told.has(line)) continue;
-      told.add(line);
-      host.log.warn(line);
-    }
-  };
-  host.tap('config.check', ({ before, after, warnings }) => {
-    const known = new Set(foundIn(before));
-    warnings.push(...foundIn(after).filter(line => !known.has(line)));
-  });
-  host.tap('config.review', ({ problems }) => void problems.push(...found(store.blocks())));
-  host.tap('host.ready', tell);
-  host.tap('config.changed', tell);
+export function tellPortWords(host: Host): void {
+  const isKnown = ({ configKey }: NamedBlock): boolean => host.find('service.templates')?.get(configKey) !== undefined;
+  const warnings = new ConfigWarnings(host, root =>
+    findBlocks(root).flatMap(named => (isKnown(named) ? [] : (strayPortKey(named) ?? []))),
+  );
+  host.tap('config.check', candidate => warnings.check(candidate));
+  host.tap('config.review', review => warnings.review(review));
+  host.tap('host.ready', () => warnings.tell());
+  host.tap('config.changed', () => warnings.tell());
 }
 
 /** The warning, as one sentence; undefined when the block has a port. */

@@ -1,29 +1,19 @@
 // Warns of `instances` at the key of a service of which the catalogue has only one: its block there runs beside the
 // service, without the defaults of the catalogue.
-import type { ConfigObject, Host, NamedBlock } from '#core';
+import type { Host, NamedBlock } from '#core';
+import { ConfigWarnings } from '#kit/config-warnings';
 import { findBlocks } from '#kit/named-blocks';
 import type { ServiceTemplates } from './contract.ts';
 
 /** Reports them in a save, in a review, and once in the log. */
 export function tellStrayInstances(host: Host, templates: ServiceTemplates): void {
-  const store = host.use('config.store');
-  const found = (blocks: readonly NamedBlock[]): string[] =>
-    blocks.flatMap(named => strayInstance(named, templates) ?? []);
-  const foundIn = (root: Readonly<ConfigObject>) => found(findBlocks(root));
-  const told = new Set<string>();
-  const tell = (): void => {
-    for (const line of found(store.blocks())) {
-      if (!told.has(line)) host.log.warn(line);
-      told.add(line);
-    }
-  };
-  host.tap('config.check', ({ before, after, warnings }) => {
-    const known = new Set(foundIn(before));
-    warnings.push(...foundIn(after).filter(line => !known.has(line)));
-  });
-  host.tap('config.review', ({ problems }) => void problems.push(...found(store.blocks())));
-  host.tap('host.ready', tell);
-  host.tap('config.changed', tell);
+  const warnings = new ConfigWarnings(host, root =>
+    findBlocks(root).flatMap(named => strayInstance(named, templates) ?? []),
+  );
+  host.tap('config.check', candidate => warnings.check(candidate));
+  host.tap('config.review', review => warnings.review(review));
+  host.tap('host.ready', () => warnings.tell());
+  host.tap('config.changed', () => warnings.tell());
 }
 
 /** The warning, as one sentence; undefined when the block is no such instance, or does not run. */
