@@ -41,13 +41,18 @@ function bareCode(text: string, start: number, endOffset: number): string {
     const character = text[at] ?? '';
     const isText = character === '"' || character === "'";
     if (!isText && character !== '#') continue;
-    const newline = text.indexOf('\n', at);
-    const end = isText ? (findStringEnd(text, at) ?? endOffset) : newline < 0 ? endOffset : newline;
+    const end = (isText ? findStringEnd(text, at) : commentEnd(text, at)) ?? endOffset;
     parts.push(text.slice(from, at), isText ? "''" : '');
     from = end;
     at = end - 1;
   }
   return [...parts, text.slice(from, endOffset)].join('');
+}
+
+/** null for a comment that ends with the text. */
+function commentEnd(text: string, start: number): number | null {
+  const newline = text.indexOf('\n', start);
+  return newline < 0 ? null : newline;
 }
 
 /** How many brackets are open before each token. */

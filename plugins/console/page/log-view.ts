@@ -127,7 +127,8 @@ export class LogView {
     const wanted = this.#level.value as Level;
     for (const text of lines) {
       if (wanted !== 'all') this.#lastLevel = levelOf(text) ?? this.#lastLevel;
-      if (isShown(this.#lastLevel, wanted) && text.toLowerCase().includes(search)) this.#shown.push({ text, search });
+      const isFound = search === '' || text.toLowerCase().includes(search);
+      if (isFound && isShown(this.#lastLevel, wanted)) this.#shown.push({ text, search });
     }
   }
 
