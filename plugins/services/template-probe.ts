@@ -20,7 +20,7 @@ export function probeOf({ key, health }: ServiceTemplate, host: Host): ProcessPr
         ?.values(named)
         .catch(() => undefined);
       const base = valueAt(values, baseInFile.split('.'));
-      const folders = typeof base === 'string' ? base.split('/').filter(Boolean).map(encodeURIComponent) : [];
+      const folders = typeof base === 'string' ? base.split('/').filter(Boolean).map(inPath) : [];
       const below = await ask({ ...address, port, path: ['', ...folders].join('/') + address.path });
       if (folders.length === 0 || below.status !== 'degraded') return below;
       // A base that was set while the service runs counts for it from its next start on.
@@ -28,4 +28,9 @@ export function probeOf({ key, health }: ServiceTemplate, host: Host): ProcessPr
       return atRoot.status === 'healthy' ? atRoot : below;
     },
   };
+}
+
+/** The service writes the name, which may hold halves of characters; these cannot be encoded. */
+function inPath(name: string): string {
+  return encodeURIComponent(name.replaceAll(/\p{Cs}/gu, '\ufffd'));
 }

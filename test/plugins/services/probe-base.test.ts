@@ -70,3 +70,12 @@ t.test('a base path that the running service does not have yet', async t => {
   t.same(await probed({ '/tv/ping': 'degraded', '/ping': 'degraded' }), ['/tv/ping', '/tv/ping', '/ping']);
   t.same(await probed({ '/tv/ping': 'unhealthy' }), ['/tv/ping', '/tv/ping'], 'no second wait for one that is silent');
 });
+
+t.test('a base path that holds half a character', async t => {
+  const files = { values: async () => ({ Config: { UrlBase: '/tv\ud800' } }) };
+  const template = { key: 'sonarr', health: { path: '/ping', portKey: 'port', baseInFile: 'Config.UrlBase' } };
+  const probe = probeOf(template as never, { find: () => files } as never) as Extract<ProcessProbe, { check: unknown }>;
+  const ask = async ({ path: place }: HealthAddress) => ({ status: 'healthy', details: { endpoint: place } }) as never;
+  const report = await probe.check({ block: { port: 1 } } as never, ask);
+  t.same(report?.details, { endpoint: '/tv%EF%BF%BD/ping' });
+});
