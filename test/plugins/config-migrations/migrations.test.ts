@@ -219,7 +219,8 @@ t.test('a configuration that is mended at run time is migrated before its servic
   const file = path.join(configDir, 'stackwarden.json');
   const app = await startHost({ configDir, plugins });
   t.teardown(() => app.stop());
-  t.equal((await app.get('/process/startup-status')).body.phase, 'degraded', 'nothing starts so far');
+  const phase = async () => (await app.get('/process/startup-status')).body.phase;
+  await until(async () => (await phase()) === 'degraded', { what: 'a start without a configuration' });
   const program = ['sh', '-c', 'echo "$0"; exec sleep 1000', 'runs'];
   const nzbdav = { enabled: true, process_name: 'NzbDAV', config_dir: configDir, command: program };
   await writeFile(file, JSON.stringify({ nzbdav, dumb: { startup: { stabilization_seconds: 0 } } }));
