@@ -4,7 +4,8 @@ WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
-RUN npm run package && npm install --global --prefix /opt/stackwarden ./stackwarden-*.tgz
+RUN npm run package \
+  && npm install --global --allow-scripts=better-sqlite3 --prefix /opt/stackwarden ./stackwarden-*.tgz
 
 FROM node:22-bookworm-slim AS runtime
 RUN apt-get update \

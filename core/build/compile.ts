@@ -22,6 +22,8 @@ export interface Manifest {
   readonly engines: Record<string, string>;
   readonly dependencies: Record<string, string>;
   readonly devDependencies: Record<string, string>;
+  /** The packages whose install scripts npm may run; npm 12 skips all others. */
+  readonly allowScripts: Record<string, boolean>;
 }
 
 export interface BuildOptions {
@@ -60,7 +62,7 @@ export async function compileTo({
 
 /** The manifest of a build. */
 export async function builtManifest(dependencies: Record<string, string>): Promise<Record<string, unknown>> {
-  const { name, version, description, license, engines } = await readManifest();
+  const { name, version, description, license, engines, allowScripts } = await readManifest();
   return {
     name,
     version,
@@ -74,6 +76,9 @@ export async function builtManifest(dependencies: Record<string, string>): Promi
       '#kit/*': { types: './core/kit/*.d.ts', default: `./${CORE_FILE}` },
     },
     dependencies,
+    allowScripts: Object.fromEntries(
+      Object.entries(allowScripts).filter(([name]) => Object.hasOwn(dependencies, name)),
+    ),
   };
 }
 

@@ -1,6 +1,7 @@
 // Installing runs no scripts of packages except those of native code.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
+import { builtManifest } from '../../../core/build/compile.ts';
 
 interface Installed {
   readonly hasInstallScript?: boolean;
@@ -23,6 +24,17 @@ t.test('npm runs no scripts except those of native code', async t => {
   t.same(withScript(false), NATIVE, 'of users, and of whoever installs the package');
   t.same(withScript(true), NATIVE_OF_DEVELOPERS, 'of developers');
   t.notOk(Object.keys(packages).some(place => nameOf(place).startsWith('@scarf/')));
+});
+
+t.test('npm 12, which skips scripts that are not allowed, runs these', async t => {
+  const { allowScripts } = (await read('package.json')) as { allowScripts: Record<string, boolean> };
+  t.same(Object.keys(allowScripts).sort(), [...NATIVE, ...NATIVE_OF_DEVELOPERS].sort());
+  t.ok(Object.values(allowScripts).every(isAllowed => isAllowed));
+});
+
+t.test('what a build says of itself allows the script of its native code', async t => {
+  const { allowScripts } = await builtManifest({ 'better-sqlite3': '12.0.0', ws: '8.0.0' });
+  t.same(allowScripts, { 'better-sqlite3': true });
 });
 
 t.test('the published package has no install script', async t => {
