@@ -77,7 +77,7 @@ export async function builtManifest(dependencies: Record<string, string>): Promi
     },
     dependencies,
     allowScripts: Object.fromEntries(
-      Object.entries(allowScripts).filter(([name]) => Object.hasOwn(dependencies, name)),
+      Object.entries(allowScripts).filter(([needed]) => Object.hasOwn(dependencies, needed)),
     ),
   };
 }
