@@ -26,6 +26,8 @@ async function failsDuring(t: Test, app: TestHost, stage: string): Promise<void>
     body.detail,
     `PostgreSQL activation failed during ${stage}. SQLite remains active; check the service logs and retry.`,
   );
+  // A move that fails before it reaches the server leaves the error to the task that writes there, which runs beside it.
+  await until(async () => (await storage(app)).last_error !== null, { what: 'the error of the task' });
   const told = await storage(app);
   t.match(told, { active_provider: 'sqlite', fallback_active: true, last_error: String });
   t.notMatch(text + JSON.stringify(told), SECRETS);
