@@ -192,22 +192,25 @@ t.test('the answer to a change names the restarts that it requires', { skip }, a
 
 t.test('undescribed secrets are recognized by their names', { skip }, async t => {
   const url = 'http://u:p@host/';
+  const secrets = { MY_PASSWORD: 'p1', DB_PASS: 'p2', PASS: 'p3' };
   const app = await startHost({
     plugins: PLUGINS,
-    config: { kid: kid('Kid', ['calm'], { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'x' }, url }) },
+    config: { kid: kid('Kid', ['calm'], { api_key: 'k1', env: { ...secrets, PLAIN: 'x', COMPASS: 'n' }, url }) },
   });
   t.teardown(() => app.stop());
   t.equal((await app.get('/config')).body.kid.api_key, 'k1', 'the editor saves whole blocks, so it sees what it saves');
 
   await post(app, { updates: { dumb: { api_service: { mask_secrets: true } } } });
   const masked = (await app.get('/config?process_name=Kid')).body;
-  t.match(masked, { api_key: '********', env: { MY_PASSWORD: '********', PLAIN: 'x' }, url: 'http://********@host/' });
+  t.match(masked, { api_key: '********', url: 'http://********@host/' });
+  const mask = '********';
+  t.same(masked.env, { MY_PASSWORD: mask, DB_PASS: mask, PASS: mask, PLAIN: 'x', COMPASS: 'n' });
   await post(app, {
     process_name: 'Kid',
     updates: { ...masked, env: { ...masked.env, PLAIN: 'z' } },
     persist: true,
   });
-  t.match((await saved(app)).kid, { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'z' }, url });
+  t.match((await saved(app)).kid, { api_key: 'k1', env: { ...secrets, PLAIN: 'z' }, url });
 });
 
 t.test('the file keeps its comments, is read again when edited, and survives damage', { skip }, async t => {
