@@ -85,12 +85,20 @@ export class Offers {
   }
 
   #help(template: ServiceTemplate): Help {
+    const byPlugins = this.#describedByPlugins(template);
     return Object.fromEntries(
       (template.onboarding?.offers ?? []).flatMap(option => {
-        const help = this.#templates.option(template, option)?.help;
-        return help === undefined ? [] : [[option, help]];
+        const help = this.#templates.option(template, option)?.help ?? byPlugins[option]?.description;
+        return typeof help === 'string' ? [[option, help]] : [];
       }),
     );
+  }
+
+  /** Plugins that read options of every service describe them themselves, and no template does. */
+  #describedByPlugins({ key }: ServiceTemplate): Readonly<Record<string, Options | undefined>> {
+    const block = this.#store.blocks().find(({ configKey }) => configKey === key);
+    const { properties = {} } = (block && this.#store.blockSchema(block)) ?? {};
+    return properties as Readonly<Record<string, Options | undefined>>;
   }
 }
 

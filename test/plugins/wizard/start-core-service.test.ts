@@ -54,9 +54,11 @@ t.test('core and optional services are offered', { skip }, async t => {
     'plex jellyfin emby cli_debrid decypharr infinidysk altmount riven_backend radarr sonarr lidarr prowlarr whisparr seerr neutarr profilarr',
   );
   const core = (key: string) => cores.find((candidate: { key: string }) => candidate.key === key);
-  for (const { key, service_options: options, dependencies } of cores) {
+  for (const { key, service_options: options, service_option_descriptions: texts, dependencies } of cores) {
     for (const component of [key, ...dependencies]) {
       t.ok(Object.keys(options[component] ?? {}).length > 0, `${key}: a page without options would break the wizard`);
+      const silent = Object.keys(options[component]).filter(option => !texts[component][option]);
+      t.same(silent, [], `${key}: each option of ${component} is explained`);
     }
   }
   t.match(core('plex').service_options.plex, { friendly_name: 'Living room', plex_claim: '', port: 32_500 });
