@@ -30,7 +30,7 @@ export function orderOf<Relation extends Precedence>(
   relations: readonly Relation[],
 ): Ordering<Relation> {
   const items = new Items(stepsOf(members, relations));
-  const dropped: Relation[] = [];
+  const dropped = new Set<Relation>();
   const cycles: (readonly Relation[])[] = [];
   for (;;) {
     items.takeReady();
@@ -38,10 +38,21 @@ export function orderOf<Relation extends Precedence>(
     const cycle = items.findCycle();
     const weakest = cycle.reduce(weaker);
     cycles.push(cycle.map(({ relation }) => relation));
-    dropped.push(weakest.relation);
+    dropped.add(weakest.relation);
     items.drop(weakest);
   }
-  return { order: items.taken.map(item => members[item] ?? ''), dropped, cycles };
+  // While a cycle was unbroken, items outside it were taken before those of it, wherever they were given.
+  const kept =
+    dropped.size === 0
+      ? items
+      : new Items(
+          stepsOf(
+            members,
+            relations.filter(one => !dropped.has(one)),
+          ),
+        );
+  kept.takeReady();
+  return { order: kept.taken.map(item => members[item] ?? ''), dropped: [...dropped], cycles };
 }
 
 /** The steps of each item, without those of unknown members and of members to themselves. */

@@ -216,4 +216,6 @@ t.test('an order exists for any relations, cycles included', { skip }, async t =
   t.same(orderOf(names, []).order, names, 'without relations the given order stays');
   const strong = { before: 'a', after: 'b', rank: 5 };
   t.same(orderOf(['b', 'a'], [strong, { before: 'b', after: 'a', rank: 1 }]).order, ['a', 'b'], 'the stronger stays');
+  const loop = [strong, { before: 'b', after: 'a', rank: 1 }];
+  t.same(orderOf(['a', 'b', 'c'], loop).order, ['a', 'b', 'c'], 'what has no part in a cycle keeps its place');
 });
