@@ -49,6 +49,24 @@ export function select(request: StartRequest, templates: ServiceTemplates, store
   return { cores, optionals };
 }
 
+/** The keys of sent options that name neither a service nor an instance, so that nothing takes the options. */
+export function strayKeys(
+  { cores }: Selection,
+  { optional_service_options: own }: StartRequest,
+  templates: ServiceTemplates,
+  store: ConfigStore,
+): string[] {
+  const instances = new Set([
+    ...store.blocks().map(({ key }) => key),
+    ...cores.map(({ request }) => request.instance_name),
+    // A component that a core service has for itself is an instance with its name.
+    ...cores.map(({ template }) => template.displayName),
+  ]);
+  return [...cores.map(({ options }) => options), own ?? {}]
+    .flatMap(Object.keys)
+    .filter(key => templates.get(key)?.key !== key && !instances.has(key));
+}
+
 function isOptional(template: ServiceTemplate | undefined): boolean {
   return template?.onboarding?.roles.includes('optional') === true;
 }

@@ -9,7 +9,7 @@ import { builtInComponents } from './built-in.ts';
 import type { Candidate, CandidateContext } from './candidate.ts';
 import type {} from './contract.ts';
 import { type FeasibleCandidate, feasibleCandidate } from './feasible.ts';
-import { select } from './selection.ts';
+import { select, strayKeys } from './selection.ts';
 import { Starter } from './starter.ts';
 import type { StartAnswer, StartRequest } from './wire.ts';
 
@@ -29,6 +29,8 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const templates = host.use('service.templates');
   const supervisor = host.use('process.supervisor');
   const selection = select(body, templates, store);
+  for (const key of strayKeys(selection, body, templates, store))
+    host.log.warn(`options were sent for ${key}, which is no service and no instance; they are ignored`);
   const told = new Set<string>();
   const context: CandidateContext = {
     root: store.root(),

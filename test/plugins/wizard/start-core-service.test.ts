@@ -442,8 +442,13 @@ t.test('notes of the save are in the answer', { skip }, async t => {
   const { status: code, body } = await begin(app, {
     core_services: { name: 'plex', service_options: { tautulli: { port: 8_202 }, plex: { no_such: 1, own: null } } },
     optional_services: ['tautulli'],
+    optional_service_options: { tautuli: { port: 8_203 } },
   });
-  const ignored = (await ownLog(app)).filter(line => line.includes('is ignored'));
+  const text = await ownLog(app);
+  const ignored = text.filter(line => line.includes('is ignored'));
+  const stray = text.filter(line => line.includes('they are ignored'));
+  t.match(stray, [/WARNING - .* sent for tautuli, which is no service and no instance; they are ignored$/]);
+  t.equal(stray.length, 1);
   t.match(ignored, [/WARNING - .* has no option no_such; it is ignored$/], 'the one that is not known, once');
   t.notOk('no_such' in (await saved(app)).plex);
   t.match([code, body.overridden, body.warnings], [200, ['tautulli.port'], []]);
