@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -30,6 +30,8 @@ const SIDECAR = `
 `;
 
 const hasTemplates = existsSync(new URL('../../../plugins/services/index.ts', import.meta.url));
+
+const hasIpv6 = Object.values(networkInterfaces()).some(known => known?.some(({ address }) => address === '::1'));
 
 /** Listens as a foreign program; returns the port. */
 async function occupy(t: Test, host = '127.0.0.1', wanted?: number): Promise<number> {
@@ -82,6 +84,14 @@ t.test('a foreign listener keeps its port, on any family; all that changed is sa
   // A moved port stays where it is.
   t.equal((await restart(app, 'Web')).status, 200);
   t.match((await saved(app)).web, { port: web.port, frontend_port: web.frontend_port });
+});
+
+t.test('a port that only the loopback address of IPv6 has is taken', { skip: !hasIpv6 }, async t => {
+  const taken = await occupy(t, '::1');
+  const app = await startHost({ config: { web: sleeper('Web', { port: taken }) } });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Web')).status, 200);
+  t.ok((await saved(app)).web.port > taken);
 });
 
 t.test('a port that the environment gives moves in memory alone', async t => {

@@ -1,7 +1,7 @@
 // What a start waits for: directories, mounts, ports and addresses, in that order, each with its own limit.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -74,6 +74,22 @@ t.test('a client is answered before a long wait is over, and the start goes on',
   t.match(restarted, { status: 200, body: waiting }, 'of a restart as well');
   await mkdir(wanted);
   await until(async () => (await status(app, 'Kid')).status === 'running');
+});
+
+t.test('a start goes on after its client has left', async t => {
+  const later = path.join(testDir(t, {}), 'later');
+  const app = await startHost({ plugins: PLUGINS, config: { kid: kid('Kid', ['calm'], { wait_for_dir: later }) } });
+  t.teardown(() => app.stop());
+  const client = request(`${app.base}/process/start-service`, { method: 'POST', agent: false });
+  client.once('error', () => undefined);
+  const left = new Promise(resolve => client.once('close', resolve));
+  client.setHeader('content-type', 'application/json');
+  client.end('{"process_name": "Kid"}');
+  await until(async () => (await status(app, 'Kid')).status === 'starting');
+  client.destroy();
+  await left;
+  await mkdir(later);
+  t.ok(await until(async () => (await status(app, 'Kid')).status === 'running'));
 });
 
 t.test('a directory can be given as an object', async t => {
