@@ -1,6 +1,7 @@
 // The keys of a service block for scheduled backups of its links, and the settings that are made of them.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
+import { rootsOf } from '../places/default-roots.ts';
 import { type Places, snapshotDir } from '../places/path-rules.ts';
 import { slugOf } from './manifest-name.ts';
 
@@ -78,11 +79,6 @@ function intervalOf(value: unknown): number {
 
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-}
-
-function rootsOf(value: unknown): string[] {
-  const roots = typeof value === 'string' ? value.split(/[,\n]/) : Array.isArray(value) ? value.map(textOf) : [];
-  return roots.map(root => root.trim()).filter(root => root !== '');
 }
 
 function textOf(value: unknown): string {
