@@ -268,10 +268,10 @@ function objectOf(element: unknown): Record<string, unknown> | null {
   return isObject ? (element as Record<string, unknown>) : null;
 }
 
-/** The roots with those of migrations. A manifest without roots may contain any place, and has none. */
+/** The roots with those of migrations. A manifest without both may contain any place. */
 function rootsOf(roots: unknown, migrations: unknown): string[] {
   const listed = Array.isArray(roots) ? roots.filter(root => typeof root === 'string') : [];
-  if (listed.length === 0 || !Array.isArray(migrations)) return listed;
+  if (!Array.isArray(migrations)) return listed;
   const moved = migrations.flatMap(migration => {
     const { from_root: from, to_root: to } = objectOf(migration) ?? {};
     return [from, to].filter(root => typeof root === 'string');

@@ -20,7 +20,11 @@ export function repairOperation(host: Host, places: Places): Operation {
     async prepare(given: OperationOptions): Promise<RepairInput> {
       const options = given as RepairOptions;
       const { puid, pgid } = host.use('config.store').root();
-      const defaults = () => defaultRoots(host).map(root => checkedPath(root, rootNamed(root), places));
+      // Migrations alone walk no roots, so a default root that is refused does not keep them from being made.
+      const defaults = (): string[] =>
+        options.rewrite_rules.length === 0
+          ? []
+          : defaultRoots(host).map(root => checkedPath(root, rootNamed(root), places));
       return {
         dryRun: options.dry_run,
         includeBroken: options.include_broken,
