@@ -1,9 +1,10 @@
-// Which names a Python statement binds or removes, by its words and signs alone: assignments of any form, `for`, `del`,
-// `import`, `def`, `class`, `with ... as` and `:=`. `global` lets a function bind them, whenever it is called.
+// Which names a Python statement binds, changes or removes, by its words and signs alone: assignments of any form, also
+// to an item, `for`, `del`, `import`, `def`, `class`, `with ... as`, `:=`, and a call of a method that nothing is made
+// of, as `NAME.append(1)`. `global` lets a function bind them, whenever it is called.
 import { findStringEnd } from './literal.ts';
 
 export interface BoundNames {
-  /** The names that the statement binds, whatever happens in its block. */
+  /** The names that the statement binds or changes, whatever happens in its block. */
   readonly own: readonly string[];
   /** The names that a `global` in it names. */
   readonly globals: readonly string[];
@@ -94,7 +95,14 @@ function ofStatement(tokens: Tokens): string[] {
   // A default of a lambda is no assignment.
   const lambda = tokens.indexOf('lambda');
   const targets = partsOf(lambda < 0 ? tokens : tokens.slice(0, lambda), isAssignment).slice(0, -1);
-  return [...targets.flatMap(ofTargets), ...ofAliases(tokens)];
+  const changed = targets.length === 0 ? ofMethodCall(tokens) : [];
+  return [...targets.flatMap(ofTargets), ...changed, ...ofAliases(tokens)];
+}
+
+/** A call that is a statement of its own, of a method of a name or of one of its items, changes it. */
+function ofMethodCall(tokens: Tokens): string[] {
+  const [word = '', after = ''] = tokens;
+  return isWord(word) && (after === '.' || after === '[') && tokens.at(-1) === ')' ? [word] : [];
 }
 
 /** `import a.b` binds a, `from a import b` binds b. */
@@ -116,7 +124,7 @@ function ofAliases(tokens: Tokens): string[] {
   return names;
 }
 
-/** Neither attributes and items of a name bind it, nor what stands in their brackets. An annotation ends a target. */
+/** Neither attributes of a name change it, nor what stands in the brackets of an item. An annotation ends a target. */
 function ofTargets(tokens: Tokens): string[] {
   const names: string[] = [];
   let depth = 0;
@@ -141,9 +149,9 @@ function nestingOf(token: string): number {
   return token === ')' || token === ']' ? -1 : 0;
 }
 
-/** Whether what follows a word makes it a part of something else, as an attribute. */
+/** Whether what follows a word makes it a part of something else, as the arguments of a call. */
 function isPrefix(after: string): boolean {
-  return after === '.' || after === '[' || after === '(';
+  return after === '.' || after === '(';
 }
 
 function isAssignment(token: string): boolean {
