@@ -79,8 +79,8 @@ export class Places {
     for (const folder of folders.filter(name => existsSync(path.join(rootDir, name)))) {
       const names = await readdir(path.join(rootDir, folder), { recursive: true });
       const files = names.filter(name => name.endsWith('.ts')).map(name => path.join(folder, name));
-      const read = await Promise.all(files.map(file => readFile(path.join(rootDir, file), 'utf8')));
-      for (const [index, file] of files.entries()) texts.set(file, read[index] ?? '');
+      // One at a time: there are more sources than files that a build of an image may have open.
+      for (const file of files) texts.set(file, await readFile(path.join(rootDir, file), 'utf8'));
     }
     return new Places(rootDir, texts);
   }

@@ -56,9 +56,10 @@ export async function readSeams(rootDir: string): Promise<Seam[]> {
 
 async function sourcesOf(directory: string, ownerOf: (file: string) => string): Promise<Source[]> {
   const files = (await readdir(directory, { recursive: true })).filter(file => file.endsWith('.ts')).sort();
-  return Promise.all(
-    files.map(async file => ({ owner: ownerOf(file), text: await readFile(path.join(directory, file), 'utf8') })),
-  );
+  const sources: Source[] = [];
+  for (const file of files)
+    sources.push({ owner: ownerOf(file), text: await readFile(path.join(directory, file), 'utf8') });
+  return sources;
 }
 
 /** The members of the interfaces that plugins extend, in whichever file they are declared. */

@@ -9,11 +9,14 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Runs a command as what makes an image runs it: with no more than so many open files. */
+const LIMITED = 'ulimit -n 1024; exec "$0" "$@"';
+
 /** Runs the builder with these options, and gives its output. */
 export async function runBuilder(args: readonly string[]): Promise<string> {
   const builder = path.join(rootDir, 'core/build/trim.ts');
   return (
-    await run(process.execPath, ['--import=tsx', builder, ...args], {
+    await run('sh', ['-c', LIMITED, process.execPath, '--import=tsx', builder, ...args], {
       cwd: rootDir,
       env: { ...process.env, NODE_OPTIONS: '' },
     })
