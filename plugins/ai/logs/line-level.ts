@@ -32,11 +32,23 @@ const HEAD = 200;
 const MARKED =
   /\[([A-Z]{3})\]| - ([A-Za-z]{4,8}) - |\|([A-Za-z]{4,8})\||\blevel"?[=:] ?"?([A-Za-z]{3,11})|\[([A-Za-z]{3,11})\]| (DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|PANIC|LOG|NOTICE)(?:\s{0,4}:|\s)/g;
 const LEADING = /[\s\])|:-]{0,8}([A-Za-z]{3,11})(?::|\s|$)/y;
+/** The numbers that Node programs write as levels into JSON lines. */
+const NUMBERED: Readonly<Record<string, LineLevel>> = {
+  1: 'debug',
+  2: 'debug',
+  3: 'info',
+  4: 'warning',
+  5: 'error',
+  6: 'critical',
+};
+const JSON_NUMBER = /^\{.{0,190}?"level"\s{0,4}:\s{0,4}([1-6])0(?!\d)/;
 const FAILURE = /traceback|exception| failed|^error[: ]|\bpanic:/i;
 
 /** `from` is the index behind the time. */
 export function levelOf(line: string, from: number): LineLevel {
   const head = line.length > HEAD ? line.slice(0, HEAD) : line;
+  const numbered = NUMBERED[JSON_NUMBER.exec(head)?.[1] ?? ''];
+  if (numbered !== undefined) return numbered;
   LEADING.lastIndex = from;
   const leading = LEVELS[LEADING.exec(head)?.[1]?.toLowerCase() ?? ''];
   MARKED.lastIndex = 0;

@@ -5,8 +5,20 @@ const MAX_CHARS = 240;
 /** How much of a line is read to make its signature. */
 const READ_CHARS = 2_000;
 
-/** The message of a line, without the time, level and logger before the third ` - `. */
+/** The message in a line of JSON. Programs write it last, behind an error that may have a `message` of its own. */
+const JSON_MESSAGES = [
+  /"msg"\s{0,4}:\s{0,4}"((?:[^"\\]|\\.){1,2000})/,
+  /"message"\s{0,4}:\s{0,4}"((?:[^"\\]|\\.){1,2000})/,
+] as const;
+
+/** The message of a line, without the time, level and logger before the third ` - ` or beside it in JSON. */
 export function messageOf(line: string, from: number): string {
+  if (line.startsWith('{')) {
+    for (const message of JSON_MESSAGES) {
+      const text = message.exec(line)?.[1];
+      if (text !== undefined) return text;
+    }
+  }
   let start = from;
   for (let dashes = 0; dashes < 3; dashes += 1) {
     const next = line.indexOf(' - ', dashes === 0 ? 0 : start);

@@ -73,21 +73,32 @@ t.test('the time of a line is read in many forms', async t => {
 
 t.test('the level of a line is read in many forms', async t => {
   const forms = {
-    debug: ['[DBG] x', 'a - DEBUG - x', 'level=debug msg=x'],
-    info: ['[INF] x', 'a - INFO - x', '|Info|x', 'x', '{"level":"info"}', '[import] x'],
-    warning: ['[WRN] x', 'a - WARNING - x', '|Warn|x', 'level=warning', '[WARN] x', 'WARN x'],
+    debug: ['[DBG] x', 'a - DEBUG - x', 'level=debug msg=x', '{"level":20,"msg":"x"}'],
+    info: [
+      '[INF] x',
+      'a - INFO - x',
+      '|Info|x',
+      'x',
+      '{"level":"info"}',
+      '[import] x',
+      '{"level":30}',
+      '{"level":500}',
+    ],
+    warning: ['[WRN] x', 'a - WARNING - x', '|Warn|x', 'level=warning', '[WARN] x', 'WARN x', '{"level": 40, "a": 1}'],
     error: [
       '[ERR] x',
       'a - ERROR - x',
       '|Error|x',
       '{"level":"error"}',
+      '{"pid":1,"level":50,"msg":"x"}',
+      '[ERROR] refused {"level":30}',
       '[error] x',
       'ERROR : x',
       'Error: x',
       'it failed',
       'Traceback (most',
     ],
-    critical: ['[FTL] x', 'a - CRITICAL - x', '|Fatal|x', 'UTC [12] FATAL:  x', 'PANIC: x'],
+    critical: ['[FTL] x', 'a - CRITICAL - x', '|Fatal|x', 'UTC [12] FATAL:  x', 'PANIC: x', '{"level":60}'],
   };
   for (const [level, lines] of Object.entries(forms)) for (const line of lines) t.equal(levelOf(line, 0), level, line);
 });
@@ -102,6 +113,32 @@ t.test('similar lines have one signature, without names and paths', async t => {
   t.equal(one, other);
   t.equal(one, 'item <n> of <text> at <path> from <ip> failed: <id>');
   t.notMatch(signatureOf('cannot reach http://x?apikey=0123456789abcdef0123'), '0123456789abcdef');
+});
+
+t.test('lines of JSON are told apart by their messages, wherever these stand', async t => {
+  const host = 'h'.repeat(300);
+  const line = (agoMs: number, rest: object) => JSON.stringify({ level: 50, time: NOW - agoMs, host, ...rest });
+  const analysis = await scan(
+    opened(t, {
+      'a.log': [
+        line(4_000, { err: { message: 'inner' }, msg: 'cannot read "A Show" 12' }),
+        line(3_000, { err: { message: 'inner' }, msg: 'cannot read "Another" 7' }),
+        line(2_000, { msg: 'the queue is full' }),
+        line(1_000, { message: 'no route' }),
+        '',
+      ].join('\n'),
+    }),
+  );
+  t.same(analysis.levels, { error: 4 });
+  t.same(
+    analysis.top_error_signatures.map(({ count }: { count: number }) => count),
+    [2, 1, 1],
+  );
+  t.match(analysis.top_error_signatures[0].signature, /^cannot read .*<text> <n>$/);
+  t.same(
+    analysis.top_error_signatures.slice(1).map(({ signature }: { signature: string }) => signature),
+    ['the queue is full', 'no route'],
+  );
 });
 
 t.test('both spans are summarized in one pass over rotated files', async t => {
