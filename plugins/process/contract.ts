@@ -409,7 +409,11 @@ declare module '#core' {
     /** A process was stopped on request. */
     service_stop: { readonly processName: string };
     /** A process could not be started, or did not stay alive. */
-    'service.start.failed': { readonly processName: string; readonly reason: string };
+    'service.start.failed': {
+      readonly processName: string;
+      readonly reason: string;
+      readonly trigger: StartTrigger;
+    };
     /** A process ended without a request. */
     'service.stopped.unexpectedly': {
       readonly processName: string;

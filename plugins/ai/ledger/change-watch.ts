@@ -13,7 +13,8 @@ const OPEN_ACTOR = 'api';
 const PLUGINS_ACTOR = 'plugins';
 
 /** The source of a start in the ledger, by its trigger. */
-const START_SOURCES: Readonly<Record<Exclude<StartTrigger, 'boot'>, string>> = {
+const START_SOURCES: Readonly<Record<StartTrigger, string>> = {
+  boot: 'boot',
   config: 'operator_action',
   schedule: 'schedule',
   request: 'operator_action',
@@ -54,17 +55,22 @@ export class ChangeWatch {
         trigger,
       });
     });
-    host.on('service_stop', ({ data: { processName } }) =>
-      this.#serviceEvent('service_stop', 'operator_action', processName, `${processName} was stopped`, {
+    host.on('service_stop', ({ data: { processName } }) => {
+      // Nobody asked for this service alone when it stops with the host.
+      const source = host.stopping === null ? 'operator_action' : 'shutdown';
+      return this.#serviceEvent('service_stop', source, processName, `${processName} was stopped`, {
         outcome: 'success',
-      }),
-    );
-    host.on('service.start.failed', ({ data: { processName, reason } }) =>
-      this.#serviceEvent('service_start', 'operator_action', processName, `${processName} could not be started`, {
+      });
+    });
+    host.on('service.start.failed', ({ data: { processName, reason, trigger } }) => {
+      const type = trigger === 'restart' ? 'service_restart' : 'service_start';
+      const source = START_SOURCES[trigger];
+      return this.#serviceEvent(type, source, processName, `${processName} could not be started`, {
         outcome: 'failed',
+        trigger,
         reason,
-      }),
-    );
+      });
+    });
     host.on('update.succeeded', ({ data: { processName, previousVersion, currentVersion } }) =>
       this.#serviceEvent('update_install', 'maintenance', processName, `${processName} was updated`, {
         outcome: 'success',

@@ -385,7 +385,7 @@ export class SupervisedProcess {
     if (!signal.aborted) {
       this.#lastFailureReason = problem.message;
       this.#tellFailure(problem.message, error, trigger);
-      this.#with.host.emit('service.start.failed', { processName, reason: problem.message });
+      this.#with.host.emit('service.start.failed', { processName, reason: problem.message, trigger });
     }
     if (this.#stopping === undefined) this.#move('stopped');
     return problem;

@@ -148,6 +148,33 @@ t.test('changes of the configuration and of services are recorded', async t => {
   t.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
+t.test('what the host does by itself at its start and end is no act of an operator', async t => {
+  const configDir = testDir(t);
+  const file = path.join(configDir, 'ai-diagnostics', 'events.sqlite');
+  const broken = { process_name: 'Broken', command: ['sh', '-c', 'exit 3'], enabled: true };
+  const app = await startHost({
+    configDir,
+    plugins: PLUGINS,
+    config: { app: { ...kid('App', ['calm']), enabled: true }, broken },
+  });
+  t.teardown(() => app.stop());
+
+  const failed = await until(() => rowsOf(file).find(({ process_name: name }) => name === 'Broken'));
+  t.match(failed, { event_type: 'service_start', source: 'boot', details_json: /"outcome":"failed","trigger":"boot"/ });
+  t.equal((await app.post('/process/start-service', { process_name: 'Broken' })).status, 500);
+  await until(() => rowsOf(file).find(({ source }) => source === 'operator_action'));
+
+  await app.stop();
+  t.same(
+    rowsOf(file).map(({ process_name: name, event_type: type, source }) => [name, type, source]),
+    [
+      ['Broken', 'service_start', 'boot'],
+      ['Broken', 'service_start', 'operator_action'],
+      ['App', 'service_stop', 'shutdown'],
+    ],
+  );
+});
+
 t.test('stops of services by a stop of the host are recorded before the file is closed', async t => {
   const names = ['One', 'Two', 'Three', 'Four'];
   const blocks = names.map(name => [name.toLowerCase(), kid(name, ['calm'], { enabled: true })]);
