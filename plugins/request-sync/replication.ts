@@ -149,7 +149,7 @@ export class Replication {
 
   /** The present cycles, or new ones after a change of the settings, an address or a key. */
   async #cyclesFor(settings: SyncSettings, primary: PeerSettings, { subordinates, labels }: Topology): Promise<Cycles> {
-    const signature = JSON.stringify([settings.options, primary, subordinates, labels]);
+    const signature = JSON.stringify([settings, primary, subordinates, labels]);
     if (this.#cycles?.signature === signature) return this.#cycles.cycles;
     const { Cycles, HttpRequestManager } = await import('./engine.ts');
     const peerOf = (peer: PeerSettings): Peer => this.#peer(peer, HttpRequestManager);

@@ -90,6 +90,19 @@ t.test('requests are replicated from the primary to two subordinates', async t =
     t.match(cellar.manager.requests, [{ tmdbId: 603 }, { tmdbId: 604 }], 'what was there before stays');
   });
 
+  await t.test('after any change of the section the whole list is read', async t => {
+    const old = primary.manager.ask({ mediaType: 'movie', tmdbId: 605 });
+    await until(() => attic.manager.requestsOf(old).length === 1);
+    primary.manager.remove(old.id);
+    const next = primary.manager.ask({ mediaType: 'movie', tmdbId: 606 });
+    await until(() => attic.manager.requestsOf(next).length === 1);
+    t.equal(attic.manager.requestsOf(old).length, 1, 'a list that is as long as before shows no deletion');
+    await save({ poll_interval_seconds: 11 });
+    await until(() => attic.manager.requestsOf(old).length === 0);
+    primary.manager.remove(next.id);
+    await until(() => attic.manager.requests.length === 1);
+  });
+
   await t.test('a failure is listed, can be cleared, and is tried again', async t => {
     attic.manager.faultOf = ({ method }) => (method === 'POST' ? { kind: 'status', status: 500 } : undefined);
     primary.manager.ask({ mediaType: 'movie', tmdbId: 11, status: STATUS.pending });
