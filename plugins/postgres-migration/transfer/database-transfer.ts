@@ -261,6 +261,7 @@ export class DatabaseTransfer {
     for (const sequence of await readSequences(this.#open)) {
       if (this.pair.leftOut.includes(sequence.table)) continue;
       const next = await this.#nextValue(sequence);
+      if (next > BigInt(sequence.greatest)) throw this.#sequenceFault(sequence);
       await this.#open.query('SELECT setval($1::oid::regclass, $2::int8, false)', [sequence.oid, String(next)]);
       reset.push({ ...sequence, next });
     }
@@ -273,6 +274,14 @@ export class DatabaseTransfer {
     const { lastRowid = null } = this.#tables.find(({ plan }) => plan.table === table) ?? {};
     const values = [BigInt(row?.value ?? 0), BigInt(lastRowid ?? 0), 0n];
     return values.reduce((one, other) => (one > other ? one : other)) + 1n;
+  }
+
+  #sequenceFault({ table, column }: Sequence): TransferFault {
+    const { label } = this.pair;
+    return faultIn(
+      { code: 'transfer.value', stage: 'import', label, table, column, rule: 'range' },
+      'the next number would be out of the range of the column (rule range); lower the greatest one in SQLite',
+    );
   }
 
   async #checkSequences(): Promise<void> {

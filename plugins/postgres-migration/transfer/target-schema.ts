@@ -40,6 +40,8 @@ export interface Sequence {
   readonly quotedName: string;
   readonly table: string;
   readonly column: string;
+  /** The greatest value that it can give out. */
+  readonly greatest: string;
 }
 
 interface ColumnRow {
@@ -93,8 +95,9 @@ const FOREIGN_KEYS = `
 /** Sequences that belong to a column, and those that the default of a column names. */
 const SEQUENCES = `
   SELECT DISTINCT s.oid::int8::float8 AS oid, format('%I.%I', n.nspname, s.relname) AS "quotedName",
-    c.relname AS table, a.attname AS column
+    c.relname AS table, a.attname AS column, q.seqmax::text AS greatest
   FROM pg_class s
+  JOIN pg_sequence q ON q.seqrelid = s.oid
   JOIN pg_namespace n ON n.oid = s.relnamespace
   JOIN (
     SELECT objid AS sequence, refobjid AS relation, refobjsubid AS attribute FROM pg_depend
