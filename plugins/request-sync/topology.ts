@@ -2,6 +2,8 @@
 import { namesHost } from '#kit/url-host';
 import type { SyncSettings } from './settings.ts';
 
+const INTERNAL = 'internal:';
+
 export interface Internal {
   /** The name of the instance. */
   readonly name: string;
@@ -131,8 +133,13 @@ export function isSendable(apiKey: string): boolean {
   return /^[\x20-\x7e]*$/.test(apiKey.trim());
 }
 
+/** Whether the label is that of an instance on this machine. */
+export function isInternal(label: string): boolean {
+  return label.startsWith(INTERNAL);
+}
+
 function labelOf({ name }: Internal): string {
-  return `internal:${name}`.replaceAll('||', '|');
+  return `${INTERNAL}${name}`.replaceAll('||', '|');
 }
 
 function peerOf(internal: Internal): PeerSettings | undefined {

@@ -299,6 +299,48 @@ t.test('known addresses have labels', async t => {
   t.same([...state.failed.keys()], ['movie:1:False||New']);
 });
 
+t.test('labels that change places take their entries along', async t => {
+  const failure = { failed_at: '', error: 'x', media_type: 'movie', tmdb_id: 1 };
+  const renamed = async (labels: Record<string, string>, configured: Record<string, string>) => {
+    const names = Object.keys(labels);
+    const held = names.map((label, index) => [label, { id: index + 1, status: 2, synced_at: '' }] as const);
+    const state = await stateFrom({
+      requests: { 'movie:1:False': { primary_id: 1, subordinates: Object.fromEntries(held) } },
+      failed: Object.fromEntries(names.map(label => [`movie:1:False||${label}`, { ...failure, error: label }])),
+      meta: { labels },
+    });
+    const peers = Object.entries(configured).map(([label, address]) => ({ label, address }));
+    await adoptLabels(state, peers);
+    await adoptLabels(state, peers);
+    const { subordinates = {} } = state.requests.get('movie:1:False') ?? {};
+    const ids = Object.fromEntries(Object.entries(subordinates).map(([label, { id }]) => [label, id]));
+    const errors = Object.fromEntries([...state.failed].map(([key, { error }]) => [key.split('||')[1], error]));
+    t.same(
+      errors,
+      Object.fromEntries(Object.entries(ids).map(([label, id]) => [label, names[id - 1]])),
+      'failures go along',
+    );
+    return ids;
+  };
+  const [one, two, three] = ['http://one', 'http://two', 'http://three'] as const;
+  t.same(await renamed({ A: one, B: two }, { B: one, A: two }), { B: 1, A: 2 }, 'swapped');
+  t.same(await renamed({ A: one, B: two }, { B: one, C: two }), { B: 1, C: 2 }, 'handed on');
+  t.same(await renamed({ A: one }, { B: one, A: two }), { B: 1 }, 'another subordinate gets the former label');
+  t.same(await renamed({ A: one, B: two }, { B: one }), { B: 1, [two]: 2 }, 'the label of one that was taken out');
+  t.same(await renamed({ A: one }, { A: two }), { A: 1 }, 'a subordinate that has moved');
+  const [first, second] = ['internal:1', 'internal:2'] as const;
+  t.same(
+    await renamed({ [first]: one, [second]: two }, { [first]: two, [second]: one }),
+    { [first]: 1, [second]: 2 },
+    'instances that exchange their ports',
+  );
+  t.same(
+    await renamed({ [first]: one }, { [first]: two, B: one, C: three }),
+    { [first]: 1 },
+    'a subordinate at the former port of an instance',
+  );
+});
+
 t.test('the reason of a failed call is named', async t => {
   const failure = (code: string) => new Error('fetch failed', { cause: Object.assign(new Error('x'), { code }) });
   for (const [code, reason] of [
