@@ -1,8 +1,9 @@
 // Requests on the primary appear on the subordinates, over real sockets and with the routes of both prefixes.
 
-import { readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { STATUS } from '../../support/request-manager.ts';
 import { startRequestManager } from '../../support/request-manager-server.ts';
@@ -201,4 +202,23 @@ t.test('an interval beyond the limit of timers is kept', async t => {
   const after = Date.parse((await status()).next_poll);
   Date.now = now;
   t.ok(Math.abs(before - after - 86_400_000) < 60_000, 'it follows a time of day that is set back');
+});
+
+t.test('no failure is cleared while that cannot be saved', async t => {
+  const configDir = testDir(t, {});
+  const file = path.join(configDir, 'seerr_sync_state.json');
+  const failure = { failed_at: '2026-01-01T00:00:00Z', error: 'HTTP 500', media_type: 'movie', tmdb_id: 1 };
+  await writeFile(file, JSON.stringify({ failed: { 'movie:1:False||attic': failure } }), { mode: 0o600 });
+  const app = await startHost({ plugins: PLUGINS, configDir });
+  t.teardown(() => app.stop());
+  const clear = () => app.request('DELETE', '/request-sync/failed');
+  // The former state cannot be kept where a directory stands.
+  await mkdir(`${file}.bak`);
+  const refused = await clear();
+  t.equal(refused.status, 500);
+  t.match(refused.body.detail, /^Nothing was cleared: /);
+  t.equal((await app.get('/request-sync/failed')).body.count, 1);
+  await rmdir(`${file}.bak`);
+  t.match(await clear(), { status: 200, body: { cleared: 1 } });
+  t.same(JSON.parse(await readFile(file, 'utf8')).failed, {});
 });
