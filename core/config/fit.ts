@@ -4,7 +4,7 @@ import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { findFinalBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
-import { type ConfigEdit, type ConfigPath, placeOf, withEdit, withEdits } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, placeOf, startsWith, withEdit, withEdits } from './layers.ts';
 import { issuesOf, type SchemaIssue } from './owned-schema.ts';
 import type { ConfigSchema, Section } from './schema.ts';
 
@@ -112,21 +112,44 @@ class Fitting implements Fitted {
   /** Puts defaults where they are safe in a block; whether there is a value for which none is, so the block is off. */
   #blockStandIns(issues: readonly SchemaIssue[], named: NamedBlock): boolean {
     const edits: ConfigEdit[] = [];
+    const lists = new UnfitItems();
     let isDisabled = false;
     for (const issue of issues) {
       if (issue.isFault) {
         this.#note(issue, UNCHECKED);
         continue;
       }
-      const { path } = this.#spot(issue.path);
+      const { path, index } = this.#spot(issue.path);
       const value = this.#valueOf(issue.path);
       const hasStandIn = value === null || named.isHost || this.#fallbackAt(path) === true;
+      if (index !== undefined && this.#isLooseList(path)) {
+        lists.add(path, index);
+        this.#note(issue, { value: valueAt(this.root, path), standIn: 'items' });
+        continue;
+      }
       if (hasStandIn) edits.push({ path, value: valueAt(this.#defaults, path) });
       else isDisabled = true;
       this.#note(issue, { value, standIn: hasStandIn ? 'default' : null, disables: hasStandIn ? null : named.path });
     }
-    this.root = withEdits(this.root, edits) as ConfigObject;
+    this.root = withEdits(this.root, [...edits, ...lists.editsOf(this.root)]) as ConfigObject;
+    this.#replaceUnfitLists(lists, named);
     return isDisabled;
+  }
+
+  /** Whether a list of a block may lose items: when the mark is its own, as within a probe each item may count. */
+  #isLooseList(path: ConfigPath): boolean {
+    return this.#fallbackAt(path) === true && this.#fallbackAt(path.slice(0, -1)) !== true;
+  }
+
+  /** Puts the default in for a list that does not fit without the items either, or of which nothing is left. */
+  #replaceUnfitLists(lists: UnfitItems, named: NamedBlock): void {
+    const issues = lists.paths.length === 0 ? [] : this.#schema.blockIssues(this.#again(named));
+    for (const path of lists.paths) {
+      const left = valueAt(this.root, path) as readonly unknown[];
+      if (left.length > 0 && !issues.some(issue => startsWith(issue.path, path))) continue;
+      this.#restateItems(path, 'default');
+      this.root = withEdit(this.root, { path, value: valueAt(this.#defaults, path) }) as ConfigObject;
+    }
   }
 
   #again(named: NamedBlock): NamedBlock {
@@ -155,7 +178,7 @@ class Fitting implements Fitted {
   /** The stand-ins to try next: lists without the items that do not fit, and defaults for everything else. */
   #sectionEdits(issues: readonly SchemaIssue[], section: ConfigPath, tried: Set<string>): ConfigEdit[] {
     const edits: ConfigEdit[] = [];
-    const lists = new Map<string, { readonly path: ConfigPath; readonly without: Set<number> }>();
+    const lists = new UnfitItems();
     const mended = new Set<string>();
     for (const issue of issues) {
       if (issue.isFault) {
@@ -167,21 +190,15 @@ class Fitting implements Fitted {
       // A value may fail several checks, but its stand-in has not been checked yet.
       if (mended.has(place)) continue;
       if (index !== undefined && !tried.has(place) && !tried.has(itemsOf(place))) {
-        const list = lists.get(place) ?? { path, without: new Set() };
-        lists.set(place, list);
-        list.without.add(index);
+        lists.add(path, index);
         this.#note(issue, { value: valueAt(this.root, path), standIn: 'items' });
         continue;
       }
       mended.add(place);
       edits.push(...this.#standInAt(path, issue, section, tried));
     }
-    for (const place of lists.keys()) tried.add(itemsOf(place));
-    const shortened = [...lists.values()].map(({ path, without }) => {
-      const items = valueAt(this.root, path) as readonly unknown[];
-      return { path, value: items.filter((_item, index) => !without.has(index)) };
-    });
-    return [...edits, ...shortened];
+    for (const path of lists.paths) tried.add(itemsOf(placeOf(path)));
+    return [...edits, ...lists.editsOf(this.root)];
   }
 
   /** The edit that puts a default in; none when the section has none. Notes the misfit. */
@@ -262,6 +279,30 @@ class Fitting implements Fitted {
 
   #fallbackAt(path: ConfigPath): boolean | undefined {
     return this.#schema.rootPlace(findFinalBlocks(this.root)).at(path).fallback;
+  }
+}
+
+/** The items of lists that do not fit. */
+class UnfitItems {
+  readonly #lists = new Map<string, { readonly path: ConfigPath; readonly without: Set<number> }>();
+
+  get paths(): readonly ConfigPath[] {
+    return [...this.#lists.values()].map(({ path }) => path);
+  }
+
+  add(path: ConfigPath, index: number): void {
+    const place = placeOf(path);
+    const list = this.#lists.get(place) ?? { path, without: new Set() };
+    this.#lists.set(place, list);
+    list.without.add(index);
+  }
+
+  /** The edits that leave the items out. */
+  editsOf(root: ConfigObject): ConfigEdit[] {
+    return [...this.#lists.values()].map(({ path, without }) => {
+      const items = valueAt(root, path) as readonly unknown[];
+      return { path, value: items.filter((_item, index) => !without.has(index)) };
+    });
   }
 }
 

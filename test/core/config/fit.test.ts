@@ -13,6 +13,16 @@ const SWITCHES = {
   setup: `host.contribute('config.block', host.name, { schema: globalThis.fixtureSwitches })`,
 };
 
+/** Keys of blocks, with a list that may lose items, and one within a member that has a stand-in as a whole. */
+const NAMES = `config: z => {
+  const names = z.array(z.string().regex(/^[^ ]+$/, 'it must have no blanks'))
+  globalThis.fixtureNames = z.looseObject({
+    names: names.min(2).optional().meta({ fallback: true }),
+    probe: z.object({ args: names.optional() }).optional().meta({ fallback: true }),
+  })
+  return z.looseObject({})
+},`;
+
 t.test('unfit items are left out of a list, which gets its default when none remain', async t => {
   const metrics = { system_scope: 'host', network_interfaces: ['eth0'] };
   const shown = async (own: Record<string, unknown>) => {
@@ -38,6 +48,33 @@ t.test('unfit items are left out of a list, which gets its default when none rem
   const { network_interfaces: interfaces, ...others } = await shown({ network_interfaces: [''] });
   t.same(interfaces, ['all']);
   t.match(others, { system_scope: 'host' });
+});
+
+t.test('unfit items are left out of a list of a block, where its mark says that the others do without', async t => {
+  const pair = {
+    more: NAMES,
+    setup: `host.contribute('config.block', host.name, { schema: globalThis.fixtureNames })`,
+  };
+  const app = await startWithPlugins(
+    t,
+    { names: pair },
+    {
+      shipped: ['config', 'process'],
+      config: {
+        some: { ...kid('Some', ['calm']), names: ['one', 'b d', 'two', 5] },
+        few: { ...kid('Few', ['calm']), names: ['b d', 'two'] },
+        none: { ...kid('None', ['calm']), names: ['b d'] },
+        inner: { ...kid('Inner', ['calm']), probe: { args: ['one', 'b d', 'two'] } },
+      },
+    },
+  );
+  const shown = async (name: string) => (await app.get(`/config?process_name=${name}`)).body;
+  t.same((await shown('Some')).names, ['one', 'two']);
+  for (const name of ['Few', 'None']) t.equal((await shown(name)).names, undefined, 'too few are left');
+  t.same((await shown('Inner')).probe, {}, 'what a list within the marked member says as a whole');
+  const log = await ownLog(app);
+  t.match(log, 'some.names.1: it must have no blanks; the other items of its list are used until it is mended');
+  t.match(log, 'few.names.0: it must have no blanks; its default is used until it is mended');
 });
 
 t.test('words for booleans are understood in lists too', async t => {

@@ -74,6 +74,17 @@ t.test('a group is started in order, stopped in reverse, and reports each member
   });
 });
 
+t.test('a name that does not fit leaves the service in its other groups', { skip }, async t => {
+  const block = { enabled: false, process_name: 'Web', command: ['sleep', '600'], groups: ['media', 'a\nb', 'data'] };
+  const app = await startHost({ plugins: ['config', 'process', ...MORE], config: { web: block } });
+  t.teardown(() => app.stop());
+  const process_names = ['Web'];
+  t.same((await app.get('/process/groups')).body.groups, [
+    { name: 'media', process_names },
+    { name: 'data', process_names },
+  ]);
+});
+
 t.test('a restart that the end of the host cuts off goes on at its next start', { skip }, async t => {
   const configDir = testDir(t);
   // Its shell ends only when somebody makes the file.
