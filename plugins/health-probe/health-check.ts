@@ -15,6 +15,8 @@ const MAX_BODY_BYTES = 64 * 1024;
 const PORT_VARIABLES = ['PORT', 'FRONTEND_PORT', 'BACKEND_PORT', 'WEBDAV_PORT'];
 const STATE_KEYS = ['status', 'state', 'health', 'overallStatus'];
 const MAX_COMPONENTS = 12;
+/** A redirect to another place on the same server, without its query, which may hold credentials. */
+const PLACE = /^\/(?!\/)[!->@-~]{0,199}/;
 
 /** Only whole words match, so that `downloading` is not down and `upgrading` is not up. */
 const WORDS: readonly (readonly [HealthStatus, RegExp])[] = [
@@ -137,7 +139,8 @@ async function askHttp(address: HealthAddress, host: string, fetch: Host['fetch'
     });
   }
   const latencyMs = Math.round(performance.now() - startedMs);
-  return interpreted(answer, address, { ...details, http_status: answer.status, latency_ms: latencyMs });
+  const facts = { ...details, http_status: answer.status, latency_ms: latencyMs, ...redirectOf(answer) };
+  return interpreted(answer, address, facts);
 }
 
 function requested(
@@ -154,6 +157,11 @@ function requested(
     redirects: 0,
     maxBytes: MAX_BODY_BYTES,
   });
+}
+
+function redirectOf({ status, headers: { location } }: FetchAnswer): { location?: string } {
+  const [place] = status >= 300 && status < 400 && typeof location === 'string' ? (PLACE.exec(location) ?? []) : [];
+  return place === undefined ? {} : { location: place };
 }
 
 /** A state in the body counts more than the status, unless it says `healthy` where something else was expected. */

@@ -119,8 +119,8 @@ t.test('health follows from the words, status code and size of an answer', async
 t.test('failures are unhealthy, redirects are not followed, and no body is shown', async t => {
   const followed: string[] = [];
   const port = await listen(t, (request, response) => {
-    if (request.url === '/redirect') response.writeHead(302, { location: '/target' }).end();
-    else if (request.url === '/target') response.end(String(followed.push('followed')));
+    if (request.url === '/redirect') response.writeHead(302, { location: '/target?key=hunter2' }).end();
+    else if (request.url?.startsWith('/target')) response.end(String(followed.push('followed')));
     else if (request.url === '/reset') request.socket.destroy();
     else if (request.url === '/components') {
       const components = Object.fromEntries(
@@ -145,7 +145,9 @@ t.test('failures are unhealthy, redirects are not followed, and no body is shown
   const names = ['redirect', 'reset', 'components', 'silent', 'refused'];
   await Promise.all(names.map(name => start(app, name)));
 
-  t.match(await probed(app, 'redirect'), { health_status: 'degraded', health_details: { http_status: 302 } });
+  const redirected = await probed(app, 'redirect');
+  t.match(redirected, { health_status: 'degraded', health_details: { http_status: 302, location: '/target' } });
+  t.notMatch(JSON.stringify(redirected), /hunter2/);
   t.same(followed, []);
   t.match(await probed(app, 'reset'), { health_status: 'unhealthy', health_reason: '/reset does not answer' });
   t.match(await probed(app, 'refused'), { health_status: 'unhealthy', health_reason: '/ does not answer' });

@@ -11,8 +11,12 @@ import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['config-files', 'format-xml', 'health-probe'].every(name => existsSync(path.join(pluginsDir, name)));
-const SERVER = `require('node:http').createServer((request, response) => {
-  if (request.url === '/tv/ping') response.end('{"status":"OK"}');
+/** Tells in its components what it was asked for. */
+const SERVER = `const asked = new Map();
+require('node:http').createServer((request, response) => {
+  asked.set(request.url, 'up');
+  if (request.url === '/tv/ping')
+    response.end(JSON.stringify({ status: 'OK', components: Object.fromEntries(asked) }));
   else response.writeHead(307, { location: '/tv' + request.url }).end();
 }).listen(process.env.OWN_PORT, '127.0.0.1')`;
 
@@ -50,24 +54,48 @@ t.test('the base path of the settings file counts', { skip }, async t => {
     { what: 'an answer to the probe' },
   );
   t.match(healthy, { health_status: 'healthy', health_details: { endpoint: '/tv/ping', http_status: 200 } });
+  // It goes on with the base that it was started with, whatever its file says since.
+  for (const base of ['', '/films']) {
+    await writeFile(file, `<Config>\n  <UrlBase>${base}</UrlBase>\n</Config>\n`);
+    const asked = await until(
+      async () => {
+        const answer = await status(app, 'Sonarr');
+        const { components = [], endpoint } = answer.health_details;
+        const names = [...components.map(({ name }: { name: string }) => name), endpoint];
+        return names.includes(`${base}/ping`) && answer;
+      },
+      { what: `a probe below '${base}'` },
+    );
+    t.match(asked, { health_status: 'healthy', health_details: { endpoint: '/tv/ping' } });
+  }
 });
 
 t.test('a base path that the running service does not have yet', async t => {
   const files = { values: async () => ({ Config: { UrlBase: '/tv' } }) };
   const template = { key: 'sonarr', health: { path: '/ping', portKey: 'port', baseInFile: 'Config.UrlBase' } };
   const probe = probeOf(template as never, { find: () => files } as never) as Extract<ProcessProbe, { check: unknown }>;
-  /** What the probe reports of a service that answers as given, and what it has asked. */
-  const probed = async (answers: Readonly<Record<string, string>>) => {
+  /** What the probe reports of a service that answers and redirects as given, and what it has asked. */
+  const probed = async (answers: Readonly<Record<string, string>>, location?: string) => {
     const asked: string[] = [];
     const ask = async ({ path: place }: HealthAddress) => {
       asked.push(place);
-      return { status: answers[place], healthy: true, reason: null, details: { endpoint: place } } as never;
+      return { status: answers[place], healthy: true, reason: null, details: { endpoint: place, location } } as never;
     };
     return [(await probe.check({ block: { port: 1 } } as never, ask))?.details?.endpoint, ...asked];
   };
   t.same(await probed({ '/tv/ping': 'healthy' }), ['/tv/ping', '/tv/ping']);
   t.same(await probed({ '/tv/ping': 'degraded', '/ping': 'healthy' }), ['/ping', '/tv/ping', '/ping']);
   t.same(await probed({ '/tv/ping': 'degraded', '/ping': 'degraded' }), ['/tv/ping', '/tv/ping', '/ping']);
+  t.same(
+    await probed({ '/tv/ping': 'degraded', '/ping': 'degraded', '/films/ping': 'healthy' }, '/films/ping'),
+    ['/films/ping', '/tv/ping', '/ping', '/films/ping'],
+    'one that was changed',
+  );
+  t.same(
+    await probed({ '/tv/ping': 'degraded', '/ping': 'degraded' }, '/login'),
+    ['/tv/ping', '/tv/ping', '/ping'],
+    'a page to log in says nothing',
+  );
   t.same(await probed({ '/tv/ping': 'unhealthy' }), ['/tv/ping', '/tv/ping'], 'no second wait for one that is silent');
 });
 
