@@ -34,8 +34,9 @@ export function parseInput(schema: z.ZodType | undefined, input: unknown, kind: 
  */
 export function storedInput(schema: z.ZodType | undefined, stored: unknown): unknown {
   if (schema === undefined || isOutputOf(schema, stored)) return stored;
-  const parsed = schema.safeParse(stored);
-  if (parsed.success) return parsed.data;
+  // No input at all is stored as null.
+  const parsed = schema.safeParse(stored ?? undefined);
+  if (parsed.success) return parsed.data ?? null;
   throw new Problem(409, `its stored input does not fit this version: ${issuesText(parsed.error)}; start it again`);
 }
 

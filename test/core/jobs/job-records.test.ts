@@ -252,6 +252,16 @@ t.test('a stored input is not parsed again by a schema that changes it', async t
   await app.host.stop();
 });
 
+t.test('a job without input resumes where its schema says that there need be none', async t => {
+  const configDir = testDir(t);
+  await record(path.join(configDir, 'jobs', 'worker', 'work'), 'a', { input: null });
+  const schema = 'z.object({ name: z.string() }).optional()';
+  const { desk, app } = await work(t, `keep: { records: 9 }, resume: true, input: ${schema},`, configDir);
+  await until(() => desk.jobs.get('a'.repeat(32))?.state !== 'queued');
+  t.match(desk.jobs.get('a'.repeat(32)), { state: 'running', input: null });
+  await app.host.stop();
+});
+
 t.test('a job of an earlier host that cannot resume is interrupted', async t => {
   const { configDir, onDisk } = await remains(t);
   const { desk, app } = await work(t, 'keep: { records: 9 },', configDir);
