@@ -1,8 +1,17 @@
 // Limits inputs, results and other data of jobs to JSON of a bounded size.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 
 export const MAX_JSON_BYTES = 64 * 1024;
+/** What JSON cannot hold, by zod's word for it, with what can be taken instead. */
+const NO_JSON: ReadonlyMap<string, string> = new Map([
+  ['date', 'z.iso.datetime(), or z.number() with milliseconds'],
+  ['bigint', 'z.string()'],
+  ['map', 'z.record()'],
+  ['set', 'z.array()'],
+  ['symbol', 'z.enum()'],
+  ['file', 'z.string() with its path'],
+]);
 
 /** The value as JSON; undefined becomes null. Throws an Error when it cannot be written as JSON or is too large. */
 export function jsonOf(value: unknown, maxBytes: number, what: string): string {
@@ -10,6 +19,27 @@ export function jsonOf(value: unknown, maxBytes: number, what: string): string {
   if (text === undefined) throw new Error(`${what} is no JSON`);
   if (Buffer.byteLength(text) > maxBytes) throw new Error(`${what} is larger than ${maxBytes} bytes`);
   return text;
+}
+
+/** Throws an Error for a schema whose output JSON would change: the work would get something else than its type says. */
+export function requireJsonInput(schema: z.ZodType, kind: string): void {
+  for (const type of typesIn(schema)) {
+    const instead = NO_JSON.get(type);
+    if (instead !== undefined)
+      throw new Error(`the input of the jobs of ${kind} has a ${type}, which JSON cannot hold; take ${instead}`);
+  }
+}
+
+/** zod's words for everything that an output of the schema consists of; none of a schema that zod cannot describe. */
+function typesIn(schema: z.ZodType): ReadonlySet<string> {
+  const types = new Set<string>();
+  const override = ({ zodSchema }: { zodSchema: z.core.$ZodTypes }): void => void types.add(zodSchema._zod.def.type);
+  try {
+    z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any', override });
+  } catch {
+    return new Set();
+  }
+  return types;
 }
 
 /** Parses the input by its schema. Throws a Problem 422 when it does not fit, 413 when it is too large. */
