@@ -59,6 +59,8 @@ export class CurrentConfig {
     | { readonly file: ConfigObject; readonly overlay: readonly ConfigEdit[]; readonly made: Layered }
     | undefined;
 
+  #withoutMemory: { readonly file: ConfigObject; readonly made: Layered } | undefined;
+
   constructor(parts: CurrentConfigParts) {
     this.#parts = parts;
   }
@@ -100,10 +102,19 @@ export class CurrentConfig {
     return isBack;
   }
 
+  /** The effective value that the layers have without what exists in memory only. */
+  withoutMemory(): Layered {
+    if (this.#overlay.length === 0) return this.effective();
+    const file = this.#parts.file.value;
+    if (this.#withoutMemory?.file !== file) this.#withoutMemory = { file, made: this.#layersOf(file, []) };
+    return this.#withoutMemory.made;
+  }
+
   /** Discards what was derived, because the file or the schema changed. */
   outdate(): void {
     this.#effective = undefined;
     this.#layered = undefined;
+    this.#withoutMemory = undefined;
   }
 
   /** Computed on demand, because plugins register many sections in a row. */

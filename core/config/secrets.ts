@@ -61,6 +61,12 @@ export function valueWithoutSecrets(value: unknown, place: Place): unknown {
   );
 }
 
+/** A value in force, and the one at its place without the changes in memory, which may be what a client was shown. */
+export interface Stored {
+  readonly inForce: unknown;
+  readonly withoutMemory: unknown;
+}
+
 /**
  * An update with its placeholders resolved: a mask or a blank write-only secret stands for the stored value, and the
  * flags that answers add are dropped. With `merged` the placeholders are left out, so that the merge keeps what is
@@ -68,7 +74,7 @@ export function valueWithoutSecrets(value: unknown, place: Place): unknown {
  */
 export function restoredUpdate(
   sent: Readonly<Record<string, unknown>>,
-  stored: unknown,
+  stored: Stored,
   place: Place,
   members: 'merged' | 'replaced',
 ): Record<string, unknown> {
@@ -83,19 +89,25 @@ const KEEP = Symbol('keep');
 
 function restoredObject(
   sent: Readonly<Record<string, unknown>>,
-  stored: unknown,
+  stored: Stored,
   place: Place,
   fill: Fill,
 ): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(sent)) {
     if (isFlag(key, place)) continue;
-    const kept = own(stored, key);
-    const restored = restoredValue(member, kept, place.member(key), fill === 'below' ? 'here' : fill);
-    if (restored !== KEEP) result[key] = restored;
-    else if (fill === 'here' && kept !== undefined) result[key] = kept;
+    const at = place.member(key);
+    const known = { inForce: own(stored.inForce, key), withoutMemory: own(stored.withoutMemory, key) };
+    const restored = restoredValue(member, known, at, fill === 'below' ? 'here' : fill);
+    if (restored !== KEEP) {
+      result[key] = restored;
+      continue;
+    }
+    const kept = keptValue(member, known, at);
+    if (fill === 'here' && kept !== undefined) result[key] = kept;
   }
-  return fill === 'here' && isObject(stored) ? { ...result, ...keptMembers(stored, sent, place) } : result;
+  const { inForce } = stored;
+  return fill === 'here' && isObject(inForce) ? { ...result, ...keptMembers(inForce, sent, place) } : result;
 }
 
 /** The stored members that stay although they were not sent. */
@@ -108,9 +120,16 @@ function keptMembers(
   return Object.fromEntries(left.filter(([key]) => place.member(key).isKept));
 }
 
-function restoredValue(sent: unknown, stored: unknown, place: Place, fill: Fill): unknown {
+/** What a placeholder stands for: the value in force, unless another was shown. */
+function keptValue(sent: unknown, { inForce, withoutMemory }: Stored, place: Place): unknown {
+  return inForce === undefined || (isMaskOf(sent, withoutMemory, place) && !isMaskOf(sent, inForce, place))
+    ? withoutMemory
+    : inForce;
+}
+
+function restoredValue(sent: unknown, stored: Stored, place: Place, fill: Fill): unknown {
   if (place.writeOnly && sent !== null && isBlank(sent)) return KEEP;
-  if (typeof sent === 'string') return sent === MASK || isMaskOf(sent, stored, place) ? KEEP : sent;
+  if (typeof sent === 'string') return sent === MASK || isMaskOfEither(sent, stored, place) ? KEEP : sent;
   if (Array.isArray(sent)) return restoredList(sent, stored, place.item());
   if (!isObject(sent)) return sent;
   const restored = restoredObject(sent, stored, place, fill);
@@ -118,13 +137,21 @@ function restoredValue(sent: unknown, stored: unknown, place: Place, fill: Fill)
   return isEmptied && fill === 'nowhere' ? KEEP : restored;
 }
 
-function restoredList(sent: readonly unknown[], stored: unknown, item: Place): unknown[] {
-  const known: readonly unknown[] = Array.isArray(stored) ? stored : [];
-  const counterpart = counterparts(known, item);
+function restoredList(sent: readonly unknown[], stored: Stored, item: Place): unknown[] {
+  const { inForce, withoutMemory } = stored;
+  const members: readonly unknown[] = Array.isArray(inForce) ? inForce : [];
+  const others: readonly unknown[] = Array.isArray(withoutMemory) && withoutMemory !== inForce ? withoutMemory : [];
+  const counterpart = counterparts(members, item);
+  const otherCounterpart = counterparts(others, item);
   return sent.flatMap((member, index) => {
-    const kept = counterpart(member, known.length === sent.length ? known[index] : undefined);
-    const restored = restoredValue(member, kept, item, 'here');
+    const known = {
+      inForce: counterpart(member, members.length === sent.length ? members[index] : undefined),
+      // What memory has changed tells nothing of the order of these.
+      withoutMemory: otherCounterpart(member, undefined),
+    };
+    const restored = restoredValue(member, known, item, 'here');
     if (restored !== KEEP) return [restored];
+    const kept = keptValue(member, known, item);
     return kept === undefined ? [] : [kept];
   });
 }
@@ -161,8 +188,12 @@ function firstByKey(members: readonly unknown[], keyOf: (member: unknown) => unk
   return new Map(members.toReversed().map(member => [keyOf(member), member]));
 }
 
-function isMaskOf(sent: string, stored: unknown, place: Place): boolean {
-  return sent.includes(MASK) && maskedLeaf(stored, place) === sent;
+function isMaskOfEither(sent: string, { inForce, withoutMemory }: Stored, place: Place): boolean {
+  return isMaskOf(sent, inForce, place) || isMaskOf(sent, withoutMemory, place);
+}
+
+function isMaskOf(sent: unknown, stored: unknown, place: Place): boolean {
+  return typeof sent === 'string' && sent.includes(MASK) && maskedLeaf(stored, place) === sent;
 }
 
 /** Whether a mask stands for the text or number, or a part of it, where secrets are masked. */

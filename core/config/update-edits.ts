@@ -94,7 +94,8 @@ export class UpdateEdits {
     const isNothing = ({ path, value }: ConfigEdit): boolean =>
       !this.isStandIn(path) &&
       ((isEmptyObject(value) && isObject(valueAt(root, path))) || (value === null && valueAt(root, path) === null));
-    return editsOf(restoredUpdate(updates, root, place, 'merged'))
+    const stored = { inForce: root, withoutMemory: current.withoutMemory().root };
+    return editsOf(restoredUpdate(updates, stored, place, 'merged'))
       .filter(edit => !isNothing(edit))
       .map(deletion);
   }
@@ -105,7 +106,8 @@ export class UpdateEdits {
       throw new Problem(400, `${block.processName} has no schema, so it cannot be changed here`);
     }
     const keys = schema.blockKeys(block);
-    const restored = restoredUpdate(updates, block.block, current.effective().place.at(block.path), 'replaced');
+    const stored = { inForce: block.block, withoutMemory: valueAt(current.withoutMemory().root, block.path) };
+    const restored = restoredUpdate(updates, stored, current.effective().place.at(block.path), 'replaced');
     for (const [key, value] of Object.entries(restored)) {
       if (value !== null && !keys.has(key) && !Object.hasOwn(block.block, key)) {
         throw new Problem(400, `'${key}' is not a key of ${block.processName}; GET /config/schema lists its keys`);
@@ -125,8 +127,7 @@ export class UpdateEdits {
   /** Whether the block has its name in memory alone, so that it is no block any more at the next start. */
   #isInMemoryAlone({ path }: NamedBlock): boolean {
     const name = [...path, 'process_name'];
-    const { current, file } = this.#parts;
-    return valueAt(current.layered(file.value, []).root, name) === undefined;
+    return valueAt(this.#parts.current.withoutMemory().root, name) === undefined;
   }
 
   #blockStays(lost: NamedBlock): Problem {

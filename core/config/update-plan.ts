@@ -60,7 +60,7 @@ export function planUpdate(
     const next = current.layered(file, overlay);
     return { own, overlay, next, written: [], stored: file, isPersisted: false, warnings: [], isOverridden };
   }
-  const lower = current.overlay.length === 0 ? effective : current.layered(file, []);
+  const lower = current.withoutMemory();
   const fileMoves = movesIn(file, moves);
   const moved = withEdits(file, fileMoves) as ConfigObject;
   const alone = aloneInMemory(blocks, lower.root, own);

@@ -15,7 +15,7 @@ function looksAt(count: number): number {
       },
     });
   const list = Array.from({ length: count }, (_, index) => ({ name: `member ${index}` }));
-  const stored = { list: list.map(watch) };
+  const stored = { inForce: { list: list.map(watch) }, withoutMemory: { list: list.map(watch) } };
   const restored = restoredUpdate({ list: list.toReversed() }, stored, Place.root(new SchemaTree()), 'merged');
   t.same(restored, { list: list.toReversed() });
   return looks;

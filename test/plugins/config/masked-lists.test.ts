@@ -18,3 +18,33 @@ t.test('each masked secret of a list keeps its own value', async t => {
   t.same(await save(shown), ['one', 'two']);
   t.same(await save([...shown, 'three']), ['one', 'two', 'three']);
 });
+
+t.test('a mask of what only memory lacks or has changed stands for the value of the file', async t => {
+  const env = { MY_TOKEN: 'hunter2', MODE: 'slow' };
+  const feeds = [
+    { name: 'a', token: 'sesame' },
+    { name: 'b', token: 'open', url: 'http://u:p@feeds' },
+  ];
+  const kid = sleeper('Kid', { enabled: false, env, feeds });
+  const { app, file } = await openWith(t, { kid }, ['config', 'process']);
+  await app.post('/config', { updates: { dumb: { api_service: { mask_secrets: true } } }, persist: false });
+  const { env: stale, feeds: staleFeeds } = (await app.get('/config?process_name=Kid')).body;
+  t.match([stale.MY_TOKEN, staleFeeds[0].token, staleFeeds[1].url], [MASK, MASK, `http://${MASK}@feeds`]);
+  const send = async (updates: Readonly<Record<string, unknown>>, persist: boolean) =>
+    t.equal((await app.post('/config', { process_name: 'Kid', updates, persist })).status, 200);
+  const inFile = async () => JSON.parse(await readFile(file, 'utf8')).kid;
+
+  await send({ env: { MODE: 'slow' }, feeds: [{ name: 'b', token: 'other', url: 'http://feeds' }] }, false);
+  await send({ env: { ...stale, MODE: 'fast' }, feeds: [...staleFeeds, { name: 'c' }] }, true);
+  t.same((await inFile()).env, { ...env, MODE: 'fast' });
+  t.match((await inFile()).feeds, [feeds[0], { url: 'http://u:p@feeds' }, { name: 'c' }]);
+
+  await send({ feeds: [{ name: 'b', token: 'other' }] }, false);
+  await send({ feeds: [{ name: 'd', token: MASK }, { name: 'e' }, { name: 'f' }] }, true);
+  t.notMatch((await inFile()).feeds[0], { token: 'sesame' }, 'no item gets the secret of another');
+
+  await send({ env: {} }, false);
+  const updates = { kid: { env: { ...stale, MODE: 'calm' } } };
+  t.equal((await app.post('/config', { updates, persist: true })).status, 200);
+  t.same((await inFile()).env, { ...env, MODE: 'calm' });
+});
