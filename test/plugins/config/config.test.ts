@@ -192,10 +192,14 @@ t.test('the answer to a change names the restarts that it requires', { skip }, a
 
 t.test('undescribed secrets are recognized by their names', { skip }, async t => {
   const url = 'http://u:p@host/';
-  const secrets = { MY_PASSWORD: 'p1', DB_PASS: 'p2', PASS: 'p3' };
+  const secrets = {
+    ...{ MY_PASSWORD: 'p1', DB_PASS: 'p2', PASS: 'p3', GPG_PASSPHRASE: 'p4', passphrase: 'p5' },
+    ...{ KEY: 'k2', MASTERKEY: 'k3', 'signing-key': 'k4', sessionKey: 'k5' },
+  };
+  const open = { PLAIN: 'x', COMPASS: 'n', MONKEY: 'm', HOTKEY: 'h', PUBLICKEY: 'u', key: 'name', config_key: 'c' };
   const app = await startHost({
     plugins: PLUGINS,
-    config: { kid: kid('Kid', ['calm'], { api_key: 'k1', env: { ...secrets, PLAIN: 'x', COMPASS: 'n' }, url }) },
+    config: { kid: kid('Kid', ['calm'], { api_key: 'k1', env: { ...secrets, ...open }, url }) },
   });
   t.teardown(() => app.stop());
   t.equal((await app.get('/config')).body.kid.api_key, 'k1', 'the editor saves whole blocks, so it sees what it saves');
@@ -204,13 +208,13 @@ t.test('undescribed secrets are recognized by their names', { skip }, async t =>
   const masked = (await app.get('/config?process_name=Kid')).body;
   t.match(masked, { api_key: '********', url: 'http://********@host/' });
   const mask = '********';
-  t.same(masked.env, { MY_PASSWORD: mask, DB_PASS: mask, PASS: mask, PLAIN: 'x', COMPASS: 'n' });
+  t.same(masked.env, { ...Object.fromEntries(Object.keys(secrets).map(name => [name, mask])), ...open });
   await post(app, {
     process_name: 'Kid',
     updates: { ...masked, env: { ...masked.env, PLAIN: 'z' } },
     persist: true,
   });
-  t.match((await saved(app)).kid, { api_key: 'k1', env: { ...secrets, PLAIN: 'z' }, url });
+  t.match((await saved(app)).kid, { api_key: 'k1', env: { ...secrets, ...open, PLAIN: 'z' }, url });
 });
 
 t.test('the file keeps its comments, is read again when edited, and survives damage', { skip }, async t => {
