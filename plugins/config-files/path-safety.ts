@@ -61,7 +61,8 @@ export async function requireAllowed(file: string, named: NamedBlock, paths: Kno
     throw new Problem(
       403,
       `${file} lies outside the directories of ${processName}: its config_dir, data_root and those in ` +
-        `dumb.api_service.file_roots; add its directory to file_roots if it may be opened`,
+        'dumb.api_service.file_roots; set the config_file of the service to a file in its config_dir, or add the ' +
+        'directory to file_roots',
     );
 }
 

@@ -63,6 +63,22 @@ t.test('settings that were written for the server are removed, and nothing else'
   t.equal(await readFile(file, 'utf8'), own, 'a server of its owner stays');
 });
 
+t.test('an instance with a directory of its own is told what names its file', { skip }, async t => {
+  const instance = {
+    process_name: 'Second',
+    port: await freePort(),
+    config_dir: testDir(t),
+    command: ['sleep', '600'],
+  };
+  const app = await startHost({ plugins, config: { prowlarr: { instances: { Second: instance } } } });
+  t.teardown(() => app.stop());
+  const { body } = await start(app, 'Second');
+  t.match(
+    body.detail,
+    /second\/config\.xml lies outside .*; set the config_file of the service to a file in its config_dir/,
+  );
+});
+
 t.test('settings that the owner wrote for the server stay', { skip }, async t => {
   const text = '<Config>\n  <PostgresHost>127.0.0.1</PostgresHost>\n  <PostgresMainDb>a</PostgresMainDb>\n</Config>\n';
   const dir = testDir(t, { 'config.xml': text });
