@@ -278,20 +278,31 @@ export class ConfigSchema {
   }
 
   /** The JSON Schema of a block; undefined when no plugin contributed one. `root` is that of the sections. */
-  blockJsonSchema({ configKey, path }: NamedBlock, root = this.#ownJsonSchema()): ConfigObject | undefined {
-    const own = subschemaAt(root, path);
-    const schemas = [...this.#schemasOf(configKey).map(jsonSchemaOf), ...(own === undefined ? [] : [own])];
+  blockJsonSchema(block: NamedBlock): ConfigObject | undefined {
+    const schemas = this.#jsonSchemasOf(block, this.#ownJsonSchema());
     return schemas.length === 0 ? undefined : mergedObjectSchema(schemas);
   }
 
-  /** JSON Schema (draft 7) of the root, with a subtree for each of `blocks`. */
+  #jsonSchemasOf({ configKey, path }: NamedBlock, root: ConfigObject): ConfigObject[] {
+    const own = subschemaAt(root, path);
+    return [...this.#schemasOf(configKey).map(jsonSchemaOf), ...(own === undefined ? [] : [own])];
+  }
+
+  /**
+   * JSON Schema (draft 7) of the root, with a subtree for each of `blocks`. Subtrees of blocks that have the same
+   * schemas are the same object.
+   */
   jsonSchema(blocks: readonly NamedBlock[]): ConfigObject {
     const root = [...this.#sections].reduce(withRunTimeSchema, this.#ownJsonSchema());
     const edits: ConfigEdit[] = [];
+    const made: { readonly of: readonly ConfigObject[]; readonly value: ConfigObject }[] = [];
     for (const block of blocks) {
       if (block.path[0] === 'dumb') continue;
-      const value = this.blockJsonSchema(block, root);
-      if (value === undefined) continue;
+      const schemas = this.#jsonSchemasOf(block, root);
+      if (schemas.length === 0) continue;
+      const known = made.find(({ of }) => of.length === schemas.length && of.every((one, at) => one === schemas[at]));
+      const value = known?.value ?? mergedObjectSchema(schemas);
+      if (known === undefined) made.push({ of: schemas, value });
       const [key = '', , instance] = block.path;
       const place =
         instance === undefined

@@ -1,13 +1,16 @@
 // The configuration over HTTP: reads and changes it, and serves the schemas that editors need.
-import { type ConfigObject, type ConfigUpdate, definePlugin, Problem } from '#core';
+import { Readable } from 'node:stream';
+import { answer, type ConfigObject, type ConfigUpdate, definePlugin, Problem } from '#core';
 import { requestedBlock } from '#kit/requested-block';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { underPresentNames } from './present-names.ts';
 import { actingLater } from './restart-required.ts';
+import { schemaText } from './schema-text.ts';
 import { switchedOff } from './switched-off.ts';
 import * as wire from './wire.ts';
 
+const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 
 export default definePlugin({
@@ -62,7 +65,7 @@ export default definePlugin({
       path: '/config/schema',
       summary: 'JSON Schema (draft 7) of the whole configuration',
       response: wire.schemaAnswer,
-      handle: () => store.jsonSchema(),
+      handle: () => answer(Readable.from(schemaText(store.jsonSchema())), { headers: JSON_TYPE }),
     });
 
     host.route({
