@@ -80,8 +80,8 @@ export interface JobRetention {
 export interface JobKind<Input extends z.ZodType, Result> {
   /**
    * Schema that checks the input before a job is queued. Its output must be JSON of at most 64 KiB: a schema with
-   * dates, maps, sets or the like is an error, because the work would get something else. Without a schema, jobs have
-   * no input.
+   * dates, maps, sets or the like is an error of each start, because the work would get something else. Without a
+   * schema, jobs have no input.
    */
   readonly input?: Input;
   /** The work. Its result is JSON of at most 2 MiB. The work should end soon after its signal aborts. */

@@ -9,7 +9,7 @@ import type { Call, Owner } from '../kit/owner.ts';
 import { provenNowMs } from '../kit/proven-time.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
 import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
-import { jsonOf, MAX_JSON_BYTES, parseInput, storedInput } from './job-input.ts';
+import { jsonOf, MAX_JSON_BYTES, parseInput, requireJsonInput, storedInput } from './job-input.ts';
 import { JobRecorder } from './job-recorder.ts';
 import { type FoundRecords, type JobRecords, RESULT_BYTES } from './records.ts';
 
@@ -42,6 +42,7 @@ export class JobQueue implements Jobs {
   readonly #working = new Map<JobEntry, Promise<void>>();
   readonly #listeners = new Set<(job: Job) => void>();
   #blocked = false;
+  #isInputChecked = false;
   /** Once closed, work that is still running changes neither memory nor disk, because the next load has taken over. */
   #closed = false;
 
@@ -166,12 +167,20 @@ export class JobQueue implements Jobs {
     return this.#working.size === 0 ? undefined : Promise.all(this.#working.values());
   }
 
+  /** Done for the first job only, because a start of the host opens all kinds, and to look through a schema takes long. */
+  #checkInputSchema(): void {
+    const { kind, name } = this.#options;
+    if (kind.input !== undefined && !this.#isInputChecked) requireJsonInput(kind.input, name);
+    this.#isInputChecked = true;
+  }
+
   async #enter(key: string, input: unknown, queue: boolean): Promise<JobEntry> {
     const { kind, name, owner, records } = this.#options;
     if (owner.signal.aborted) throw new Problem(503, `${name} is not available: ${owner.plugin} is being withdrawn`);
     if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {
       throw new TypeError(`the key of a job of ${name} is no text of 1 to ${MAX_KEY_LENGTH} characters`);
     }
+    this.#checkInputSchema();
     const parsed = parseInput(kind.input, input, name);
     const active = [...this.#active()];
     const same = active.find(entry => entry.job.key === key);

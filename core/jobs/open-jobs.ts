@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { JobKind, Jobs } from '../contract/job.ts';
 import { requireDeadline, requireFunction } from '../kit/checked-argument.ts';
 import type { Owner } from '../kit/owner.ts';
-import { requireJsonInput } from './job-input.ts';
 import { JobQueue } from './job-queue.ts';
 import { type FoundRecords, JobRecords } from './records.ts';
 
@@ -36,7 +35,6 @@ export function openJobs<Input extends z.ZodType, Result>(
   if (!KIND_NAME.test(name))
     throw new Error(`'${name}' is no name of a kind of jobs: lower-case letters, digits, hyphens`);
   requireFunction(kind.run, `the work of the jobs of ${name}`);
-  if (kind.input !== undefined) requireJsonInput(kind.input, name);
   if (kind.keep?.pinned !== undefined) requireFunction(kind.keep.pinned, `'pinned' of the jobs of ${name}`);
   for (const ms of [kind.deadlineMs, kind.graceMs]) requireDeadline(ms, `the kind of jobs ${name}`);
   const { concurrency = 1 } = kind;

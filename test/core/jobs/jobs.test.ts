@@ -78,6 +78,27 @@ t.test('the input of a job is checked, and its data is limited in size', async t
   t.equal(report()?.errors.job, 1);
 });
 
+t.test('a job whose input JSON cannot hold is refused', async t => {
+  const refusals: readonly [schema: string, message: RegExp][] = [
+    [
+      'z.object({ days: z.array(z.date().optional()) })',
+      /^the input of the jobs of work has a date, .* z\.iso\.datetime\(\)/,
+    ],
+    ['z.map(z.string(), z.string())', /has a map, which JSON cannot hold; take z\.record\(\)/],
+    ['z.record(z.string(), z.set(z.string()))', /has a set, which JSON cannot hold; take z\.array\(\)/],
+    ['z.union([z.string(), z.coerce.bigint()])', /has a bigint, which JSON cannot hold; take z\.string\(\)/],
+  ];
+  for (const [schema, message] of refusals)
+    await t.test(schema, async t => {
+      const { desk } = await work(t, `input: ${schema},`);
+      for (let time = 0; time < 2; time += 1) await t.rejects(desk.jobs.start('a', 'x'), { message });
+      t.same(desk.jobs.list(), []);
+    });
+  const { desk } = await work(t, 'input: z.coerce.date().transform(date => date.toJSON()),');
+  const { input } = await desk.jobs.start('a', '2020-02-02');
+  t.equal(input, '2020-02-02T00:00:00.000Z', 'only what comes out counts');
+});
+
 t.test('listeners get a limited number of progress reports, always including the last', async t => {
   const { desk } = await work(t);
   const heard: Job[] = [];
