@@ -12,10 +12,10 @@ const SECRET_KEY = new RegExp(
     `|(?:${KEY_KINDS.join('|')})-?key$`,
   'i',
 );
-/** A variable of that name is a secret; in small letters it is mostly the name of something. */
-const KEY_VARIABLE = 'KEY';
+/** Variables whose values are secret. In small letters, such a word mostly ends another, as in `compass`. */
+const SECRET_VARIABLE = /^[A-Z\d_]*(?:KEY|PASS)$/;
 
 /** Whether a member of that name holds a secret. `config_key` looks like one, but names a service. */
 export function isSecretKey(name: string): boolean {
-  return name === KEY_VARIABLE || (name !== 'config_key' && SECRET_KEY.test(name));
+  return SECRET_VARIABLE.test(name) || (name !== 'config_key' && SECRET_KEY.test(name));
 }
