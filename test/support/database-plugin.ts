@@ -19,7 +19,9 @@ export interface Notes {
    */
   spilled(db: SqliteDatabase, bytes: number): number;
   check(db: SqliteDatabase): string;
+  /** Waits without processor time. */
   block(db: SqliteDatabase, ms: number): void;
+  spin(db: SqliteDatabase): void;
   die(db: SqliteDatabase): void;
   dieLater(db: SqliteDatabase): void;
   long(db: SqliteDatabase, length: number): string;
@@ -54,7 +56,8 @@ export const spilled = (db, bytes) => {
   }
 }
 export const check = db => db.pragma('integrity_check', { simple: true })
-export const block = (db, ms) => { const end = Date.now() + ms; while (Date.now() < end); }
+export const block = (db, ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+export const spin = () => { for (;;); }
 export const die = () => process.exit(3)
 export const dieLater = () => { setTimeout(() => { throw new Error('thrown later') }, 5) }
 export const long = (db, length) => 'x'.repeat(length)
