@@ -11,7 +11,7 @@ const SOURCE = `export default { name: 'careless', host: '^1', setup () {
   const kept = setInterval(() => undefined, 250)
   const ended = setInterval(() => undefined, 500)
   clearInterval(ended)
-  setTimeout(() => { const end = Date.now() + 1500; while (Date.now() < end); }, 10)
+  setTimeout(() => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500) }, 10)
   void kept
 } }`;
 
