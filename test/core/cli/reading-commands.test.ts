@@ -14,6 +14,9 @@ const outDir = await sharedBuild(t);
 
 const COMMANDS = ['check', 'plugins', 'health', 'graph'] as const;
 
+/** Plugins of the product that a plugin beside them can meet. */
+const MET = ['config', 'process', 'host-plugins', 'services'];
+
 /** Plugins that try to write to `out`, each in its own way, at import or in its set-up. */
 const writers = (out: string): Record<string, string> => ({
   'writes-at-import': `import fs from 'node:fs'; fs.writeFileSync('${out}/import', 'x'); ${plugin('writes-at-import', '')}`,
@@ -61,13 +64,21 @@ async function run(args: readonly string[], tmp: string): Promise<string> {
   return `${await exited} ${stdout}${stderr}`;
 }
 
-async function look(t: Test, root: string, configDir: string): Promise<Record<string, string>> {
+/** `own`: plugins beside which only those of the product are loaded that they meet. Default: every plugin. */
+async function look(
+  t: Test,
+  root: string,
+  configDir: string,
+  own?: readonly string[],
+): Promise<Record<string, string>> {
   const tmp = path.join(root, 'tmp');
   await mkdir(tmp, { recursive: true });
   const outputs: Record<string, string> = {};
   const before = await inventory(root);
+  const chosen = own === undefined ? [] : ['--plugins', [...MET, ...own].join()];
   for (const command of COMMANDS) {
-    outputs[command] = await run([command, '--config-dir', configDir], tmp);
+    const loads = command === 'check' || command === 'plugins';
+    outputs[command] = await run([command, '--config-dir', configDir, ...(loads ? chosen : [])], tmp);
     t.same(await inventory(root), before, `${command} leaves no trace`);
   }
   return outputs;
@@ -144,11 +155,11 @@ t.test('a plugin that needs a plugin that would write is not reported as faulty'
     path.join(configDir, 'stackwarden.json'),
     JSON.stringify({ dumb: { api_service: { port: await freePort() } } }),
   );
-  const { check, plugins } = await look(t, root, configDir);
+  const { check, plugins } = await look(t, root, configDir, ['writer', 'reader']);
   t.match(check, /^0 .* plugins are fine\n$/);
   t.match(plugins, /^reader +ready +set up as far as it changes nothing$/m);
   await set('writer', '');
-  const { check: checked } = await look(t, root, configDir);
+  const { check: checked } = await look(t, root, configDir, ['writer', 'reader']);
   t.match(
     checked,
     /^1 plugin reader: The part that provides writer\.pages is not available/,
@@ -172,7 +183,7 @@ t.test('real faults are still reported', async t => {
     files: { enabled: true, process_name: 'Files', command: ['sleep', '600'], port: 'eighty' },
   };
   await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(config));
-  const { check } = await look(t, root, configDir);
+  const { check } = await look(t, root, configDir, ['strict', 'unlucky']);
   t.match(check, /^1 /);
   t.match(check, /^(1 )?dumb\.strict\.count: .*its default is used until it is mended/m);
   t.match(check, /^(1 )?plugin unlucky: no luck \(index\.js:3\)$/m);
