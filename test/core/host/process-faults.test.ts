@@ -128,7 +128,7 @@ t.test('a plugin that blocks the event loop is named', async t => {
   const service = await startWithWild(
     t,
     `export default { name: 'wild', host: '^1', setup (host) {
-      host.route({ method: 'GET', path: '/block', summary: 'x', handle: () => { const end = Date.now() + 1500; while (Date.now() < end); return {} } })
+      host.route({ method: 'GET', path: '/block', summary: 'x', handle: () => { const end = Date.now() + 900; while (Date.now() < end); return {} } })
     } }`,
   );
   await fetch(`${service.base}/block`);
