@@ -28,6 +28,8 @@ const program = (processName: string, text: string, more = {}) => ({
   ...more,
 });
 
+const GLOW = `const usedUs = () => { const { user, system } = process.cpuUsage(); return user + system }
+setInterval(() => { const end = usedUs() + 5_000; while (usedUs() < end); }, 50)`;
 const HOLD = `const kept = Buffer.alloc(${100 * MIB}, 1); setInterval(() => kept.length, 60_000)`;
 /** Writes one megabyte after the other, and notes each once it is on the disk. */
 const WRITE = `const fs = require('node:fs'); const block = Buffer.alloc(${MIB}, 1); const file = fs.openSync(process.env.FILE, 'w'); const note = fs.openSync(process.env.NOTE, 'w'); let total = 0; setInterval(() => { fs.writeSync(file, block, 0, ${MIB}, 0); fs.fsyncSync(file); total += ${MIB}; fs.writeSync(note, String(total).padEnd(16), 0) }, 50)`;
@@ -41,6 +43,9 @@ const app = await startHost({
   plugins: PLUGINS,
   config: {
     burner: program('Burner', 'for (;;);'),
+    // Burns a tenth of a core, which is enough where the amount does not matter. It counts its own processor time, so
+    // that it burns as much beside other load.
+    glow: program('Glow', GLOW),
     holder: program('Holder', HOLD),
     writer: program('Writer', WRITE, { env: { FILE: path.join(dir, 'file'), NOTE: noted } }),
     shell: {
@@ -49,10 +54,11 @@ const app = await startHost({
       env: { NODE: process.execPath, TEXT: LISTEN, FILE: port },
       port: 4_321,
     },
-    // Each child burns for a moment and ends, so that its time is found only with its parent.
+    // Each child burns for a moment and ends, so that its time is found only with its parent. It burns much longer than
+    // its start takes, which counts for the parent.
     parent: {
       ...program('Parent', ''),
-      command: ['sh', '-c', 'while :; do i=0; (while [ $i -lt 3000 ]; do i=$((i+1)); done); done'],
+      command: ['sh', '-c', 'while :; do i=0; (while [ $i -lt 10000 ]; do i=$((i+1)); done); sleep 0.05; done'],
     },
     kid: program('Kid', 'setInterval(() => {}, 60_000)'),
   },
@@ -81,7 +87,7 @@ async function timesOf(pid: number): Promise<{ readonly own: number; readonly ch
 const usedMs = async (pid: number): Promise<number> => (await timesOf(pid)).own;
 
 t.test('CPU time of a process is what the kernel counted, whatever else runs', async t => {
-  await start(app, 'Burner');
+  await startFor(t, 'Burner');
   const { pid, cpu_percent: first, start_time: startTime } = await until(() => managed(app, 'Burner'));
   t.equal(first, null, 'nothing is known before a second reading');
   t.ok(Math.abs(Date.now() / 1_000 - startTime) < 120, 'its start in Unix seconds');
@@ -99,11 +105,14 @@ t.test('CPU time of a process is what the kernel counted, whatever else runs', a
 
 t.test('a change of the clock affects only times', async t => {
   const { now } = Date;
-  t.teardown(async () => {
+  t.teardown(() => {
     Date.now = now;
-    await app.post('/process/stop-service', { process_name: 'Burner' });
   });
-  const known = await managed(app, 'Burner');
+  await startFor(t, 'Glow');
+  const known = await until(async () => {
+    const entry = await managed(app, 'Glow');
+    return entry?.cpu_percent > 0 && entry;
+  });
   for (const aheadS of [-3_600, 0]) {
     Date.now = () => now() + aheadS * 1_000;
     const sample = await until(async () => {
