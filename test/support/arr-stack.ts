@@ -75,7 +75,7 @@ export async function startStack(
   const configDir = path.join(dir, 'host');
   await mkdir(configDir, { recursive: true });
   const running = await startHost({
-    plugins: 'offline',
+    plugins: 'services',
     configDir,
     config: {
       data_root: dir,

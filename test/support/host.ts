@@ -13,6 +13,8 @@ export { pluginNames, pluginsDir };
 
 /** How the names of plugins that fetch programs begin. */
 const SOURCES = 'install-';
+/** How the names of plugins begin that take no part in the setup and the start of services. */
+const ASIDE = /^(?:ai|console|database|docs|metrics|migration|notif|postgres|prometheus|request|symlinks|updates)/;
 /** What tests of processes need. */
 const DEFAULT_PLUGINS = ['config', 'process', 'auto-restart', 'health-probe'];
 
@@ -20,9 +22,10 @@ export interface TestHostOptions extends Partial<Omit<HostOptions, 'plugins'>> {
   /**
    * The plugins that the test is about; those that they need are added. Default: processes and configuration, or
    * everything in `pluginDirs` where the test gives some. `all`: every plugin of the product; `offline`: all but those
-   * that fetch programs from the internet.
+   * that fetch programs from the internet; `services`: those of `offline` that take part in the setup and the start of
+   * services, which is half of the processor time of a start.
    */
-  readonly plugins?: readonly string[] | 'all' | 'offline';
+  readonly plugins?: readonly string[] | 'all' | 'offline' | 'services';
   /** Written as stackwarden.json before the start. Unless it says otherwise, the gateway is off and ports are free. */
   readonly config?: Record<string, unknown>;
 }
@@ -125,9 +128,10 @@ export async function asOwner(app: TestHost): Promise<TestHost> {
   };
 }
 
-async function chosenPlugins(plugins: readonly string[] | 'offline'): Promise<string[]> {
-  if (plugins !== 'offline') return withNeeds(plugins);
-  return (await pluginNames()).filter(name => !name.startsWith(SOURCES));
+async function chosenPlugins(plugins: readonly string[] | 'offline' | 'services'): Promise<string[]> {
+  if (typeof plugins !== 'string') return withNeeds(plugins);
+  const offline = (await pluginNames()).filter(name => !name.startsWith(SOURCES));
+  return plugins === 'offline' ? offline : withNeeds(offline.filter(name => !ASIDE.test(name)));
 }
 
 function parse(text: string): unknown {

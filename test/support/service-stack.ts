@@ -113,7 +113,7 @@ export class Stack {
       process.env.PATH = before;
     });
     const configDir = this.at('host');
-    this.#app = await startHost({ plugins: 'offline', configDir, config });
+    this.#app = await startHost({ plugins: 'services', configDir, config });
     t.teardown(() => this.#app?.stop());
   }
 }

@@ -58,7 +58,7 @@ t.test('entries of media managers come and go with their link', { skip }, async 
   });
   const file = path.join(dir, 'config.json');
   const app = await startHost({
-    plugins: 'offline',
+    plugins: 'services',
     configDir,
     config: {
       data_root: dir,
@@ -106,7 +106,7 @@ t.test('a manager whose key comes late is added while Decypharr runs', { skip },
     command: [process.execPath, arrApp, 'sonarr', String(port), settings],
   };
   const app = await startHost({
-    plugins: 'offline',
+    plugins: 'services',
     configDir: await configDirIn(dir),
     config: {
       data_root: dir,
@@ -144,7 +144,7 @@ t.test('a release before 2.0 gets its own form', { skip }, async t => {
   const file = path.join(dir, 'config.json');
   const block = { config_dir: dir, config_file: file, mount_type: 'dfs', mount_path: '/mnt/films' };
   const api_keys = { realdebrid: 'key' };
-  const app = await startHost({ plugins: 'offline', configDir, config: { decypharr: { ...block, api_keys } } });
+  const app = await startHost({ plugins: 'services', configDir, config: { decypharr: { ...block, api_keys } } });
   t.teardown(() => app.stop());
   const written = async () => JSON.parse(await readFile(file, 'utf8'));
   t.equal((await start(app, 'Decypharr')).status, 200);
@@ -179,7 +179,7 @@ t.test('providers and mounts are written in its own words', { skip }, async t =>
   await writeFile(template, JSON.stringify({ ...TEMPLATE, facts }));
   const api_keys = { 'debrid link': 'one', AllDebrid: 'two', realdebrid: 'three' };
   const block = { config_dir: dir, config_file: file, mount_type: '', api_keys };
-  const app = await startHost({ plugins: 'offline', configDir, config: { decypharr: block } });
+  const app = await startHost({ plugins: 'services', configDir, config: { decypharr: block } });
   t.teardown(() => app.stop());
   const written = async () => JSON.parse(await readFile(file, 'utf8'));
   t.equal((await start(app, 'Decypharr')).status, 200);

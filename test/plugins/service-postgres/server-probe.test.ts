@@ -18,7 +18,7 @@ t.test('a server that recovers is starting, and healthy when it takes clients', 
   // A standby refuses all clients until it is promoted.
   const standby = path.join(postgres.config_dir, 'standby.signal');
   await writeFile(standby, '');
-  const app = await startHost({ plugins: 'offline', config: { postgres } });
+  const app = await startHost({ plugins: 'services', config: { postgres } });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'PostgreSQL')).status, 200);
   const refused = await until(async () => {
@@ -40,7 +40,7 @@ t.test('a server is probed at the address that its own settings give', { skip },
   const server = await postgresBlock(t);
   for (const host of ['*', 'localhost, 192.0.2.1', '192.0.2.1,*']) {
     const postgres = { ...server, host };
-    const app = await startHost({ plugins: 'offline', config: { postgres } });
+    const app = await startHost({ plugins: 'services', config: { postgres } });
     t.equal((await start(app, 'PostgreSQL')).status, 200, host);
     await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy', { what: host });
     await app.stop();
@@ -51,7 +51,7 @@ t.test('another program on the port is not a database server', { skip }, async t
   const port = await freePort();
   const command = [process.execPath, webApp, String(port)];
   const postgres = { enabled: false, process_name: 'PostgreSQL', command, config_dir: '', port };
-  const app = await startHost({ plugins: 'offline', config: { postgres } });
+  const app = await startHost({ plugins: 'services', config: { postgres } });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'PostgreSQL')).status, 200);
   const found = await until(async () => {

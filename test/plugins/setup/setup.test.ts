@@ -31,7 +31,7 @@ t.test('directories, files, variables and secrets are prepared', { skip }, async
     config_file: path.join(dir, name, file),
   });
   const app = await startHost({
-    plugins: 'offline',
+    plugins: 'services',
     config: {
       puid: NOBODY,
       pgid: NOBODY,
@@ -216,7 +216,7 @@ t.test(
 t.test('missing parts are reported in one line', { skip }, async t => {
   const dir = testDir(t, {});
   const app = await startHost({
-    plugins: 'offline',
+    plugins: 'services',
     config: {
       puid: NOBODY,
       pulsarr: { config_dir: dir, command: ['node', 'dist/server.js'] },

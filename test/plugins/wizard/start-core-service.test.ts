@@ -7,7 +7,7 @@ import path from 'node:path';
 import t from 'tap';
 import { programOf } from '../../support/debian.ts';
 import { testDir } from '../../support/directory.ts';
-import { startHost, type TestHost } from '../../support/host.ts';
+import { startHost, type TestHost, type TestHostOptions } from '../../support/host.ts';
 import { status } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { PACE } from '../../support/pace.ts';
@@ -35,8 +35,12 @@ const begin = (app: TestHost, body: unknown) => app.post('/process/start-core-se
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
 /** Pass a slower `pace` when a service must end within the observation, even on a slow machine. */
-async function open(t: { teardown(fn: () => unknown): void }, config: Record<string, unknown>, pace = PACE) {
-  const app = await startHost({ plugins: 'offline', pace, config: { dumb: { startup: QUICK }, ...config } });
+async function open(
+  t: { teardown(fn: () => unknown): void },
+  config: Record<string, unknown>,
+  { pace = PACE, plugins = 'services' }: Pick<TestHostOptions, 'pace' | 'plugins'> = {},
+) {
+  const app = await startHost({ plugins, pace, config: { dumb: { startup: QUICK }, ...config } });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 60_000 });
   return app;
@@ -44,10 +48,14 @@ async function open(t: { teardown(fn: () => unknown): void }, config: Record<str
 
 t.test('core and optional services are offered', { skip }, async t => {
   const dir = testDir(t, {});
-  const app = await open(t, {
-    plex: { friendly_name: 'Living room', plex_claim: 'claim-x', port: 32_500 },
-    zurg: { instances: { Mine: { process_name: 'Z', core_service: 'riven_backend', port: 9_191, config_dir: dir } } },
-  });
+  const app = await open(
+    t,
+    {
+      plex: { friendly_name: 'Living room', plex_claim: 'claim-x', port: 32_500 },
+      zurg: { instances: { Mine: { process_name: 'Z', core_service: 'riven_backend', port: 9_191, config_dir: dir } } },
+    },
+    { plugins: 'offline' },
+  );
   const { core_services: cores } = (await app.get('/process/core-services')).body;
   t.same(
     cores.map((core: { key: string }) => core.key).join(' '),
@@ -97,7 +105,7 @@ t.test('requests that are refused change nothing, and need not wait for a start 
   const dir = testDir(t, {});
   const later = path.join(dir, 'later');
   const app = await startHost({
-    plugins: 'offline',
+    plugins: 'services',
     config: {
       dumb: { startup: { ...QUICK, readiness_timeout_seconds: 600 } },
       plex: idle(dir),
@@ -269,7 +277,7 @@ t.test('components of a core service are configured and started', { skip }, asyn
         },
       },
     },
-    0.5,
+    { pace: 0.5 },
   );
   const { body } = await begin(app, {
     core_services: [
@@ -418,7 +426,7 @@ t.test('a shutdown during a start is reported, and the choice stays', { skip }, 
   await stopped;
 
   const booting = await startHost({
-    plugins: 'offline',
+    plugins: 'services',
     config: {
       dumb: { startup: { ...QUICK, readiness_timeout_seconds: 600 } },
       puid: 65_534,
