@@ -1,16 +1,20 @@
 // Masks the values of names that tell a secret, in all the notations in which programs write them.
 import { ACCOUNT_PRODUCTS, FACTS, MASK, OPAQUE_KEY, PLAIN_WORDS, PROVIDERS } from './redaction-words.ts';
-import { KEY_KINDS } from './secret-key.ts';
 import { at, endAt } from './sticky-match.ts';
 
 const JOINTS = ['', ' ', '_', '-'];
 
 /** Names of secrets that end longer names of any form, such as `dbpassword`. */
 const STRONG_NAME = 'pass(?:word|wd|phrase|code)|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?';
+/** The words that stand before `key` in the names of secrets. */
+const KEYS =
+  'access account admin auth consumer debrid deploy encryption encrypt hmac jwt license master pass private rss security session sentry signing sign storage stream tunnel webhook'.split(
+    ' ',
+  );
 /** Names of secrets that stand alone, or end a longer name as a word of its own, such as `rc-pass` and `userPass`. */
 const WEAK_NAMES = [
   `(?:access|auth|bearer|bot|id|refresh|session|${ACCOUNT_PRODUCTS})?token`,
-  `(?:${KEY_KINDS.join('|')})[ _-]?key`,
+  `(?:${KEYS.join('|')})[ _-]?key`,
   'credential',
   'creds',
   'pass',
@@ -58,7 +62,7 @@ export const NAME_WORDS = [
     'key=',
   ],
   ...JOINTS.map(joint => `ntfy${joint}topic`),
-  ...['api', ...KEY_KINDS].flatMap(kind => [`${kind}key`, `${kind} key`]),
+  ...['api', ...KEYS].flatMap(kind => [`${kind}key`, `${kind} key`]),
   ...['sessionid', 'session_id', 'session-id', 'phpsessid', 'deviceid', 'device_id'],
   ...['machineidentifier', 'machine_identifier', 'clientidentifier', 'client_identifier', 'client-identifier'],
   ...['serverid', 'server_id', 'serveruuid', 'server_uuid'],
