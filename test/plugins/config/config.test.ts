@@ -196,7 +196,7 @@ t.test('undescribed secrets are recognized by their names', { skip }, async t =>
     ...{ MY_PASSWORD: 'p1', DB_PASS: 'p2', PASS: 'p3', GPG_PASSPHRASE: 'p4', passphrase: 'p5' },
     ...{ KEY: 'k2', MYKEY: 'k6', MASTERKEY: 'k3', 'signing-key': 'k4' },
   };
-  const open = { PLAIN: 'x', compass: 'n', monkey: 'm', MONKEYS: 'h', key: 'name', config_key: 'c' };
+  const open = { PLAIN: 'x', COMPASS: 'n', monkey: 'm', MONKEYS: 'h', key: 'name', config_key: 'c' };
   const app = await startHost({
     plugins: PLUGINS,
     config: { kid: kid('Kid', ['calm'], { api_key: 'k1', env: { ...secrets, ...open }, url }) },
