@@ -143,11 +143,17 @@ function restoredList(sent: readonly unknown[], stored: Stored, item: Place): un
   const others: readonly unknown[] = Array.isArray(withoutMemory) && withoutMemory !== inForce ? withoutMemory : [];
   const counterpart = counterparts(members, item);
   const otherCounterpart = counterparts(others, item);
+  const wasShownOthers = others.length > 0 && countShown(sent, others, item) > countShown(sent, members, item);
+  const atSamePlace = (list: readonly unknown[], index: number) =>
+    list.length === sent.length ? list[index] : undefined;
   return sent.flatMap((member, index) => {
+    const other = otherCounterpart(member, wasShownOthers ? atSamePlace(others, index) : undefined);
+    // What was shown for an item tells more than its place.
+    const isOther = other !== undefined;
     const known = {
-      inForce: counterpart(member, members.length === sent.length ? members[index] : undefined),
-      // What memory has changed tells nothing of the order of these.
-      withoutMemory: otherCounterpart(member, undefined),
+      inForce:
+        isOther && wasShownOthers ? undefined : counterpart(member, isOther ? undefined : atSamePlace(members, index)),
+      withoutMemory: other,
     };
     const restored = restoredValue(member, known, item, 'here');
     if (restored !== KEEP) return [restored];
@@ -182,6 +188,22 @@ function counterparts(known: readonly unknown[], item: Place): (member: unknown,
     const id = own(member, identity);
     return id === undefined ? undefined : byId.get(id);
   };
+}
+
+/** How many of the sent members were shown so for one in the list; 0 where an identity tells which is meant. */
+function countShown(sent: readonly unknown[], list: readonly unknown[], item: Place): number {
+  if (item.identityKey() !== undefined) return 0;
+  const left = new Map<string, number>();
+  for (const member of list) {
+    const text = canonicalText(shownValue(member, item, true));
+    left.set(text, (left.get(text) ?? 0) + 1);
+  }
+  return sent.filter(member => {
+    const text = canonicalText(member);
+    const count = left.get(text) ?? 0;
+    left.set(text, count - 1);
+    return count > 0;
+  }).length;
 }
 
 function firstByKey(members: readonly unknown[], keyOf: (member: unknown) => unknown): Map<unknown, unknown> {

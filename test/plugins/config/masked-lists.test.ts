@@ -48,3 +48,31 @@ t.test('a mask of what only memory lacks or has changed stands for the value of 
   t.equal((await app.post('/config', { updates, persist: true })).status, 200);
   t.same((await inFile()).env, { ...env, MODE: 'calm' });
 });
+
+t.test('a list that was shown before memory changed it keeps the secrets of the file', async t => {
+  const api_keys = ['one', 'two'];
+  const feeds = [
+    { name: 'a', token: 'sesame' },
+    { name: 'b', token: 'open' },
+  ];
+  const kid = sleeper('Kid', { enabled: false, api_keys, feeds });
+  const { app, file } = await openWith(t, { kid }, ['config', 'process']);
+  await app.post('/config', { updates: { dumb: { api_service: { mask_secrets: true } } }, persist: false });
+  const { api_keys: staleKeys, feeds: staleFeeds } = (await app.get('/config?process_name=Kid')).body;
+  const send = async (updates: Readonly<Record<string, unknown>>, persist: boolean) =>
+    t.equal((await app.post('/config', { process_name: 'Kid', updates, persist })).status, 200);
+  const inFile = async () => JSON.parse(await readFile(file, 'utf8')).kid;
+
+  const [, second] = feeds;
+  await send({ api_keys: ['three'], feeds: [second, { name: 'c', token: 'other' }] }, false);
+  await send({ api_keys: [...staleKeys, 'new'], feeds: staleFeeds }, true);
+  t.same(await inFile(), { ...kid, api_keys: [...api_keys, 'new'] });
+
+  await send({ feeds: [{ name: 'c', token: 'other' }] }, false);
+  await send({ feeds: [staleFeeds[0]] }, true);
+  t.same((await inFile()).feeds, [feeds[0]], 'what was shown tells an item, and its place does not');
+
+  await send({ feeds: [{ name: 'c', token: 'other' }, second] }, false);
+  await send({ feeds: [staleFeeds[0], staleFeeds[1]] }, true);
+  t.same((await inFile()).feeds, feeds, 'also in a list of items that were shown before and after');
+});
