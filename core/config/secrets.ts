@@ -97,7 +97,12 @@ function restoredObject(
   for (const [key, member] of Object.entries(sent)) {
     if (isFlag(key, place)) continue;
     const at = place.member(key);
-    const known = { inForce: own(stored.inForce, key), withoutMemory: own(stored.withoutMemory, key) };
+    // A blank that was shown as not set stands for nothing that memory has removed.
+    const wasNotSet = at.writeOnly && own(sent, key + CONFIGURED) === false;
+    const known = {
+      inForce: own(stored.inForce, key),
+      withoutMemory: wasNotSet ? undefined : own(stored.withoutMemory, key),
+    };
     const restored = restoredValue(member, known, at, fill === 'below' ? 'here' : fill);
     if (restored !== KEEP) {
       result[key] = restored;

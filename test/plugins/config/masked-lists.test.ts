@@ -76,3 +76,24 @@ t.test('a list that was shown before memory changed it keeps the secrets of the 
   await send({ feeds: [staleFeeds[0], staleFeeds[1]] }, true);
   t.same((await inFile()).feeds, feeds, 'also in a list of items that were shown before and after');
 });
+
+t.test('a blank secret that was shown as not set brings back nothing that memory has removed', async t => {
+  const there = { id: 'd', name: 'D', provider: 'webhook', enabled: false, url: 'https://hooks.example.org/secret' };
+  const { app, file } = await openWith(t, {}, ['config', 'process', 'notifications', 'notify-webhook']);
+  const shown = async () => (await app.get('/config')).body.dumb.notifications.destinations;
+  const send = async (destinations: readonly unknown[], persist: boolean) =>
+    t.equal(
+      (await app.post('/config', { updates: { dumb: { notifications: { destinations } } }, persist })).status,
+      200,
+    );
+  const urlInFile = async () => JSON.parse(await readFile(file, 'utf8')).dumb.notifications.destinations[0].url;
+  await send([there], true);
+  const stale = await shown();
+  const { url, ...withoutUrl } = there;
+  await send([withoutUrl], false);
+  await send(stale, true);
+  t.equal(await urlInFile(), url, 'one that was shown as set keeps the value of the file');
+  await send([withoutUrl], false);
+  await send(await shown(), true);
+  t.notOk(await urlInFile());
+});
