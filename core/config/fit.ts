@@ -58,6 +58,8 @@ export function keyOf({ path, message }: Misfit): string {
 class Fitting implements Fitted {
   root: ConfigObject;
   readonly misfits: Misfit[] = [];
+  /** The places of the misfits. */
+  readonly #noted = new Set<string>();
   readonly #defaults: ConfigObject;
   readonly #schema: ConfigSchema;
 
@@ -263,7 +265,8 @@ class Fitting implements Fitted {
     what: Pick<Misfit, 'value' | 'standIn'> & Partial<Misfit>,
   ): void {
     const place = placeOf(path);
-    if (this.misfits.some(other => placeOf(other.path) === place)) return;
+    if (this.#noted.has(place)) return;
+    this.#noted.add(place);
     this.misfits.push({ path, message, disables: null, isFatal: false, ...what });
   }
 

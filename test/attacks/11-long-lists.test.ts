@@ -48,3 +48,14 @@ t.test('a quarter of a megabyte of members, saved twice', { timeout: 120_000 }, 
   t.same([dumb.told_apart_by_all[0], dumb.told_apart_by_all.length], [{ number: 100_000 }, 12_000]);
   t.same([one.wait_for_url[0], one.wait_for_url.length], [{ url: 'http://127.0.0.1/100000' }, 12_000]);
 });
+
+// Here too, the square would take far longer than the deadline.
+t.test('a list of which most items do not fit', { timeout: 60_000 }, async t => {
+  const groups = ['calm', ...Array.from({ length: 20_000 }, (_, index) => index)];
+  const app = await startHost({
+    plugins: ['config', 'process', 'groups'],
+    config: { one: { process_name: 'One', command: ['a'], enabled: false, groups } },
+  });
+  t.teardown(() => app.stop());
+  t.same((await app.get('/config')).body.one.groups, ['calm']);
+});
