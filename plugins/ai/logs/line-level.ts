@@ -41,13 +41,14 @@ const NUMBERED: Readonly<Record<string, LineLevel>> = {
   5: 'error',
   6: 'critical',
 };
-const JSON_NUMBER = /^\{.{0,190}?"level"\s{0,4}:\s{0,4}([1-6])0(?!\d)/;
+/** The first level of the line: a later one is that of something else. */
+const JSON_LEVEL = /^\{.{0,190}?"level"\s{0,4}:(?:\s{0,4}([1-6])0(?!\d))?/;
 const FAILURE = /traceback|exception| failed|^error[: ]|\bpanic:/i;
 
 /** `from` is the index behind the time. */
 export function levelOf(line: string, from: number): LineLevel {
   const head = line.length > HEAD ? line.slice(0, HEAD) : line;
-  const numbered = NUMBERED[JSON_NUMBER.exec(head)?.[1] ?? ''];
+  const numbered = NUMBERED[JSON_LEVEL.exec(head)?.[1] ?? ''];
   if (numbered !== undefined) return numbered;
   LEADING.lastIndex = from;
   const leading = LEVELS[LEADING.exec(head)?.[1]?.toLowerCase() ?? ''];

@@ -90,6 +90,7 @@ t.test('the level of a line is read in many forms', async t => {
       'a - ERROR - x',
       '|Error|x',
       '{"level":"error"}',
+      '{"level":"error","gzip":{"level":10}}',
       '{"pid":1,"level":50,"msg":"x"}',
       '[ERROR] refused {"level":30}',
       '[error] x',
