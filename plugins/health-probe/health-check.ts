@@ -15,8 +15,8 @@ const MAX_BODY_BYTES = 64 * 1024;
 const PORT_VARIABLES = ['PORT', 'FRONTEND_PORT', 'BACKEND_PORT', 'WEBDAV_PORT'];
 const STATE_KEYS = ['status', 'state', 'health', 'overallStatus'];
 const MAX_COMPONENTS = 12;
-/** A redirect to another place on the same server, without its query, which may hold credentials. */
-const PLACE = /^\/(?!\/)[!->@-~]{0,199}/;
+/** A redirect to another place on the same server, without its query and fragment, which may hold credentials. */
+const PLACE = /^\/(?!\/)[!"$->@-~]{0,199}/;
 
 /** Only whole words match, so that `downloading` is not down and `upgrading` is not up. */
 const WORDS: readonly (readonly [HealthStatus, RegExp])[] = [

@@ -120,6 +120,7 @@ t.test('failures are unhealthy, redirects are not followed, and no body is shown
   const followed: string[] = [];
   const port = await listen(t, (request, response) => {
     if (request.url === '/redirect') response.writeHead(302, { location: '/target?key=hunter2' }).end();
+    else if (request.url === '/fragment') response.writeHead(302, { location: '/target#key=hunter2' }).end();
     else if (request.url?.startsWith('/target')) response.end(String(followed.push('followed')));
     else if (request.url === '/reset') request.socket.destroy();
     else if (request.url === '/components') {
@@ -135,6 +136,7 @@ t.test('failures are unhealthy, redirects are not followed, and no body is shown
   const app = await startHost({
     config: {
       redirect: block('redirect'),
+      fragment: block('fragment'),
       reset: block('reset'),
       components: block('components'),
       silent: block('silent'),
@@ -142,12 +144,14 @@ t.test('failures are unhealthy, redirects are not followed, and no body is shown
     },
   });
   t.teardown(() => app.stop());
-  const names = ['redirect', 'reset', 'components', 'silent', 'refused'];
+  const names = ['redirect', 'fragment', 'reset', 'components', 'silent', 'refused'];
   await Promise.all(names.map(name => start(app, name)));
 
-  const redirected = await probed(app, 'redirect');
-  t.match(redirected, { health_status: 'degraded', health_details: { http_status: 302, location: '/target' } });
-  t.notMatch(JSON.stringify(redirected), /hunter2/);
+  for (const name of ['redirect', 'fragment']) {
+    const redirected = await probed(app, name);
+    t.match(redirected, { health_status: 'degraded', health_details: { http_status: 302, location: '/target' } });
+    t.notMatch(JSON.stringify(redirected), /hunter2/);
+  }
   t.same(followed, []);
   t.match(await probed(app, 'reset'), { health_status: 'unhealthy', health_reason: '/reset does not answer' });
   t.match(await probed(app, 'refused'), { health_status: 'unhealthy', health_reason: '/ does not answer' });
