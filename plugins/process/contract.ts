@@ -60,6 +60,12 @@ export interface UrlAddress {
  */
 export type StartTrigger = 'boot' | 'config' | 'schedule' | 'request' | 'auto-restart' | 'restart' | 'hold' | 'install';
 
+/**
+ * Why a process was stopped: `config` is a change of the configuration file that disables or removes it, `hold` the
+ * work that holds it, `restart` a restart, whose cause is the trigger of the start that follows.
+ */
+export type StopTrigger = 'request' | 'config' | 'hold' | 'restart' | 'shutdown';
+
 export interface ExitRecord {
   readonly code: number | null;
   readonly signal: string | null;
@@ -407,7 +413,7 @@ declare module '#core' {
     /** A process was started and stayed alive. */
     service_start: { readonly processName: string; readonly trigger: StartTrigger };
     /** A process was stopped on request. */
-    service_stop: { readonly processName: string };
+    service_stop: { readonly processName: string; readonly trigger: StopTrigger };
     /** A process could not be started, or did not stay alive. */
     'service.start.failed': {
       readonly processName: string;

@@ -202,7 +202,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#holds.refuseStop(process.block.processName);
     this.#wanted.stop(process.block, by, options);
     this.#tell('stop', process, 'request', by);
-    const outcome = await process.stop();
+    const outcome = await process.stop(options?.isRestarted === true ? 'restart' : 'request');
     await this.#state.saved();
     // A process that was not running has no change of status, but its wanted state may be shown differently.
     if (outcome === 'not-running') this.#supervision.onStatus(process.snapshot());
@@ -397,7 +397,7 @@ export class Supervisor implements ProcessSupervisor {
     if (this.#end !== undefined || this.#wanted.isEnabled(process.block)) return;
     if (process.snapshot().status === 'stopped') return;
     this.#host.log.info(`${processName} is disabled in the configuration file now and is stopped`);
-    await attempt(this.#host.log, `${processName} could not be stopped`, () => process.stop());
+    await attempt(this.#host.log, `${processName} could not be stopped`, () => process.stop('config'));
   }
 
   #finish(reason: Problem): Problem {

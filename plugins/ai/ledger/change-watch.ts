@@ -1,7 +1,7 @@
 // Writes every change of the configuration, and every start, stop, update and removal of a service, to the ledger.
 import type { ConfigChange, Host } from '#core';
 import type {} from '../../config-files/contract.ts';
-import type { StartTrigger } from '../../process/contract.ts';
+import type { StartTrigger, StopTrigger } from '../../process/contract.ts';
 import type {} from '../../updates/contract.ts';
 import type { ChangeLedger, LedgerEvent } from './change-ledger.ts';
 
@@ -12,8 +12,8 @@ const OPEN_ACTOR = 'api';
 /** The actor of changes that plugins bring into the configuration. */
 const PLUGINS_ACTOR = 'plugins';
 
-/** The source of a start in the ledger, by its trigger. */
-const START_SOURCES: Readonly<Record<StartTrigger, string>> = {
+/** The source of a start or stop in the ledger, by its trigger. */
+const SOURCES: Readonly<Record<StartTrigger | StopTrigger, string>> = {
   boot: 'boot',
   config: 'operator_action',
   schedule: 'schedule',
@@ -22,7 +22,11 @@ const START_SOURCES: Readonly<Record<StartTrigger, string>> = {
   'auto-restart': 'auto_restart',
   hold: 'maintenance',
   install: 'maintenance',
+  shutdown: 'shutdown',
 };
+
+/** Triggers of starts that are restarts even if the process had ended before. */
+const RESTARTS: readonly StartTrigger[] = ['restart', 'auto-restart'];
 
 export class ChangeWatch {
   readonly #host: Host;
@@ -31,6 +35,8 @@ export class ChangeWatch {
   #processNames: ReadonlySet<string>;
   /** The source under which changes of the assistant's own settings are written at present. */
   #ownSource = 'ai_settings';
+  /** Names of processes that were stopped for a restart and not started since. */
+  readonly #stoppedForRestart = new Set<string>();
 
   constructor(host: Host, ledger: ChangeLedger) {
     this.#host = host;
@@ -48,24 +54,29 @@ export class ChangeWatch {
     host.on('service_start', ({ data: { processName, trigger } }) => {
       // A start by the boot is not a change.
       if (trigger === 'boot') return;
-      const type = trigger === 'restart' ? 'service_restart' : 'service_start';
-      const source = START_SOURCES[trigger];
-      return this.#serviceEvent(type, source, processName, `${processName} was started`, {
+      const { type, done } = this.#startEvent(processName, trigger);
+      return this.#serviceEvent(type, SOURCES[trigger], processName, `${processName} was ${done}`, {
         outcome: 'success',
         trigger,
       });
     });
-    host.on('service_stop', ({ data: { processName } }) => {
+    host.on('service_stop', ({ data: { processName, trigger } }) => {
+      // The start that follows is the event of a restart.
+      if (trigger === 'restart') {
+        this.#stoppedForRestart.add(processName);
+        return;
+      }
+      this.#stoppedForRestart.delete(processName);
       // Nobody asked for this service alone when it stops with the host.
-      const source = host.stopping === null ? 'operator_action' : 'shutdown';
+      const source = host.stopping === null ? SOURCES[trigger] : SOURCES.shutdown;
       return this.#serviceEvent('service_stop', source, processName, `${processName} was stopped`, {
         outcome: 'success',
+        trigger,
       });
     });
     host.on('service.start.failed', ({ data: { processName, reason, trigger } }) => {
-      const type = trigger === 'restart' ? 'service_restart' : 'service_start';
-      const source = START_SOURCES[trigger];
-      return this.#serviceEvent(type, source, processName, `${processName} could not be started`, {
+      const { type, done } = this.#startEvent(processName, trigger);
+      return this.#serviceEvent(type, SOURCES[trigger], processName, `${processName} could not be ${done}`, {
         outcome: 'failed',
         trigger,
         reason,
@@ -147,6 +158,14 @@ export class ChangeWatch {
         isAuthenticated,
       );
     }
+  }
+
+  #startEvent(
+    processName: string,
+    trigger: StartTrigger,
+  ): { readonly type: LedgerEvent['type']; readonly done: string } {
+    const isRestart = this.#stoppedForRestart.delete(processName) || RESTARTS.includes(trigger);
+    return isRestart ? { type: 'service_restart', done: 'restarted' } : { type: 'service_start', done: 'started' };
   }
 
   #serviceEvent(

@@ -97,7 +97,7 @@ async function stopTier(
     const results = await Promise.allSettled(
       tier.map(async process => {
         await turnWithTime();
-        await inTime(process.stop({ hurry: hurry.signal }), hurried, process);
+        await inTime(process.stop('shutdown', hurry.signal), hurried, process);
       }),
     );
     for (const result of results)

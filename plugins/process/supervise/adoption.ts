@@ -201,7 +201,7 @@ export class Adoption {
   #stopAgain(process: SupervisedProcess): void {
     const { processName } = process.block;
     const failure = `${processName} was being stopped when the last run ended, and could not be stopped`;
-    void attempt(this.#host.log, failure, () => process.stop());
+    void attempt(this.#host.log, failure, () => process.stop('request'));
   }
 
   /**

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { withDeadline } from '#kit/deadline';
-import type { ExitRecord } from '../contract.ts';
 import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
@@ -78,18 +77,4 @@ export async function clearAway(
   removeCgroup(cgroup);
   const output = captureTargetOf(host, block);
   if (existsSync(spool)) await (await capture.resume(output, spool)).finish();
-}
-
-/** Reports the end of a run that was not requested. */
-export function tellOfExit(
-  processName: string,
-  { reason, code: exitCode, signal, unexpected }: ExitRecord,
-  { host }: Pick<Supervision, 'host'>,
-): void {
-  if (!unexpected) {
-    host.log.info(`${processName} has done its work`);
-    return;
-  }
-  host.log.warn(`${processName} stopped unexpectedly: ${reason}`);
-  host.emit('service.stopped.unexpectedly', { processName, reason, exitCode, signal });
 }

@@ -107,7 +107,7 @@ export class Holds {
       },
       async stop() {
         checkHeld();
-        return process.stop();
+        return process.stop('hold');
       },
     };
   }

@@ -206,7 +206,7 @@ export class ProcessSet {
   retire(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;
     const failure = `${processName} left the configuration but could not be stopped`;
-    const stopped = attempt(this.#host.log, failure, () => process.stop()).then(() => {
+    const stopped = attempt(this.#host.log, failure, () => process.stop('config')).then(() => {
       // A process that could not be ended stays, and is tried again at the shutdown.
       const isOver = process.snapshot().status === 'stopped';
       if (isOver && this.#retiring.get(processName)?.process === process) this.#retiring.delete(processName);

@@ -1,8 +1,10 @@
-// The Problems that tell a requester why a start did not succeed.
+// Why a start did not succeed: the Problems for its requester, and the line of the log.
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
+import { namedReason } from '#kit/named-reason';
 import { redact } from '#kit/redact';
-import type { ExitRecord } from '../contract.ts';
+import type { ExitRecord, StartTrigger } from '../contract.ts';
+import type { Supervision } from './supervision.ts';
 
 /** `hasEntry` tells whether the configuration still has the process. */
 export function cancelled(
@@ -48,4 +50,13 @@ export function refusedStart(error: unknown): Problem {
   const masked = redact(message);
   if (masked === message) return problem;
   return new Problem(status, masked, { ...(code === undefined ? {} : { code }), extra, headers, cause: error });
+}
+
+/** Logs a failed start. Automatic restarts log their own failures. */
+export function tellFailure(
+  processName: string,
+  { reason, error, trigger }: { readonly reason: string; readonly error: unknown; readonly trigger: StartTrigger },
+  { host }: Pick<Supervision, 'host'>,
+): void {
+  if (trigger !== 'auto-restart') host.log.error(namedReason(processName, reason), error);
 }

@@ -3,7 +3,6 @@ import { type NamedBlock, Problem } from '#core';
 import { timeAt } from '#kit/boot-clock';
 import { endedOrLate } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
-import { namedReason } from '#kit/named-reason';
 import { turnWithTime } from '#kit/turns';
 import { unknownProcess } from '#kit/unknown-process';
 import type {
@@ -15,13 +14,15 @@ import type {
   StartOutcome,
   StartTrigger,
   StopOutcome,
+  StopTrigger,
 } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { hasDoneItsWork } from '../launch/depends-on.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { keepCompletion, keptCompletion } from './completion.ts';
-import { clearAway, exitHandled, finishRun, forgetRun, goesOn, LEFT_BEHIND_LIMIT_MS, tellOfExit } from './ended-run.ts';
+import { tellOfExit, tellOfStop } from './end-report.ts';
+import { clearAway, exitHandled, finishRun, forgetRun, goesOn, LEFT_BEHIND_LIMIT_MS } from './ended-run.ts';
 import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import { FirstLook } from './first-look.ts';
@@ -31,7 +32,7 @@ import { observe } from './observation.ts';
 import { requireRelaunch } from './relaunch.ts';
 import { adoptRun, type CurrentRun, changeRun, launchRun, type Run, type RunSettings } from './run.ts';
 import { shareOf } from './run-share.ts';
-import { cancelled, failedToStay, refusedStart } from './start-failure.ts';
+import { cancelled, failedToStay, refusedStart, tellFailure } from './start-failure.ts';
 import { STARTED_BY } from './start-trigger.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
 import { NO_GROUP } from './stop.ts';
@@ -51,6 +52,7 @@ export class SupervisedProcess {
   #starting: { readonly outcome: Promise<StartOutcome>; readonly abort: AbortController } | undefined;
   #stopping: Promise<void> | undefined;
   #restarting: Promise<void> | undefined;
+  #stopTrigger: StopTrigger = 'request';
   #waitingFor: string | null = null;
   #lastFailureReason: string | null = null;
   #lastExit: ExitRecord | null = null;
@@ -173,7 +175,8 @@ export class SupervisedProcess {
     return this.#status === 'running' && this.#run !== undefined && (await goesOn(this.#run));
   }
 
-  stop({ hurry }: { readonly hurry?: AbortSignal } = {}): Promise<StopOutcome> {
+  stop(trigger: StopTrigger, hurry?: AbortSignal): Promise<StopOutcome> {
+    this.#stopTrigger = trigger;
     // Later calls of `restart` must not join the restart that this stop cancels.
     this.#restarting = undefined;
     this.#stops += 1;
@@ -299,7 +302,7 @@ export class SupervisedProcess {
       const isUp = this.#run !== undefined && this.#status !== 'stopping';
       if (isUp) await requireRelaunch(this.#with, this.#current(), trigger);
     } catch (error) {
-      this.#tellFailure(errorText(error), error, trigger);
+      tellFailure(this.#block.processName, { reason: errorText(error), error, trigger }, this.#with);
       throw error;
     }
     if (before !== this.#stops) throw this.#cancelled('Restart');
@@ -384,16 +387,11 @@ export class SupervisedProcess {
     const problem = signal.aborted ? this.#cancelled('Start', error) : refusedStart(error);
     if (!signal.aborted) {
       this.#lastFailureReason = problem.message;
-      this.#tellFailure(problem.message, error, trigger);
+      tellFailure(processName, { reason: problem.message, error, trigger }, this.#with);
       this.#with.host.emit('service.start.failed', { processName, reason: problem.message, trigger });
     }
     if (this.#stopping === undefined) this.#move('stopped');
     return problem;
-  }
-
-  /** Logs a failed start. Automatic restarts log their own failures. */
-  #tellFailure(reason: string, error: unknown, trigger: StartTrigger): void {
-    if (trigger !== 'auto-restart') this.#with.host.log.error(namedReason(this.#block.processName, reason), error);
   }
 
   /**
@@ -435,8 +433,8 @@ export class SupervisedProcess {
       await run.ended;
     }
     this.#move('stopped');
-    this.#with.host.log.info(`${this.#block.processName} was stopped`);
-    this.#with.host.emit('service_stop', { processName: this.#block.processName });
+    // A stop that was requested meanwhile has taken the place of the restart.
+    tellOfStop(this.#block.processName, this.#restarting ? 'restart' : this.#stopTrigger, this.#with);
   }
 
   #follow(run: Run): void {

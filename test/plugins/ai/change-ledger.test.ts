@@ -8,7 +8,7 @@ import t from 'tap';
 import * as statements from '../../../plugins/ai/ledger/ledger-statements.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { kid, start, stop } from '../../support/kids.ts';
+import { kid, restart, start, status, stop } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,6 +24,15 @@ const UPDATER = `export default { name: 'updater', host: '^1', setup(host) {
     host.emit('update.failed', { processName: 'App', operation: 'check', reason: 'nobody answers' });
     host.emit('update.failed', { processName: 'App', operation: 'install', reason: 'it did not start' });
   });
+} }`;
+/** Restarts the service App by the trigger in the path, and stops and starts it again in the course of its own work. */
+const UPKEEP = `export default { name: 'upkeep', host: '^1', needs: ['process'], setup(host) {
+  host.route({ method: 'POST', path: '/upkeep/{trigger}', summary: 'x', async handle({ params: { trigger } }) {
+    const supervisor = host.use('process.supervisor');
+    if (trigger !== 'hold') await supervisor.restart('App', trigger);
+    else await supervisor.hold('App', 'it is cared for', async held => { await held.stop(); await held.start(); });
+    return {};
+  } });
 } }`;
 const EARLIER = `
   CREATE TABLE diagnostic_events (id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, process_name TEXT,
@@ -171,6 +180,47 @@ t.test('what the host does by itself at its start and end is no act of an operat
       ['Broken', 'service_start', 'boot'],
       ['Broken', 'service_start', 'operator_action'],
       ['App', 'service_stop', 'shutdown'],
+    ],
+  );
+});
+
+t.test('a restart is one row, and a stop has the source of who asked for it', async t => {
+  const place = testDir(t, { plugins: { upkeep: { 'index.js': UPKEEP } }, config: {} });
+  const configDir = path.join(place, 'config');
+  const file = path.join(configDir, 'ai-diagnostics', 'events.sqlite');
+  const app = await startHost({
+    configDir,
+    pluginDirs: [pluginsDir, path.join(place, 'plugins')],
+    plugins: [...PLUGINS, 'groups', 'upkeep'],
+    config: { app: { ...kid('App', ['calm']), enabled: true, groups: ['all'] } },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await status(app, 'App')).status === 'running');
+  await restart(app, 'App');
+  await app.post('/process/restart-group', { group: 'all' });
+  for (const trigger of ['auto-restart', 'schedule']) await app.post(`/upkeep/${trigger}`, {});
+  await app.post('/upkeep/hold', {});
+  await stop(app, 'App');
+  await restart(app, 'App');
+  await app.post('/config', { process_name: 'App', updates: { command: ['sh', '-c', 'exit 3'] } });
+  await restart(app, 'App');
+
+  const rows = await until(() => {
+    const found = rowsOf(file).filter(({ event_type: type }) => type.startsWith('service_'));
+    return found.length >= 9 ? found : undefined;
+  });
+  t.same(
+    rows.map(({ event_type: type, source, summary }) => [type, source, summary]),
+    [
+      ['service_restart', 'operator_action', 'App was restarted'],
+      ['service_restart', 'operator_action', 'App was restarted'],
+      ['service_restart', 'auto_restart', 'App was restarted'],
+      ['service_restart', 'schedule', 'App was restarted'],
+      ['service_stop', 'maintenance', 'App was stopped'],
+      ['service_start', 'maintenance', 'App was started'],
+      ['service_stop', 'operator_action', 'App was stopped'],
+      ['service_restart', 'operator_action', 'App was restarted'],
+      ['service_restart', 'operator_action', 'App could not be restarted'],
     ],
   );
 });
