@@ -258,14 +258,17 @@ export class ServiceSetup implements ServiceSetups {
         mode: mode === 'private' ? 0o600 : 0o644,
         owner,
       };
-      await files.ensure(block, file, wanted).catch((error: unknown) => {
-        const reason = errorText(error);
-        throw new Problem(500, `${block.processName} cannot start: ${file} cannot be set up: ${reason}`, {
-          cause: error,
-        });
+      await files.ensure(block, file, wanted).catch((cause: unknown) => {
+        const detail = `${block.processName} cannot start: ${file} cannot be set up: ${errorText(cause)}`;
+        throw new Problem(statusOfRefusal(cause), detail, { cause });
       });
     }
   }
+}
+
+/** The status that says why a file is refused; for a request to start, 404 would mean an unknown process. */
+function statusOfRefusal(error: unknown): number {
+  return error instanceof Problem && error.status !== 404 ? error.status : 500;
 }
 
 /** True also for a file on a mount that does not answer, because the check of the program reports that. */

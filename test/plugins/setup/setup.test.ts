@@ -246,6 +246,7 @@ t.test('missing parts are reported in one line', { skip }, async t => {
   ] as const) {
     t.match((await start(app, name)).body, { detail }, name);
   }
+  t.equal((await start(app, 'Emby Media Server')).status, 403, 'a refused file keeps its status');
   t.notOk(existsSync('/nowhere'), 'and nothing is made outside');
   t.notOk(existsSync('/radarr'));
   t.notOk(existsSync('/etc/stackwarden-test'));
