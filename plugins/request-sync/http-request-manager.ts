@@ -85,7 +85,7 @@ export class HttpRequestManager implements RequestManager {
     const answer = await this.#call('/status', { timeoutMs: READY_MS, isSingle: true });
     const body = answer.status < 300 ? bodyOf(answer) : undefined;
     if (answer.status >= 300) throw this.#refusal(answer);
-    if (!isObject(body) || typeof body.version !== 'string')
+    if (!isObject(body) || typeof body.version !== 'string' || body.version.trim() === '')
       throw new RemoteError('answer', 'the address is not that of a request manager: its status has no version');
     return body;
   }

@@ -1,5 +1,8 @@
 // State that an earlier program has left, and addresses that users try out.
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -44,4 +47,13 @@ t.test('state of an earlier program is shown before the first cycle', async t =>
       t.match(answer.body.detail, detail);
     });
   t.same(attic.manager.journal.calls(), []);
+
+  await t.test('a status without a version', async t => {
+    const other = createServer((_request, response) => response.end('{"version": ""}')).listen(0, '127.0.0.1');
+    t.teardown(() => other.close());
+    await once(other, 'listening');
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const answer = await app.post('/request-sync/test', { url, api_key: 'key' });
+    t.match(answer, { status: 400, body: { detail: /not that of a request manager/ } });
+  });
 });
