@@ -6,6 +6,7 @@ import type { Place } from './marks.ts';
 
 const MASK = '********';
 const CONFIGURED = '_configured';
+const WEB_ADDRESS = /^https?:/i;
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
 
 /**
@@ -189,10 +190,19 @@ function counterparts(known: readonly unknown[], item: Place): (member: unknown,
     };
   }
   const byId = firstByKey(known, other => own(other, identity));
+  const byAddress = firstByKey(known, other => addressIn(own(other, identity)));
   return member => {
     const id = own(member, identity);
-    return id === undefined ? undefined : byId.get(id);
+    if (id === undefined) return undefined;
+    const address = addressIn(id);
+    return byId.get(id) ?? (address === undefined ? undefined : byAddress.get(address));
   };
+}
+
+/** An identity that is a web address, in its normal form: a client may leave out the slash at its end. */
+function addressIn(identity: unknown): string | undefined {
+  if (typeof identity !== 'string' || !WEB_ADDRESS.test(identity) || !URL.canParse(identity)) return undefined;
+  return new URL(identity).href.replace(/(?<!\/)\/+$/, '');
 }
 
 /** How many of the sent members were shown so for one in the list; 0 where an identity tells which is meant. */

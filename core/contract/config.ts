@@ -32,7 +32,10 @@ declare module 'zod' {
     writeOnly?: boolean;
     /** Whether a change takes effect at once. Default: false inside the block of a service, true everywhere else. */
     live?: boolean;
-    /** Marks the member by which the objects of a list are told apart, so that each keeps its own secrets. */
+    /**
+     * Marks the member by which the objects of a list are told apart, so that each keeps its own secrets. Addresses are
+     * the same with and without a slash at the end.
+     */
     identity?: boolean;
     /** Whether an object of a list keeps the member when an update lacks it, because the client does not know it. */
     kept?: boolean;

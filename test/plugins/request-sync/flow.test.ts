@@ -133,6 +133,10 @@ t.test('requests are replicated from the primary to two subordinates', async t =
     const { url, api_key } = section.external_subordinates[0] ?? { url: '', api_key: '' };
     await save({ external_subordinates: [{ url, api_key }] });
     t.match((await app.get('/config')).body.seerr_sync.external_subordinates, [{ url, label: 'Attic' }]);
+    const bare = url.replace(/\/$/, '');
+    await save({ external_subordinates: [{ url: bare, api_key }] });
+    const { external_subordinates: saved } = (await app.get('/config')).body.seerr_sync;
+    t.match(saved, [{ url: bare, label: 'Attic' }], 'also when the client writes the same address otherwise');
     const refused = await app.post('/config', {
       updates: { seerr_sync: { poll_interval_seconds: '' } },
       persist: true,
