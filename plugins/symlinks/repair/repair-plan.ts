@@ -199,11 +199,14 @@ function walkedMigrations({ migrations, mountsDown }: RepairInput, places: Place
     if (walked === undefined) missing.push(shown.from_root);
     else found.push({ shown, from: walked.real, to });
   }
-  refuseChains(found);
+  refuseChains(real);
   return { found, missing, errors };
 }
 
-/** Refuses migrations that share roots: one must not move links that another has brought, which a plan cannot know. */
+/**
+ * Refuses migrations that share roots, also one that only the other will make: one must not move links that another has
+ * brought, which a plan cannot know.
+ */
 function refuseChains(migrations: readonly FoundMigration[]): void {
   for (const [index, { from, shown }] of migrations.entries()) {
     const other = migrations.find(

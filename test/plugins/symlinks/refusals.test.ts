@@ -57,6 +57,7 @@ t.test('a host and its links', async t => {
     const before = found(root);
     const config = path.join(configDir, 'stackwarden.json');
     const text = readFileSync(config, 'utf8');
+    const migration = (from: string, to: string) => ({ from_root: from, to_root: path.join(dir, to) });
     const refused: [object, RegExp][] = [
       [{}, /presets, rewrite_rules and root_migrations/],
       [{ rewrite_rules: [{ from_prefix: ' ', to_prefix: '/x' }] }, /presets, rewrite_rules and root_migrations/],
@@ -83,6 +84,7 @@ t.test('a host and its links', async t => {
         [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(place, 'undo.json') }, /no directory/],
       ]),
       [{ root_migrations: [{ from_root: root, to_root: path.join(dir, 'x'.repeat(256)) }] }, /255 bytes/],
+      [{ root_migrations: [migration(root, 'new'), migration(path.join(dir, 'new'), 'newer')] }, /one after the other/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(dir, 'undo.txt') }, /\.json/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: config }, /no symlink manifest/],
       [{ rewrite_rules: RULES, roots: [root], backup_path: path.join(dir, `${'é'.repeat(122)}.json`) }, /247 bytes/],
