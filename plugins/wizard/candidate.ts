@@ -121,8 +121,10 @@ class CandidateBuilder {
     const places = this.#mainPlaces(chosen);
     for (const place of places) {
       this.#components.apply(template, place, options[template.key] ?? {});
-      const instance = request.instance_name ?? place.at(-1) ?? '';
-      if (place.length > 1) this.#components.apply(template, place, options[instance] ?? {});
+      if (place.length === 1) continue;
+      // The client may call the instance as it is called, or as it was named in the request.
+      const names = new Set([place.at(-1) ?? '', request.instance_name ?? '']);
+      for (const name of names) this.#components.apply(template, place, options[name] ?? {});
     }
     const [first = []] = places;
     const needed = this.#needs(template, first);

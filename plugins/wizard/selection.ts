@@ -58,7 +58,7 @@ export function strayKeys(
 ): string[] {
   const instances = new Set([
     ...store.blocks().map(({ key }) => key),
-    ...cores.map(({ request }) => request.instance_name),
+    ...cores.flatMap(({ request: { instance_name: name } }) => (name ? [name, cleanInstanceName(name)] : [])),
     // A component that a core service has for itself is an instance with its name.
     ...cores.map(({ template }) => template.displayName),
   ]);

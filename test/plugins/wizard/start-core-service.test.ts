@@ -201,7 +201,11 @@ t.test('instances are created, reused and named', { skip }, async t => {
         instance_name: '1080P',
         service_options: { sonarr: { use_neutarr: false }, '1080P': { port: 9_500 } },
       },
-      { name: 'sonarr', instance_name: ' 4K / HDR! ', service_options: { sonarr: idle(dir) } },
+      {
+        name: 'sonarr',
+        instance_name: ' 4K / HDR! ',
+        service_options: { sonarr: idle(dir), '4K  HDR': { pinned_version: '4.0' } },
+      },
       { name: 'sonarr', instance_name: '4K__HDR' },
       { name: 'sonarr', instance_name: 'Absent' },
     ],
@@ -225,7 +229,9 @@ t.test('instances are created, reused and named', { skip }, async t => {
     enabled: true,
     process_name: 'Sonarr 4K  HDR',
     port: 8_989,
+    pinned_version: '4.0',
   });
+  t.notMatch((await ownLog(app)).join('\n'), /options were sent for/);
   t.same(Object.keys(instances), ['1080p', '4K  HDR'], 'nothing is left of what cannot start');
   t.equal((await status(app, 'Sonarr 1080p')).status, 'running');
 
