@@ -5,6 +5,7 @@ import type {} from '../../setup/contract.ts';
 import type { LaunchPlan } from '../contract.ts';
 import { checkDependencies } from './depends-on.ts';
 import { launchFaults } from './launch.ts';
+import { roundedVariables } from './rounded-variables.ts';
 import { unfilledNames } from './unfilled-names.ts';
 import { checkWaits } from './waits.ts';
 
@@ -48,7 +49,8 @@ async function faultsOfPlan(make: () => LaunchPlan): Promise<string[]> {
     plan = make();
   });
   if (plan === undefined) return fault === undefined ? [] : [fault.message];
-  return [...(await launchFaults(plan)).map(({ message }) => message), ...unfilledNames(plan)];
+  const doubts = [...unfilledNames(plan), ...roundedVariables(plan)];
+  return [...(await launchFaults(plan)).map(({ message }) => message), ...doubts];
 }
 
 function faultOf(look: () => void): Problem | undefined {

@@ -14,6 +14,7 @@ import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { savePortMoves } from './port-moves.ts';
 import { type Companion, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
+import { roundedVariables } from './rounded-variables.ts';
 import type { RunUsers } from './run-user.ts';
 import { unfilledNames } from './unfilled-names.ts';
 import { checkUserExists } from './user-namespace.ts';
@@ -81,7 +82,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
     await checkLaunchable(plan);
     await checkReachable(plan, host.log);
   }
-  for (const unfilled of unfilledNames(plan)) host.log.warn(unfilled);
+  for (const doubt of [...unfilledNames(plan), ...roundedVariables(plan)]) host.log.warn(doubt);
   signal.throwIfAborted();
   return plan;
 }

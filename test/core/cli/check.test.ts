@@ -47,7 +47,13 @@ const FAULTY = {
   ten: { enabled: true, process_name: 'Ten', command: ['sleep', '600'], log_level: 'LOUD' },
   eleven: { process_name: 'Eleven', command: ['echo', '{log_level}'], log_level: 'LOUD' },
   twelve: { enabled: true, process_name: 'Twelve', command: ['sleep', '600'], depends_on: ['Nobody', 'Nothing'] },
-  thirteen: { enabled: true, process_name: 'Thirteen', port: 1, command: ['sleep', '6', '{prot}', '{}', '{name}'] },
+  thirteen: {
+    enabled: true,
+    process_name: 'Thirteen',
+    port: 1,
+    command: ['sleep', '6', '{prot}', '{}', '{name}'],
+    env: { CHANNEL: 2 ** 63, PORT: 8_080, RATE: 0.5 },
+  },
   fourteen: {
     enabled: true,
     process_name: 'Fourteen',
@@ -110,6 +116,7 @@ t.test('check names every problem and exits with 1', async t => {
     /^eight: Eight cannot start: wait_for_url holds an address that cannot be asked; write it in full/,
     /^twelve: Twelve cannot start: depends_on names Nobody, Nothing, which are no services; correct it$/,
     /^thirteen: Thirteen is started with \{prot\} as it stands; \{port\} is probably meant$/,
+    /^thirteen: CHANNEL in the env of Thirteen is a number that has lost digits; write it in quotation marks$/,
     /^fifteen: Fifteen cannot start: wait_for_url holds an address that cannot be asked; write it in full/,
     /^fifteen: Fifteen cannot start: it depends on itself \(Fifteen -> Fifteen\); remove one depends_on$/,
     /^fifteen: Fifteen cannot start: config_dir \/nowhere\/at\/all does not exist/,
