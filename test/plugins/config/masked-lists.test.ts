@@ -19,6 +19,42 @@ t.test('each masked secret of a list keeps its own value', async t => {
   t.same(await save([...shown, 'three']), ['one', 'two', 'three']);
 });
 
+t.test('a mask in a list that memory has replaced never stands for the secret of another item', async t => {
+  const feeds = [
+    { name: 'a', place: 'north', token: 'sesame' },
+    { name: 'b', place: 'south', token: 'open' },
+  ];
+  const { app, file } = await openWith(t, { kid: sleeper('Kid', { enabled: false, feeds }) }, ['config', 'process']);
+  await app.post('/config', { updates: { dumb: { api_service: { mask_secrets: true } } }, persist: false });
+  const shown = async () => (await app.get('/config?process_name=Kid')).body.feeds;
+  const send = async (list: readonly unknown[], persist: boolean) =>
+    t.equal((await app.post('/config', { process_name: 'Kid', updates: { feeds: list }, persist })).status, 200);
+  const inFile = async () => JSON.parse(await readFile(file, 'utf8')).kid.feeds;
+  const others = [
+    { name: 'c', place: 'east', token: 'of c' },
+    { name: 'd', place: 'west', token: 'of d' },
+  ];
+  const stale = await shown();
+
+  await send(others, false);
+  await send(stale, true);
+  t.same(await inFile(), feeds, 'a list that was shown before is that of the file');
+
+  await send(others, false);
+  await send([stale[0], { ...stale[1], place: 'far' }], true);
+  t.same(await inFile(), [feeds[0], { ...feeds[1], place: 'far' }], 'also where an item was changed');
+
+  await send(others, false);
+  const [c, d] = await shown();
+  await send([{ ...c, place: 'far' }, d], true);
+  t.same(await inFile(), [{ ...others[0], place: 'far' }, others[1]], 'a changed item of memory keeps its own');
+
+  await send([{ ...others[0], place: 'near' }, feeds[1]], false);
+  const [first, second] = await shown();
+  await send([{ ...first, place: 'here' }, second], true);
+  t.same(await inFile(), [{ ...others[0], place: 'here' }, feeds[1]], 'also one that memory has changed visibly alone');
+});
+
 t.test('a mask of what only memory lacks or has changed stands for the value of the file', async t => {
   const env = { MY_TOKEN: 'hunter2', MODE: 'slow' };
   const feeds = [
