@@ -194,7 +194,7 @@ t.test('undescribed secrets are recognized by their names', { skip }, async t =>
   const url = 'http://u:p@host/';
   const secrets = {
     ...{ MY_PASSWORD: 'p1', DB_PASS: 'p2', PASS: 'p3', GPG_PASSPHRASE: 'p4', passphrase: 'p5' },
-    ...{ KEY: 'k2', MYKEY: 'k6', MASTERKEY: 'k3', 'signing-key': 'k4' },
+    ...{ KEY: 'k2', MYKEY: 'k6', MASTERKEY: 'k3', 'signing-key': 'k4', smtpPass: 'p6', 'rc-pass': 'p7' },
   };
   const open = { PLAIN: 'x', COMPASS: 'n', monkey: 'm', MONKEYS: 'h', key: 'name', config_key: 'c' };
   const app = await startHost({
