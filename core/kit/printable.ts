@@ -9,7 +9,8 @@ export const PRINTABLE =
   /^(?!.*[\u202a-\u202e\u2066-\u2069])[\p{Zs}\p{Cf}\p{DI}]*[^\p{Cc}\p{Cs}\p{Z}\p{Cf}\p{DI}][^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u;
 
 /** What to say of a name that is not. */
-export const PRINTABLE_WORDS = 'it must be one line of visible text without control characters, also of direction';
+export const PRINTABLE_WORDS =
+  'it must be one line of visible text, without characters that control a terminal or the direction of text';
 
 /** Longer names are no names, and the kernel refuses environments that hold a very long one. */
 export const MAX_NAME_LENGTH = 1_000;
