@@ -112,16 +112,17 @@ function restoredObject(
     const kept = keptValue(member, known, at);
     if (fill === 'here' && kept !== undefined) result[key] = kept;
   }
-  const { inForce } = stored;
-  return fill === 'here' && isObject(inForce) ? { ...result, ...keptMembers(inForce, sent, place) } : result;
+  return fill === 'here' ? { ...result, ...keptMembers(stored, sent, place) } : result;
 }
 
 /** The stored members that stay although they were not sent. */
 function keptMembers(
-  stored: Readonly<Record<string, unknown>>,
+  { inForce, withoutMemory }: Stored,
   sent: Readonly<Record<string, unknown>>,
   place: Place,
 ): Record<string, unknown> {
+  const stored = inForce ?? withoutMemory;
+  if (!isObject(stored)) return {};
   const left = Object.entries(stored).filter(([key]) => !Object.hasOwn(sent, key));
   return Object.fromEntries(left.filter(([key]) => place.member(key).isKept));
 }

@@ -133,3 +133,16 @@ t.test('a blank secret that was shown as not set brings back nothing that memory
   await send(await shown(), true);
   t.notOk(await urlInFile());
 });
+
+t.test('an item that only memory lacks keeps what stays although it is not sent', async t => {
+  const there = { url: 'http://127.0.0.1:1', api_key: 'sesame', label: 'Attic' };
+  const { app, file } = await openWith(t, {}, ['config', 'process', 'request-sync']);
+  const send = async (external_subordinates: readonly unknown[], persist: boolean) => {
+    const updates = { seerr_sync: { external_subordinates } };
+    t.equal((await app.post('/config', { updates, persist })).status, 200);
+  };
+  await send([there], true);
+  await send([], false);
+  await send([{ url: there.url, api_key: MASK }], true);
+  t.match(JSON.parse(await readFile(file, 'utf8')).seerr_sync.external_subordinates, [there]);
+});
