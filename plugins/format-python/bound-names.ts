@@ -10,7 +10,8 @@ export interface BoundNames {
   readonly globals: readonly string[];
 }
 
-const TOKEN = /[\p{L}\p{N}_]+|:=|(?:\*\*|\/\/|<<|>>|[-+*/%@&|^=!<>])=?|\S/gu;
+/** No backslash: outside of a text it only continues the line. */
+const TOKEN = /[\p{L}\p{N}_]+|:=|(?:\*\*|\/\/|<<|>>|[-+*/%@&|^=!<>])=?|[^\s\\]/gu;
 const WORD = /^[\p{L}_]/u;
 const COMPARISONS = new Set(['==', '!=', '<=', '>=']);
 /** What begins a block, whose first statements may stand behind the colon. */
