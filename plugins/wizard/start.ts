@@ -17,6 +17,7 @@ import type { StartAnswer, StartRequest } from './wire.ts';
 type Told = Pick<StartAnswer, 'overridden' | 'warnings'>;
 
 const ANONYMOUS_USER = 'user';
+const MAX_WARNINGS = 50;
 const SHUTTING_DOWN = 'The service is shutting down; what was chosen is saved, and starts when it is started again';
 
 /**
@@ -29,17 +30,13 @@ export async function startServices(host: Host, body: StartRequest, username: st
   const templates = host.use('service.templates');
   const supervisor = host.use('process.supervisor');
   const selection = select(body, templates, store);
+  const warn = warnerOf(host.log);
   for (const key of strayKeys(selection, body, templates, store))
-    host.log.warn(`options were sent for ${key}, which is no service and no instance; they are ignored`);
-  const told = new Set<string>();
+    warn(`options were sent for ${key}, which is no service and no instance; they are ignored`);
   const context: CandidateContext = {
     root: store.root(),
     templates,
-    // The selection is worked out again each time a service is left out, which repeats its warnings.
-    warn: line => {
-      if (!told.has(line)) host.log.warn(line);
-      told.add(line);
-    },
+    warn,
     parts: host.contributions('wizard.component'),
     prerequisites: host.contributions('wizard.prerequisite'),
     builtIn: await builtInComponents(templates, store),
@@ -64,6 +61,19 @@ export async function startServices(host: Host, body: StartRequest, username: st
   if (results.length > 0 || all.length === 0) return { results, errors: all, ...saved };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
   throw new Problem(500, detail, { extra: { results, errors: all, ...saved } });
+}
+
+/**
+ * Tells each ignored option once, because the selection is worked out again each time a service is left out, and no
+ * more of them than one request should write into the log.
+ */
+function warnerOf(log: Host['log']): (line: string) => void {
+  const told = new Set<string>();
+  return line => {
+    if (told.has(line) || told.size > MAX_WARNINGS) return;
+    told.add(line);
+    log.warn(told.size > MAX_WARNINGS ? 'further options are ignored, and not told' : line);
+  };
 }
 
 function refuseWhenStopping({ stopping }: Host): void {

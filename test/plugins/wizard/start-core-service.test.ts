@@ -448,6 +448,21 @@ t.test('a shutdown during a start is reported, and the choice stays', { skip }, 
   await ended;
 });
 
+t.test('one request writes few lines into the log, however much of it is ignored', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await open(t, { puid: 65_534, tautulli: idle(dir) });
+  const options = (name: string) => Object.fromEntries(Array.from({ length: 60 }, (_, index) => [name + index, {}]));
+  const { status: code } = await begin(app, {
+    core_services: [],
+    optional_services: ['tautulli'],
+    optional_service_options: { ...options('stray'), tautulli: options('unknown') },
+  });
+  t.equal(code, 200);
+  const ignored = (await ownLog(app)).filter(line => / ignored/.test(line));
+  t.equal(ignored.length, 51);
+  t.match(ignored.at(-1), /WARNING - .* further options are ignored, and not told$/);
+});
+
 t.test('notes of the save are in the answer', { skip }, async t => {
   process.env.TAUTULLI_PORT = '8201';
   t.teardown(() => delete process.env.TAUTULLI_PORT);
