@@ -29,6 +29,8 @@ const PROBED = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
 /** Methods that change nothing, so that the request may be sent twice. */
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LIST = 'GET /config/service-ui lists those of enabled services';
+const OFF =
+  'Web interfaces are switched off where users must log in; switch them on by POST /config/service-ui {"enabled": true}';
 const CODED = 'compresses its answers in a way that nobody asked for (Transfer-Encoding); see to its settings';
 const LARGE_HEADERS = 'answers with headers of more than 64 KiB; see to what it puts there';
 const WORKER_AT_ROOT =
@@ -43,6 +45,8 @@ interface Request {
 export interface EmbeddedUisOptions {
   /** Asked at each request, so that a change of the configuration takes effect at once. */
   readonly listUis: () => readonly ServiceUi[];
+  /** Whether interfaces are switched off, so that none is served; the refusal of a request then says so. */
+  readonly areOff?: () => boolean;
   /**
    * Whether the value of an `Authorization` header is for the host. An interface never receives such a value, be it in
    * that header, in a cookie or in the query.
@@ -96,7 +100,8 @@ export class EmbeddedUis {
     }
     if (target === undefined) {
       if (name === undefined) return false;
-      refuse(response, 404, `There is no web interface named ${percentDecoded(name)} here; ${LIST}`);
+      const isOff = this.#options.areOff?.() === true;
+      refuse(response, 404, isOff ? OFF : `There is no web interface named ${percentDecoded(name)} here; ${LIST}`);
       return true;
     }
     // Without the slash, the browser would resolve relative links of the page against the parent folder.

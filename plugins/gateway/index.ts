@@ -40,8 +40,11 @@ export default definePlugin({
   setup(host, config) {
     const entrance = host.use('http.entrance');
     const logins = new LoginDemand(host);
+    /** Some interfaces have no login of their own: where users must log in, one of them must switch these on first. */
+    const areOff = (): boolean => logins.required && host.find('service.uis')?.enabled() === false;
     const uiOptions = {
-      listUis: () => listServedUis(host, logins),
+      listUis: () => (areOff() ? [] : (host.find('service.uis')?.list() ?? [])),
+      areOff,
       isStopped: (name: string) => host.find('process.supervisor')?.get(name)?.status === 'stopped',
       isTrustedProxy: trustedProxies(host),
       allowCut: entrance.allowCut,
@@ -101,11 +104,4 @@ async function prepareGateway(
     awaited,
     consolePage: () => host.find('console.page'),
   });
-}
-
-/** Some interfaces have no login of their own: with authentication on, a user must switch the interfaces on first. */
-function listServedUis(host: Host, logins: LoginDemand) {
-  const uis = host.find('service.uis');
-  if (uis === undefined) return [];
-  return uis.enabled() || !logins.required ? uis.list() : [];
 }

@@ -235,11 +235,9 @@ t.test('a landing page is shown, and the switch works with logins', { skip: !isH
   const { app, base } = await open(t, { ui: { path: '/web/index.html' } });
   t.match(await (await fetch(`${base}/ui/app/`)).text(), '<title>Landing</title>');
   const { body } = await app.post('/auth/setup', { username: 'keeper', password: 'a long password' });
-  t.equal(
-    (await fetch(`${base}/ui/app/`)).status,
-    404,
-    'an interface without a login of its own is not opened by chance',
-  );
+  const closed = await fetch(`${base}/ui/app/`);
+  t.equal(closed.status, 404, 'an interface without a login of its own is not opened by chance');
+  t.match(await closed.json(), { detail: /switched off .*; switch them on by POST \/config\/service-ui/ });
   await switchOn(app, body.access_token);
   t.equal((await fetch(`${base}/ui/app/`)).status, 200);
 });
