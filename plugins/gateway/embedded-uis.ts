@@ -49,7 +49,7 @@ export interface EmbeddedUisOptions {
   readonly areOff?: () => boolean;
   /**
    * Whether the value of an `Authorization` header is for the host. An interface never receives such a value, be it in
-   * that header, in a cookie or in the query.
+   * that header, in a cookie or in a query, be it that of the request or that of the page that sends it.
    */
   readonly isOwnCredential: (authorization: string) => boolean;
   /**
@@ -255,10 +255,11 @@ export class EmbeddedUis {
 
   #requestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
     const isProxied = this.#options.isTrustedProxy?.(request.socket.remoteAddress ?? '') === true;
-    const { authorization, cookie, ...headers } = buildRequestHeaders(request, prefix, isProxied);
+    const { authorization, cookie, referer, ...headers } = buildRequestHeaders(request, prefix, isProxied);
     if (typeof authorization === 'string' && !this.#credentials.isHeader(authorization))
       headers.authorization = authorization;
     if (typeof cookie === 'string') headers.cookie = this.#credentials.cookieWithout(cookie);
+    if (typeof referer === 'string') headers.referer = this.#credentials.pathWithout(referer);
     return headers;
   }
 

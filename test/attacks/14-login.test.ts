@@ -185,4 +185,8 @@ t.test('an embedded interface never receives a token of the host', async t => {
     await once(new WebSocket(stream, { headers: { cookie } }), 'error');
   }
   t.same(new Set(urls), new Set(['/page?a=1&b=', '/ws/of-a-plugin-that-is-away?']), 'nor in an address');
+  seen.length = 0;
+  const page = `${base}/ui/app/page`;
+  await (await fetch(page, { headers: { referer: `${page}?a=1&token=${token}` } })).arrayBuffer();
+  t.equal(seen[0]?.referer, `${page}?a=1`, 'nor in that of the page which asks');
 });
