@@ -1,4 +1,5 @@
 // Hides secrets when the configuration is read, and restores them when an update sends back what was shown.
+import { Problem } from '../contract/problem.ts';
 import { canonicalText } from '../kit/canonical-text.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { own } from './layers.ts';
@@ -8,6 +9,8 @@ const MASK = '********';
 const CONFIGURED = '_configured';
 const WEB_ADDRESS = /^https?:/i;
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
+/** A URL with a mask for its credentials, as far as its host: what follows may hold other secrets. */
+const MASKED_URL = /^[a-z][a-z0-9+.-]*:\/\/\*{8}@[^\s/?#]*/i;
 
 /**
  * The value as answers show it: each write-only member is blank and gets a flag beside it that says whether it is set,
@@ -136,12 +139,19 @@ function keptValue(sent: unknown, { inForce, withoutMemory }: Stored, place: Pla
 
 function restoredValue(sent: unknown, stored: Stored, place: Place, fill: Fill): unknown {
   if (place.writeOnly && sent !== null && isBlank(sent)) return KEEP;
-  if (typeof sent === 'string') return sent === MASK || isMaskOfEither(sent, stored, place) ? KEEP : sent;
+  if (typeof sent === 'string') return sent === MASK || isMaskOfEither(sent, stored, place) ? KEEP : unmasked(sent);
   if (Array.isArray(sent)) return restoredList(sent, stored, place.item());
   if (!isObject(sent)) return sent;
   const restored = restoredObject(sent, stored, place, fill);
   const isEmptied = Object.keys(restored).length === 0 && Object.keys(sent).length > 0;
   return isEmptied && fill === 'nowhere' ? KEEP : restored;
+}
+
+/** The text. A URL that was changed beside its mask is refused: the mask would be saved in place of the credentials. */
+function unmasked(sent: string): string {
+  const [url] = MASKED_URL.exec(sent) ?? [];
+  if (url === undefined) return sent;
+  throw new Problem(400, `The credentials of ${url} are hidden; write them out, or send the URL as it was shown`);
 }
 
 function restoredList(sent: readonly unknown[], stored: Stored, item: Place): unknown[] {

@@ -215,6 +215,12 @@ t.test('undescribed secrets are recognized by their names', { skip }, async t =>
     persist: true,
   });
   t.match((await saved(app)).kid, { api_key: 'k1', env: { ...secrets, ...open, PLAIN: 'z' }, url });
+
+  const moved = 'http://********@other/?a=b';
+  const refused = await post(app, { process_name: 'Kid', updates: { url: moved }, persist: true });
+  t.match(refused, { status: 400, body: { detail: /^The credentials of http:\/\/\*{8}@other are hidden; write/ } });
+  t.equal((await post(app, { updates: { kid: { env: { PLAIN: moved } } } })).status, 400);
+  t.match((await saved(app)).kid, { env: { PLAIN: 'z' }, url }, 'the mask does not take the place of credentials');
 });
 
 t.test('the file keeps its comments, is read again when edited, and survives damage', { skip }, async t => {
