@@ -180,33 +180,39 @@ function restoredList(sent: readonly unknown[], stored: Stored, item: Place): un
 }
 
 /**
- * Finds the stored member that corresponds to a sent one: by the member marked as identity, otherwise by what was shown
- * for it, those that are shown alike in their order, otherwise by its index. Each stored member is looked at once,
- * however many are sent.
+ * Finds the stored member that corresponds to a sent one: by the member marked as identity, also by what was shown for
+ * that, otherwise by what was shown for the whole, otherwise by its index. Each stored member is looked at once, however
+ * many are sent.
  */
 function counterparts(known: readonly unknown[], item: Place): (member: unknown, atSamePlace: unknown) => unknown {
   const identity = item.identityKey();
   if (identity === undefined) {
-    const byShown = new Map<string, unknown[]>();
-    for (const other of known.toReversed()) {
-      const text = canonicalText(shownValue(other, item, true));
-      const alike = byShown.get(text);
-      if (alike === undefined) byShown.set(text, [other]);
-      else alike.push(other);
-    }
-    return (member, atSamePlace) => {
-      const alike = byShown.get(canonicalText(member));
-      if (alike === undefined) return atSamePlace;
-      return alike.length > 1 ? alike.pop() : alike[0];
-    };
+    const byShown = inOrder(known, other => canonicalText(shownValue(other, item, true)));
+    return (member, atSamePlace) => byShown(canonicalText(member)) ?? atSamePlace;
   }
   const byId = firstByKey(known, other => own(other, identity));
   const byAddress = firstByKey(known, other => addressIn(own(other, identity)));
+  const byShownId = inOrder(known, other => maskedLeaf(own(other, identity), item.member(identity)));
   return member => {
     const id = own(member, identity);
     if (id === undefined) return undefined;
     const address = addressIn(id);
-    return byId.get(id) ?? (address === undefined ? undefined : byAddress.get(address));
+    return byId.get(id) ?? (address === undefined ? undefined : byAddress.get(address)) ?? byShownId(id);
+  };
+}
+
+/** Finds members by a key that several may have: one after the other, and the last of them again. */
+function inOrder(members: readonly unknown[], keyOf: (member: unknown) => unknown): (key: unknown) => unknown {
+  const byKey = new Map<unknown, unknown[]>();
+  for (const member of members.toReversed()) {
+    const key = keyOf(member);
+    const alike = byKey.get(key);
+    if (alike === undefined) byKey.set(key, [member]);
+    else alike.push(member);
+  }
+  return key => {
+    const alike = byKey.get(key);
+    return alike !== undefined && alike.length > 1 ? alike.pop() : alike?.[0];
   };
 }
 

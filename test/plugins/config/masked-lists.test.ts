@@ -55,6 +55,22 @@ t.test('a mask in a list that memory has replaced never stands for the secret of
   t.same(await inFile(), [{ ...others[0], place: 'here' }, feeds[1]], 'also one that memory has changed visibly alone');
 });
 
+t.test('items are told by an address that was shown without its credentials', async t => {
+  const wait_for_url = ['one', 'two'].map(password => ({
+    url: `http://u:${password}@127.0.0.1/a`,
+    auth: { user: 'u', password },
+  }));
+  const kid = sleeper('Kid', { enabled: false, wait_for_url });
+  const { app, file } = await openWith(t, { kid }, ['config', 'process']);
+  await app.post('/config', { updates: { dumb: { api_service: { mask_secrets: true } } }, persist: false });
+  const { wait_for_url: shown } = (await app.get('/config?process_name=Kid')).body;
+  t.equal(shown[0].url, `http://${MASK}@127.0.0.1/a`);
+  const more = { url: 'http://127.0.0.1/b' };
+  const answer = await app.post('/config', { updates: { kid: { wait_for_url: [more, ...shown] } }, persist: true });
+  t.equal(answer.status, 200, answer.text);
+  t.same(JSON.parse(await readFile(file, 'utf8')).kid.wait_for_url, [more, ...wait_for_url]);
+});
+
 t.test('a mask of what only memory lacks or has changed stands for the value of the file', async t => {
   const env = { MY_TOKEN: 'hunter2', MODE: 'slow' };
   const feeds = [
