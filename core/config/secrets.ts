@@ -85,6 +85,9 @@ export function restoredUpdate(
   return restoredObject(sent, stored, place, members === 'merged' ? 'nowhere' : 'below');
 }
 
+/** Finds the stored member for a sent one, given the one at the same place. */
+type Counterpart = (member: unknown, atSamePlace: unknown) => unknown;
+
 /** At which depth placeholders are replaced by the stored value rather than left out. */
 type Fill = 'nowhere' | 'below' | 'here';
 
@@ -180,24 +183,33 @@ function restoredList(sent: readonly unknown[], stored: Stored, item: Place): un
 }
 
 /**
- * Finds the stored member that corresponds to a sent one: by the member marked as identity, also by what was shown for
- * that, otherwise by what was shown for the whole, otherwise by its index. Each stored member is looked at once, however
- * many are sent.
+ * Finds the stored member that corresponds to a sent one: by what was shown for it, those that are shown alike in their
+ * order. Each stored member is looked at once, however many are sent.
  */
-function counterparts(known: readonly unknown[], item: Place): (member: unknown, atSamePlace: unknown) => unknown {
+function counterparts(known: readonly unknown[], item: Place): Counterpart {
+  const byShown = inOrder(known, other => canonicalText(shownValue(other, item, true)));
+  const changed = changedCounterparts(known, item);
+  return (member, atSamePlace) => byShown(canonicalText(member)) ?? changed(member, atSamePlace);
+}
+
+/**
+ * Finds a stored member that the client has changed: by the member marked as identity, which may have been shown with a
+ * mask itself, and where none is marked by its index.
+ */
+function changedCounterparts(known: readonly unknown[], item: Place): Counterpart {
   const identity = item.identityKey();
-  if (identity === undefined) {
-    const byShown = inOrder(known, other => canonicalText(shownValue(other, item, true)));
-    return (member, atSamePlace) => byShown(canonicalText(member)) ?? atSamePlace;
-  }
-  const byId = firstByKey(known, other => own(other, identity));
-  const byAddress = firstByKey(known, other => addressIn(own(other, identity)));
-  const byShownId = inOrder(known, other => maskedLeaf(own(other, identity), item.member(identity)));
-  return member => {
-    const id = own(member, identity);
+  if (identity === undefined) return (_member, atSamePlace) => atSamePlace;
+  const idOf = (member: unknown): unknown => own(member, identity);
+  const shownIdOf = (member: unknown): unknown => maskedLeaf(idOf(member), item.member(identity));
+  const byId = inOrder(known, idOf);
+  const byAddress = inOrder(known, other => addressIn(idOf(other)));
+  const byShownId = inOrder(known, shownIdOf);
+  return (member, atSamePlace) => {
+    const id = idOf(member);
     if (id === undefined) return undefined;
+    if (id === idOf(atSamePlace) || id === shownIdOf(atSamePlace)) return atSamePlace;
     const address = addressIn(id);
-    return byId.get(id) ?? (address === undefined ? undefined : byAddress.get(address)) ?? byShownId(id);
+    return byId(id) ?? (address === undefined ? undefined : byAddress(address)) ?? byShownId(id);
   };
 }
 
@@ -236,10 +248,6 @@ function countShown(sent: readonly unknown[], list: readonly unknown[], item: Pl
     left.set(text, count - 1);
     return count > 0;
   }).length;
-}
-
-function firstByKey(members: readonly unknown[], keyOf: (member: unknown) => unknown): Map<unknown, unknown> {
-  return new Map(members.toReversed().map(member => [keyOf(member), member]));
 }
 
 function isMaskOfEither(sent: string, { inForce, withoutMemory }: Stored, place: Place): boolean {
