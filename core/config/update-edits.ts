@@ -6,8 +6,8 @@ import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
 import type { CurrentConfig } from './current.ts';
 import { type ConfigEdit, type ConfigPath, dotted, editsOf, startsWith } from './layers.ts';
+import { restoredUpdate } from './restored-secrets.ts';
 import type { ConfigSchema } from './schema.ts';
-import { restoredUpdate } from './secrets.ts';
 
 export interface UpdateEditsParts {
   readonly current: CurrentConfig;

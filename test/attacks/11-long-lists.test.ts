@@ -1,7 +1,7 @@
 // Long lists that are saved again: what was stored is found in work that grows with the list, not with its square.
 import t from 'tap';
 import { Place, SchemaTree } from '../../core/config/marks.ts';
-import { restoredUpdate } from '../../core/config/secrets.ts';
+import { restoredUpdate } from '../../core/config/restored-secrets.ts';
 import { startHost } from '../support/host.ts';
 
 /** How often the members of a stored list are looked at while it is sent back in another order. */

@@ -1,0 +1,138 @@
+// Restores secrets when an update sends back the configuration as it was shown.
+import { Problem } from '../contract/problem.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { own } from './layers.ts';
+import { counterparts, countShown } from './list-counterparts.ts';
+import type { Place } from './marks.ts';
+import { CONFIGURED, isBlank, MASK, maskedLeaf } from './secrets.ts';
+
+/** A URL with a mask for its credentials, as far as its host: what follows may hold other secrets. */
+const MASKED_URL = /^[a-z][a-z0-9+.-]*:\/\/\*{8}@[^\s/?#]*/i;
+
+/** A value in force, and the one at its place without the changes in memory, which may be what a client was shown. */
+export interface Stored {
+  readonly inForce: unknown;
+  readonly withoutMemory: unknown;
+}
+
+/**
+ * An update with its placeholders resolved: a mask or a blank write-only secret stands for the stored value, and the
+ * flags that answers add are dropped. With `merged` the placeholders are left out, so that the merge keeps what is
+ * stored; with `replaced` the stored value is filled in.
+ */
+export function restoredUpdate(
+  sent: Readonly<Record<string, unknown>>,
+  stored: Stored,
+  place: Place,
+  members: 'merged' | 'replaced',
+): Record<string, unknown> {
+  return restoredObject(sent, stored, place, members === 'merged' ? 'nowhere' : 'below');
+}
+
+/** At which depth placeholders are replaced by the stored value rather than left out. */
+type Fill = 'nowhere' | 'below' | 'here';
+
+/** The result for a placeholder, which keeps the stored value. */
+const KEEP = Symbol('keep');
+
+function restoredObject(
+  sent: Readonly<Record<string, unknown>>,
+  stored: Stored,
+  place: Place,
+  fill: Fill,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(sent)) {
+    if (isFlag(key, place)) continue;
+    const at = place.member(key);
+    // A blank that was shown as not set stands for nothing that memory has removed.
+    const wasNotSet = at.writeOnly && own(sent, key + CONFIGURED) === false;
+    const known = {
+      inForce: own(stored.inForce, key),
+      withoutMemory: wasNotSet ? undefined : own(stored.withoutMemory, key),
+    };
+    const restored = restoredValue(member, known, at, fill === 'below' ? 'here' : fill);
+    if (restored !== KEEP) {
+      result[key] = restored;
+      continue;
+    }
+    const kept = keptValue(member, known, at);
+    if (fill === 'here' && kept !== undefined) result[key] = kept;
+  }
+  return fill === 'here' ? { ...result, ...keptMembers(stored, sent, place) } : result;
+}
+
+/** The stored members that stay although they were not sent. */
+function keptMembers(
+  { inForce, withoutMemory }: Stored,
+  sent: Readonly<Record<string, unknown>>,
+  place: Place,
+): Record<string, unknown> {
+  const stored = inForce ?? withoutMemory;
+  if (!isObject(stored)) return {};
+  const left = Object.entries(stored).filter(([key]) => !Object.hasOwn(sent, key));
+  return Object.fromEntries(left.filter(([key]) => place.member(key).isKept));
+}
+
+/** What a placeholder stands for: the value in force, unless another was shown. */
+function keptValue(sent: unknown, { inForce, withoutMemory }: Stored, place: Place): unknown {
+  return inForce === undefined || (isMaskOf(sent, withoutMemory, place) && !isMaskOf(sent, inForce, place))
+    ? withoutMemory
+    : inForce;
+}
+
+function restoredValue(sent: unknown, stored: Stored, place: Place, fill: Fill): unknown {
+  if (place.writeOnly && sent !== null && isBlank(sent)) return KEEP;
+  if (typeof sent === 'string') return sent === MASK || isMaskOfEither(sent, stored, place) ? KEEP : unmasked(sent);
+  if (Array.isArray(sent)) return restoredList(sent, stored, place.item());
+  if (!isObject(sent)) return sent;
+  const restored = restoredObject(sent, stored, place, fill);
+  const isEmptied = Object.keys(restored).length === 0 && Object.keys(sent).length > 0;
+  return isEmptied && fill === 'nowhere' ? KEEP : restored;
+}
+
+/** The text. A URL that was changed beside its mask is refused: the mask would be saved in place of the credentials. */
+function unmasked(sent: string): string {
+  const [url] = MASKED_URL.exec(sent) ?? [];
+  if (url === undefined) return sent;
+  throw new Problem(400, `The credentials of ${url} are hidden; write them out, or send the URL as it was shown`);
+}
+
+/**
+ * A client may have been shown the list in force or, before memory changed it, the one without memory. Its members are
+ * looked for in both, but by their places only in the one for which more of them were shown.
+ */
+function restoredList(sent: readonly unknown[], stored: Stored, item: Place): unknown[] {
+  const inForce = listOf(stored.inForce);
+  const withoutMemory = stored.withoutMemory === stored.inForce ? [] : listOf(stored.withoutMemory);
+  const isFromBefore = countShown(sent, withoutMemory, item) > countShown(sent, inForce, item);
+  const findInForce = counterparts(inForce, item);
+  const findWithoutMemory = counterparts(withoutMemory, item);
+  const at = (index: number, list: readonly unknown[]) => (list.length === sent.length ? list[index] : undefined);
+  return sent.flatMap((member, index) => {
+    const before = findWithoutMemory(member, isFromBefore ? at(index, withoutMemory) : undefined);
+    // What was shown for a member tells more than its place.
+    const now = findInForce(member, before === undefined ? at(index, inForce) : undefined);
+    const known = { inForce: before !== undefined && isFromBefore ? undefined : now, withoutMemory: before };
+    const restored = restoredValue(member, known, item, 'here');
+    if (restored !== KEEP) return [restored];
+    const kept = keptValue(member, known, item);
+    return kept === undefined ? [] : [kept];
+  });
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isMaskOfEither(sent: string, { inForce, withoutMemory }: Stored, place: Place): boolean {
+  return isMaskOf(sent, inForce, place) || isMaskOf(sent, withoutMemory, place);
+}
+
+function isMaskOf(sent: unknown, stored: unknown, place: Place): boolean {
+  return typeof sent === 'string' && sent.includes(MASK) && maskedLeaf(stored, place) === sent;
+}
+
+function isFlag(key: string, place: Place): boolean {
+  return key.endsWith(CONFIGURED) && place.member(key.slice(0, -CONFIGURED.length)).writeOnly;
+}
