@@ -12,7 +12,7 @@ t.test('a shutdown that stood still still ends its services', async t => {
     block: { processName: 'Service' },
     livingPids: () => (isLeft ? [1] : []),
     // The end of a process is noticed in a later turn of the event loop.
-    stop: ({ hurry }: { readonly hurry: AbortSignal }) =>
+    stop: (_trigger: string, hurry: AbortSignal) =>
       new Promise<void>(resolve =>
         hurry.addEventListener('abort', () =>
           setTimeout(() => {
