@@ -277,7 +277,7 @@ export class ConfigSchema {
     return new Set([...Object.keys(hostSchema.shape), ...ofSections]);
   }
 
-  /** The JSON Schema of a block; undefined when no plugin contributed one. `root` is that of the sections. */
+  /** The JSON Schema of a block; undefined when no plugin contributed one. */
   blockJsonSchema(block: NamedBlock): ConfigObject | undefined {
     const schemas = this.#jsonSchemasOf(block, this.#ownJsonSchema());
     return schemas.length === 0 ? undefined : mergedObjectSchema(schemas);
