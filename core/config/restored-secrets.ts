@@ -1,13 +1,16 @@
 // Restores secrets when an update sends back the configuration as it was shown.
 import { Problem } from '../contract/problem.ts';
+import { canonicalText } from '../kit/canonical-text.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { own } from './layers.ts';
-import { counterparts, countShown } from './list-counterparts.ts';
+import { ANY_OF_SEVERAL, counterparts, countShown } from './list-counterparts.ts';
 import type { Place } from './marks.ts';
 import { CONFIGURED, isBlank, MASK, maskedLeaf } from './secrets.ts';
 
 /** A URL with a mask for its credentials, as far as its host: what follows may hold other secrets. */
 const MASKED_URL = /^[a-z][a-z0-9+.-]*:\/\/\*{8}@[^\s/?#]*/i;
+/** Tells data with masks, or with write-only secrets that were shown blank, by its canonical text. */
+const IS_HIDING = /\*{8}|_configured":true/;
 
 /** A value in force, and the one at its place without the changes in memory, which may be what a client was shown. */
 export interface Stored {
@@ -83,7 +86,8 @@ function keptValue(sent: unknown, { inForce, withoutMemory }: Stored, place: Pla
 
 function restoredValue(sent: unknown, stored: Stored, place: Place, fill: Fill): unknown {
   if (place.writeOnly && sent !== null && isBlank(sent)) return KEEP;
-  if (typeof sent === 'string') return sent === MASK || isMaskOfEither(sent, stored, place) ? KEEP : unmasked(sent);
+  if (typeof sent === 'string')
+    return sent === MASK || isMaskOfEither(sent, stored, place) ? KEEP : unmasked(sent, stored, place);
   if (Array.isArray(sent)) return restoredList(sent, stored, place.item());
   if (!isObject(sent)) return sent;
   const restored = restoredObject(sent, stored, place, fill);
@@ -91,11 +95,14 @@ function restoredValue(sent: unknown, stored: Stored, place: Place, fill: Fill):
   return isEmptied && fill === 'nowhere' ? KEEP : restored;
 }
 
-/** The text. A URL that was changed beside its mask is refused: the mask would be saved in place of the credentials. */
-function unmasked(sent: string): string {
+/** The text. One that was changed beside its masks is refused: they would be saved in place of the credentials. */
+function unmasked(sent: string, { inForce, withoutMemory }: Stored, place: Place): string {
   const [url] = MASKED_URL.exec(sent) ?? [];
-  if (url === undefined) return sent;
-  throw new Problem(400, `The credentials of ${url} are hidden; write them out, or send the URL as it was shown`);
+  if (url !== undefined)
+    throw new Problem(400, `The credentials of ${url} are hidden; write them out, or send the URL as it was shown`);
+  const hasMask = (text: unknown): boolean => typeof text === 'string' && text.includes(MASK);
+  if (place.secret || !hasMask(sent) || hasMask(inForce) || hasMask(withoutMemory)) return sent;
+  throw new Problem(400, `A text with ${MASK} hides credentials; write them out, or send the text as it was shown`);
 }
 
 /**
@@ -106,19 +113,32 @@ function restoredList(sent: readonly unknown[], stored: Stored, item: Place): un
   const inForce = listOf(stored.inForce);
   const withoutMemory = stored.withoutMemory === stored.inForce ? [] : listOf(stored.withoutMemory);
   const isFromBefore = countShown(sent, withoutMemory, item) > countShown(sent, inForce, item);
-  const findInForce = counterparts(inForce, item);
-  const findWithoutMemory = counterparts(withoutMemory, item);
-  const at = (index: number, list: readonly unknown[]) => (list.length === sent.length ? list[index] : undefined);
+  const findInForce = counterparts(inForce, sent, item);
+  const findWithoutMemory = counterparts(withoutMemory, sent, item);
+  const at = (index: number, list: readonly unknown[]) => (list.length === sent.length ? index : undefined);
   return sent.flatMap((member, index) => {
     const before = findWithoutMemory(member, isFromBefore ? at(index, withoutMemory) : undefined);
     // What was shown for a member tells more than its place.
     const now = findInForce(member, before === undefined ? at(index, inForce) : undefined);
-    const known = { inForce: before !== undefined && isFromBefore ? undefined : now, withoutMemory: before };
+    const known = isFromBefore && before !== undefined ? oneOf(member, undefined, before) : oneOf(member, now, before);
     const restored = restoredValue(member, known, item, 'here');
     if (restored !== KEEP) return [restored];
     const kept = keptValue(member, known, item);
     return kept === undefined ? [] : [kept];
   });
+}
+
+/** Throws a Problem 400 when the member has a secret that could be the one of several stored members. */
+function oneOf(member: unknown, inForce: unknown, withoutMemory: unknown): Stored {
+  const isTold = inForce === undefined ? withoutMemory !== ANY_OF_SEVERAL : inForce !== ANY_OF_SEVERAL;
+  if (!isTold && IS_HIDING.test(canonicalText(member)))
+    throw new Problem(
+      400,
+      'Hidden secrets of a list cannot be told apart after this change of its items; ' +
+        'write out the secrets of the items that look alike, were moved or were changed',
+    );
+  const known = (value: unknown): unknown => (value === ANY_OF_SEVERAL ? undefined : value);
+  return { inForce: known(inForce), withoutMemory: known(withoutMemory) };
 }
 
 function listOf(value: unknown): readonly unknown[] {

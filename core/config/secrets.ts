@@ -1,15 +1,19 @@
 // Hides secrets when the configuration is read.
 import { isObject } from '../kit/plain-object.ts';
+import { withoutCredentials } from '../kit/redact.ts';
 import type { Place } from './marks.ts';
 
 export const MASK = '********';
 /** Ends the name of the flag that says whether a write-only member is set. */
 export const CONFIGURED = '_configured';
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
+const OPTION = /^--?[A-Za-z][\w-]*$/;
+/** The name of a program or of what it does, as far as it decides what an option means. */
+const COMMAND_WORD = /^[\w./-]{1,256}$/;
 
 /**
  * The value as answers show it: each write-only member is blank and gets a flag beside it that says whether it is set,
- * and what is unknown is masked. With `maskAll`, every other secret and credentials in URLs are masked too. Parts
+ * and what is unknown is masked. With `maskAll`, every other secret and credentials in texts are masked too. Parts
  * without secrets stay the same objects.
  */
 export function shownValue(value: unknown, place: Place, maskAll: boolean): unknown {
@@ -19,9 +23,24 @@ export function shownValue(value: unknown, place: Place, maskAll: boolean): unkn
   return mask ? maskedLeaf(value, place) : value;
 }
 
-function shownList(list: readonly unknown[], item: Place, mask: boolean): readonly unknown[] {
-  const shown = list.map(member => shownValue(member, item, mask));
+/** The list as answers show it, given the place of its members. */
+export function shownList(list: readonly unknown[], item: Place, mask: boolean): readonly unknown[] {
+  const shown = list.map((member, index) =>
+    mask && isTakenByOption(list, index) ? MASK : shownValue(member, item, mask),
+  );
   return shown.every((member, index) => member === list[index]) ? list : shown;
+}
+
+/** Whether the text is the credential that the option before it in a command takes. */
+function isTakenByOption(list: readonly unknown[], index: number): boolean {
+  const option = list[index - 1];
+  const text = list[index];
+  if (typeof option !== 'string' || !OPTION.test(option)) return false;
+  if (typeof text !== 'string' || text === '' || text.startsWith('-')) return false;
+  const program = list.slice(0, Math.min(2, index - 1)).filter(word => typeof word === 'string');
+  const words = [...program.filter(word => COMMAND_WORD.test(word)), option];
+  const value = /[\s"'\\]/.test(text) ? JSON.stringify(text) : text;
+  return withoutCredentials([...words, value].join(' '), MASK).endsWith(`${option} ${MASK}`);
 }
 
 function shownObject(object: Readonly<Record<string, unknown>>, place: Place, mask: boolean): unknown {
@@ -69,7 +88,7 @@ export function isHidden(value: unknown, place: Place): boolean {
 export function maskedLeaf(value: unknown, place: Place): unknown {
   if (typeof value === 'number') return place.secretBySchema ? MASK : value;
   if (typeof value !== 'string' || value === '') return value;
-  return place.secret ? MASK : value.replace(USERINFO, `$1${MASK}@`);
+  return place.secret ? MASK : withoutCredentials(value.replace(USERINFO, `$1${MASK}@`), MASK);
 }
 
 export function isBlank(value: unknown): boolean {

@@ -1,7 +1,7 @@
 // Masks secrets and personal data in text, in time linear in its length, because services may write any text. One look
 // for the words of each rule tells which rules may find something; most texts need none.
 import { MASK } from './redaction-words.ts';
-import { NAME_WORDS, redactNamed } from './secret-names.ts';
+import { NAME_WORDS, redactNamed, type SecretNames } from './secret-names.ts';
 import { OPTION_TAKERS, redactCurl, redactShortOptions } from './secret-options.ts';
 import { RULES } from './secret-shapes.ts';
 import { endAt } from './sticky-match.ts';
@@ -34,13 +34,13 @@ export function secretSigns(view: DataView, from: number, to: number): number {
  * The text with credentials, mail addresses, and the identities of media accounts replaced by `[REDACTED]`. `signs` are
  * those of its bytes.
  */
-export function redact(text: string, signs = SECRET_WORDS.findInText(text)): string {
+export function redact(text: string, signs = SECRET_WORDS.findInText(text), names: SecretNames = 'all'): string {
   let result = text;
   for (const [index, { pattern, replacement }] of RULES.entries())
     if ((signs & (1 << index)) !== 0) result = result.replace(pattern, replacement as string);
   if ((signs & CURL) !== 0) result = redactCurl(result);
   if ((signs & SHORT_OPTIONS) !== 0) result = redactShortOptions(result);
-  if ((signs & NAMES) !== 0) result = redactNamed(result);
+  if ((signs & NAMES) !== 0) result = redactNamed(result, names);
   return (signs & MAILS) !== 0 ? redactMails(result) : result;
 }
 
@@ -48,6 +48,14 @@ export function redact(text: string, signs = SECRET_WORDS.findInText(text)): str
 export function holdsCredential(text: string): boolean {
   const signs = SECRET_WORDS.findInText(text) & ~MAILS;
   return redact(text, signs) !== text;
+}
+
+/** The text with `mask` in place of each credential; mail addresses and the identities of accounts stay. */
+export function withoutCredentials(text: string, mask: string): string {
+  const signs = SECRET_WORDS.findInText(text) & ~MAILS;
+  if (signs === 0) return text;
+  const masked = redact(text, signs, 'credentials');
+  return masked === text ? text : masked.replaceAll(MASK, mask);
 }
 
 /** Masks mail addresses. Each is searched from its `@`, so that other text is not looked at twice. */

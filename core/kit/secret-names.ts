@@ -11,6 +11,18 @@ const KEYS =
   'access account admin auth consumer debrid deploy encryption encrypt hmac jwt license master pass private rss security session sentry signing sign storage stream tunnel webhook'.split(
     ' ',
   );
+/** Names of identities of servers, devices and people. */
+const IDENTITIES = [
+  'machine_?identifier',
+  'client[_-]?identifier',
+  'device_?id',
+  'server_?(?:uu)?id',
+  `(?:${ACCOUNT_PRODUCTS})[ _-]?(?:user(?:name)?|account)`,
+];
+const IDENTITY = new RegExp(`^(?:${IDENTITIES.join('|')})$`, 'i');
+/** Which names tell what is masked: those of credentials, or those of identities too. */
+export type SecretNames = 'credentials' | 'all';
+
 /** Names of secrets that stand alone, or end a longer name as a word of its own, such as `rc-pass` and `userPass`. */
 const WEAK_NAMES = [
   `(?:access|auth|bearer|bot|id|refresh|session|${ACCOUNT_PRODUCTS})?token`,
@@ -32,12 +44,7 @@ const WEAK_NAMES = [
   '(?<![\\w.-])key(?==[A-Za-z\\d])',
   'ntfy[ _-]?topic',
   `(?:${PROVIDERS})(?==)`,
-  // Identities of servers, devices and people.
-  'machine_?identifier',
-  'client[_-]?identifier',
-  'device_?id',
-  'server_?(?:uu)?id',
-  `(?:${ACCOUNT_PRODUCTS})[ _-]?(?:user(?:name)?|account)`,
+  ...IDENTITIES,
 ];
 const NAME = new RegExp(`(${STRONG_NAME})|${WEAK_NAMES.join('|')}`, 'gi');
 /** Every name that NAME matches holds one of these words. */
@@ -112,20 +119,29 @@ const PATH_PART = /[^\s,;&"'`}\])<>/|]+/y;
 const VALUE_HEAD = /[^\s,;&"'`}\])<>]{1,64}/y;
 const PROVIDER_NAME = new RegExp(`^(?:${PROVIDERS})$`, 'i');
 const MIN_GENERIC_KEY_LENGTH = 12;
+/** `$NAME` and `${NAME}` tell where a credential comes from, and a path tells which file holds a key. */
+const REFERENCE = /["'`]?(?:\$\{[A-Za-z_]\w{0,127}\}|\$[A-Z_][A-Z\d_]{0,127}(?![\w$]))/y;
+const KEY_FILE = /["'`]?(?:~|\.{1,2})?(?:\/[\w.-]{1,255}){1,32}\.[A-Za-z]{2,5}(?![^\s,;"'`])/y;
 
-export function redactNamed(text: string): string {
+export function redactNamed(text: string, names: SecretNames): string {
   let result = '';
   let done = 0;
   NAME.lastIndex = 0;
   for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
     const from = valueStart(text, match);
-    const to = from < 0 ? -1 : valueEnd(text, from, match[0]);
+    const isMeant = from >= 0 && (names === 'all' || isCredential(text, from, match[0]));
+    const to = isMeant ? valueEnd(text, from, match[0]) : -1;
     if (to < 0) continue;
     result += text.slice(done, from) + MASK;
     done = to;
     NAME.lastIndex = to;
   }
   return done === 0 ? text : result + text.slice(done);
+}
+
+function isCredential(text: string, from: number, name: string): boolean {
+  if (IDENTITY.test(name) || at(REFERENCE, text, from) !== null) return false;
+  return !/key$/i.test(name) || at(KEY_FILE, text, from) === null;
 }
 
 /** Where the value of a name begins; negative when the match names no secret, or has no value. */

@@ -162,3 +162,38 @@ t.test('an item that only memory lacks keeps what stays although it is not sent'
   await send([{ url: there.url, api_key: MASK }], true);
   t.match(JSON.parse(await readFile(file, 'utf8')).seerr_sync.external_subordinates, [there]);
 });
+
+t.test('an item of several that look alike never gets the secret of another', async t => {
+  const command = [...(sleeper('Kid').command as readonly string[]), '--password', 'first', '--token', 'second'];
+  const feeds = [
+    { name: 'a', place: 'north', token: 'sesame' },
+    { name: 'b', place: 'south', token: 'open' },
+  ];
+  const kid = sleeper('Kid', {
+    enabled: false,
+    command,
+    feeds,
+    api_keys: ['one', 'two'],
+    old_api_keys: ['one', 'one'],
+  });
+  const { app, file } = await openWith(t, { kid }, ['config', 'process']);
+  await app.post('/config', { updates: { dumb: { api_service: { mask_secrets: true } } }, persist: false });
+  const shown = (await app.get('/config?process_name=Kid')).body;
+  const send = (updates: object) => app.post('/config', { process_name: 'Kid', updates, persist: true });
+  const [north, south] = shown.feeds;
+  const unclear = {
+    'one of two is removed': { api_keys: [MASK] },
+    'one of two is copied': { api_keys: [MASK, MASK, MASK] },
+    'one option of two is removed': { command: shown.command.slice(0, -2) },
+    'two are swapped, and one is changed': { feeds: [south, { ...north, place: 'far' }] },
+  };
+  for (const [what, updates] of Object.entries(unclear))
+    t.match(await send(updates), { status: 400, body: { detail: /cannot be told apart .*; write out/ } }, what);
+  t.match(JSON.parse(await readFile(file, 'utf8')).kid, kid);
+
+  const words = [...command.slice(0, -2), '--verbose'];
+  const clear = { api_keys: ['two', 'three'], feeds: [south, north], command: words };
+  const answer = await send({ ...clear, old_api_keys: [MASK] });
+  t.equal(answer.status, 200, answer.text);
+  t.match(JSON.parse(await readFile(file, 'utf8')).kid, { ...clear, feeds: feeds.toReversed(), old_api_keys: ['one'] });
+});
