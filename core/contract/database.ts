@@ -85,7 +85,10 @@ export interface DatabaseOptions {
   readonly onCorrupt?: 'refuse' | 'replace';
   /** Page size of a new file, for rows that do not fit well into the default of 4 KiB. */
   readonly pageBytes?: 4_096 | 8_192 | 16_384;
-  /** Whether `PRAGMA incremental_vacuum` can return the space of removed rows, in a new file. Default false. */
+  /**
+   * Whether `PRAGMA incremental_vacuum` can return the space of removed rows, in a new file, or in a small one of which
+   * most was free when it was opened. Default false.
+   */
   readonly canShrink?: boolean;
   /** How long a statement waits while another process has locked the file. Default 5 s. */
   readonly busyTimeoutMs?: number;

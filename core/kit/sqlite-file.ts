@@ -38,6 +38,12 @@ const MAGIC = 'SQLite format 3';
  */
 const DATABASE_NAME = /\.(?:sqlite3?|db)$/;
 
+/**
+ * The greatest content of a file that is written anew while its first call waits: three times as much has to be written
+ * within the deadline of a call.
+ */
+const MAX_REWRITTEN_BYTES = 32 * 1_024 * 1_024;
+
 export type SqliteLoss = 'removed' | 'replaced';
 type Sqlite = BetterSqlite3.Database;
 type SqliteConstructor = new (file: string, options?: BetterSqlite3.Options) => Sqlite;
@@ -250,7 +256,7 @@ export class SqliteFile {
 
   #prepare(db: Sqlite): Sqlite {
     const { synchronous, file, pageBytes, canShrink } = this.#options;
-    // Both count for a new file only, and only before anything is written to it.
+    // Both count for a new file only, and only before anything is written to it, or when it is written anew.
     if (pageBytes !== undefined) {
       db.pragma(`page_size = ${pageBytes}`);
       limitCache(db);
@@ -272,7 +278,25 @@ export class SqliteFile {
       });
       migrate.immediate();
     }
+    if (canShrink) this.#enableShrinking(db);
     return db;
+  }
+
+  /**
+   * Writes a file of an earlier program anew, of which most is free: otherwise it could not shrink. It is one
+   * transaction, so that a crash or a full disk leaves the file as it was.
+   */
+  #enableShrinking(db: Sqlite): void {
+    const number = (name: string) => db.pragma(name, { simple: true }) as number;
+    const [pages, free] = [number('page_count'), number('freelist_count')];
+    if (number('auto_vacuum') !== 0 || free <= pages / 2) return;
+    if ((pages - free) * number('page_size') > MAX_REWRITTEN_BYTES) return;
+    try {
+      db.exec('VACUUM');
+      db.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      this.#warn(`${this.name} stays larger than it needs to be: ${(error as Error).message}`);
+    }
   }
 }
 
