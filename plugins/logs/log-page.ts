@@ -20,6 +20,8 @@ const LOOKED_BEFORE_BYTES = 64 * 1024;
 const FIRST_LINE_BYTES = 4 * 1024;
 /** Lines of private keys but the last are longer. */
 const KEY_LINE_LENGTH = 16;
+/** The lines of private keys but the last, in the widths of OpenSSL, OpenSSH and MIME. */
+const KEY_LINE = /^(?:[A-Za-z\d+/]{64}|[A-Za-z\d+/]{70}|[A-Za-z\d+/]{76})$/;
 /** After so many lines, or characters that are searched for secrets, the event loop gets a turn. */
 const TURN_LINES = 1_000;
 const TURN_CHARACTERS = LARGE_TEXT_BYTES;
@@ -153,9 +155,24 @@ export async function keysBefore(
 
 /** Whether the first line of a file looks like one within a private key, and not like a word alone. */
 async function mayBeginInKey(descriptor: number): Promise<boolean> {
+  const line = await firstLine(descriptor);
+  return line.length >= KEY_LINE_LENGTH && new KeyBlock(true).shown(line) !== line;
+}
+
+/**
+ * What the look of its first line tells at the beginning of a file, where the file before cannot be read: a whole line
+ * of base64 in the width of keys belongs to one. A line of hexadecimal digits is a checksum.
+ */
+export async function keysByLook(descriptor: number): Promise<KeyBlock> {
+  const line = (await firstLine(descriptor)).trimEnd();
+  const isOfKey = KEY_LINE.test(line) && [/[A-Z]/, /[a-z]/, /\d/].every(kind => kind.test(line));
+  return new KeyBlock(isOfKey);
+}
+
+async function firstLine(descriptor: number): Promise<string> {
   const head = await readRange(descriptor, 0, FIRST_LINE_BYTES);
   const [line = ''] = head.toString('utf8').trimStart().split('\n', 1);
-  return line.length >= KEY_LINE_LENGTH && new KeyBlock(true).shown(line) !== line;
+  return line;
 }
 
 /** At most the last `maxBytes` of the line that begins before `start`, up to `end`. */

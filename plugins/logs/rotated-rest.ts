@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { KeyBlock } from '#kit/key-block';
 import type { LogSet } from './contract.ts';
-import { fileIdOf, keysBefore, readRange, redactLines } from './log-page.ts';
+import { fileIdOf, keysBefore, keysByLook, readRange, redactLines } from './log-page.ts';
 import type { LogPlaces } from './log-places.ts';
 import { openRotated } from './rotated-files.ts';
 
@@ -53,10 +53,10 @@ export async function keysBeforeFile(
 }
 
 async function keysOfFormer({ files }: LogSet, fileId: string): Promise<KeyBlock> {
-  let isNext = false;
+  let file: number | undefined;
   for (const { name, descriptor, sizeBytes } of files) {
-    if (isNext) return name.endsWith('.gz') ? new KeyBlock() : keysBefore(descriptor, sizeBytes);
-    isNext = fileIdOf(await fstat(descriptor)) === fileId;
+    if (file !== undefined) return name.endsWith('.gz') ? keysByLook(file) : keysBefore(descriptor, sizeBytes);
+    if (fileIdOf(await fstat(descriptor)) === fileId) file = descriptor;
   }
-  return new KeyBlock();
+  return file === undefined ? new KeyBlock() : keysByLook(file);
 }

@@ -1,6 +1,7 @@
 // A follower of a log loses no line at a rotation, and reads none twice when the file is absent for a moment.
 import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { HostClient } from '../../../core/contract/command.ts';
 import { LogReader } from '../../../plugins/logs/client/log-reader.ts';
@@ -93,4 +94,28 @@ t.test('a file that begins within a private key shows nothing of it', async t =>
   await rotate(1);
   await writeFile(file, `${body}\n`);
   t.equal((await get()).chunk, `${body}\n`, 'a line that only looks like one of a key is shown');
+});
+
+t.test('a file that seems to begin within a private key shows nothing of it, where none tells', async t => {
+  const app = await startHost({
+    plugins: ['logs', 'process'],
+    config: { kid: kid('Kid', ['calm'], { log_file: 'key.log' }) },
+  });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'log', 'key.log');
+  const get = async () => (await app.get('/logs?process_name=Kid')).body.chunk;
+  const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj';
+  const checksum = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+  await mkdir(path.dirname(file), { recursive: true });
+  for (const former of ['alone', 'after a compressed file']) {
+    if (former !== 'alone') await writeFile(`${file}.1.gz`, gzipSync('one\n-----BEGIN PRIVATE KEY-----\n'));
+    await writeFile(file, `${body}\n${body}\n`);
+    t.equal(await get(), '', former);
+    await appendFile(file, `${body.slice(0, 20)}==\n-----END PRIVATE KEY-----\ntwo\n`);
+    t.equal(await get(), 'two\n');
+    for (const harmless of [checksum, body.slice(1), `${body.slice(0, 60)} is it`]) {
+      await writeFile(file, `${harmless}\nthree\n`);
+      t.equal(await get(), `${harmless}\nthree\n`);
+    }
+  }
 });
