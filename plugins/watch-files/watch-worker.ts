@@ -16,6 +16,7 @@ export interface WatchOrder {
 export type WatchMessage =
   | { readonly kind: 'ready'; readonly missing: readonly string[] }
   | { readonly kind: 'changed'; readonly file: string }
+  | { readonly kind: 'polling'; readonly intervalMs: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
 process.once('disconnect', () => process.exit(0));
@@ -30,6 +31,7 @@ process.once('message', async (order: WatchOrder) => {
   const listeners = {
     ignored: (file: string) => paths.some(place => isIgnored(file, place, ignore)),
     onChange: (file: string) => send({ kind: 'changed', file }),
+    onPolling: (intervalMs: number) => send({ kind: 'polling', intervalMs }),
     onError: (error: unknown) => send({ kind: 'failed', reason: errorText(error) }),
   };
   const found = await Promise.all(paths.map(place => new WatchedPath(place, listeners).open()));

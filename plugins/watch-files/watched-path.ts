@@ -5,12 +5,16 @@ import { type FSWatcher, watch } from 'chokidar';
 import { watchDirectories } from '#kit/directory-watch';
 
 const POLL_INTERVAL_MS = 2_000;
+/** The codes of errors by which the kernel refuses more watches. */
+const NO_WATCHES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EMFILE']);
 
 export interface PathListeners {
   readonly ignored: (file: string) => boolean;
   readonly onChange: (file: string) => void;
   /** Called with the error that keeps something at the path from being watched. */
   readonly onError: (error: unknown) => void;
+  /** Called when no watches are left, and changes are looked for at this interval. */
+  readonly onPolling: (intervalMs: number) => void;
 }
 
 export class WatchedPath {
@@ -65,22 +69,44 @@ export class WatchedPath {
     } while ((await identityOf(this.#place)) !== this.#identity);
   }
 
-  /** `real` is where the path leads. Files are reported, and ignored, by the path; ignored by their real places too. */
-  #follow(real: string): Promise<void> {
+  /**
+   * `real` is where the path leads. Files are reported, and ignored, by the path; ignored by their real places too.
+   * Network mounts do not report changes by inotify; the variable selects polling for them.
+   */
+  #follow(real: string, usePolling = process.env.STACKWARDEN_WATCH_POLLING === '1'): Promise<void> {
     const { ignored, onChange, onError } = this.#listeners;
     const byPath = (file: string): string => path.join(this.#place, path.relative(real, file));
     const tree = watch(real, {
       ignoreInitial: true,
       followSymlinks: false,
       ignorePermissionErrors: true,
-      // Network mounts do not report changes by inotify; this variable selects polling for them.
-      usePolling: process.env.STACKWARDEN_WATCH_POLLING === '1',
+      usePolling,
       interval: POLL_INTERVAL_MS,
       ignored: file => ignored(file) || ignored(byPath(file)),
     });
     this.#tree = tree;
-    tree.on('all', (_event, file) => onChange(byPath(file))).on('error', onError);
-    return new Promise(resolve => tree.once('ready', resolve));
+    tree.on('all', (_event, file) => onChange(byPath(file)));
+    let isReady = false;
+    return new Promise(resolve => {
+      tree.once('ready', () => {
+        isReady = true;
+        resolve();
+      });
+      tree.on('error', error => {
+        if (usePolling || !NO_WATCHES.has((error as NodeJS.ErrnoException).code)) onError(error);
+        else if (isReady) this.#looks = this.#looks.then(() => this.#poll(real, tree));
+        else resolve(this.#poll(real, tree));
+      });
+    });
+  }
+
+  /** Polls in place of a watch for which no more watches are left. It reports an error for each of them. */
+  async #poll(real: string, tree: FSWatcher): Promise<void> {
+    if (this.#tree !== tree) return;
+    this.#tree = undefined;
+    this.#listeners.onPolling(POLL_INTERVAL_MS);
+    await tree.close();
+    await this.#follow(real, true);
   }
 }
 

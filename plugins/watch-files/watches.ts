@@ -107,6 +107,11 @@ export class Watches {
       this.#host.log.warn(`${processName} is not watched for changes until its next start: ${message.reason}`);
       return;
     }
+    if (message.kind === 'polling') {
+      const interval = `${message.intervalMs / 1_000} s`;
+      this.#host.log.warn(`${processName}: no watches are left, changes are looked for every ${interval}`);
+      return;
+    }
     if (message.kind === 'ready') {
       for (const place of message.missing)
         this.#host.log.warn(`${processName}: ${place} of its watch cannot be seen by its user`);
