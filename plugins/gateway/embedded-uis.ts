@@ -100,8 +100,7 @@ export class EmbeddedUis {
     }
     if (target === undefined) {
       if (name === undefined) return false;
-      const isOff = this.#options.areOff?.() === true;
-      refuse(response, 404, isOff ? OFF : `There is no web interface named ${percentDecoded(name)} here; ${LIST}`);
+      refuse(response, 404, this.#whyAbsent(name));
       return true;
     }
     // Without the slash, the browser would resolve relative links of the page against the parent folder.
@@ -120,17 +119,24 @@ export class EmbeddedUis {
     return true;
   }
 
-  /** Forwards an upgrade for an interface. Returns false, and leaves the socket alone, for any other upgrade. */
+  /** Answers an upgrade for an interface. Returns false, and leaves the socket alone, for any other upgrade. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const target = this.#destinations.find(request);
-    if (target === undefined) return false;
-    this.#forwardUpgrade(target, request, socket, head);
-    return true;
+    const { name } = namedUi(request.url ?? '/');
+    if (target !== undefined) this.#forwardUpgrade(target, request, socket, head);
+    else if (name !== undefined) refuseSocket(socket, 404, this.#whyAbsent(name));
+    return target !== undefined || name !== undefined;
   }
 
   close(): void {
     for (const socket of this.#upgradedSockets) socket.destroy();
     this.#connections.destroy();
+  }
+
+  #whyAbsent(name: string): string {
+    return this.#options.areOff?.() === true
+      ? OFF
+      : `There is no web interface named ${percentDecoded(name)} here; ${LIST}`;
   }
 
   /** Why the service gave no answer that can be passed on, as the end of a sentence that begins with its name. */

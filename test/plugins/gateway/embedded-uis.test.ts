@@ -112,6 +112,34 @@ t.test('a refused upgrade says what the service demands', { skip: !isHere }, asy
   t.notMatch(taken.text, /www-authenticate/i, 'an answer that is no refusal demands nothing');
 });
 
+t.test('an upgrade for no interface is refused as a request is', { skip: !isHere }, async t => {
+  const { EmbeddedUis } = (await import(
+    new URL('embedded-uis.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  let isOff = false;
+  const uis = new EmbeddedUis({ listUis: () => [], areOff: () => isOff, isOwnCredential: () => false });
+  const front = createHttpServer((request, response) => void uis.handleRequest(request, response));
+  front.on('upgrade', (request, socket, head) => {
+    if (!uis.handleUpgrade(request, socket, head)) socket.end('HTTP/1.1 418 Other\r\n\r\n');
+  });
+  const port = await listen(front);
+  t.teardown(() => {
+    uis.close();
+    front.close();
+  });
+  const upgrade = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket'];
+  for (const reason of [/There is no web interface named app here/, /switched off .*; switch them on by/]) {
+    const { status, text } = await rawAnswer(port, ['GET /ui/app/socket HTTP/1.1', ...upgrade]);
+    t.equal(status, 404);
+    t.match(text, /^connection: close\r$/im);
+    const { detail } = (await (await fetch(`http://127.0.0.1:${port}/ui/app/socket`)).json()) as { detail: string };
+    t.match(detail, reason);
+    t.equal(text.split('\r\n\r\n')[1], JSON.stringify({ detail }));
+    isOff = true;
+  }
+  t.equal((await rawAnswer(port, ['GET /socket HTTP/1.1', ...upgrade])).status, 418, 'it is left to others');
+});
+
 t.test('unusual answers of services are passed on correctly', { skip: !isHere }, async t => {
   const answers: Record<string, string> = {
     '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
