@@ -4,6 +4,8 @@ import { redact } from '#kit/redact';
 import type { Evaluation } from './evaluation.ts';
 
 const MAX_DETAILS = 200;
+/** How many values that do not fit are named. */
+const MAX_PLACES = 3;
 
 export const answerSchema = z.lazy(() =>
   z.object({
@@ -34,8 +36,9 @@ function trustedSentences({ failures, problems, unusedChange, notes }: Evaluatio
   // What to do comes first, because a long reason is cut off.
   if (unusedChange !== null)
     sentences.push(`mend the configuration file, whose last change is not used: ${unusedChange}`);
-  if (problems.length > 0)
-    sentences.push(`the configuration has values that do not fit (${problems.join(', ')}); see the log`);
+  const more = problems.length > MAX_PLACES ? ` and ${problems.length - MAX_PLACES} more` : '';
+  const places = problems.slice(0, MAX_PLACES).join(', ') + more;
+  if (places !== '') sentences.push(`the configuration has values that do not fit (${places}); see the log`);
   return sentences;
 }
 

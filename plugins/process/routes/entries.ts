@@ -1,11 +1,14 @@
 // A process as clients see it: its configuration, its live status, and what other plugins add.
 import { z } from 'zod';
-import type { ConfigStore, Host, NamedBlock, ResponseBody } from '#core';
+import type { ConfigProblem, ConfigStore, Host, NamedBlock, ResponseBody } from '#core';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../../services/contract.ts';
 import type { ProcessStatus, ProcessSupervisor } from '../contract.ts';
 import { ContributedMembers } from './contributed-members.ts';
 import { holdSchema } from './status-wire.ts';
+
+/** How many problems of one process its entry names. */
+const MAX_PROBLEMS = 10;
 
 const status = z.enum(['running', 'stopped', 'starting', 'stopping', 'unknown']);
 const record = z.record(z.string(), z.unknown());
@@ -50,6 +53,7 @@ export class ProcessEntries {
   readonly #supervisor: ProcessSupervisor;
   readonly #members: ContributedMembers;
   #kept: KeptList | undefined;
+  #problems: { readonly of: readonly ConfigProblem[]; readonly byName: ReadonlyMap<string, string> } | undefined;
 
   constructor(host: Host, supervisor: ProcessSupervisor) {
     this.#host = host;
@@ -130,8 +134,9 @@ export class ProcessEntries {
   }
 
   #problemOf(processName: string): string | null {
-    const own = this.#store().problems.filter(problem => problem.processName === processName);
-    return own.length === 0 ? null : own.map(({ message }) => message).join('; ');
+    const { problems } = this.#store();
+    if (this.#problems?.of !== problems) this.#problems = { of: problems, byName: sentencesByName(problems) };
+    return this.#problems.byName.get(processName) ?? null;
   }
 
   /**
@@ -142,6 +147,25 @@ export class ProcessEntries {
     const isOwn = enabled === undefined || this.#store().disabledBlocks.has(processName);
     return { ...(shown as Record<string, unknown>), ...(isOwn ? {} : { enabled }) };
   }
+}
+
+/** What does not fit in the block of each process; a list may have thousands of items that do not. */
+function sentencesByName(problems: readonly ConfigProblem[]): ReadonlyMap<string, string> {
+  const byName = new Map<string, string[]>();
+  for (const { processName, message } of problems) {
+    if (processName === undefined) continue;
+    const messages = byName.get(processName);
+    if (messages === undefined) byName.set(processName, [message]);
+    else messages.push(message);
+  }
+  return new Map([...byName].map(([name, messages]) => [name, joined(messages)]));
+}
+
+function joined(messages: readonly string[]): string {
+  const more = messages.length - MAX_PROBLEMS;
+  return [...messages.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more, which the log names`] : [])].join(
+    '; ',
+  );
 }
 
 function areSame(before: readonly unknown[], now: readonly unknown[] | null): boolean {
