@@ -207,9 +207,10 @@ export class CurrentConfig {
     const kept = schema.keptBlocks(file.value).map(keptProblem);
     const byName = new Map(blocks.toReversed().map(block => [block.processName, block]));
     const processes = blocks.filter(block => byName.get(block.processName) === block);
+    const byPlace = new Map(misfits.length === 0 ? [] : processes.map(block => [placeOf(block.path), block]));
     const disabledBlocks = new Map<string, string>();
     for (const [index, { disables }] of misfits.entries()) {
-      const block = disables === null ? undefined : processes.find(({ path }) => placeOf(path) === placeOf(disables));
+      const block = disables === null ? undefined : byPlace.get(placeOf(disables));
       if (block === undefined || disabledBlocks.has(block.processName)) continue;
       disabledBlocks.set(block.processName, problems[index]?.message ?? '');
     }

@@ -5,6 +5,7 @@ import { findFinalBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { valueAt } from '../kit/value-at.ts';
 import { type ConfigEdit, type ConfigPath, placeOf, startsWith, withEdit, withEdits } from './layers.ts';
+import type { Place } from './marks.ts';
 import { issuesOf, type SchemaIssue } from './owned-schema.ts';
 import type { ConfigSchema, Section } from './schema.ts';
 
@@ -43,7 +44,7 @@ export function fit(root: ConfigObject, defaults: ConfigObject, schema: ConfigSc
   const fitting = new Fitting(root, defaults, schema);
   for (const section of schema.sections()) fitting.section(section);
   fitting.shape();
-  for (const block of findFinalBlocks(fitting.root)) fitting.block(block);
+  fitting.blocks();
   return fitting;
 }
 
@@ -62,6 +63,11 @@ class Fitting implements Fitted {
   readonly #noted = new Set<string>();
   readonly #defaults: ConfigObject;
   readonly #schema: ConfigSchema;
+  /** The root place; undefined after a change of what may be a block. */
+  #place: Place | undefined;
+  #areSectionsDone = false;
+  /** The root as it was made by an edit of a block, and which only this object knows. */
+  #copy: ConfigObject | undefined;
 
   constructor(root: ConfigObject, defaults: ConfigObject, schema: ConfigSchema) {
     this.root = root;
@@ -80,7 +86,8 @@ class Fitting implements Fitted {
       if (this.#readsWords(issues)) continue;
       const edits = this.#sectionEdits(issues, path, tried);
       if (edits.length === 0) return;
-      this.root = withEdits(this.root, edits) as ConfigObject;
+      this.#edit(edits);
+      this.#place = undefined;
     }
   }
 
@@ -96,9 +103,15 @@ class Fitting implements Fitted {
       if (isObject(value.instances))
         for (const name of Object.keys(value.instances)) this.#name([key, 'instances', name]);
     }
+    this.#place = undefined;
   }
 
-  block(named: NamedBlock): void {
+  blocks(): void {
+    this.#areSectionsDone = true;
+    for (const block of findFinalBlocks(this.root)) this.#block(block);
+  }
+
+  #block(named: NamedBlock): void {
     let issues = this.#schema.blockIssues(named);
     if (this.#readsWords(issues)) issues = this.#schema.blockIssues(this.#again(named));
     if (issues.length === 0) return;
@@ -133,7 +146,7 @@ class Fitting implements Fitted {
       else isDisabled = true;
       this.#note(issue, { value, standIn: hasStandIn ? 'default' : null, disables: hasStandIn ? null : named.path });
     }
-    this.root = withEdits(this.root, [...edits, ...lists.editsOf(this.root)]) as ConfigObject;
+    this.#edit([...edits, ...lists.editsOf(this.root)]);
     this.#replaceUnfitLists(lists, named);
     return isDisabled;
   }
@@ -150,7 +163,7 @@ class Fitting implements Fitted {
       const left = valueAt(this.root, path) as readonly unknown[];
       if (left.length > 0 && !issues.some(issue => startsWith(issue.path, path))) continue;
       this.#restateItems(path, 'default');
-      this.root = withEdit(this.root, { path, value: valueAt(this.#defaults, path) }) as ConfigObject;
+      this.#edit([{ path, value: valueAt(this.#defaults, path) }]);
     }
   }
 
@@ -171,7 +184,7 @@ class Fitting implements Fitted {
       if (word === undefined) continue;
       hasWords = true;
       const mended = withEdit(around, { path: within, value: word });
-      this.root = withEdit(this.root, { path, value: list?.with(Number(index), mended) ?? mended }) as ConfigObject;
+      this.#edit([{ path, value: list?.with(Number(index), mended) ?? mended }]);
       this.#note(issue, { value, standIn: 'boolean' });
     }
     return hasWords;
@@ -227,7 +240,7 @@ class Fitting implements Fitted {
   #object(path: ConfigPath, block: ConfigPath): void {
     const value = valueAt(this.root, path);
     if (isObject(value) || value === undefined) return;
-    this.root = withEdit(this.root, { path, value: valueAt(this.#defaults, path) }) as ConfigObject;
+    this.#edit([{ path, value: valueAt(this.#defaults, path) }]);
     const disables = value === null ? null : block;
     this.#note({ path, message: 'an object was expected' }, { value, standIn: 'default', disables });
   }
@@ -237,7 +250,7 @@ class Fitting implements Fitted {
     const value = valueAt(this.root, path);
     if (value === undefined || (typeof value === 'string' && value.trim() !== '')) return;
     const known = valueAt(this.#defaults, path);
-    this.root = withEdit(this.root, { path, value: known ?? block.at(-1) }) as ConfigObject;
+    this.#edit([{ path, value: known ?? block.at(-1) }]);
     const disables = known !== undefined && value === null ? null : block;
     this.#note({ path, message: 'a name was expected' }, { value, standIn: 'default', disables });
   }
@@ -281,7 +294,18 @@ class Fitting implements Fitted {
   }
 
   #fallbackAt(path: ConfigPath): boolean | undefined {
-    return this.#schema.rootPlace(findFinalBlocks(this.root)).at(path).fallback;
+    this.#place ??= this.#schema.rootPlace(findFinalBlocks(this.root));
+    return this.#place.at(path).fallback;
+  }
+
+  /**
+   * Each edit of a block makes only that block anew, because a copy of the root has as many members as there are
+   * services. A section's check is remembered by its object, so the edits of sections make a new root each.
+   */
+  #edit(edits: readonly ConfigEdit[]): void {
+    const edited = withEdits(this.root, edits, new WeakSet(this.#copy === undefined ? [] : [this.#copy]));
+    if (this.#areSectionsDone && edited !== this.root) this.#copy = edited as ConfigObject;
+    this.root = edited as ConfigObject;
   }
 }
 

@@ -48,9 +48,11 @@ export function withEdit(root: unknown, edit: ConfigEdit): unknown {
   return withEdits(root, [edit]);
 }
 
-/** The tree after all edits, made in their order. Each object on their way is copied once. */
-export function withEdits(root: unknown, edits: readonly ConfigEdit[]): unknown {
-  const copies = new WeakSet<object>();
+/**
+ * The tree after all edits, made in their order. Each object on their way is copied once, except those of `copies`,
+ * which are changed in place.
+ */
+export function withEdits(root: unknown, edits: readonly ConfigEdit[], copies = new WeakSet<object>()): unknown {
   const edited = (present: unknown, { path, value }: ConfigEdit, depth: number): unknown => {
     const key = path[depth];
     if (key === undefined) return value;

@@ -5,7 +5,7 @@ import type { ConfigProblem, NamedBlock } from '../contract/config.ts';
 import type { EnvironmentEdit } from './environment.ts';
 import type { Misfit } from './fit.ts';
 import type { KeptBlock } from './kept-blocks.ts';
-import { placeOf, startsWith } from './layers.ts';
+import { type ConfigPath, placeOf } from './layers.ts';
 
 interface Surroundings {
   /** The named blocks, in document order. */
@@ -17,15 +17,23 @@ interface Surroundings {
 }
 
 export function problemsOf(misfits: readonly Misfit[], { blocks, file, overrides }: Surroundings): ConfigProblem[] {
+  const names = new Map(blocks.map(block => [placeOf(block.path), block.processName]));
   return misfits.map(misfit => {
-    const at = misfit.disables ?? misfit.path;
-    // The innermost of nested blocks comes last in the order of the document.
-    const processName = blocks.findLast(block => startsWith(at, block.path))?.processName;
+    const processName = innermostName(misfit.disables ?? misfit.path, names);
     const place = misfit.path.join('.') || 'the whole configuration';
     const variable = overrides.find(edit => isOf(edit, misfit))?.variable;
     const source = variable === undefined ? path.basename(file) : `the variable ${variable}, for the next start`;
     return { path: place, processName, message: `${place}: ${sentence(misfit, processName, source)}` };
   });
+}
+
+/** The name of the innermost block around the place; undefined where there is none. */
+function innermostName(at: ConfigPath, names: ReadonlyMap<string, string>): string | undefined {
+  for (let depth = at.length; depth > 0; depth -= 1) {
+    const name = names.get(placeOf(at.slice(0, depth)));
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 /** The problem of a variable whose value does not fit, and which is ignored for that. */
