@@ -1,4 +1,6 @@
-// Sorts items topologically. Of each cycle the weakest relation is dropped and reported.
+// Sorts items topologically. Of each cycle the weakest relation is dropped and reported, unless the cycle is broken at
+// another one, too: no relation is dropped that would fit.
+import { Reachability } from './reachability.ts';
 
 /** `before` comes before `after`. When relations contradict each other, the one with the higher rank is kept. */
 export interface Precedence {
@@ -11,7 +13,7 @@ export interface Ordering<Relation extends Precedence> {
   /** Stable: where relations leave a choice, the given order is kept. */
   readonly order: readonly string[];
   readonly dropped: readonly Relation[];
-  /** The relations of each cycle that was broken; the `after` of each is the `before` of the next. */
+  /** For each dropped relation, those of the cycle that was broken there; the `after` of each is the `before` of the next. */
   readonly cycles: readonly (readonly Relation[])[];
 }
 
@@ -30,29 +32,59 @@ export function orderOf<Relation extends Precedence>(
   relations: readonly Relation[],
 ): Ordering<Relation> {
   const items = new Items(stepsOf(members, relations));
-  const dropped = new Set<Relation>();
-  const cycles: (readonly Relation[])[] = [];
+  const cycles = new Map<Relation, readonly Relation[]>();
   for (;;) {
     items.takeReady();
     if (items.taken.length === members.length) break;
     const cycle = items.findCycle();
     const weakest = cycle.reduce(weaker);
-    cycles.push(cycle.map(({ relation }) => relation));
-    dropped.add(weakest.relation);
+    cycles.set(
+      weakest.relation,
+      cycle.map(({ relation }) => relation),
+    );
     items.drop(weakest);
   }
+  const order = cycles.size === 0 ? items.taken : orderWithout(cycles, members, relations);
+  return {
+    order: order.map(item => members[item] ?? ''),
+    dropped: [...cycles.keys()],
+    cycles: [...cycles.values()],
+  };
+}
+
+/**
+ * The order that the relations give without the dropped ones. Those that contradict nothing any more are taken out of
+ * `dropped`, the strongest first: all their cycles were broken at another relation, too.
+ */
+function orderWithout<Relation extends Precedence>(
+  dropped: Map<Relation, unknown>,
+  members: readonly string[],
+  relations: readonly Relation[],
+): readonly number[] {
+  const kept = () =>
+    stepsOf(
+      members,
+      relations.filter(one => !dropped.has(one)),
+    );
+  const steps = kept();
   // While a cycle was unbroken, items outside it were taken before those of it, wherever they were given.
-  const kept =
-    dropped.size === 0
-      ? items
-      : new Items(
-          stepsOf(
-            members,
-            relations.filter(one => !dropped.has(one)),
-          ),
-        );
-  kept.takeReady();
-  return { order: kept.taken.map(item => members[item] ?? ''), dropped: [...dropped], cycles };
+  const order = takenInOrder(steps);
+  const reachability = new Reachability(order, item => (steps[item] ?? []).map(({ to }) => to));
+  const place = new Map(members.map((member, index) => [member, index]));
+  const count = dropped.size;
+  for (const relation of [...dropped.keys()].sort((one, other) => other.rank - one.rank)) {
+    const [from = 0, to = 0] = [place.get(relation.before), place.get(relation.after)];
+    if (reachability.has(to, from)) continue;
+    reachability.add(from, to);
+    dropped.delete(relation);
+  }
+  return dropped.size === count ? order : takenInOrder(kept());
+}
+
+function takenInOrder<Relation extends Precedence>(steps: readonly (readonly Step<Relation>[])[]): readonly number[] {
+  const items = new Items(steps);
+  items.takeReady();
+  return items.taken;
 }
 
 /** The steps of each item, without those of unknown members and of members to themselves. */
