@@ -1,6 +1,7 @@
 // A process as clients see it: its configuration, its live status, and what other plugins add.
 import { z } from 'zod';
 import type { ConfigProblem, ConfigStore, Host, NamedBlock, ResponseBody } from '#core';
+import { turnWithTime } from '#kit/turns';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../../services/contract.ts';
 import type { ProcessStatus, ProcessSupervisor } from '../contract.ts';
@@ -9,6 +10,10 @@ import { holdSchema } from './status-wire.ts';
 
 /** How many problems of one process its entry names. */
 const MAX_PROBLEMS = 10;
+
+/** How many entries are made between two looks whether other work waits. */
+const PIECE = 50;
+const MAX_ATTEMPTS = 3;
 
 const status = z.enum(['running', 'stopped', 'starting', 'stopping', 'unknown']);
 const record = z.record(z.string(), z.unknown());
@@ -41,18 +46,23 @@ const detailShape = z.object({
 type Entry = ResponseBody<typeof entryShape>;
 type Detail = ResponseBody<typeof detailShape>;
 
-interface KeptList {
-  readonly blocks: object;
+interface ListAnswer {
+  readonly processes: readonly Entry[];
+}
+
+/** What a list is made from; `members` is null when they may change at any time. */
+interface Basis {
+  readonly blocks: readonly NamedBlock[];
   readonly revision: number;
-  readonly members: readonly unknown[];
-  readonly answer: { readonly processes: readonly Entry[] };
+  readonly members: readonly unknown[] | null;
 }
 
 export class ProcessEntries {
   readonly #host: Host;
   readonly #supervisor: ProcessSupervisor;
   readonly #members: ContributedMembers;
-  #kept: KeptList | undefined;
+  #kept: { readonly basis: Basis; readonly answer: ListAnswer } | undefined;
+  #making: { readonly basis: Basis; readonly answer: Promise<ListAnswer> } | undefined;
   #problems: { readonly of: readonly ConfigProblem[]; readonly byName: ReadonlyMap<string, string> } | undefined;
 
   constructor(host: Host, supervisor: ProcessSupervisor) {
@@ -72,21 +82,53 @@ export class ProcessEntries {
   }
 
   /** Frozen, and the same object until the configuration, a status or a contributed member changes. */
-  list(): KeptList['answer'] {
-    const blocks = this.#supervisor.blocks();
-    const { revision } = this.#supervisor;
-    const members = this.#members.revision();
-    const kept = this.#kept;
-    const isCurrent = kept?.blocks === blocks && kept.revision === revision && areSame(kept.members, members);
-    if (kept !== undefined && isCurrent) return kept.answer;
-    const store = this.#store();
-    const processes = blocks.map(block => ({
-      ...this.#common(block),
-      config: this.#config(store.masked(block.path), block),
-    }));
-    const answer = Object.freeze({ processes });
-    this.#kept = members === null ? undefined : { blocks, revision, members, answer };
-    return answer;
+  list(): ListAnswer | Promise<ListAnswer> {
+    const basis = this.#basis();
+    if (isSame(this.#kept?.basis, basis) && this.#kept !== undefined) return this.#kept.answer;
+    if (isSame(this.#making?.basis, basis) && this.#making !== undefined) return this.#making.answer;
+    const making = { basis, answer: this.#listOf(basis) };
+    this.#making = making;
+    return making.answer.finally(() => {
+      if (this.#making === making) this.#making = undefined;
+    });
+  }
+
+  #basis(): Basis {
+    return {
+      blocks: this.#supervisor.blocks(),
+      revision: this.#supervisor.revision,
+      members: this.#members.revision(),
+    };
+  }
+
+  /** Begins anew after a change of the configuration. The last time the list is made in one piece, so that it ends. */
+  async #listOf(basis: Basis): Promise<ListAnswer> {
+    let current = basis;
+    for (let attempt = 1; ; attempt += 1) {
+      const processes = await this.#entriesOf(current.blocks, attempt < MAX_ATTEMPTS ? PIECE : current.blocks.length);
+      const now = this.#basis();
+      if (processes !== undefined) {
+        const answer = Object.freeze({ processes });
+        if (isSame(current, now)) this.#kept = { basis: current, answer };
+        return answer;
+      }
+      current = now;
+    }
+  }
+
+  /** undefined when the configuration changes meanwhile. */
+  async #entriesOf(blocks: readonly NamedBlock[], piece: number): Promise<readonly Entry[] | undefined> {
+    const processes: Entry[] = [];
+    for (const block of blocks) {
+      if (processes.length > 0 && processes.length % piece === 0) await turnWithTime();
+      if (this.#supervisor.blocks() !== blocks) return undefined;
+      processes.push(this.#entry(block));
+    }
+    return processes;
+  }
+
+  #entry(block: NamedBlock): Entry {
+    return { ...this.#common(block), config: this.#config(this.#store().masked(block.path), block) };
   }
 
   /** Throws a Problem 404 when the process is no longer in the configuration. */
@@ -168,6 +210,9 @@ function joined(messages: readonly string[]): string {
   );
 }
 
-function areSame(before: readonly unknown[], now: readonly unknown[] | null): boolean {
-  return now !== null && now.length === before.length && now.every((value, index) => Object.is(value, before[index]));
+function isSame(before: Basis | undefined, now: Basis): boolean {
+  if (before?.blocks !== now.blocks || before.revision !== now.revision) return false;
+  const [known, members] = [before.members, now.members];
+  if (known === null || members === null || known.length !== members.length) return false;
+  return members.every((value, index) => Object.is(value, known[index]));
 }
