@@ -9,10 +9,32 @@ export const frontendSection = z.looseObject({
   env: z.record(z.string(), z.unknown()).default({}).describe('its environment'),
 });
 
-/** Only the frontend reads and writes this section. */
+const flag = z.boolean().optional();
+const word = z.string().optional();
+const list = z.array(z.unknown()).optional();
+
+/** Only the frontend reads and writes this section. Words are not checked, because a later frontend may know others. */
 export const preferencesSection = z
   .looseObject({
-    log_timestamp: z.looseObject({}).default({}).describe('how it shows times of log lines'),
-    sidebar: z.looseObject({}).default({}).describe('how it shows its sidebar'),
+    log_timestamp: z
+      .looseObject({ dateOrder: word, hourFormat: word, zeroPad: flag })
+      .default({})
+      .describe('how it shows times of log lines'),
+    sidebar: z
+      .looseObject({
+        show_all_services: flag,
+        compact_mode: flag,
+        tools_open: flag,
+        auto_hide_on_navigation: flag,
+        geek_mode: flag,
+        quick_filter: word,
+        service_search: word,
+        service_order: list,
+        saved_views: list,
+        active_saved_view_id: word,
+        service_shortcuts: z.record(z.string(), z.unknown()).optional(),
+      })
+      .default({})
+      .describe('how it shows its sidebar'),
   })
   .describe('preferences of the web frontend; its members are its own');
