@@ -79,7 +79,8 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
     ownsProcess: false,
     checkAnswers: true,
     pace: PACE,
-    deadlines: { importMs: 60_000, setupMs: 60_000 },
+    // A disposer that is no longer awaited would go on writing into the directory while the test removes it.
+    deadlines: { importMs: 60_000, setupMs: 60_000, disposeMs: 60_000 },
     ...chosen,
     ...hostOptions,
   }).catch(async (error: unknown) => {
