@@ -143,7 +143,11 @@ export class Updates {
   }
 
   #unsupported(block: NamedBlock): UpdateStatus {
-    const message = block.isHost ? IMAGE : `Updates of ${block.processName} cannot be installed from here`;
+    const { processName, configKey, isHost } = block;
+    const isDescribed = this.#host.find('service.templates')?.get(configKey)?.install !== undefined;
+    // `repo_owner` and `repo_name` alone do not say which file of a release the program is, or how it is built.
+    const why = isDescribed ? '' : `, because no template says how; give ${configKey} one with \`install\``;
+    const message = isHost ? IMAGE : `Updates of ${processName} cannot be installed from here${why}`;
     return this.#plain(block, 'unsupported', message);
   }
 

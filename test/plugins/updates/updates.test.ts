@@ -55,7 +55,8 @@ t.test('updates', async t => {
     t.match(await entryOf(app, 'One'), { supports_manual_update: true, update_status: null });
     for (const name of ['Plain', 'DUMB API']) t.match(await entryOf(app, name), { supports_manual_update: false });
     const { body: unsupported } = await check(app, 'Plain');
-    t.match(unsupported, { process_name: 'Plain', status: 'unsupported' });
+    const message = /cannot be installed from here, because no template says how; give \w+ one with `install`$/;
+    t.match(unsupported, { process_name: 'Plain', status: 'unsupported', message });
     t.same(await updateStatus(app, 'Plain'), unsupported, 'and stays so');
     t.match(await updateStatus(app, 'DUMB API'), { status: 'unsupported', message: /pull the new image/ });
     t.equal(await updateStatus(app, 'One'), null, 'nothing is known yet');
