@@ -9,9 +9,10 @@ export const frontendSection = z.looseObject({
   env: z.record(z.string(), z.unknown()).default({}).describe('its environment'),
 });
 
-const flag = z.boolean().optional();
-const word = z.string().optional();
-const list = z.array(z.unknown()).optional();
+// A member that is not chosen may be sent as null.
+const flag = z.boolean().nullish();
+const word = z.string().nullish();
+const list = z.array(z.unknown()).nullish();
 
 /** Only the frontend reads and writes this section. Words are not checked, because a later frontend may know others. */
 export const preferencesSection = z
@@ -32,7 +33,7 @@ export const preferencesSection = z
         service_order: list,
         saved_views: list,
         active_saved_view_id: word,
-        service_shortcuts: z.record(z.string(), z.unknown()).optional(),
+        service_shortcuts: z.record(z.string(), z.unknown()).nullish(),
       })
       .default({})
       .describe('how it shows its sidebar'),

@@ -44,7 +44,10 @@ t.test('preferences of the wrong type', { skip }, async t => {
     t.equal(status, 400, member);
     t.match(body.detail, `dumb.ui.${member}: `);
   }
-  const later = { log_timestamp: { dateOrder: 'YMD' }, sidebar: { compact_mode: true, saved_views: [{ id: 'x' }] } };
+  const later = {
+    log_timestamp: { dateOrder: 'YMD' },
+    sidebar: { compact_mode: true, saved_views: [{ id: 'x' }], active_saved_view_id: null },
+  };
   t.equal((await app.post('/config', { updates: { dumb: { ui: later } } })).status, 200);
   t.match(await shown(), later);
 });
