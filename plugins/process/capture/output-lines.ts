@@ -32,6 +32,8 @@ const FIRST_LINES = 16;
 
 const NEWLINE = 0x0a;
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
+/** Readers of the stream take these for the end of a line, and drop a line that they cannot read whole. */
+const SEPARATOR = /[\u2028\u2029]/g;
 const LEVEL = /\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?)\b/i;
 const LEVEL_WITHIN = 80;
 const WORD_LEVELS: Readonly<Record<string, LogLevel>> = {
@@ -283,7 +285,8 @@ function namedLevel(bytes: Buffer, start: number, end: number): LogLevel | undef
 function addText(lines: OutputLines, raw: string, keys: KeyBlock): void {
   const dense = raw.includes('\0') ? raw.replaceAll('\0', '') : raw;
   const plain = dense.includes('\x1b') ? dense.replaceAll(ANSI, '') : dense;
-  const shown = keys.concerns(plain) ? keys.shown(plain) : plain;
+  const whole = plain.replaceAll(SEPARATOR, ' ');
+  const shown = keys.concerns(whole) ? keys.shown(whole) : whole;
   if (shown.length <= MAX_LINE_BYTES) {
     addLastState(lines, shown, redact);
     return;

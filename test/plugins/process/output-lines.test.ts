@@ -199,6 +199,17 @@ t.test('the place of a level, the longest line, and a key whose beginning is hid
   t.notOk(JSON.stringify([...toLines(Buffer.from(hidden))]).includes(body));
 });
 
+t.test(
+  'characters that JavaScript takes for the end of a line are spaces in the one line that they are in',
+  async t => {
+    const lines = [...toLines(Buffer.from('INFO a\u2028title\u2029\u2028here\nWARN é\u2029\n\u2028\n'))];
+    t.strictSame(lines, [
+      { level: 'INFO', text: 'INFO a title  here' },
+      { level: 'WARNING', text: 'WARN é' },
+    ]);
+  },
+);
+
 t.test('no secret is cut in two where a line is too long', async t => {
   const secret = 'correct-horse-battery-staple';
   const item = `{"name":"x","password":"${secret}","next":1},`;
