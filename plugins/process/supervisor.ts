@@ -33,6 +33,7 @@ import type {
   StopPolicy,
 } from './contract.ts';
 import { findObstacles } from './launch/obstacles.ts';
+import { PortTurns } from './launch/port-turns.ts';
 import { RunUsers } from './launch/run-user.ts';
 import { guardSecrets } from './launch/secret-guard.ts';
 import { guardUsers } from './launch/user-guard.ts';
@@ -132,6 +133,7 @@ export class Supervisor implements ProcessSupervisor {
       },
       users: new RunUsers(host),
       portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
+      portTurns: new PortTurns(),
       stopPolicy: configKey => this.#stopPolicy(configKey),
       launchPolicy: configKey => [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey),
       placeholders: block => placeholderValues(placeholders, block),

@@ -89,18 +89,19 @@ function isPort(value: unknown): value is number {
 }
 
 /**
- * The changes that let `block` start: a port that an enabled entry before it claims, or that a foreign process uses,
- * moves up to the next free one. The product's own entries never move, because published ports would no longer reach
+ * The changes that let `block` start: a port that an enabled entry before it claims, that a start of another entry
+ * under way has been given, or that a foreign process uses, moves up to the next free one. The product's own entries never move, because published ports would no longer reach
  * them. Throws a Problem 500 when no port is free.
  */
 export async function resolvePorts(
   block: NamedBlock,
   all: readonly NamedBlock[],
   companion: Companion,
+  isGiven: (other: NamedBlock) => boolean = () => false,
 ): Promise<PortChange[]> {
   const own = portsOf(block.block);
   if (block.path[0] === 'dumb' || own.size === 0) return [];
-  const claimed = claimsBefore(block, all, companion);
+  const claimed = claimsBefore(block, all, companion, isGiven);
   const others = new Set(
     all
       .filter(other => other !== block && other.block.enabled === true)
@@ -142,10 +143,18 @@ export async function refuseForeignHolder({ processName, path, block }: NamedBlo
   }
 }
 
-/** The product's own entries claim first, then the others in file order; only enabled ones claim. */
-function claimsBefore(block: NamedBlock, all: readonly NamedBlock[], companion: Companion): ReadonlySet<number> {
+/** The product's own entries claim first, then the others in file order; only enabled ones and given ports count. */
+function claimsBefore(
+  block: NamedBlock,
+  all: readonly NamedBlock[],
+  companion: Companion,
+  isGiven: (other: NamedBlock) => boolean,
+): ReadonlySet<number> {
   const own = all.filter(other => other.path[0] === 'dumb' && other !== block && other.block.enabled !== false);
-  const before = all.slice(0, all.indexOf(block)).filter(other => other.block.enabled === true);
+  const at = all.indexOf(block);
+  const before = all.filter(
+    (other, index) => other !== block && ((index < at && other.block.enabled === true) || isGiven(other)),
+  );
   return new Set([...own, ...before].flatMap(other => portsClaimedBy(other, companion)));
 }
 

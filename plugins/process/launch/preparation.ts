@@ -12,6 +12,7 @@ import { checkLaunchable, withoutDescriptors } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { savePortMoves } from './port-moves.ts';
+import type { PortTurns } from './port-turns.ts';
 import { type Companion, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import { roundedVariables } from './rounded-variables.ts';
@@ -38,6 +39,7 @@ export interface Preparation extends Processes {
   /** The process that had the entry of the block under another name, while it is held or has not ended. */
   predecessor(block: NamedBlock): Predecessor | undefined;
   readonly portCompanion: Companion;
+  readonly portTurns: PortTurns;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
   readonly users: RunUsers;
@@ -50,6 +52,7 @@ export interface Preparation extends Processes {
 
 /** Throws a Problem when the process cannot be launched, and the signal's reason when the start is cancelled. */
 export async function prepareLaunch(preparation: Preparation): Promise<LaunchPlan> {
+  preparation.portTurns.begin(preparation.block().processName);
   try {
     return await preparedPlan(preparation);
   } catch (error) {
@@ -69,7 +72,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   // A refused start must change no port and make no directory.
   const checked = hasWaits(plan, waiting) || liesInOwnDirectory(plan) ? undefined : plan;
   if (checked !== undefined) await checkLaunchable(checked);
-  await adjustPorts(preparation);
+  await preparation.portTurns.take(() => adjustPorts(preparation), signal);
   await waitForDependencies(plan, waiting);
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
@@ -134,17 +137,17 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   return plan;
 }
 
-async function adjustPorts({ host, block, blocks, portCompanion }: Preparation): Promise<void> {
+async function adjustPorts({ host, block, blocks, snapshot, portCompanion, portTurns }: Preparation): Promise<void> {
   const { processName } = block();
   const all = blocks();
   const current = all.find(other => other.processName === processName);
   if (current === undefined) return;
   await refuseForeignHolder(current);
-  const changes = await resolvePorts(current, all, portCompanion);
-  if (changes.length === 0) return;
+  const changes = await resolvePorts(current, all, portCompanion, other => portTurns.isGiven(other, snapshot));
   try {
-    await savePortMoves(host, new Map([[current, changes]]), all);
+    if (changes.length > 0) await savePortMoves(host, new Map([[current, changes]]), all);
   } catch (error) {
     throw new Problem(500, `${processName} was not started: its changed port could not be saved`, { cause: error });
   }
+  portTurns.give(processName);
 }

@@ -2,6 +2,7 @@
 import type { Host, NamedBlock } from '#core';
 import type { PlaceholderValues } from '#kit/placeholder-values';
 import type { ExitRecord, LaunchPlan, LaunchPolicy, ProcessSnapshot, StopPolicy } from '../contract.ts';
+import type { PortTurns } from '../launch/port-turns.ts';
 import type { Companion } from '../launch/ports.ts';
 import type { Predecessor } from '../launch/preparation.ts';
 import type { RunUsers } from '../launch/run-user.ts';
@@ -25,6 +26,7 @@ export interface Supervision extends RunParts, Processes {
   onStarted(snapshot: ProcessSnapshot): void;
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   readonly portCompanion: Companion;
+  readonly portTurns: PortTurns;
   readonly users: RunUsers;
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;

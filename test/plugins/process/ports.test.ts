@@ -1,6 +1,6 @@
 // Taken ports: which service keeps one, what the others get, what is saved and reported, and what stays as it is.
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -296,6 +296,32 @@ t.test('the new port is nobody else’s either', async t => {
   t.equal((await start(app, 'One')).status, 200);
   const { one } = await saved(app);
   t.ok(one.port > taken && ![next.port, next.webdav_port].includes(one.port), `${one.port}`);
+});
+
+t.test('services that are started at the same time get different ports', async t => {
+  const port = await freePort();
+  const names = ['One', 'Two', 'Three', 'Four'];
+  const app = await startHost({ config: Object.fromEntries(names.map(name => [name, sleeper(name, { port })])) });
+  t.teardown(() => app.stop());
+  for (const { status } of await Promise.all(names.map(name => start(app, name)))) t.equal(status, 200);
+  const after = await saved(app);
+  t.equal(new Set(names.map(name => after[name].port)).size, names.length);
+});
+
+t.test('a start that waits keeps the port that it was given', async t => {
+  const [port, wait_for_dir] = [await freePort(), path.join(testDir(t, {}), 'later')];
+  const app = await startHost({
+    config: { first: sleeper('First', { port }), waits: sleeper('Waits', { port, wait_for_dir }) },
+  });
+  t.teardown(() => app.stop());
+  const waiting = start(app, 'Waits');
+  await until(async () => /^Waiting for/.test((await status(app, 'Waits')).health_reason));
+  t.equal((await start(app, 'First')).status, 200);
+  await mkdir(wait_for_dir);
+  t.equal((await waiting).status, 200);
+  const { first, waits } = await saved(app);
+  t.equal(waits.port, port);
+  t.not(first.port, port);
 });
 
 t.test('a service that is restarted finds its own port free', async t => {
