@@ -190,7 +190,8 @@ interface UrlEntry {
 function urlWait(entry: UrlEntry, limitMs: number, { fetch }: WaitContext): Wait {
   const { url, timeout = 10, expected_json_path: jsonPath } = entry;
   const webDav = /\/(webdav|dav)(\/|$)/.test(pathOf(url));
-  const method = entry.probe_method ?? (webDav ? 'PROPFIND' : 'GET');
+  // Servers take a method in small letters for another one, or refuse it.
+  const method = entry.probe_method?.toUpperCase() ?? (webDav ? 'PROPFIND' : 'GET');
   const auth = entry.auth ?? credentialsIn(url);
   const credentials =
     auth === undefined
