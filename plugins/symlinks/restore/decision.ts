@@ -16,6 +16,8 @@ export interface Step {
   /** null removes the link. */
   readonly target: RawPath | null;
   readonly instead: Standing;
+  /** The path of the link that moves here; its owner and group are kept. */
+  readonly from?: RawPath;
 }
 
 export interface Decision {
@@ -90,7 +92,8 @@ function undoMove(change: Relocation, source: Standing, moved: Standing, overwri
   if (decision.action === 'skip_existing' || isBack(change, moved)) return decision;
   // An entry at the new path that is not from the repair may be replaced on request, but is never just removed.
   if (!isOurs && (replacedTarget === null || moved.kind !== 'link')) return decision;
-  const steps = [...decision.steps, { path: targetPath, target: replacedTarget, instead: moved }];
+  const put = isOurs ? decision.steps.map(step => ({ ...step, from: targetPath })) : decision.steps;
+  const steps = [...put, { path: targetPath, target: replacedTarget, instead: moved }];
   return { ...decision, action: decision.action === 'create' ? 'create' : 'overwrite', steps };
 }
 

@@ -1,6 +1,6 @@
 // The tree into which a manifest is restored: reads what is at its paths, and puts links there. Below a root of the
 // manifest a path must lead only through real directories, and never into a protected place.
-import { accessSync, constants, lstatSync } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { HeldDirectory, linkTarget } from '../places/held-directory.ts';
 import type { MountDown } from '../places/mounts-down.ts';
@@ -49,6 +49,12 @@ interface Parent {
   isWritable: boolean;
 }
 
+/** What is put at a path. */
+interface Replacement extends Pick<Step, 'target' | 'instead'> {
+  /** undefined: that of the link there, or else of the directory. */
+  readonly owner: Stats | undefined;
+}
+
 const NOTHING: Standing = { kind: 'nothing' };
 
 export class RestoredTree {
@@ -92,7 +98,9 @@ export class RestoredTree {
   }
 
   /** Carries out a step, or notes it in a preview. Throws an EntryError when the path has changed meanwhile. */
-  take({ path: link, target, instead }: Step): void {
+  take({ path: link, target, instead, from }: Step): void {
+    // Asked before the directory of the link is, because holding another directory may close that one.
+    const owner = this.#ownerOf(from);
     const parent = this.#parent(link);
     const name = path.posix.basename(link);
     this.#pulse.beat();
@@ -101,7 +109,7 @@ export class RestoredTree {
     parent.isWritable = true;
     if (instead.kind === 'file' && this.#keptName(name).length > MAX_NAME_BYTES)
       throw new EntryError(`the name of the file there has no room for ${this.#keptName('')}; move it away`);
-    if (this.#preview === null) this.#write(this.#made(link, parent), name, target, instead);
+    if (this.#preview === null) this.#write(this.#made(link, parent), name, { target, instead, owner });
     else {
       for (const missing of missingOf(parent)) this.#preview.setDirectory(missing);
       this.#preview.setLink(joined(parent.real, name), target);
@@ -127,7 +135,7 @@ export class RestoredTree {
     this.#parents.clear();
   }
 
-  #write(held: HeldDirectory, name: RawPath, target: RawPath | null, instead: Standing): void {
+  #write(held: HeldDirectory, name: RawPath, { target, instead, owner }: Replacement): void {
     const isAsBefore = (): boolean => {
       this.#pulse.beat();
       if (instead.kind === 'link') return held.target(name) === instead.target;
@@ -140,9 +148,15 @@ export class RestoredTree {
       held.remove(name);
       return;
     }
-    const owner = (instead.kind === 'link' ? held.entry(name) : undefined) ?? held.stats;
+    const given = owner ?? (instead.kind === 'link' ? held.entry(name) : undefined) ?? held.stats;
     if (instead.kind === 'file') held.keepAs(name, this.#keptName(name));
-    if (!held.place(name, target, owner, this.#options.runId, isAsBefore)) throw changed();
+    if (!held.place(name, target, given, this.#options.runId, isAsBefore)) throw changed();
+  }
+
+  /** The owner of a link that moves back. Only root can give it to a new link. */
+  #ownerOf(link: RawPath | undefined): Stats | undefined {
+    if (link === undefined || this.#preview !== null || process.geteuid?.() !== 0) return undefined;
+    return this.#parent(link).held?.entry(path.posix.basename(link));
   }
 
   /** The name under which a file is kept that a link replaces. */

@@ -124,6 +124,20 @@ t.test('repairs', async t => {
     },
   );
 
+  t.test('a move that is undone leaves links their owner and group', ROOT_ONLY, async t => {
+    const dir = linkDir(t, { from: { a: { to: '/a/x' }, b: { to: '../film' } }, to: { a: { to: '/old' } } });
+    const links = ['from/a', 'from/b'].map(link => path.join(dir, link));
+    for (const link of links) await lchown(link, 1_234, 2_345);
+    const undo = path.join(host.configDir, 'symlink-repair/repair-manifests/moved-back.json');
+    const roots = [{ from_root: path.join(dir, 'from'), to_root: path.join(dir, 'to') }];
+    const body = { root_migrations: roots, overwrite_existing: true, backup_path: undo, dry_run: false };
+    t.match((await repair(body)).body, { moved: 2, errors: [] });
+    const undone = await host.post('/process/symlink-manifest/restore', { manifest_path: undo, dry_run: false });
+    t.match(undone.body, { restored: 2, errors: [] }, undone.text);
+    t.equal(await readlink(path.join(dir, 'to/a')), '/old');
+    for (const link of links) t.match(await lstat(link), { uid: 1_234, gid: 2_345 }, link);
+  });
+
   t.test('a rewritten link can be replaced by a moved one', async t => {
     const dir = linkDir(t, { from: { x: { to: '/c' } }, to: { x: { to: '/a/x' } } });
     const roots = [{ from_root: path.join(dir, 'from'), to_root: path.join(dir, 'to') }];
