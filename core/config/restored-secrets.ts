@@ -2,7 +2,7 @@
 import { Problem } from '../contract/problem.ts';
 import { canonicalText } from '../kit/canonical-text.ts';
 import { isObject } from '../kit/plain-object.ts';
-import { own } from './layers.ts';
+import { type ConfigPath, own } from './layers.ts';
 import { ANY_OF_SEVERAL, counterparts, countShown } from './list-counterparts.ts';
 import type { Place } from './marks.ts';
 import { CONFIGURED, isBlank, MASK, maskedLeaf } from './secrets.ts';
@@ -30,6 +30,20 @@ export function restoredUpdate(
   members: 'merged' | 'replaced',
 ): Record<string, unknown> {
   return restoredObject(sent, stored, place, members === 'merged' ? 'nowhere' : 'below');
+}
+
+/**
+ * The places of masks that stood for nothing, as where a member was renamed: their members are missing in `left`. Items
+ * of a list whose length has changed are not looked at.
+ */
+export function lostMasks(sent: unknown, left: unknown, path: ConfigPath): ConfigPath[] {
+  if (sent === MASK) return left === undefined ? [path] : [];
+  if (Array.isArray(sent))
+    return Array.isArray(left) && left.length === sent.length
+      ? sent.flatMap((item, index) => lostMasks(item, left[index], [...path, String(index)]))
+      : [];
+  if (!isObject(sent)) return [];
+  return Object.entries(sent).flatMap(([key, member]) => lostMasks(member, own(left, key), [...path, key]));
 }
 
 /** At which depth placeholders are replaced by the stored value rather than left out. */

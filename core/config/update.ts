@@ -26,8 +26,10 @@ import { type ConfigPath, changedPaths, dotted, placeOf } from './layers.ts';
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
 import { keptProblem } from './problems.ts';
+import { lostMasks } from './restored-secrets.ts';
 import { unreadLook } from './review.ts';
 import type { ConfigSchema } from './schema.ts';
+import { MASK } from './secrets.ts';
 import { UpdateEdits } from './update-edits.ts';
 import { planUpdate } from './update-plan.ts';
 import { refuseWithoutLogin } from './without-login.ts';
@@ -146,7 +148,7 @@ export class Updates {
     // The next start could not read a larger file.
     refuseLargeData(after, MAX_CHARACTERS);
     refuseNewMisfits(effective, plan.next);
-    const warnings = [...plan.warnings];
+    const warnings = [...plan.warnings, ...maskWarnings(updates, after, block)];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
     if (update.mayRemove !== true) {
       if (block === undefined) this.#edits.refuseLosses(edits, before, blocks);
@@ -233,6 +235,14 @@ function updatesOf({ updates: given }: ConfigUpdate): ConfigObject {
   refuseForbiddenKeys(updates);
   refuseInfinite(updates);
   return updates;
+}
+
+/** Tells of secrets that are lost because an update sends their masks for other places than their own. */
+function maskWarnings(updates: ConfigObject, after: Readonly<ConfigObject>, block: NamedBlock | undefined): string[] {
+  const at = block?.path ?? [];
+  return lostMasks(updates, valueAt(after, at), at).map(
+    path => `${dotted(path)} is left out, because ${MASK} hides nothing there; send the value itself`,
+  );
 }
 
 /** Throws a Problem 400 for a misfit that is new; one that was there before and stays does not hinder an update. */

@@ -221,6 +221,14 @@ t.test('undescribed secrets are recognized by their names', { skip }, async t =>
   t.match(refused, { status: 400, body: { detail: /^The credentials of http:\/\/\*{8}@other are hidden; write/ } });
   t.equal((await post(app, { updates: { kid: { env: { PLAIN: moved } } } })).status, 400);
   t.match((await saved(app)).kid, { env: { PLAIN: 'z' }, url }, 'the mask does not take the place of credentials');
+
+  const { MY_PASSWORD: shown, ...others } = masked.env;
+  const env = { ...others, NEW_PASSWORD: shown };
+  const renamed = await post(app, { process_name: 'Kid', updates: { env }, persist: true });
+  t.match(renamed.body.warnings, [/^kid\.env\.NEW_PASSWORD is left out, because \*{8} hides nothing there; send/]);
+  t.notMatch((await saved(app)).kid.env, { NEW_PASSWORD: /./ });
+  const again = await post(app, { process_name: 'Kid', updates: { env: others }, persist: true });
+  t.same(again.body.warnings, [], 'masks at their own places stand for what they hide');
 });
 
 t.test('the file keeps its comments, is read again when edited, and survives damage', { skip }, async t => {
