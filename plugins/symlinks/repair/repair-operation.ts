@@ -24,7 +24,7 @@ export function repairOperation(host: Host, places: Places): Operation {
       const defaults = (): string[] =>
         options.rewrite_rules.length === 0
           ? []
-          : defaultRoots(host).map(root => checkedPath(root, rootNamed(root), places));
+          : [...new Set(defaultRoots(host).map(root => checkedPath(root, rootNamed(root), places)))];
       return {
         dryRun: options.dry_run,
         includeBroken: options.include_broken,

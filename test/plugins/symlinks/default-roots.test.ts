@@ -14,7 +14,7 @@ t.test('default roots are read as those of a schedule', async t => {
     {
       shipped: ['symlinks', 'services', 'service-decypharr'],
       config: {
-        infinidysk: { process_name: 'InfiniDysk', symlink_backup_roots: '/nowhere/a, /nowhere/b\n/nowhere/a' },
+        infinidysk: { process_name: 'InfiniDysk', symlink_backup_roots: '/nowhere/a, /nowhere/b\n/nowhere/a/' },
         riven_backend: { process_name: 'Riven', symlink_library_path: ' /nowhere/films, series ' },
       },
     },
