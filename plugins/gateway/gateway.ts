@@ -31,6 +31,7 @@ export interface Gateway {
 const VIA_GATEWAY = { native: false, prefix: '/api' } as const;
 /** The host's own streams: they are never forwarded to an interface, even while their plugin is loaded anew. */
 const OWN_STREAMS = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/;
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': ':80', 'https:': ':443' };
 const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 
 export function createGateway({ entrance, embedded, ...options }: GatewayOptions): Gateway {
@@ -41,7 +42,7 @@ export function createGateway({ entrance, embedded, ...options }: GatewayOptions
    * an allowed one, so that a foreign page cannot act with a user's rights.
    */
   function isForeign({ headers: { origin, host } }: IncomingMessage): boolean {
-    return origin !== undefined && parseHost(origin) !== host?.toLowerCase() && !entrance.allowsOrigin(origin);
+    return origin !== undefined && !namesHost(origin, host?.toLowerCase()) && !entrance.allowsOrigin(origin);
   }
 
   return {
@@ -64,7 +65,12 @@ export function createGateway({ entrance, embedded, ...options }: GatewayOptions
   };
 }
 
-/** Host and port of an origin; undefined for the opaque origin `null` and for anything else that is no URL. */
-function parseHost(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
+/**
+ * Whether an origin has this host and port. Proxies may send the port of the scheme in `Host`, which no origin names.
+ * False for the opaque origin `null`, and for anything else that is no URL.
+ */
+function namesHost(origin: string, host: string | undefined): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { host: named, protocol, port } = new URL(origin);
+  return host === named || (port === '' && host === named + DEFAULT_PORTS[protocol]);
 }

@@ -113,6 +113,19 @@ t.test('pages of other origins are refused', { skip: !isHere }, async t => {
     await t.rejects(dial('/ws/x', { Origin: origin }), /403/, `socket of ${origin}`);
   }
   t.equal(await send('POST', '/api/x', { Origin: 'http://localhost' }), 200, 'an allowed origin');
+  const sameHosts = [
+    ['https://media.lan', 'media.lan:443'],
+    ['http://media.lan', 'Media.lan:80'],
+  ] as const;
+  for (const [origin, host] of sameHosts)
+    t.equal(await dial('/ws/x', { Origin: origin, Host: host }), 'hello', `${origin} is at ${host}`);
+  const otherHosts = [
+    ['https://media.lan', 'media.lan:80'],
+    ['https://media.lan:444', 'media.lan:443'],
+    ['https://media.lan:44', 'media.lan:44:443'],
+  ] as const;
+  for (const [origin, host] of otherHosts)
+    await t.rejects(dial('/ws/x', { Origin: origin, Host: host }), /403/, `${origin} is not at ${host}`);
   t.equal((await get('/api/x', { Origin: 'http://evil.example' })).status, 200, 'reading is not acting');
   t.equal(await dial('/ws/x'), 'hello');
   t.equal(await dial('/ws/x?a=1', { Origin: own }), 'hello');
