@@ -136,9 +136,11 @@ export class CaptureSession {
     const { spool, positions, last: recorded } = await GuardedDirectory.at(spoolFile, openSpool);
     const last = recorded ?? (await firstPosition(spool, positions, target, options).catch(closing(spool, positions)));
     if (target.logFile !== null) {
-      await undoUnrecorded(target.logFile, last).catch((error: NodeJS.ErrnoException) => {
+      // The configuration may name another log by now.
+      const logFile = last.logFile || target.logFile;
+      await undoUnrecorded(logFile, last).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT')
-          options.log.warn(`${target.logFile} cannot be cut back; its last lines may stand in it twice`, error);
+          options.log.warn(`${logFile} cannot be cut back; its last lines may stand in it twice`, error);
       });
     }
     return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
@@ -405,7 +407,8 @@ export class CaptureSession {
 
   async #record(consumedBytes: number): Promise<void> {
     const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#logs.log ?? {};
-    const position = { consumedBytes, logDevice, logInode, logBytes };
+    const logFile = this.#target.logFile ?? '';
+    const position = { consumedBytes, logDevice, logInode, logBytes, logFile };
     if (deepEqual(position, this.#recorded)) return;
     const { warn } = this.#options.log;
     const what = `how far the output of ${this.#target.processName} was read`;

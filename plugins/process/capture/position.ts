@@ -9,11 +9,15 @@ export interface Position {
   readonly logDevice: number;
   readonly logInode: number;
   readonly logBytes: number;
+  /** Path of that log; blank when there is none, or when it is not known. */
+  readonly logFile: string;
 }
 
 /** The position of a new spool. */
-export const START: Position = { consumedBytes: 0, logDevice: 0, logInode: 0, logBytes: 0 };
-const RECORD_BYTES = 96;
+export const START: Position = { consumedBytes: 0, logDevice: 0, logInode: 0, logBytes: 0, logFile: '' };
+/** The numbers of a record; the path follows, up to a NUL. */
+const NUMBERS_BYTES = 96;
+const RECORD_BYTES = 4_096;
 
 /** One record, rewritten in place by a single write within one page, so that a kill never leaves a part of it. */
 export class PositionFile {
@@ -30,20 +34,27 @@ export class PositionFile {
   ): Promise<{ positions: PositionFile; last: Position | null }> {
     const handle = await directory.openFile(name, 'keep', 0o600);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(RECORD_BYTES), 0, RECORD_BYTES, 0);
-    const numbers = buffer.toString('latin1', 0, bytesRead).trim().split(' ').map(Number);
+    const numbers = buffer.toString('latin1', 0, NUMBERS_BYTES).trim().split(' ').map(Number);
     const [consumedBytes, logDevice, logInode, logBytes] = numbers;
     // Inodes of some file systems use all 64 bits; they are rounded here in the same way as by `stat`.
-    const valid = bytesRead === RECORD_BYTES && numbers.length === 4 && numbers.every(Number.isInteger);
-    const last = valid ? ({ consumedBytes, logDevice, logInode, logBytes } as Position) : null;
+    const valid = bytesRead >= NUMBERS_BYTES && numbers.length === 4 && numbers.every(Number.isInteger);
+    const logFile = pathIn(buffer.subarray(NUMBERS_BYTES, bytesRead));
+    const last = valid ? ({ consumedBytes, logDevice, logInode, logBytes, logFile } as Position) : null;
     return { positions: new PositionFile(handle), last };
   }
 
-  async record({ consumedBytes, logDevice, logInode, logBytes }: Position): Promise<void> {
-    const text = `${consumedBytes} ${logDevice} ${logInode} ${logBytes}`.padEnd(RECORD_BYTES - 1);
-    await this.#handle.write(Buffer.from(`${text}\n`, 'latin1'), 0, RECORD_BYTES, 0);
+  async record({ consumedBytes, logDevice, logInode, logBytes, logFile }: Position): Promise<void> {
+    const numbers = `${consumedBytes} ${logDevice} ${logInode} ${logBytes}`.padEnd(NUMBERS_BYTES - 1);
+    const record = Buffer.from(`${numbers}\n${logFile}\0`);
+    await this.#handle.write(record, 0, Math.min(record.length, RECORD_BYTES), 0);
   }
 
   close(): Promise<void> {
     return this.#handle.close();
   }
+}
+
+/** Blank when the path did not fit, or an earlier version wrote none. */
+function pathIn(bytes: Buffer): string {
+  return bytes.toString('utf8', 0, Math.max(0, bytes.indexOf(0)));
 }
