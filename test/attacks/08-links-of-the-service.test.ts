@@ -111,7 +111,8 @@ t.test('after a kill only the log itself is cut back, whatever has taken its ino
   const spoolFile = path.join(ours, 'app.spool');
   await writeFile(spoolFile, 'line\n');
   const { positions } = await GuardedDirectory.at(`${spoolFile}.position`, PositionFile.open);
-  await positions.record({ consumedBytes: 0, logDevice: dev, logInode: ino, logBytes: 3, logFile: '' });
+  const pending = { logBytes: 3, pendingBytes: 100, logFile: '' };
+  await positions.record({ consumedBytes: 0, logDevice: dev, logInode: ino, ...pending });
   await positions.close();
   const log = { warn: () => undefined, error: () => undefined };
   const capture = new Capture({

@@ -223,7 +223,7 @@ t.test('a place in a file whose number uses all 64 bits', async t => {
   const file = path.join(testDir(t, {}), 'x.position');
   const { positions } = await GuardedDirectory.at(file, PositionFile.open);
   const [logDevice, logInode] = [2 ** 40, 2 ** 63 + 2 ** 40];
-  const place = { consumedBytes: 123_456, logDevice, logInode, logBytes: 777, logFile: '/log/ä.log' };
+  const place = { consumedBytes: 123_456, logDevice, logInode, logBytes: 777, pendingBytes: 9, logFile: '/log/ä.log' };
   await positions.record(place);
   await positions.close();
   const { positions: again, last } = await GuardedDirectory.at(file, PositionFile.open);

@@ -342,8 +342,8 @@ export class CaptureSession {
   }
 
   /**
-   * The invariant depends on this order: prepare, record the position, append, record the new position. Without a
-   * service log, lines count as consumed when the own log has taken them. False when the disk of the service's log is
+   * The invariant depends on this order: prepare, record the position and how much is appended, append, record the new
+   * position. Without a service log, lines count as consumed when the own log has taken them. False when the disk of the service's log is
    * full and the lines may not be dropped.
    */
   async #write(
@@ -386,12 +386,13 @@ export class CaptureSession {
   async #append(log: RotatingFile, block: Uint8Array, mayDrop: boolean): Promise<boolean> {
     try {
       if (await log.prepare(block.length, { mayDrop })) {
-        await this.#record(this.#consumed);
+        await this.#record(this.#consumed, block.length);
         await log.append(block, { mayDrop });
       }
       return true;
     } catch {
-      // RotatingFile has logged the failure.
+      // RotatingFile has logged the failure, and left the file as it was.
+      await this.#record(this.#consumed);
       return false;
     }
   }
@@ -405,10 +406,10 @@ export class CaptureSession {
     await this.#owner.release(bytes);
   }
 
-  async #record(consumedBytes: number): Promise<void> {
+  async #record(consumedBytes: number, pendingBytes = 0): Promise<void> {
     const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#logs.log ?? {};
     const logFile = this.#target.logFile ?? '';
-    const position = { consumedBytes, logDevice, logInode, logBytes, logFile };
+    const position = { consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile };
     if (deepEqual(position, this.#recorded)) return;
     const { warn } = this.#options.log;
     const what = `how far the output of ${this.#target.processName} was read`;

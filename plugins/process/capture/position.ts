@@ -9,12 +9,21 @@ export interface Position {
   readonly logDevice: number;
   readonly logInode: number;
   readonly logBytes: number;
+  /** Size of what is about to be appended to that log; 0 when nothing is. */
+  readonly pendingBytes: number;
   /** Path of that log; blank when there is none, or when it is not known. */
   readonly logFile: string;
 }
 
 /** The position of a new spool. */
-export const START: Position = { consumedBytes: 0, logDevice: 0, logInode: 0, logBytes: 0, logFile: '' };
+export const START: Position = {
+  consumedBytes: 0,
+  logDevice: 0,
+  logInode: 0,
+  logBytes: 0,
+  pendingBytes: 0,
+  logFile: '',
+};
 /** The numbers of a record; the path follows, up to a NUL. */
 const NUMBERS_BYTES = 96;
 const RECORD_BYTES = 4_096;
@@ -35,17 +44,19 @@ export class PositionFile {
     const handle = await directory.openFile(name, 'keep', 0o600);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(RECORD_BYTES), 0, RECORD_BYTES, 0);
     const numbers = buffer.toString('latin1', 0, NUMBERS_BYTES).trim().split(' ').map(Number);
-    const [consumedBytes, logDevice, logInode, logBytes] = numbers;
+    // Records of earlier versions end with the fourth number.
+    const [consumedBytes, logDevice, logInode, logBytes, pendingBytes = 0] = numbers;
     // Inodes of some file systems use all 64 bits; they are rounded here in the same way as by `stat`.
-    const valid = bytesRead >= NUMBERS_BYTES && numbers.length === 4 && numbers.every(Number.isInteger);
+    const valid = bytesRead >= NUMBERS_BYTES && [4, 5].includes(numbers.length) && numbers.every(Number.isInteger);
     const logFile = pathIn(buffer.subarray(NUMBERS_BYTES, bytesRead));
-    const last = valid ? ({ consumedBytes, logDevice, logInode, logBytes, logFile } as Position) : null;
-    return { positions: new PositionFile(handle), last };
+    const last = { consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile } as Position;
+    return { positions: new PositionFile(handle), last: valid ? last : null };
   }
 
-  async record({ consumedBytes, logDevice, logInode, logBytes, logFile }: Position): Promise<void> {
-    const numbers = `${consumedBytes} ${logDevice} ${logInode} ${logBytes}`.padEnd(NUMBERS_BYTES - 1);
-    const record = Buffer.from(`${numbers}\n${logFile}\0`);
+  async record({ logFile, ...position }: Position): Promise<void> {
+    const { consumedBytes, logDevice, logInode, logBytes, pendingBytes } = position;
+    const numbers = [consumedBytes, logDevice, logInode, logBytes, pendingBytes].join(' ');
+    const record = Buffer.from(`${numbers.padEnd(NUMBERS_BYTES - 1)}\n${logFile}\0`);
     await this.#handle.write(record, 0, Math.min(record.length, RECORD_BYTES), 0);
   }
 

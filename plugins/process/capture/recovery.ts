@@ -1,5 +1,5 @@
-// Finds where a spool and its log are continued after a kill. Lines that the recorded position does not cover are cut
-// off the log; if the record is damaged, the last lines of the log tell how far the spool was read.
+// Finds where a spool and its log are continued after a kill. Lines that were about to be recorded are cut off the log;
+// if the record is damaged, the last lines of the log tell how far the spool was read.
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';
@@ -32,15 +32,20 @@ export async function firstPosition(
   return position;
 }
 
-/** Truncates what a killed host appended after its last recorded position, because those lines are read again. */
-export async function undoUnrecorded(logFile: string, { logDevice, logInode, logBytes }: Position): Promise<void> {
-  if (logInode === 0) return;
+/**
+ * Truncates what a killed host appended after its last recorded position, because those lines are read again. Where the
+ * log has grown by more, others write to it too, and all is kept: lines may then stand in it twice, but none is lost.
+ */
+export async function undoUnrecorded(logFile: string, position: Position): Promise<void> {
+  const { logDevice, logInode, logBytes, pendingBytes } = position;
+  if (logInode === 0 || pendingBytes === 0) return;
   await GuardedDirectory.at(logFile, async (directory, log) => {
     const rotated = rotatedNames(await directory.names(), logFile);
     // Another program may have moved or removed the log.
     for (const name of [log, ...rotated]) {
+      const isGrown = (size: number): boolean => size > logBytes && size <= logBytes + pendingBytes;
       const isLog = (entry: Stats | null): boolean =>
-        entry?.ino === logInode && entry.dev === logDevice && entry.nlink === 1 && entry.size > logBytes;
+        entry?.ino === logInode && entry.dev === logDevice && entry.nlink === 1 && isGrown(entry.size);
       if (!isLog(await directory.stat(name))) continue;
       const handle = await directory.openFile(name, 'update');
       try {

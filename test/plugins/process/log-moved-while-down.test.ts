@@ -3,6 +3,8 @@
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
+import { PositionFile, START } from '../../../plugins/process/capture/position.ts';
 import { testDir } from '../../support/directory.ts';
 import { changeMainFile } from '../../support/host-config.ts';
 import { kid } from '../../support/kids.ts';
@@ -35,16 +37,22 @@ t.test('lines that a killed host did not record are cut off the log that has the
     const [name = ''] = (await readdir(supervisor)).filter(file => file.endsWith('.position'));
     return path.join(supervisor, name);
   };
-  const consumed = async () => Number.parseInt(await readFile(await position(), 'latin1'), 10);
+  const recorded = async () => {
+    const { positions, last } = await GuardedDirectory.at(await position(), PositionFile.open);
+    await positions.close();
+    return last ?? START;
+  };
 
   const first = await startStackwarden(dir, port, { plugins: PLUGINS });
-  await until(async () => (await numbers()).length === 10 && (await consumed()) === 'line 1\n'.length * 10 + 1);
-  const recorded = await readFile(await position());
+  await until(async () => (await numbers()).length === 10 && (await recorded()).consumedBytes > 70);
+  const before = await recorded();
   await writeFile(go[0] ?? '', '');
   await until(async () => (await numbers()).length === 20);
   first.child.kill('SIGKILL');
   await first.exited;
-  await writeFile(await position(), recorded);
+  const { positions } = await GuardedDirectory.at(await position(), PositionFile.open);
+  await positions.record({ ...before, pendingBytes: 4_096 });
+  await positions.close();
   await changeMainFile(dir, config => ({ ...config, kid: block(logs[1]) }));
 
   const second = await startStackwarden(dir, port, { plugins: PLUGINS });
