@@ -33,7 +33,13 @@ const WARN_INTERVAL_MS = 60_000;
  */
 const CLOCK_SLACK_MS = 3_600_000;
 
-/** The caller awaits each append before the next, because appends must not overlap. */
+/** The latest rotation of each file that is being rotated, whether it succeeds or fails. */
+const rotations = new Map<string, Promise<void>>();
+
+/**
+ * The caller awaits each append before the next, because appends must not overlap. Several services may have one log;
+ * only their rotations take turns.
+ */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   readonly #name: string;
@@ -87,14 +93,16 @@ export class RotatingFile {
    */
   async prepare(bytes: number, { mayDrop = true }: WriteOptions = {}): Promise<boolean> {
     try {
+      const inode = this.#inode;
       await this.#reopenIfMoved();
+      const wasMoved = inode !== 0 && inode !== this.#inode;
       const isFull = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
       const isNewDay = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
       const mayRotate = performance.now() >= this.#nextRotationMs;
-      const isAsked = this.#mustRotate && this.#bytes > 0;
+      const isAsked = this.#mustRotate && this.#bytes > 0 && !wasMoved;
       this.#mustRotate = false;
       if (isAsked || (mayRotate && (isFull || isNewDay)))
-        await this.#rotate().catch((error: unknown) => this.#continueUnrotated(error));
+        await this.#rotateInTurn().catch((error: unknown) => this.#continueUnrotated(error));
       return true;
     } catch (error) {
       if (!mayDrop && isDiskFull(error)) await this.#refuse(error);
@@ -209,6 +217,19 @@ export class RotatingFile {
     if (entry?.ino !== this.#inode || entry.dev !== this.#device) return false;
     this.#bytes = entry.size;
     return true;
+  }
+
+  /** Another writer may have rotated the file meanwhile. */
+  async #rotateInTurn(): Promise<void> {
+    const { file } = this.#options;
+    const own = Promise.resolve(rotations.get(file)).then(async () =>
+      (await this.#isInPlace()) ? this.#rotate() : this.#reopenIfMoved(),
+    );
+    const ended = own.catch(() => undefined);
+    rotations.set(file, ended);
+    await ended;
+    if (rotations.get(file) === ended) rotations.delete(file);
+    return own;
   }
 
   /** Renames the log to `<base>-YYYY-MM-DD_<n>.log`, where 1 is the newest, and deletes the oldest beyond `keep`. */

@@ -1,7 +1,8 @@
-// Two services with one log: a host that takes them over cuts off no line that it has not written twice.
-import { chmod, readFile } from 'node:fs/promises';
+// Two services with one log: neither a takeover nor a rotation loses a line of either.
+import { appendFile, chmod, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { Capture } from '../../../plugins/process/capture/capture.ts';
 import { testDir } from '../../support/directory.ts';
 import { kid } from '../../support/kids.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
@@ -52,3 +53,42 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     );
   });
 }
+
+const ROUNDS = 60;
+
+t.test('rotations of both at the same time replace no rotated log', async t => {
+  const directory = testDir(t, {});
+  const capture = new Capture({
+    directory,
+    rotation: () => ({ maxBytes: 1_000, keep: 10_000 }),
+    ownLevel: () => 'INFO',
+    deliver: async () => undefined,
+    log: { warn: message => t.fail(message), error: message => t.fail(message) },
+    onFault: () => undefined,
+  });
+  const target = { logFile: path.join(directory, 'both.log'), accessLogFile: null, suppressed: true, owner: null };
+  const names = ['A', 'B', 'C'];
+  const spoolOf = (name: string) => path.join(directory, `${name}.spool`);
+  const sessions = await Promise.all(
+    names.map(name => capture.open({ ...target, processName: name, logLevel: 'INFO' }, spoolOf(name))),
+  );
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    for (const name of names) await appendFile(spoolOf(name), `number ${round}${' '.repeat(300)}.\n`);
+    if (round % 5 === 0) capture.rotate();
+    await Promise.all(sessions.map(session => session.settled()));
+  }
+  await Promise.all(sessions.map(session => session.finish()));
+  await capture.close();
+  const logs = (await readdir(directory)).filter(file => file.startsWith('both'));
+  const texts = await Promise.all(logs.map(file => readFile(path.join(directory, file), 'utf8')));
+  for (const name of names) {
+    const numbers = [...texts.join('').matchAll(new RegExp(`${name} subprocess: number (\\d+) `, 'g'))].map(
+      ([, n]) => +(n ?? 0),
+    );
+    t.same(
+      numbers.sort((a, b) => a - b),
+      Array.from({ length: ROUNDS }, (_, index) => index + 1),
+      `each line of ${name}`,
+    );
+  }
+});
