@@ -68,6 +68,9 @@ export interface SignalFindings {
   readonly needs?: readonly KeyNeed[];
 }
 
+/** What a source returns; a list stands for findings with these relations and no needs. */
+export type SignalResult = SignalFindings | readonly Relation[];
+
 /** One way to find out that a service needs another. */
 export interface SignalSource {
   /**
@@ -76,17 +79,18 @@ export interface SignalSource {
    */
   readonly signal: string;
   readonly classification: Classification;
+  /**
+   * `hard_runtime` of a third party counts as `hard_configured`, and so holds no start up, unless
+   * `dumb.dependency_graph.startup_blocking` names its plugin.
+   */
   readonly strength: Strength;
   readonly description: string;
   /** Further members of blocks that the source reads. Members that are secrets are never given to it. */
   readonly reads?: readonly string[];
   /** Whether clients see its row of the truth table only while it has found something. Default false. */
   readonly isHiddenUnused?: boolean;
-  /**
-   * Called once for each revision of the configuration. All third parties together have 250 ms; they may also return
-   * just a list of relations.
-   */
-  find(snapshot: GraphSnapshot): SignalFindings | Promise<SignalFindings>;
+  /** Called once for each revision of the configuration. All third parties together have 250 ms. */
+  find(snapshot: GraphSnapshot): SignalResult | Promise<SignalResult>;
 }
 
 export interface StartOrder {

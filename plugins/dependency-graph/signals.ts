@@ -4,7 +4,7 @@ import type { Contribution, ContributionList, Host, PointOptions } from '#core';
 import { errorText } from '#kit/error-text';
 import { functionSchema } from '#kit/function-schema';
 import { shapeIssues } from '#kit/shape-issues';
-import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
+import type { GraphSnapshot, Relation, SignalFindings, SignalResult, SignalSource, Strength } from './contract.ts';
 import type { OwnSignal } from './own-signals.ts';
 import type { Found } from './structure.ts';
 
@@ -111,7 +111,7 @@ export class Signals {
         if (plugin !== null) deadline ??= performance.now() + THIRD_PARTY_LIMIT_MS;
         const limitMs = deadline === undefined ? null : deadline - performance.now();
         const given = await within(source.find(snapshot), limitMs);
-        const findings = plugin === null ? given : checked(given);
+        const findings = plugin === null ? findingsOf(given) : checked(given);
         if (plugin !== null) this.#examine(signal, relationsIn(findings), snapshot);
         found.push([source, findings]);
         this.#failures.delete(signal);
@@ -194,6 +194,10 @@ async function within<Value>(value: Value | Promise<Value>, limitMs: number | nu
   } finally {
     clearTimeout(timer);
   }
+}
+
+function findingsOf(given: SignalResult): SignalFindings {
+  return 'length' in given ? { relations: given } : given;
 }
 
 /** Third parties are not compiled against the contract, so their findings are checked. */

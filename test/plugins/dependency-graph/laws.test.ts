@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { findBlocks } from '../../../core/kit/named-blocks.ts';
-import type { GraphSnapshot, SignalSource } from '../../../plugins/dependency-graph/contract.ts';
+import type { GraphSnapshot, SignalFindings, SignalSource } from '../../../plugins/dependency-graph/contract.ts';
 import { contributionOf, templatesOf } from '../../support/templates.ts';
 
 const folder = new URL('../../../plugins/dependency-graph/', import.meta.url);
@@ -123,7 +123,9 @@ t.test('the laws hold for every process of any configuration', { skip, timeout: 
       templates,
       entries: graphEntries(templates),
     });
-    const found = await Promise.all(sources.map(async source => [source, await source.find(snapshot)] as const));
+    const found = await Promise.all(
+      sources.map(async source => [source, (await source.find(snapshot)) as SignalFindings] as const),
+    );
     return createStructure(snapshot, found);
   };
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testSignalSource } from '../../contracts/signal-source.ts';
 import { testDir } from '../../support/directory.ts';
 import { edgesOf, startGraph } from '../../support/graph.ts';
 import { pluginNames, pluginsDir } from '../../support/host.ts';
@@ -185,6 +186,32 @@ t.test('a signal may return a plain list of relations', { skip }, async t => {
   const { of } = await open(t, { lister });
   t.same(edgesOf(await of('Client')), ['Server -> Client: lister_signal']);
 });
+
+testSignalSource(
+  async () => ({
+    signal: 'lister_signal',
+    classification: 'hard',
+    strength: 'hard_configured',
+    description: 'A port that a block names',
+    find: snapshot =>
+      snapshot.entries.flatMap(to =>
+        snapshot
+          .listenersOn(Number(to.config.frontend_port), to)
+          .map(({ processName }) => ({ dependency: processName, dependent: to.processName })),
+      ),
+  }),
+  [
+    {
+      name: 'a list of relations',
+      config: {
+        server: { enabled: true, process_name: 'Server', port: 5000 },
+        client: { enabled: true, process_name: 'Client', frontend_port: 5000 },
+      },
+      finds: ['Server -> Client'],
+    },
+    { name: 'an empty list', config: { server: { process_name: 'Server', port: 5000 } }, finds: [] },
+  ],
+);
 
 t.test('its name is that of its folder, and no name counts twice', { skip }, async t => {
   const source = (signal: string, key = signal) =>
