@@ -17,9 +17,20 @@ const ARGUMENTS = ['--input-type=module', '--check', '-'];
 
 const OF_PRODUCT = /"(#(?:core|kit\/[^"]*))"/;
 
+/** How Node refuses the first statement of a module that it takes for CommonJS. */
+const OF_MODULES = /^(?:Unexpected token 'export'|Cannot use import statement outside a module)$/;
+
 /** The error itself, or one whose message says more. */
 export async function explained(error: unknown, found: PluginFolder): Promise<unknown> {
-  return withAdvice(error) ?? (await withPlace(error, found));
+  return withAdvice(error) ?? ofCommonJs(error, found) ?? (await withPlace(error, found));
+}
+
+/** Only a syntax error in CommonJS has its place in the stack. */
+function ofCommonJs(error: unknown, { folder }: PluginFolder): Error | undefined {
+  if (!(error instanceof SyntaxError) || !OF_MODULES.test(error.message)) return undefined;
+  if (sourcePlace(realFolder(folder), error) === null) return undefined;
+  const reason = `${error.message}, because a package.json in or above its folder makes the file CommonJS`;
+  return new Error(`${reason}; let the name of the file end in .mjs`, { cause: error });
 }
 
 function withAdvice(error: unknown): Error | undefined {

@@ -11,7 +11,9 @@ export function sectionPath(name: string): [string, string] {
 /** Registers and parses the plugin's section; an error's message has the path, never the value. */
 export function parseSection(plugin: Plugin, { config }: Registries, scope: Scope): unknown {
   if (plugin.config === undefined) return {};
-  const schema = plugin.config(z);
+  const schema: unknown = plugin.config(z);
+  if (!(schema instanceof z.ZodType))
+    throw new Error("its 'config' returns no schema of the zod that it is given; return z.object({ ... })");
   const path = sectionPath(plugin.name);
   scope.own(config.addSection({ path, schema }, scope));
   const parsed = schema.safeParse(config.store.get(path) ?? {});

@@ -393,6 +393,8 @@ export class PluginSet {
       const what = `the setup of ${entry.name}`;
       const disposer: unknown = await withinLoadTime<unknown>(setup, { ms: deadlines.setupMs, what, signal });
       if (typeof disposer === 'function') scope.own(disposer as Disposer);
+      else if (disposer !== undefined && disposer !== null)
+        scope.log.warn(`what the setup of ${entry.name} returns is ignored, because it is no function`);
       entry.scope = scope;
       entry.state = 'ready';
       entry.reason = null;
@@ -446,7 +448,7 @@ export class PluginSet {
     entry.state = 'failed';
     entry.reason = scope.describe(error);
     entry.rivalry = rivalryOf(error, name => this.#entries.get(name));
-    this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
+    this.#options.logger(entry.name).error(`plugin ${entry.name} failed${scope.at(error)}`, error);
     const inUse = [...causesOf(error)].find(cause => cause instanceof DatabaseInUse);
     void inUse?.closed.then(() => {
       if (this.#entries.get(entry.name) === entry && entry.state === 'failed') void this.retry(entry.name);

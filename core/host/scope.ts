@@ -109,16 +109,17 @@ export class Scope implements Owner {
 
   fault(place: FaultPlace, error: unknown): void {
     if (blamedFor(error) === undefined) this.count(place, error);
-    this.log.error(`${place} failed${this.#at(error)}`, error);
+    this.log.error(`${place} failed${this.at(error)}`, error);
   }
 
   /** One line about an error, with file and line in the plugin's folder where known. */
   describe(error: unknown): string {
     const message = errorText(error);
-    return message + this.#at(error);
+    return message + this.at(error);
   }
 
-  #at(error: unknown): string {
+  /** ` (index.js:12)`; empty when no place in the plugin's folder is known. */
+  at(error: unknown): string {
     const place = sourcePlace(realFolder(this.#options.folder), error);
     return place === null ? '' : ` (${place})`;
   }

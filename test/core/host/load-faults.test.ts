@@ -5,6 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
 
 /** A healthy plugin that no fault may affect. */
 const neighbour = `export default { name: 'neighbour', host: '^1', setup (host) {
@@ -44,6 +45,10 @@ const cases: Record<string, { source: string; reason: RegExp }> = {
   'an import of the kit': {
     source: `import { slug } from '#kit/slug'\n${ghost('slug()')}`,
     reason: /^it imports '#kit\/slug', as only .*; write what it needs of it into its own folder$/,
+  },
+  'a configuration without a schema': {
+    source: `export default { name: 'broken', host: '^1', config: () => ({ a: 1 }), setup () {} }`,
+    reason: /^its 'config' returns no schema of the zod that it is given; return z\.object/,
   },
   'wrong name': { source: `export default { name: 'other', host: '^1', setup () {} }`, reason: /'other'.*'broken'/ },
   'no set-up': { source: `export default { name: 'broken', host: '^1' }`, reason: /no setup/ },
@@ -107,6 +112,39 @@ for (const [name, { source, reason }] of Object.entries(cases)) {
     t.equal((await app.get('/ghost')).status, 404, 'no ghost route');
   });
 }
+
+t.test('a module that a package.json makes CommonJS is told to be called .mjs', async t => {
+  const index = `export default { name: 'broken', host: '^1', setup () {} }`;
+  const dir = testDir(t, {
+    'package.json': '{"type":"commonjs"}',
+    broken: { 'index.js': index },
+    importing: { 'index.js': `import './other.js'\n${index}` },
+    fine: { 'index.mjs': index.replace('broken', 'fine') },
+  });
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  const reason = /, because a package.json .* CommonJS; let the name of the file end in \.mjs \(index\.js:1\)$/;
+  t.match(app.host.plugins(), [
+    { name: 'broken', reason },
+    { name: 'fine', reason: null },
+    { name: 'importing', reason },
+  ]);
+});
+
+t.test('the log tells the place of a failed set-up, and of a disposer that is none', async t => {
+  const plugin = (name: string, body: string) => ({
+    'index.mjs': `export default { name: '${name}', host: '^1', setup () {\n${body} } }`,
+  });
+  const dir = testDir(t, {
+    broken: plugin('broken', `throw new Error('half way')`),
+    disposed: plugin('disposed', 'return { dispose () {} }'),
+  });
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  const log = (await ownLog(app)).join('\n');
+  t.match(log, /plugin broken failed \(index\.mjs:2\): half way/);
+  t.match(log, /what the setup of disposed returns is ignored, because it is no function/);
+});
 
 t.test('a syntax error in any file of the plugin is reported with its place', async t => {
   const dir = testDir(t, {
