@@ -65,8 +65,10 @@ export class EventRegistry {
   /** The plugins that are being reloaded, by name. */
   readonly #held = new Map<string, Held>();
 
-  declare(plugin: string, type: string, { description }: EventDeclaration): () => void {
+  declare(plugin: string, type: string, declaration: EventDeclaration): () => void {
     requireText(type, `a type of events of ${plugin}`);
+    // Third parties are not compiled against the contract.
+    const { description } = (declaration as EventDeclaration | undefined) ?? {};
     requireText(description, `the description of the event '${type}' of ${plugin}`);
     const other = this.#declared.get(type);
     if (other !== undefined) throw new NameTaken(`event '${type}' of ${plugin}`, 'owned', other.plugin);

@@ -1,5 +1,6 @@
 // Finds the route of a method and path: a constant path by one lookup, any other by patterns in a fixed order.
 
+import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 import type { HttpMethod, Route } from '../contract/route.ts';
 import { requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
@@ -51,6 +52,11 @@ export class RouteMap {
     if (route.tag !== undefined) requireText(route.tag, `the tag of ${what}`);
     requireFunction(route.handle, `the handler of ${what}`);
     requireDeadline(route.deadlineMs, what);
+    for (const member of ['query', 'body', 'response'] as const) {
+      const schema: unknown = route[member];
+      if (schema !== undefined && !(schema instanceof z.ZodType))
+        throw new Error(`'${member}' of ${what} is no schema; make one with host.z`);
+    }
     const methods = route.path.includes('{') ? this.#pattern(route.path).methods : this.#constantMethods(route.path);
     const other = methods.get(route.method);
     if (other !== undefined) throw new NameTaken(`route ${what}`, 'registered', other.owner.plugin);
