@@ -62,8 +62,8 @@ export type StatementRow<Module, Name extends keyof Module> =
 
 export interface DatabaseOptions {
   /**
-   * Path of the module in the plugin's folder, without extension: `'history-statements'` is `history-statements.ts` in
-   * the sources, `.js` in a build and in a third party's folder.
+   * Path of the module in the plugin's folder, without extension, which is that of the plugin's index file:
+   * `'history-statements'` is `history-statements.js` beside `index.js`, and `history-statements.ts` beside `index.ts`.
    */
   readonly statements: string;
   /**
