@@ -35,7 +35,10 @@ export interface ModelsCase {
 export interface ProviderTable {
   /** A record with all that a request needs. */
   readonly record: Partial<CallRecord>;
-  /** Addresses as people paste them, and the base of the requests that follow. */
+  /**
+   * Addresses as people paste them, and the base of the requests that follow. Needed for an endpoint that is `custom`;
+   * one that is `managed` has none.
+   */
   readonly bases?: readonly { readonly stored: string; readonly base: string }[];
   /** Addresses that are refused before anything is asked. */
   readonly refusedBases?: readonly string[];
@@ -72,7 +75,11 @@ export function holdProvider(t: Test, provider: AiProvider, table: ProviderTable
     for (const { stored, base } of table.bases ?? []) t.equal(requestBase(descriptor, stored), base, stored);
     for (const stored of table.refusedBases ?? [])
       t.throws(() => requestBase(descriptor, stored), { status: 400, message: /base_url/ }, stored);
-    t.equal(descriptor.endpoint.mode === 'managed', table.bases === undefined, 'those of vendors cannot be changed');
+    t.equal(
+      descriptor.endpoint.mode === 'managed',
+      table.bases === undefined,
+      'the table has bases for a custom endpoint, and none for a managed one',
+    );
   });
 
   t.test('what it asks and reads', async t => {
