@@ -8,7 +8,8 @@ import type { Command, CommandCall, CommandOption } from '../contract/command.ts
 import { CORE_COMMANDS } from './core-commands.ts';
 
 const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
-const EXTENSIONS = import.meta.url.endsWith('.ts') ? ['.ts', '.js'] : ['.js'];
+/** A build prefers JavaScript, because older releases of Node cannot run TypeScript. */
+const EXTENSIONS = import.meta.url.endsWith('.ts') ? ['.ts', '.js'] : ['.js', '.ts'];
 const NAME = /^[a-z][a-z0-9-]*$/;
 
 export class CommandSet {
@@ -82,6 +83,10 @@ async function load(file: string, folder: string): Promise<Command> {
     const { refusalOfFolder } = await import('../host/plugin-trust.ts');
     const refusal = await refusalOfFolder(folder);
     if (refusal !== null) throw new Error(refusal);
+    if (file.endsWith('.ts') && !(await import('../host/discover.ts')).RUNS_TYPESCRIPT)
+      throw new Error(
+        `Node ${process.versions.node} does not run ${file}; compile it to JavaScript (npx tsc), or take Node 22.18 or later`,
+      );
   }
   const { default: command } = (await import(pathToFileURL(file).href)) as { default?: Partial<Command> };
   if (typeof command?.summary !== 'string' || typeof command.run !== 'function')

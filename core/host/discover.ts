@@ -20,7 +20,9 @@ const runsFromSource = import.meta.url.endsWith('.ts');
 export const SOURCE_FILE = /\.(?:js|mjs|ts)$/;
 /** A build prefers JavaScript, because older releases of Node cannot run TypeScript. */
 const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs', 'index.ts'];
-const RUNS_TYPESCRIPT = runsFromSource || ('typescript' in process.features && process.features.typescript !== false);
+
+export const RUNS_TYPESCRIPT =
+  runsFromSource || ('typescript' in process.features && process.features.typescript !== false);
 
 const RELOAD_HOOKS = new URL(runsFromSource ? './reload-hooks.ts' : './reload-hooks.js', import.meta.url);
 const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));

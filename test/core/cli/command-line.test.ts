@@ -1,5 +1,5 @@
 // The command line: commands, options, and one clear line for each error.
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
@@ -135,6 +135,18 @@ t.test('a plugin of the configuration directory brings a command of its own', as
   const refused = spawnStackwarden(configDir, { args: ['greet'] });
   t.match(await refused.exited, { code: 1 });
   t.match(refused.stderr(), /greet\.js .*who could change the plugin/);
+});
+
+t.test('a command in TypeScript runs as index.ts does, or is refused with what to do', async t => {
+  const ring = `export default { summary: 'ring', run: async (): Promise<number> => 4 };`;
+  const configDir = testDir(t, { plugins: { ringer: { 'index.js': '', commands: { 'ring.ts': ring } } } });
+  const run = spawnStackwarden(configDir, { args: ['ring'] });
+  const { code } = await run.exited;
+  // In this process tsx says that Node runs TypeScript.
+  const node = spawnSync(process.execPath, ['-p', 'Boolean(process.features.typescript)'], { env: {} });
+  const isRun = process.env.STACKWARDEN_TEST_BUILD === undefined || String(node.stdout).trim() === 'true';
+  t.equal(code, isRun ? 4 : 1);
+  t.match(run.stderr(), isRun ? /^$/ : /does not run .*ring\.ts; compile it to JavaScript \(npx tsc\), or take Node/);
 });
 
 t.test('a slow reader gets all output of a command', async t => {
