@@ -171,6 +171,11 @@ t.test('the package is all that an author of plugins needs', { timeout: 500_000 
     for (const name of names.filter(candidate => /\.\w+$/.test(candidate))) {
       t.notMatch(await readFile(path.join(greeter, name), 'utf8'), /my[-_]plugin/, name);
     }
+    const manifestOf = async (folder: string) => JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'));
+    const { peerDependencies } = await manifestOf(path.join(scratch, 'node_modules', 'stackwarden'));
+    const { devDependencies } = await manifestOf(greeter);
+    for (const name of Object.keys(peerDependencies))
+      t.ok(name in devDependencies, `it installs ${name}, which the suites of the contract import`);
     const again = await node(scratch, main, 'create-plugin', 'greeter', '--into', path.join(scratch, 'plugins'));
     t.match(again, { code: 1, output: /^stackwarden: .*greeter is there already; choose another name\n$/ });
     t.match(await node(scratch, main, 'create-plugin'), {
@@ -198,6 +203,8 @@ t.test('the package is all that an author of plugins needs', { timeout: 500_000 
     ] as const;
     const wrong = mistakes.reduce((text, [right, mistake]) => text.replace(right, mistake), source);
     await writeFile(file, wrong);
+    await mkdir(path.join(greeter, 'commands'));
+    await writeFile(path.join(greeter, 'commands', 'greet.ts'), 'export const greeting: string = 1;\n');
     const refused = await check();
     t.not(refused.code, 0);
     const lines = wrong.split('\n');
@@ -205,6 +212,8 @@ t.test('the package is all that an author of plugins needs', { timeout: 500_000 
       const number = lines.findIndex(line => line.includes(mistake)) + 1;
       t.match(refused.output, `index.ts(${number},`, mistake);
     }
+    t.match(refused.output, 'commands/greet.ts(1,');
+    await rm(path.join(greeter, 'commands'), { recursive: true });
     await writeFile(file, source);
   });
 
