@@ -51,6 +51,14 @@ const cases: Record<string, { source: string; reason: RegExp }> = {
     reason: /^its 'config' returns no schema of the zod that it is given; return z\.object/,
   },
   'wrong name': { source: `export default { name: 'other', host: '^1', setup () {} }`, reason: /'other'.*'broken'/ },
+  'a misspelt member': {
+    source: `export default { name: 'broken', host: '^1', need: ['missing'], setup () {} }`,
+    reason: /^it has no 'needs' but 'need'; write 'needs'$/,
+  },
+  'a misspelt set-up': {
+    source: `export default { name: 'broken', host: '^1', setUp () {} }`,
+    reason: /^it has no 'setup' but 'setUp'; write 'setup'$/,
+  },
   'no set-up': { source: `export default { name: 'broken', host: '^1' }`, reason: /no setup/ },
   'wrong range': { source: `export default { name: 'broken', host: '^9', setup () {} }`, reason: /needs host \^9/ },
   'range that is none': {
