@@ -28,7 +28,10 @@ export interface StreamClient {
   readonly identity: Identity;
   /** Bytes that were sent but not yet passed to the network. */
   readonly unsentBytes: number;
-  /** Sends one text message without blocking. A client with more than 4 MiB of unsent bytes is closed with 4409. */
+  /**
+   * Sends one text message without blocking; a Buffer holds its text in UTF-8. A client with more than 4 MiB of unsent
+   * bytes is closed with 4409.
+   */
   send(text: string | Buffer, options?: SendOptions): void;
   close(code: number, reason: string): void;
   /** Aborts when the client has disconnected. */
