@@ -18,7 +18,7 @@ import { checkReachable } from './reach.ts';
 import { roundedVariables } from './rounded-variables.ts';
 import type { RunUsers } from './run-user.ts';
 import { unfilledNames } from './unfilled-names.ts';
-import { checkUserExists } from './user-namespace.ts';
+import { checkMayChangeUser, checkUserExists } from './user-namespace.ts';
 import { hasWaits, type Processes, waitForDependencies } from './waits.ts';
 
 /** A process whose entry has another name by now. */
@@ -131,6 +131,7 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   if (typeof rights === 'string') host.log.warn(`${block.processName} runs as the services' user: ${rights}`);
   const user = preparation.users.of(block, rights === true);
   checkUserExists(block.processName, user);
+  checkMayChangeUser(block.processName, user);
   const input = { block, root, trigger, signal, env: process.env, withheld, user, placeholders, showWait: onWaiting };
   const plan = await prepare(createLaunchPlan(input));
   signal.throwIfAborted();

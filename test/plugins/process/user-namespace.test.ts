@@ -1,8 +1,8 @@
-// A host that is root in a user namespace without the user of its services, as in a rootless container: a start says
-// what is wrong and what to do.
+// A host that is root without the user of its services, as in a rootless container, or without the capabilities to
+// change users: a start says what is wrong and what to do.
 import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { kid } from '../../support/kids.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
@@ -10,12 +10,14 @@ import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 const NAMESPACE = ['unshare', '--user', '--map-root-user'];
 const [program = '', ...words] = NAMESPACE;
 const skip = spawnSync(program, [...words, 'true']).status === 0 ? false : 'user namespaces may not be made here';
+const needsRoot = process.getuid?.() === 0 ? false : 'only root may drop capabilities';
 
-t.test('a user that is not mapped refuses the start', { skip }, async t => {
+/** The answer to a start of a service by a host within this command. */
+async function startWithin(t: Test, within: readonly string[]): Promise<{ status: number; detail: string }> {
   const configDir = testDir(t, {});
   await chmod(configDir, 0o755);
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm']) });
-  const service = await startStackwarden(configDir, port, { plugins: ['config', 'process'], within: NAMESPACE });
+  const service = await startStackwarden(configDir, port, { plugins: ['config', 'process'], within });
   t.teardown(async () => {
     service.child.kill('SIGTERM');
     await service.exited;
@@ -25,11 +27,25 @@ t.test('a user that is not mapped refuses the start', { skip }, async t => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ process_name: 'Kid' }),
   });
-  t.equal(answer.status, 400);
   const { detail } = (await answer.json()) as { detail: string };
+  return { status: answer.status, detail };
+}
+
+t.test('a user that is not mapped refuses the start', { skip }, async t => {
+  const { status, detail } = await startWithin(t, NAMESPACE);
+  t.equal(status, 400);
   t.match(
     detail,
     /^Kid was not started: it is to run as user 65534 and group 65534, which this container .* does not have\./,
   );
   t.match(detail, /Set puid and pgid, .*\/etc\/subuid.*--userns=keep-id/);
+});
+
+t.test('so does a root that may not change users', { skip: needsRoot }, async t => {
+  const { status, detail } = await startWithin(t, ['setpriv', '--bounding-set=-setuid,-setgid']);
+  t.equal(status, 400);
+  t.match(
+    detail,
+    /^Kid was not started: it is to run as user 65534 and group 65534, but .* without CAP_SETUID and CAP_SETGID\. Give it/,
+  );
 });
