@@ -120,7 +120,8 @@ class StopSignal {
 
   send(living: readonly ProcessStat[]): void {
     this.#ticks = ticksNow();
-    signalAll(this.#target, living, this.#signal);
+    const refused = signalAll(this.#target, living, this.#signal);
+    if (refused.length > 0 && refused.length === living.length) throw new Problem(500, refusal(this.#target, refused));
     this.#note(living);
   }
 
@@ -134,7 +135,7 @@ class StopSignal {
       ({ pid, parentPid, startTime }) =>
         (startTime < this.#ticks || parentPid === process.pid) && this.#sent.get(pid) !== startTime,
     );
-    for (const { pid } of overlooked) sendSignal(pid, this.#signal);
+    for (const { pid } of overlooked) isSent(pid, this.#signal);
     this.#note(overlooked);
   }
 
@@ -159,10 +160,14 @@ export async function stopProcesses(
   await askAgain(async () => stopSignal.send(await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS)));
   if (await allGone(target, graceMs, hurry, stopSignal)) return;
   const deadline = performance.now() + AFTER_KILL_MS;
+  let refused: readonly number[] = [];
   while (performance.now() < deadline) {
-    await askAgain(async () => signalAll(target, await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS), 'SIGKILL'));
+    await askAgain(async () => {
+      refused = signalAll(target, await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS), 'SIGKILL');
+    });
     if (await allGone(target, POLL_MS)) return;
   }
+  if (refused.length > 0) throw new Problem(500, refusal(target, refused));
   const pids = (await survivorsAside(target, PROCESS_TABLE_MAX_AGE_MS)).map(({ pid }) => pid);
   throw new Problem(500, `Failed to stop ${target.processName}: still alive after SIGKILL: ${pids.join(', ')}`);
 }
@@ -172,11 +177,38 @@ export function killProcesses(target: StopTarget): void {
   signalAll(target, survivors(target, PROCESS_TABLE_MAX_AGE_MS), 'SIGKILL');
 }
 
-function signalAll(target: StopTarget, living: readonly ProcessStat[], signal: NodeJS.Signals): void {
+/**
+ * The pids that the host may not signal: those of programs that changed their user, or all when it runs without
+ * CAP_KILL. The kernel tells nothing of a group when it may signal one of its members.
+ */
+function signalAll(target: StopTarget, living: readonly ProcessStat[], signal: NodeJS.Signals): number[] {
   // The kernel reports -1 as the group of a process that is about to disappear.
   const asGroup = target.pgid !== NO_GROUP && living.some(({ pgid }) => pgid === target.pgid);
-  if (asGroup) sendSignal(-target.pgid, signal);
-  for (const { pid, pgid } of living) if (!asGroup || pgid !== target.pgid) sendSignal(pid, signal);
+  const isGroupSent = asGroup && isSent(-target.pgid, signal);
+  const refused: number[] = [];
+  for (const { pid, pgid } of living) {
+    const ofGroup = asGroup && pgid === target.pgid;
+    if (!(ofGroup ? isGroupSent : isSent(pid, signal))) refused.push(pid);
+  }
+  return refused;
+}
+
+/** False when the host may not signal the process or group. */
+function isSent(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    sendSignal(pid, signal);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    return false;
+  }
+}
+
+function refusal({ processName }: StopTarget, pids: readonly number[]): string {
+  return (
+    `Failed to stop ${processName}: Stackwarden may not signal ${pids.join(', ')} of another user; give it the capability ` +
+    'CAP_KILL (docker: --cap-add KILL), or end them as their user'
+  );
 }
 
 /** Same as `gone`, and no process writes to the run's output any more. */
