@@ -1,5 +1,5 @@
 // Opens the file of a database, and refuses one that others own, a link, or an unknown schema version.
-import { lstatSync, type Stats } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
@@ -238,6 +238,8 @@ export class SqliteFile {
     const db = new Database(file, { readonly, fileMustExist: readonly, timeout: this.#options.busyTimeoutMs });
     try {
       limitCache(db);
+      // Otherwise statements with intermediate results fail, as if the disk of the database were broken.
+      if (!hasTemporaryPlace()) db.pragma('temp_store = MEMORY');
     } catch (error) {
       db.close();
       throw error;
@@ -305,6 +307,19 @@ function refusePromise(given: unknown, version: number): void {
   if (typeof (given as PromiseLike<unknown> | undefined)?.then !== 'function') return;
   (given as PromiseLike<unknown>).then(undefined, () => undefined);
   throw new Error(`the migration to version ${version} gives a promise; migrations are synchronous`);
+}
+
+/** Whether SQLite can make temporary files, for which it tries these directories. */
+function hasTemporaryPlace(): boolean {
+  const { SQLITE_TMPDIR, TMPDIR } = process.env;
+  return [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp', '.'].some(place => {
+    try {
+      if (place) accessSync(place, constants.W_OK | constants.X_OK);
+      return Boolean(place);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** SQLite converts the limit to a number of pages at once, so it is set again when the page size changes. */
