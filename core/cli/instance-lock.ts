@@ -91,13 +91,18 @@ function lock(file: FileHandle, directory: FileHandle): Promise<boolean> {
       timeout: LOCK_TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
-    child.once('error', error => reject(new Error('the shell that locks cannot be run', { cause: error })));
+    child.once('error', error => reject(shellFault(error)));
     child.once('exit', (code, signal) => {
       if (code === 0 || code === 1) resolve(code === 0);
       else if (code === NOT_FOUND) reject(new Error('flock cannot be run; install util-linux or busybox'));
       else reject(new Error(`the configuration directory cannot be locked: flock ended with ${code ?? signal}`));
     });
   });
+}
+
+function shellFault(cause: NodeJS.ErrnoException): Error {
+  if (cause.code !== 'ENOENT') return new Error(`the shell that locks cannot be run: ${errorText(cause)}`, { cause });
+  return new Error('no directory of PATH holds sh; start Stackwarden with a PATH such as /usr/bin:/bin', { cause });
 }
 
 async function isInPlace(handle: FileHandle, file: string): Promise<boolean> {

@@ -98,6 +98,13 @@ t.test('a machine without flock is told what to install', async t => {
   const cwd = path.join(import.meta.dirname, '../..');
   const ended = await run(process.execPath, command, { cwd, env }).catch((error: unknown) => error);
   t.match(ended, { code: 1, stderr: 'flock cannot be run; install util-linux or busybox' });
+  const alone = await run(process.execPath, command, { cwd, env: { ...env, PATH: '' } }).catch(
+    (error: unknown) => error,
+  );
+  t.match(alone, {
+    code: 1,
+    stderr: 'no directory of PATH holds sh; start Stackwarden with a PATH such as /usr/bin:/bin',
+  });
 });
 
 t.test('a launch that cannot be recorded is refused, and the next host adopts what runs', { skip }, async t => {
