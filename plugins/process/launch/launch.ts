@@ -42,6 +42,7 @@ export async function launchFaults(plan: LaunchPlan): Promise<Problem[]> {
   const faults = isAway ? [refusal(away)] : [];
   // A program that is named relative to a missing directory cannot be looked at.
   if (isAway && hasPlace(program) && !path.isAbsolute(program)) return faults;
+  if (!isAway && cwd !== undefined && (await isClosedToRoot(cwd))) return [refusal(closedToRoot(cwd))];
   const fault = await programFault(plan);
   return fault === undefined ? faults : [...faults, refusal(fault)];
 }
@@ -77,6 +78,20 @@ async function isDirectory(directory: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** The host enters the directory before it becomes the user of the process. Others are checked as that user. */
+async function isClosedToRoot(directory: string): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false;
+  const fault = await access(directory, constants.X_OK).catch((error: NodeJS.ErrnoException) => error.code);
+  return fault === 'EACCES';
+}
+
+function closedToRoot(directory: string): string {
+  return (
+    `its directory ${directory} is closed to Stackwarden, which is root without CAP_DAC_OVERRIDE or on a mount that ` +
+    'squashes root; give it this capability (docker: --cap-add DAC_OVERRIDE), or run chmod o+x on the directory'
+  );
 }
 
 /** Empty when the file can be executed, otherwise the code of the error. */

@@ -1,5 +1,5 @@
-// A host that is root without the user of its services, as in a rootless container, or without the capabilities to
-// change users: a start says what is wrong and what to do.
+// A host that is root without the user of its services, as in a rootless container, or without the capabilities that a
+// start needs: it says what is wrong and what to do.
 import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import t, { type Test } from 'tap';
@@ -17,7 +17,12 @@ async function startWithin(t: Test, within: readonly string[]): Promise<{ status
   const configDir = testDir(t, {});
   await chmod(configDir, 0o755);
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm']) });
-  const service = await startStackwarden(configDir, port, { plugins: ['config', 'process'], within });
+  const service = await startStackwarden(configDir, port, {
+    plugins: ['config', 'process'],
+    within,
+    // A root without capabilities may not write to the log directory of the service user, so that its log goes here.
+    env: { TMPDIR: configDir },
+  });
   t.teardown(async () => {
     service.child.kill('SIGTERM');
     await service.exited;
@@ -47,5 +52,14 @@ t.test('so does a root that may not change users', { skip: needsRoot }, async t 
   t.match(
     detail,
     /^Kid was not started: it is to run as user 65534 and group 65534, but .* without CAP_SETUID and CAP_SETGID\. Give it/,
+  );
+});
+
+t.test('and a root that may not enter the directory of the service', { skip: needsRoot }, async t => {
+  const { status, detail } = await startWithin(t, ['setpriv', '--bounding-set=-dac_override,-dac_read_search']);
+  t.equal(status, 400);
+  t.match(
+    detail,
+    /^Kid cannot start: its directory .*\/services\/kid is closed to Stackwarden, .* --cap-add DAC_OVERRIDE/,
   );
 });
