@@ -1,5 +1,5 @@
 // Opens the file of a database, and refuses one that others own, a link, or an unknown schema version.
-import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats, statfsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
@@ -30,6 +30,8 @@ export interface SqliteFileOptions {
  * better-sqlite3 is 16 MB, which a database that is written to fills within hours.
  */
 const CACHE_KIB = 2_000;
+/** Migrations of a new database write less. */
+const TEMPORARY_BYTES = 16 * 1_024 * 1_024;
 /** Offset of `user_version` in the header of a database file. */
 const VERSION_OFFSET = 60;
 const MAGIC = 'SQLite format 3';
@@ -309,17 +311,20 @@ function refusePromise(given: unknown, version: number): void {
   throw new Error(`the migration to version ${version} gives a promise; migrations are synchronous`);
 }
 
-/** Whether SQLite can make temporary files, for which it tries these directories. */
+/** Whether the first of SQLite's directories for temporary files in which it may write has room for them. */
 function hasTemporaryPlace(): boolean {
   const { SQLITE_TMPDIR, TMPDIR } = process.env;
-  return [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp', '.'].some(place => {
+  for (const place of [SQLITE_TMPDIR, TMPDIR, '/var/tmp', '/usr/tmp', '/tmp', '.']) {
+    if (!place) continue;
     try {
-      if (place) accessSync(place, constants.W_OK | constants.X_OK);
-      return Boolean(place);
+      accessSync(place, constants.W_OK | constants.X_OK);
+      const { bavail, bsize } = statfsSync(place);
+      return bavail * bsize >= TEMPORARY_BYTES;
     } catch {
-      return false;
+      // SQLite tries the next one.
     }
-  });
+  }
+  return false;
 }
 
 /** SQLite converts the limit to a number of pages at once, so it is set again when the page size changes. */
