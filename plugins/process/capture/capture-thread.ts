@@ -80,7 +80,7 @@ export class CaptureThread {
   #worker: Worker | undefined;
   #lastId = 0;
   #fault: SpoolFault | null = null;
-  #closed = false;
+  #closing: Promise<void> | undefined;
   /** The fault that was logged last; blank once a thread works. */
   #toldFault = '';
 
@@ -130,11 +130,11 @@ export class CaptureThread {
   async removeOthers(): Promise<void> {
     const names = await readdir(this.#options.directory).catch(() => []);
     if (this.#worker === undefined && !names.some(name => name.includes('.spool'))) return;
-    await this.#call({ kind: 'remove-others' });
+    await this.#unlessClosed({ kind: 'remove-others' });
   }
 
   async figures(): Promise<SpoolFigures> {
-    if (this.#worker === undefined || this.#closed) return NOTHING;
+    if (this.#worker === undefined || this.isClosed) return NOTHING;
     return (await this.#call({ kind: 'figures' })) as SpoolFigures;
   }
 
@@ -147,24 +147,27 @@ export class CaptureThread {
     this.#post({ rotate: true });
   }
 
-  /** Whether capture has ended, and the spools are left to the next supervision. */
+  /** Whether capture ends or has ended, and the spools are left to the next supervision. */
   get isClosed(): boolean {
-    return this.#closed;
+    return this.#closing !== undefined;
   }
 
-  /** Throws a Problem 503 when capture has ended, and the spools are left to the next supervision. */
+  /** Throws a Problem 503 when the spools are left to the next supervision. */
   refuseClosed(): void {
-    if (this.#closed) throw new Problem(503, CLOSED);
+    if (this.isClosed) throw new Problem(503, CLOSED);
   }
 
   /** Keeps every spool, so that the next host can continue. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     if (this.#worker !== undefined)
-      await this.#call({ kind: 'close' }).catch((error: unknown) =>
+      await this.#send({ kind: 'close' }).catch((error: unknown) =>
         this.#options.log.error('output capture cannot be ended in order', error),
       );
-    this.#closed = true;
     this.#rejectPending(new Problem(503, CLOSED));
     await this.#worker?.terminate();
   }
@@ -172,13 +175,17 @@ export class CaptureThread {
   /** Resolves with null for a call that a hand-over leaves to the next supervision. */
   #unlessClosed(call: CaptureCall): Promise<CaptureResult> {
     return this.#call(call).catch((error: unknown) => {
-      if (!this.#closed) throw error;
+      if (!this.isClosed) throw error;
       return null;
     });
   }
 
   async #call(call: CaptureCall): Promise<CaptureResult> {
     this.refuseClosed();
+    return this.#send(call);
+  }
+
+  #send(call: CaptureCall): Promise<CaptureResult> {
     this.#worker ??= this.#startWorker();
     this.#lastId += 1;
     const id = this.#lastId;
@@ -212,7 +219,8 @@ export class CaptureThread {
     });
     worker.on('exit', () => {
       if (!hasSpoken) this.#rejectCalls(fault);
-      if (!this.#closed) setTimeout(() => this.#restart(), RESTART_MS);
+      if (this.isClosed) this.#rejectPending(new Problem(503, CLOSED));
+      else setTimeout(() => this.#restart(), RESTART_MS);
     });
     return worker;
   }
@@ -239,7 +247,11 @@ export class CaptureThread {
   }
 
   #restart(isFirst = true): void {
-    if (this.#closed) return;
+    // A thread that has ended is not replaced for a hand-over.
+    if (this.isClosed) {
+      this.#rejectPending(new Problem(503, CLOSED));
+      return;
+    }
     try {
       this.#worker = this.#startWorker();
     } catch (error) {

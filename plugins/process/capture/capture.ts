@@ -46,6 +46,7 @@ export class Capture {
   /** Number of looks since the last write that was noticed or found. */
   #quietLooks = 0;
   #punches = true;
+  #isClosed = false;
   #readBytes = 0;
   #readLines = 0;
 
@@ -105,10 +106,11 @@ export class Capture {
     if (this.#space.isFull) for (const session of this.#sessions.values()) void session.release();
   }
 
-  /** Removes spools that no present or recorded process uses. */
+  /** Removes spools that no present or recorded process uses. After `close`, nothing tells which those are. */
   async removeOthers(): Promise<void> {
     const names = await readdir(this.#options.directory).catch(() => []);
     for (const name of names) {
+      if (this.#isClosed) return;
       const spool = name.replace(/\.position$/, '');
       if (spool.endsWith('.spool') && !this.#sessions.has(spool))
         await rm(path.join(this.#options.directory, name), { force: true });
@@ -131,6 +133,7 @@ export class Capture {
 
   /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#watch?.close();
     clearInterval(this.#looking);
     await Promise.all([...[...this.#sessions.values()].map(session => session.handOver()), ...this.#clearing]);

@@ -184,6 +184,8 @@ export class Adoption {
     process.mark('unknown');
     if (await process.adopt(record)) {
       log.info(`${processName} is still running as pid ${process.snapshot().pid} and was adopted`);
+      if (outputFileOf(record.pid) === `${record.spool} (deleted)`)
+        log.error(`output of ${processName} is lost until its next start: ${record.spool} was removed`);
       if (this.#supervision.wanted.isStopped(processName)) this.#stopAgain(process);
       return;
     }

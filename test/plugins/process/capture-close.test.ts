@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { CaptureThread } from '../../../plugins/process/capture/capture-thread.ts';
 import { testDir } from '../../support/directory.ts';
@@ -68,5 +69,34 @@ t.test('calls during the hand-over are answered', { timeout: 20_000 }, async t =
   const late = thread.open(target, `${spool}2`).catch(() => undefined);
   take();
   await Promise.all([closed, finished, late]);
+  t.same(told, []);
+});
+
+t.test('leftovers that are removed during a hand-over are none of the spools', { timeout: 20_000 }, async t => {
+  let take = (): void => undefined;
+  let deliveries = 0;
+  const taken = new Promise<void>(resolve => {
+    take = resolve;
+  });
+  const { thread, told, spool } = capturing(t, () => {
+    deliveries += 1;
+    return taken;
+  });
+  // The session of the quiet one is handed over at once; that of the other waits for its line.
+  const quiet = `${spool.slice(0, -'.spool'.length)}-quiet.spool`;
+  await thread.open(target, quiet);
+  await thread.open(target, spool);
+  await appendFile(spool, 'a line\n');
+  await until(() => deliveries > 0, { what: 'the line' });
+  const removed = [thread.removeOthers()];
+  const closed = thread.close();
+  for (let turn = 0; turn < 20; turn += 1) {
+    removed.push(thread.removeOthers());
+    await setImmediate();
+  }
+  take();
+  await Promise.all([closed, ...removed]);
+  t.ok(existsSync(quiet), 'its service goes on writing to it');
+  t.ok(existsSync(spool));
   t.same(told, []);
 });
