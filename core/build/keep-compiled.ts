@@ -12,7 +12,9 @@ const LIMIT_MS = 120_000;
  */
 export async function keepCompiled(outDir: string): Promise<void> {
   try {
-    await run(process.execPath, ['--import=tsx', PROGRAM, outDir], { timeout: LIMIT_MS, killSignal: 'SIGKILL' });
+    // With the options of this process, which loads TypeScript too.
+    const args = [...process.execArgv, PROGRAM, outDir];
+    await run(process.execPath, args, { timeout: LIMIT_MS, killSignal: 'SIGKILL' });
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
     console.error(

@@ -3,7 +3,14 @@ import type { Plugin } from 'esbuild';
 
 /** What a package or a module of Node exports by names that are words. */
 export async function exportsOf(specifier: string): Promise<string[]> {
-  return Object.keys(await import(specifier)).filter(name => /^\w+$/.test(name));
+  const module = (await import(specifier)) as Record<string, unknown>;
+  return Object.keys(module).filter(name => /^\w+$/.test(name) && !isMadeByNode(module, name));
+}
+
+/** Node itself, but not every loader, adds these to a CommonJS module that was compiled from an ES module. */
+function isMadeByNode({ __esModule: isCompiled, default: whole }: Record<string, unknown>, name: string): boolean {
+  if (name === 'default') return isCompiled === true && whole instanceof Object && !('default' in whole);
+  return name === '__esModule';
 }
 
 /** The text of a module that exports each of these names with the value of its expression. */

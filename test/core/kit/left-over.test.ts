@@ -29,8 +29,7 @@ async function askAnother(work: string, before = '', ask = `endLeftOver(${JSON.s
   const script = `
     import { openSync } from 'node:fs'
     for (const name of Object.keys(${JSON.stringify(marks(''))})) delete process.env[name]
-    const { register } = await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})
-    register()
+    await import(${JSON.stringify(import.meta.resolve('../../runner/typescript.mjs'))})
     const { endLeftOver } = await import(${from('left-over')})
     const { endBuild } = await import(${from('build-environment')})
     const { lookAtDescriptors } = await import(${from('descriptors')})

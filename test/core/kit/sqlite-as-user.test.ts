@@ -17,8 +17,7 @@ t.test('a library that would end the child process is refused with a remedy', as
   // In a process of its own, because each process examines the library once.
   const script = `
     import { syncBuiltinESMExports } from 'node:module'
-    const { register } = await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})
-    register()
+    await import(${JSON.stringify(import.meta.resolve('../../runner/typescript.mjs'))})
     const files = process.getBuiltinModule('node:fs/promises')
     const { readFile } = files
     files.readFile = (name, ...rest) => String(name).endsWith('better_sqlite3.node')

@@ -11,8 +11,7 @@ async function lookAround(): Promise<string[][]> {
   const from = (file: string): string => JSON.stringify(import.meta.resolve(`../../../${file}`));
   const script = `
     import { openSync } from 'node:fs'
-    const { register } = await import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))})
-    register()
+    await import(${JSON.stringify(import.meta.resolve('../../runner/typescript.mjs'))})
     const { look } = await import(${from('plugins/readiness/look.ts')})
     const { createFetcher } = await import(${from('core/host/fetch.ts')})
     const { fetch } = createFetcher(new AbortController().signal, 'test')
