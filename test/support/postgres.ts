@@ -1,10 +1,9 @@
 // Creates a PostgreSQL data directory for a test, a configuration block that runs a server on it, and a server without
 // a host.
 import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, rename, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, rename } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -29,16 +28,31 @@ async function initialise(data: string): Promise<void> {
   await run(initdb, ['-D', data, '-U', 'keeper', '--auth=trust', '--no-sync', '--encoding=UTF8'], user);
 }
 
+/** Test files that need the original at the same time wait for the one that makes it. */
+async function makeOriginal(original: string): Promise<void> {
+  const place = `${original}.new`;
+  const isMadeHere = await mkdir(place).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      return false;
+    },
+  );
+  if (!isMadeHere) {
+    await until(() => existsSync(original), { timeoutMs: 300_000, what: 'the original of the data' });
+    return;
+  }
+  await chmod(place, 0o755);
+  const data = path.join(place, 'data');
+  await initialise(data);
+  await rename(data, original);
+}
+
 /** The first test makes an original, which others copy: a copy takes a tenth of the time. */
 async function makeData(data: string): Promise<void> {
   if (buildDir === undefined) return initialise(data);
   const original = path.join(path.dirname(buildDir), 'postgres-data');
-  if (!existsSync(original)) {
-    const own = `${original}-${randomUUID()}`;
-    await initialise(own);
-    // Another test file may have made the original meanwhile.
-    await rename(own, original).catch(() => rm(own, { recursive: true }));
-  }
+  if (!existsSync(original)) await makeOriginal(original);
   await run('cp', ['-a', original, data]);
 }
 
