@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { reachOf } from '../../core/kit/service-user.ts';
+import { BUILD_ENV } from './build.ts';
 import { mountMemory } from './directory.ts';
 
 const run = promisify(execFile);
@@ -43,6 +44,7 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
     HOME: home,
     npm_config_cache: path.join(home, '.npm'),
     npm_config_update_notifier: 'false',
+    ...BUILD_ENV,
     ...more,
   });
   // NODE_OPTIONS of tests would have each process write where the owner may not.

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { BUILD_ENV } from '../../support/build.ts';
 import { mountMemory } from '../../support/directory.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -21,6 +22,7 @@ const runsTypeScript =
 function start(cwd: string, command: string, args: readonly string[]): ChildProcess {
   return spawn('env', ['-u', 'NODE_OPTIONS', '-u', 'TAP', command, ...args], {
     cwd,
+    env: { ...process.env, ...BUILD_ENV },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
