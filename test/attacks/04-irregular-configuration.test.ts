@@ -13,6 +13,9 @@ const PLACES: Readonly<Record<string, (file: string) => unknown>> = {
 };
 
 const LIMIT_MS = 30_000;
+/** The core reads these files for all plugins. */
+const PLUGINS = ['config', 'health'];
+const CHOSEN = ['--plugins', PLUGINS.join()];
 
 function run(args: readonly string[]): Promise<{ readonly signal: NodeJS.Signals | null; readonly text: string }> {
   const main = path.resolve(import.meta.dirname, '../../core/cli/main.ts');
@@ -29,12 +32,12 @@ for (const [what, make] of Object.entries(PLACES)) {
     const file = path.join(configDir, 'stackwarden.json');
     await make(file);
     const told = { message: `${file} is no regular file; replace it with one, or remove it` };
-    await t.rejects(startHost({ plugins: ['config', 'health'], configDir }), told);
-    const said = await run(['plugins', '--config-dir', configDir]);
+    await t.rejects(startHost({ plugins: PLUGINS, configDir }), told);
+    const said = await run(['plugins', ...CHOSEN, '--config-dir', configDir]);
     t.not(said.signal, 'SIGKILL', 'a command does not wait for it either');
     await rm(file, { recursive: true });
 
-    const app = await startHost({ plugins: ['config', 'health'], configDir });
+    const app = await startHost({ plugins: PLUGINS, configDir });
     t.teardown(() => app.stop());
     await rm(file, { recursive: true });
     await make(file);
@@ -49,11 +52,11 @@ for (const [what, make] of Object.entries(PLACES)) {
     const configDir = testDir(t, { 'stackwarden.json': '{ "tz": ', 'stackwarden.json.bak.1': '{ "tz": "older" }' });
     const place = (name: string): string => path.join(configDir, name);
     await make(place('stackwarden.json.bak'));
-    t.not((await run(['check', '--config-dir', configDir])).signal, 'SIGKILL', 'nobody waits for the copy');
+    t.not((await run(['check', ...CHOSEN, '--config-dir', configDir])).signal, 'SIGKILL', 'nobody waits for the copy');
 
     await writeFile(place('stackwarden.json'), '{}');
     await make(place('.env'));
-    const { signal, text } = await run(['check', '--config-dir', configDir]);
+    const { signal, text } = await run(['check', ...CHOSEN, '--config-dir', configDir]);
     t.not(signal, 'SIGKILL', 'nobody waits for the variables');
     t.match(text, `variables do not count: ${place('.env')} is no regular file; replace it with one, or remove it`);
   });
@@ -65,7 +68,7 @@ t.test('a link that leads nowhere is not taken for a missing file', async t => {
   await symlink('gone/stackwarden.json', file);
   const message = `${file} is a link to gone/stackwarden.json, which does not exist; bring that back, or remove the link`;
   await t.rejects(startHost({ plugins: ['config'], configDir }), { message });
-  t.match((await run(['check', '--config-dir', configDir])).text, message);
+  t.match((await run(['check', ...CHOSEN, '--config-dir', configDir])).text, message);
   await rm(path.join(configDir, 'stackwarden.yaml'));
   await t.rejects(startHost({ plugins: ['config'], configDir }), { message }, 'nor is another one made in its place');
 });
