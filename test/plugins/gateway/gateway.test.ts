@@ -114,15 +114,15 @@ t.test('pages of other origins are refused', { skip: !isHere }, async t => {
   }
   t.equal(await send('POST', '/api/x', { Origin: 'http://localhost' }), 200, 'an allowed origin');
   const sameHosts = [
-    ['https://media.lan', 'media.lan:443'],
-    ['http://media.lan', 'Media.lan:80'],
+    ['https://media.example', 'media.example:443'],
+    ['http://media.example', 'Media.example:80'],
   ] as const;
   for (const [origin, host] of sameHosts)
     t.equal(await dial('/ws/x', { Origin: origin, Host: host }), 'hello', `${origin} is at ${host}`);
   const otherHosts = [
-    ['https://media.lan', 'media.lan:80'],
-    ['https://media.lan:444', 'media.lan:443'],
-    ['https://media.lan:44', 'media.lan:44:443'],
+    ['https://media.example', 'media.example:80'],
+    ['https://media.example:444', 'media.example:443'],
+    ['https://media.example:44', 'media.example:44:443'],
   ] as const;
   for (const [origin, host] of otherHosts)
     await t.rejects(dial('/ws/x', { Origin: origin, Host: host }), /403/, `${origin} is not at ${host}`);
