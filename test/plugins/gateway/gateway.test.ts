@@ -114,15 +114,15 @@ t.test('pages of other origins are refused', { skip: !isHere }, async t => {
   }
   t.equal(await send('POST', '/api/x', { Origin: 'http://localhost' }), 200, 'an allowed origin');
   const sameHosts = [
-    ['https://media.example', 'media.example:443'],
-    ['http://media.example', 'Media.example:80'],
+    ['https://media.local', 'media.local:443'],
+    ['http://media.local', 'Media.local:80'],
   ] as const;
   for (const [origin, host] of sameHosts)
     t.equal(await dial('/ws/x', { Origin: origin, Host: host }), 'hello', `${origin} is at ${host}`);
   const otherHosts = [
-    ['https://media.example', 'media.example:80'],
-    ['https://media.example:444', 'media.example:443'],
-    ['https://media.example:44', 'media.example:44:443'],
+    ['https://media.local', 'media.local:80'],
+    ['https://media.local:444', 'media.local:443'],
+    ['https://media.local:44', 'media.local:44:443'],
   ] as const;
   for (const [origin, host] of otherHosts)
     await t.rejects(dial('/ws/x', { Origin: origin, Host: host }), /403/, `${origin} is not at ${host}`);
