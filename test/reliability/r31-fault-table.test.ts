@@ -158,8 +158,9 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
   else if (kind === 'disposer' || kind === 'host-signal')
     await rm(path.join(configDir, 'plugins', name), { recursive: true });
   else await post(`/arm/${name}`);
-  if (kind === 'section-json') return fetch(`${host.base}/config/schema`);
-  if (kind === 'answer-schema') return fetch(`${host.base}/description`);
+  // A long answer that nobody reads would keep its connection open.
+  const long = { 'section-json': '/config/schema', 'answer-schema': '/description' }[kind as string];
+  if (long !== undefined) await (await fetch(host.base + long)).arrayBuffer();
   if (kind === 'block-defaults' || kind.startsWith('tap-config-')) {
     grace += 1;
     return save({ process_name: 'Kid', updates: { stop_grace_seconds: grace } });
