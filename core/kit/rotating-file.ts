@@ -33,12 +33,12 @@ const WARN_INTERVAL_MS = 60_000;
  */
 const CLOCK_SLACK_MS = 3_600_000;
 
-/** The latest rotation of each file that is being rotated, whether it succeeds or fails. */
-const rotations = new Map<string, Promise<void>>();
+/** The latest turn on each file; it never rejects. */
+const turns = new Map<string, Promise<void>>();
 
 /**
  * The caller awaits each append before the next, because appends must not overlap. Several services may have one log;
- * only their rotations take turns.
+ * their writers take turns by `inTurn`.
  */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
@@ -87,6 +87,23 @@ export class RotatingFile {
   }
 
   /**
+   * Calls `write` when no other writer of the file in this thread is at work. What it prepares stays as it is until it
+   * ends: the file is neither rotated nor longer, so that a part of an append can be taken back.
+   */
+  async inTurn<Result>(write: () => Promise<Result>): Promise<Result> {
+    const { file } = this.#options;
+    const own = Promise.resolve(turns.get(file)).then(write);
+    const ended = own.then(
+      () => undefined,
+      () => undefined,
+    );
+    turns.set(file, ended);
+    await ended;
+    if (turns.get(file) === ended) turns.delete(file);
+    return own;
+  }
+
+  /**
    * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell
    * where the next append goes, so that a caller can record that position first. False when the file cannot be written;
    * the bytes then count as dropped. Throws the error of a full disk when they may not be dropped.
@@ -102,7 +119,7 @@ export class RotatingFile {
       const isAsked = this.#mustRotate && this.#bytes > 0 && !wasMoved;
       this.#mustRotate = false;
       if (isAsked || (mayRotate && (isFull || isNewDay)))
-        await this.#rotateInTurn().catch((error: unknown) => this.#continueUnrotated(error));
+        await this.#rotate().catch((error: unknown) => this.#continueUnrotated(error));
       return true;
     } catch (error) {
       if (!mayDrop && isDiskFull(error)) await this.#refuse(error);
@@ -217,19 +234,6 @@ export class RotatingFile {
     if (entry?.ino !== this.#inode || entry.dev !== this.#device) return false;
     this.#bytes = entry.size;
     return true;
-  }
-
-  /** Another writer may have rotated the file meanwhile. */
-  async #rotateInTurn(): Promise<void> {
-    const { file } = this.#options;
-    const own = Promise.resolve(rotations.get(file)).then(async () =>
-      (await this.#isInPlace()) ? this.#rotate() : this.#reopenIfMoved(),
-    );
-    const ended = own.catch(() => undefined);
-    rotations.set(file, ended);
-    await ended;
-    if (rotations.get(file) === ended) rotations.delete(file);
-    return own;
   }
 
   /** Renames the log to `<base>-YYYY-MM-DD_<n>.log`, where 1 is the newest, and deletes the oldest beyond `keep`. */

@@ -343,8 +343,8 @@ export class CaptureSession {
 
   /**
    * The invariant depends on this order: prepare, record the position and how much is appended, append, record the new
-   * position. Without a service log, lines count as consumed when the own log has taken them. False when the disk of the service's log is
-   * full and the lines may not be dropped.
+   * position. Another writer of the log waits meanwhile. Without a service log, lines count as consumed when the own log
+   * has taken them. False when the disk of the service's log is full and the lines may not be dropped.
    */
   async #write(
     all: OutputLines,
@@ -368,7 +368,7 @@ export class CaptureSession {
         captured !== undefined && ownLevel === logLevel
           ? captured
           : memory.service.format(lines, at, processName, logLevel);
-      const isTaken = await this.#append(log, block, mayDrop);
+      const isTaken = await log.inTurn(() => this.#append(log, block, { consumedAfter, mayDrop }));
       if (!isTaken) {
         await delivered;
         return false;
@@ -383,12 +383,17 @@ export class CaptureSession {
     return true;
   }
 
-  async #append(log: RotatingFile, block: Uint8Array, mayDrop: boolean): Promise<boolean> {
+  async #append(
+    log: RotatingFile,
+    block: Uint8Array,
+    { consumedAfter, mayDrop }: { readonly consumedAfter: number; readonly mayDrop: boolean },
+  ): Promise<boolean> {
     try {
       if (await log.prepare(block.length, { mayDrop })) {
         await this.#record(this.#consumed, block.length);
         await log.append(block, { mayDrop });
       }
+      await this.#record(consumedAfter);
       return true;
     } catch {
       // RotatingFile has logged the failure, and left the file as it was.

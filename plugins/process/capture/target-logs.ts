@@ -59,7 +59,10 @@ export class TargetLogs {
       else others.addText(level, text);
     }
     const block = Buffer.from(access);
-    if (!isWritten && block.length > 0 && (await log.prepare(block.length))) await log.append(block);
+    if (!isWritten && block.length > 0)
+      await log.inTurn(async () => {
+        if (await log.prepare(block.length)) await log.append(block);
+      });
     return others;
   }
 

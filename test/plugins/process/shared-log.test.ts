@@ -1,6 +1,8 @@
-// Two services with one log: neither a takeover nor a rotation loses a line of either.
-import { appendFile, chmod, readdir, readFile } from 'node:fs/promises';
+// Services with one log: neither a takeover, nor a rotation, nor a full disk loses a line of any of them.
+import { execFile } from 'node:child_process';
+import { appendFile, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { Capture } from '../../../plugins/process/capture/capture.ts';
 import { testDir } from '../../support/directory.ts';
@@ -55,6 +57,10 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
 }
 
 const ROUNDS = 60;
+const LINES = 20;
+
+const run = promisify(execFile);
+const skip = process.getuid?.() === 0 ? false : 'only root may mount';
 
 t.test('rotations of both at the same time replace no rotated log', async t => {
   const directory = testDir(t, {});
@@ -91,4 +97,47 @@ t.test('rotations of both at the same time replace no rotated log', async t => {
       `each line of ${name}`,
     );
   }
+});
+
+t.test('a part that a full disk took is taken back without the lines of others', { skip }, async t => {
+  const directory = testDir(t, {});
+  const small = path.join(directory, 'small');
+  await mkdir(small);
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', small]);
+  t.teardown(() => run('umount', ['--lazy', small]));
+  const capture = new Capture({
+    directory,
+    rotation: () => ({ maxBytes: 10_000_000, keep: 2 }),
+    ownLevel: () => 'INFO',
+    deliver: async () => undefined,
+    log: { warn: () => undefined, error: message => t.fail(message) },
+    onFault: () => undefined,
+  });
+  const log = path.join(small, 'both.log');
+  const target = { logFile: log, accessLogFile: null, suppressed: true, owner: null, logLevel: 'INFO' } as const;
+  const names = ['A', 'B', 'C'];
+  const spoolOf = (name: string) => path.join(directory, `${name}.spool`);
+  const sessions = await Promise.all(
+    names.map(processName => capture.open({ ...target, processName }, spoolOf(processName))),
+  );
+  const numbers = Array.from({ length: ROUNDS * LINES }, (_, index) => index + 1);
+  const filler = path.join(small, 'filler');
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const lines = numbers.slice(round * LINES, (round + 1) * LINES).map(number => `number ${number}${' '.repeat(20)}.`);
+    for (const name of names) await appendFile(spoolOf(name), `${lines.join('\n')}\n`);
+    if (round % 6 === 3) await writeFile(filler, Buffer.alloc(600_000)).catch(() => undefined);
+    await Promise.all(sessions.map(session => session.settled()));
+    if (round % 6 === 5) await rm(filler);
+  }
+  await rm(filler, { force: true });
+  await until(() => sessions.every(session => session.waitingBytes() === 0), { what: 'all lines in the log' });
+  const text = await readFile(log, 'utf8');
+  for (const name of names)
+    t.same(
+      [...text.matchAll(new RegExp(`${name} subprocess: number (\\d+) `, 'g'))].map(([, number]) => Number(number)),
+      numbers,
+      `each line of ${name}, in order`,
+    );
+  await Promise.all(sessions.map(session => session.finish()));
+  await capture.close();
 });
