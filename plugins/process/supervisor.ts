@@ -13,7 +13,6 @@ import { RunFiles } from './boot/run-files.ts';
 import { shutDown } from './boot/shutdown.ts';
 import { stopTiers } from './boot/stop-tiers.ts';
 import type { SpoolFigures } from './capture/capture.ts';
-import { writeForeignLines } from './capture/foreign-lines.ts';
 import { captureInto } from './capture/own-log-capture.ts';
 import type {
   BootDependencies,
@@ -352,8 +351,7 @@ export class Supervisor implements ProcessSupervisor {
   async record(processName: string, lines: readonly string[]): Promise<void> {
     const block = this.blocks().find(candidate => candidate.processName === processName);
     if (block === undefined) return;
-    const target = captureTargetOf(this.#host, block);
-    await writeForeignLines(target, lines, this.#host.use('log.hub'), this.#host.log);
+    await this.#supervision.capture.write(captureTargetOf(this.#host, block), lines);
   }
 
   rotateLogs(): void {

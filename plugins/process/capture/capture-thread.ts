@@ -10,6 +10,7 @@ import { slugOf } from '#kit/slug';
 import { startWorker } from '#kit/worker';
 import type { SpoolFigures } from './capture.ts';
 import type { CaptureTarget } from './capture-session.ts';
+import { writeForeignLines } from './foreign-lines.ts';
 import type { SpoolFault } from './spool-space.ts';
 
 const RESTART_MS = 1_000;
@@ -27,6 +28,7 @@ export type CaptureCall =
     }
   | { readonly kind: 'retarget'; readonly session: number; readonly target: CaptureTarget }
   | { readonly kind: 'finish'; readonly session: number }
+  | { readonly kind: 'write'; readonly target: CaptureTarget; readonly texts: readonly string[] }
   | { readonly kind: 'remove-others' }
   | { readonly kind: 'figures' }
   | { readonly kind: 'close' };
@@ -124,6 +126,20 @@ export class CaptureThread {
     await this.#call({ kind: 'open', session, target, spoolFile });
     this.#outputs.set(session, output);
     return output;
+  }
+
+  /**
+   * Writes lines of another program into the logs of a process, in the thread that writes its own lines: two threads
+   * would rotate a log at the same time. After a hand-over that thread is the next supervision's.
+   */
+  async write(target: CaptureTarget, texts: readonly string[]): Promise<void> {
+    if (!this.isClosed) {
+      await this.#call({ kind: 'write', target, texts });
+      return;
+    }
+    const { settings, deliver, log } = this.#options;
+    const [rotation, ownLevel] = [() => settings().rotation, () => settings().ownLevel];
+    await writeForeignLines(target, texts, { rotation, ownLevel, deliver, log });
   }
 
   /** Removes spools that no present or recorded process uses. No thread is started when there are none. */

@@ -60,6 +60,9 @@ async function run(call: CaptureCall): Promise<CaptureResult> {
       await session?.finish();
       return session?.bestErrorLine() ?? null;
     }
+    case 'write':
+      await capture.write(call.target, call.texts);
+      return null;
     case 'remove-others':
       await Promise.allSettled(sessions.values());
       await capture.removeOthers();

@@ -4,6 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '#kit/make-directory';
 import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
+import { writeForeignLines } from './foreign-lines.ts';
 import { HolePuncher } from './hole-puncher.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
 import { SpoolWatch } from './spool-watch.ts';
@@ -38,7 +39,8 @@ export class Capture {
   /** Sessions by the name of their spool. */
   readonly #sessions = new Map<string, CaptureSession>();
   readonly #reading = new Set<CaptureSession>();
-  readonly #clearing = new Set<Promise<void>>();
+  /** What the end waits for. */
+  readonly #underWay = new Set<Promise<void>>();
   readonly #space: SpoolSpace;
   readonly #puncher: HolePuncher;
   #watch: SpoolWatch | undefined;
@@ -63,10 +65,7 @@ export class Capture {
     const name = path.basename(spoolFile);
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
       released: () => this.#sessions.delete(name),
-      clears: clearing => {
-        this.#clearing.add(clearing);
-        void clearing.then(() => this.#clearing.delete(clearing));
-      },
+      clears: clearing => void this.#await(clearing),
       release: bytes => this.#release(name, bytes),
       took: (bytes, lines) => {
         this.#readBytes += bytes;
@@ -77,6 +76,20 @@ export class Capture {
     this.#sessions.set(name, session);
     session.wake();
     return session;
+  }
+
+  /** Writes lines of another program into the logs of a process. */
+  write(target: CaptureTarget, texts: readonly string[]): Promise<void> {
+    return this.#await(writeForeignLines(target, texts, this.#options));
+  }
+
+  #await(work: Promise<void>): Promise<void> {
+    const ended = work.then(
+      () => void this.#underWay.delete(ended),
+      () => void this.#underWay.delete(ended),
+    );
+    this.#underWay.add(ended);
+    return work;
   }
 
   #begin(): void {
@@ -136,7 +149,7 @@ export class Capture {
     this.#isClosed = true;
     this.#watch?.close();
     clearInterval(this.#looking);
-    await Promise.all([...[...this.#sessions.values()].map(session => session.handOver()), ...this.#clearing]);
+    await Promise.all([...[...this.#sessions.values()].map(session => session.handOver()), ...this.#underWay]);
     this.#puncher.close();
   }
 
