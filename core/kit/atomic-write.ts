@@ -19,7 +19,7 @@ export interface AtomicWriteOptions {
   readonly verify?: () => Promise<void>;
 }
 
-const TEMPORARY_SUFFIX = /^\.\d+-[0-9a-f]{8}\.tmp$/;
+const TEMPORARY_SUFFIX = /\.\d+-[0-9a-f]{8}\.tmp$/;
 /** The most bytes of such a suffix, whatever the process id. */
 const SUFFIX_BYTES = 32;
 const COPY_SUFFIX = '.bak';
@@ -59,11 +59,19 @@ export async function removeTemporaryFiles(file: string): Promise<void> {
   await GuardedDirectory.at(file, removeTemporaryFilesIn);
 }
 
-/** `removeTemporaryFiles` in a directory that is held already. */
-export async function removeTemporaryFilesIn(directory: GuardedDirectory, base: string): Promise<void> {
-  const begin = besideName(base, SUFFIX_BYTES);
+/**
+ * `removeTemporaryFiles` in a directory that is held already. `written` is the name of the file, or tells by a name
+ * whether it is one of several files.
+ */
+export async function removeTemporaryFilesIn(
+  directory: GuardedDirectory,
+  written: string | ((name: string) => boolean),
+): Promise<void> {
+  const isWritten =
+    typeof written === 'string' ? (name: string) => name === besideName(written, SUFFIX_BYTES) : written;
   for (const name of await directory.names()) {
-    if (name.startsWith(begin) && TEMPORARY_SUFFIX.test(name.slice(begin.length))) await directory.remove(name);
+    const begin = name.replace(TEMPORARY_SUFFIX, '');
+    if (begin !== name && isWritten(begin)) await directory.remove(name);
   }
 }
 

@@ -4,7 +4,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
-import { writeFileAtomic } from '#kit/atomic-write';
+import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
 import { errorText, reasonText } from '#kit/error-text';
 import { refuseDeepData } from '#kit/plain-data';
 import { readPrivate } from '#kit/trust';
@@ -94,7 +94,10 @@ export class UserStore {
    * without users.
    */
   load(): Promise<void> {
-    return this.#queue.add(() => this.#load());
+    const loaded = this.#queue.add(() => this.#load());
+    // Not awaited, but queued before the first write.
+    void this.#queue.add(() => this.#removeTemporaryFiles());
+    return loaded;
   }
 
   /**
@@ -124,6 +127,15 @@ export class UserStore {
   /** Resolves when everything is written. */
   onIdle(): Promise<void> {
     return this.#queue.onIdle();
+  }
+
+  /** Removes what writes of a host that was killed have left: it contains hashes of passwords and the signing secret. */
+  async #removeTemporaryFiles(): Promise<void> {
+    for (const file of [this.#file, `${this.#file}.bak`])
+      await removeTemporaryFiles(file).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT')
+          this.#log.warn(`what an interrupted write of ${file} has left beside it stays`, error);
+      });
   }
 
   /** Reads the file again if it was changed from outside since it was read or written. */

@@ -2,7 +2,7 @@
 // the versions of another.
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
-import { writeFileIn } from '#kit/atomic-write';
+import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
 import { besideName } from '#kit/beside-name';
 import { recordedOwner, recordOwner } from '#kit/directory-owners';
 import { reasonText } from '#kit/error-text';
@@ -71,8 +71,10 @@ async function save(directory: GuardedDirectory, name: string, text: string): Pr
   const begin = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-`;
   const end = besideName(name, begin.length);
   const version = `${begin}${end}`;
-  await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
   const isOfFile = (found: string): boolean => found.length === version.length && found.endsWith(`-${end}`);
+  // A host that was killed during an earlier save left its temporary file behind.
+  await removeTemporaryFilesIn(directory, isOfFile);
+  await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
   const versions = (await directory.names()).filter(isOfFile).sort();
   // A version later than the new one was named by a clock that was ahead, and is removed first.
   const ahead = versions.filter(found => found > version);

@@ -2,7 +2,7 @@
 // schedule.
 import { z } from 'zod';
 import type { Host } from '#core';
-import { writeFileAtomic } from '#kit/atomic-write';
+import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { LaterWrite } from '#kit/later-write';
 import { type Places, scheduleFile } from '../places/path-rules.ts';
@@ -49,7 +49,13 @@ export class ScheduleState {
         const text = `${JSON.stringify(Object.fromEntries(records), null, 2)}\n`;
         const { puid, pgid } = host.use('config.store').root();
         const owner = { uid: Number(puid), gid: Number(pgid) };
-        await writeFileAtomic(file, text, { mode: FILE_MODE, making: { mode: DIRECTORY_MODE, owner } });
+        const making = { mode: DIRECTORY_MODE, owner };
+        const write = async (directory: GuardedDirectory, name: string): Promise<void> => {
+          // Those of a host that was killed.
+          await removeTemporaryFilesIn(directory, name);
+          await writeFileIn(directory, name, Buffer.from(text), { mode: FILE_MODE });
+        };
+        await GuardedDirectory.at(file, write, making);
       },
       failed: error => host.log.error(`${file} cannot be written; a restart would not know of the last backups`, error),
       mended: () => host.log.info(`${file} is written again`),
