@@ -1,5 +1,4 @@
 // The configuration file: its last read content, whether that can be used, and the only code that writes it.
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigObject, ConfigState } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
@@ -93,7 +92,8 @@ export class MainFile {
     const { configDir, log, readOnly } = this.#options;
     let found = await findConfigFile(configDir);
     if (found === null && !readOnly) {
-      await writeFile(this.#path, '{}\n', { mode: 0o600, flag: 'wx' });
+      const how = { mode: 0o600, durable: false, verify: () => this.#requireUnchanged() };
+      await writeFileAtomic(this.#path, '{}\n', how);
       found = await readConfigText(this.#path);
     }
     if (found === null) return;

@@ -102,6 +102,18 @@ async function fullDisk(t: Test, options = 'size=1m') {
   };
 }
 
+t.test('a first start without room for its configuration leaves none that is empty', { skip }, async t => {
+  const { small, fill, empty } = await fullDisk(t);
+  await fill();
+  const plugins = ['config'];
+  await t.rejects(startHost({ plugins, configDir: small }), { code: 'ENOSPC' });
+  t.same(await readdir(small), ['filler']);
+  await empty();
+  const app = await startHost({ plugins, configDir: small });
+  t.teardown(() => app.stop());
+  t.equal(await readFile(path.join(small, 'stackwarden.json'), 'utf8'), '{}\n');
+});
+
 t.test('what a boot cannot record is started as soon as there is room, in order', { skip }, async t => {
   const { small, fill, empty } = await fullDisk(t);
   const [disk, elsewhere] = [testDir(t), testDir(t)];
