@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ConfigObject, ConfigState } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
-import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
+import { removeTemporaryFiles, UnsyncedProblem, writeFileAtomic } from '../kit/atomic-write.ts';
 import { reasonText } from '../kit/error-text.ts';
 import { BACKUPS, keepBackup, NEWEST } from './backups.ts';
 import { editTextAside } from './edit.ts';
@@ -189,8 +189,8 @@ export class MainFile {
 
   /**
    * Makes the edits on disk and, once they are stored, takes over the value that they make of the present one. A file
-   * that vanished is written in any case; the returned warnings tell of that, and of a layout that could not be kept.
-   * Throws a Problem 503 when writing fails; nothing is changed then.
+   * that vanished is written in any case; the returned warnings tell of that, of a layout that could not be kept, and of
+   * a disk that may lose what is written. Throws a Problem 503 when writing fails; nothing is changed then.
    */
   async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<string[]> {
     const isGone = this.#isGone;
@@ -203,13 +203,13 @@ export class MainFile {
         `the configuration would have more than ${MAX_CHARACTERS} characters; nothing was changed`,
       );
     }
+    const warnings: string[] = [];
     if (text !== this.#text || isGone) {
-      await this.#store(text, isLaidOutAnew ? before : undefined);
+      warnings.push(...(await this.#store(text, isLaidOutAnew ? before : undefined)));
       this.#text = text;
       this.#isGone = false;
     }
     this.value = value;
-    const warnings: string[] = [];
     if (isGone) warnings.push(`${this.#path} had vanished; it was written again whole, as it was last known`);
     if (isLaidOutAnew)
       warnings.push(
@@ -220,13 +220,15 @@ export class MainFile {
     return warnings;
   }
 
-  /** Replaces the file, and keeps the text `before` as a backup if it is given. */
-  async #store(text: string, before: string | undefined): Promise<void> {
+  /** Replaces the file, and keeps the text `before` as a backup if it is given. Returns warnings. */
+  async #store(text: string, before: string | undefined): Promise<string[]> {
     try {
       await this.#backup;
       if (before !== undefined) await keepBackup(this.#path, before);
       await writeFileAtomic(this.#path, text, { mode: 0o600, verify: () => this.#requireUnchanged() });
+      return [];
     } catch (error) {
+      if (error instanceof UnsyncedProblem) return [error.message];
       if (error instanceof OutdatedProblem) throw error;
       const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
       throw new Problem(503, `${this.#path} cannot be saved (${reason}); nothing was changed`, { cause: error });

@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '../contract/problem.ts';
 import { besideName } from './beside-name.ts';
+import { reasonText } from './error-text.ts';
 import { type FileOwner, GuardedDirectory, giveFile, type Making } from './guarded-directory.ts';
 
 export interface AtomicWriteOptions {
@@ -19,6 +20,15 @@ export interface AtomicWriteOptions {
   readonly verify?: () => Promise<void>;
 }
 
+/** The new content is in its place, but the sync of the directory failed. */
+export class UnsyncedProblem extends Problem {
+  constructor(file: string, cause: unknown) {
+    super(503, `${file} is written, but a loss of power may take that back (${reasonText(cause)}); see to its disk`, {
+      cause,
+    });
+  }
+}
+
 const TEMPORARY_SUFFIX = /\.\d+-[0-9a-f]{8}\.tmp$/;
 /** The most bytes of such a suffix, whatever the process id. */
 const SUFFIX_BYTES = 32;
@@ -28,6 +38,7 @@ const COPY_SUFFIX = '.bak';
  * Writes a temporary file beside `file`, renames it over and syncs the directory. Where the file cannot be renamed
  * over, as a single bind-mounted file, it is copied to `<file>.bak` and rewritten in place. Links are followed as
  * `GuardedDirectory` does; a Problem 409 tells of those that are not. A FIFO or socket in the file's place is replaced.
+ * After an `UnsyncedProblem` the file holds the new content, after any other failure the old one.
  */
 export async function writeFileAtomic(
   file: string,
@@ -50,8 +61,12 @@ export async function writeFileIn(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EBUSY' && code !== 'EXDEV') throw error;
-    await rewriteInPlace(directory, name, bytes, options.verify);
+    return rewriteInPlace(directory, name, bytes, options.verify);
   }
+  if (options.durable === false) return;
+  await directory.sync().catch((error: unknown) => {
+    throw new UnsyncedProblem(path.join(directory.path, name), error);
+  });
 }
 
 /** Removes the temporary files that interrupted writes of `file` have left beside it. */
@@ -100,7 +115,6 @@ async function replace(
     await directory.remove(temporary).catch(() => undefined);
     throw error;
   }
-  if (durable) await directory.sync();
 }
 
 /** Gives the new file the owner and the permission bits of the one that it replaces. */
@@ -131,6 +145,7 @@ async function rewriteInPlace(
   try {
     const before = await handle.readFile();
     await replace(directory, `${besideName(name, COPY_SUFFIX.length)}${COPY_SUFFIX}`, before, { mode: 0o600 });
+    await directory.sync();
     await verify?.();
     await overwrite(handle, bytes).catch(async (error: unknown) => {
       // The file still owns the blocks of its old content, so restoring it succeeds even on a full disk.

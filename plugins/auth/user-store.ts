@@ -4,7 +4,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
-import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
+import { removeTemporaryFiles, UnsyncedProblem, writeFileAtomic } from '#kit/atomic-write';
 import { errorText, reasonText } from '#kit/error-text';
 import { refuseDeepData } from '#kit/plain-data';
 import { readPrivate } from '#kit/trust';
@@ -238,7 +238,11 @@ export class UserStore {
   async #write(content: UserFile): Promise<void> {
     try {
       const text = `${JSON.stringify(content, null, 2)}\n`;
-      await writeFileAtomic(this.#file, text, { mode: 0o600, making: { mode: 0o700 } });
+      await writeFileAtomic(this.#file, text, { mode: 0o600, making: { mode: 0o700 } }).catch((error: unknown) => {
+        if (!(error instanceof UnsyncedProblem)) throw error;
+        // The change counts: all who read the file find it.
+        this.#log.error(error.message);
+      });
       // Read before the copy is written, so that a change that another program makes meanwhile is noticed.
       this.#fingerprint = await readFingerprint(this.#file);
       // The copy holds the new content, because restoring an older one would revive deleted users and old passwords.
