@@ -83,12 +83,25 @@ t.test('logs that are rotated meanwhile, and links in their place, do not end th
       await rename(log, `${log}.away`).then(() => rename(`${log}.away`, log));
     }
   })();
-  await repairOwnership([...logs, path.join(logDir, 'link.log')], OWNER).finally(() => {
+  const fault = (place: string) => t.fail(place);
+  await repairOwnership([...logs, path.join(logDir, 'link.log')], OWNER, fault).finally(() => {
     repairing = false;
   });
   await rotating;
   for (const log of logs.slice(20)) t.equal(await ownerOf(log), NOBODY);
   t.equal(await ownerOf(path.join(root, 'outside')), 0);
+});
+
+t.test('a place where the repair fails is named, and hinders no other', ROOT_ONLY, async t => {
+  const root = testDir(t, { file: '', log: { 'kid.log': '' } });
+  const [file, log] = [path.join(root, 'file'), path.join(root, 'log', 'kid.log')];
+  await chmod(root, 0o755);
+  await chown(path.dirname(log), NOBODY, NOBODY);
+  await chown(log, FORMER, FORMER);
+  const faults: string[] = [];
+  await repairOwnership([path.join(file, 'app.log'), log], OWNER, place => void faults.push(place));
+  t.same(faults, [file]);
+  t.equal(await ownerOf(log), NOBODY);
 });
 
 t.test('a log directory that was removed comes back as that of the service user', ROOT_ONLY, async t => {

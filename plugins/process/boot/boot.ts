@@ -145,7 +145,7 @@ export class Boot {
     if (store.state === 'safe') await this.#untilMended(store.stateReason ?? 'the configuration cannot be used');
     if (this.#ended) return;
     this.#tellOfUser();
-    await attempt(this.#host.log, 'the ownership of the logs could not be repaired', () => this.#repairOwnership());
+    await attempt(this.#host.log, 'the logs could not be given to the service user', () => this.#repairOwnership());
     await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
     this.#giveOut();
     const blocks = new Map(processes.blocks().map(block => [block.processName, block]));
@@ -321,7 +321,10 @@ export class Boot {
     const logs = targets.flatMap(({ logFile, accessLogFile }) => [logFile, accessLogFile]);
     const owner = { uid: Number(puid), gid: Number(pgid) };
     const known = logs.filter(log => log !== null).map(log => path.resolve(log));
-    const repaired = await repairOwnership([path.join(directory, `${name}.log`), ...known], owner);
+    const all = [path.join(directory, `${name}.log`), ...known];
+    const repaired = await repairOwnership(all, owner, (place, error) =>
+      this.#host.log.warn(`the logs in ${place} could not be given to the service user`, error),
+    );
     if (repaired > 0) this.#host.log.info(`${repaired} logs and log directories were given back to the service user`);
   }
 

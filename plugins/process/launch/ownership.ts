@@ -5,21 +5,34 @@ import { rotatedNames } from '#kit/rotating-file';
 
 /**
  * Gives the logs and their rotated files, known by their names, and nothing else. A directory of root's is given too
- * when it holds nothing but such files. Returns how many entries have changed their owner.
+ * when it holds nothing but such files. Returns how many entries have changed their owner. A directory in which that
+ * fails is passed to `onFault`, and hinders no other.
  */
-export async function repairOwnership(logs: readonly string[], owner: FileOwner): Promise<number> {
+export async function repairOwnership(
+  logs: readonly string[],
+  owner: FileOwner,
+  onFault: (directory: string, error: unknown) => void,
+): Promise<number> {
   let repaired = 0;
   for (const place of new Set(logs.map(log => path.dirname(log)))) {
     const ownLogs = logs.filter(log => path.dirname(log) === place);
-    const directory = await GuardedDirectory.open(place).catch(ignoreAbsent);
-    if (directory === undefined) continue;
     try {
-      repaired += await repair(directory, ownLogs, owner);
-    } finally {
-      directory.close();
+      repaired += await repairIn(place, ownLogs, owner);
+    } catch (error) {
+      onFault(place, error);
     }
   }
   return repaired;
+}
+
+async function repairIn(place: string, logs: readonly string[], owner: FileOwner): Promise<number> {
+  const directory = await GuardedDirectory.open(place).catch(ignoreAbsent);
+  if (directory === undefined) return 0;
+  try {
+    return await repair(directory, logs, owner);
+  } finally {
+    directory.close();
+  }
 }
 
 async function repair(directory: GuardedDirectory, logs: readonly string[], owner: FileOwner): Promise<number> {
