@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';
 import { reasonText } from '#kit/error-text';
-import type { PrivateDirectory } from '#kit/private-directory';
+import { isTemporary, type PrivateDirectory } from '#kit/private-directory';
 import { isActive, type JobRecord, recordSchema } from './job.ts';
 import type { Places } from './places.ts';
 
@@ -24,14 +24,15 @@ export class JobFiles {
   }
 
   /**
-   * Reads the jobs of earlier hosts, and ignores files that are not jobs. Rejects when other users may write to the
-   * directory.
+   * Reads the jobs of earlier hosts, and ignores files that are not jobs. Removes the temporary files of a host that was
+   * killed. Rejects when other users may write to the directory.
    */
   async load(): Promise<void> {
     const directory = await this.#places.jobs({ create: false });
     if (directory === null) return;
     try {
       for (const name of await directory.names()) {
+        if (isTemporary(name)) await this.#removeLeft(directory, name);
         const [, id] = NAME.exec(name) ?? [];
         const record = id === undefined ? undefined : await readRecord(directory, name);
         if (record !== undefined && record.job.job_id === id) this.#add(record);
@@ -41,6 +42,12 @@ export class JobFiles {
     } finally {
       await directory.close();
     }
+  }
+
+  async #removeLeft(directory: PrivateDirectory, name: string): Promise<void> {
+    await directory
+      .remove(name)
+      .catch(error => this.#log.warn(`${path.join(directory.path, name)}, which is of no use, stays`, error));
   }
 
   /** All records, the one changed last first. */

@@ -2,7 +2,7 @@
 // found.
 import { z } from 'zod';
 import type { Logger } from '#core';
-import { PrivateDirectory } from '#kit/private-directory';
+import { isTemporary, PrivateDirectory } from '#kit/private-directory';
 
 /** Name of the directory below the configuration directory. */
 export const STATE_DIRECTORY = 'schedules';
@@ -63,6 +63,8 @@ export class ServedTimes {
       try {
         const directory = await PrivateDirectory.open(this.#configDir, [STATE_DIRECTORY]);
         try {
+          // Those of a host that was killed.
+          for (const name of await directory.names()) if (isTemporary(name)) await directory.remove(name);
           await directory.replace(FILE, JSON.stringify(Object.fromEntries(this.#times)), { durable: false });
         } finally {
           await directory.close();

@@ -4,6 +4,9 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import type { Host } from '../../core/contract/host.ts';
+import { JobFiles } from '../../plugins/postgres-migration/job-files.ts';
+import { Places } from '../../plugins/postgres-migration/places.ts';
+import { ServedTimes } from '../../plugins/schedules/served-times.ts';
 import { placesOf } from '../../plugins/symlinks/places/path-rules.ts';
 import { type ScheduleRecord, ScheduleState } from '../../plugins/symlinks/schedule/schedule-state.ts';
 import { UpdateRecords } from '../../plugins/updates/update-records.ts';
@@ -12,6 +15,7 @@ import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { until } from '../support/until.ts';
 
+const log = { debug() {}, info() {}, warn() {}, error() {} };
 const LEFT = '.123-0123abcd.tmp';
 
 t.test('the file of users, from the start', async t => {
@@ -33,7 +37,7 @@ t.test('the records of updates and of scheduled backups, from their next write',
   });
   const host = {
     paths: { configDir },
-    log: { debug() {}, info() {}, warn() {}, error() {} },
+    log,
     use: () => ({ root: () => ({ puid: process.getuid?.(), pgid: process.getgid?.() }) }),
   } as unknown as Host;
   const updates = await UpdateRecords.open(host);
@@ -44,6 +48,22 @@ t.test('the records of updates and of scheduled backups, from their next write',
   await backups.set('Service', {} as ScheduleRecord);
   await backups.close();
   await untilOnlyMine(path.join(configDir, 'symlink-repair'));
+});
+
+t.test('jobs of migrations, and the served times of schedules', async t => {
+  const left = 'one.json.0123456789ab.tmp';
+  const configDir = testDir(t, {
+    'arr-postgres-migration': { jobs: { [left]: '', 'mine.tmp': '' } },
+    schedules: { [left]: '', 'mine.tmp': '' },
+  });
+  const jobs = new JobFiles(new Places(configDir, () => null as never), log);
+  await jobs.load();
+  t.same(await readdir(path.join(configDir, 'arr-postgres-migration', 'jobs')), ['mine.tmp']);
+  const times = new ServedTimes(configDir, log);
+  await times.load();
+  times.set('Service', 1);
+  await times.saved();
+  t.same((await readdir(path.join(configDir, 'schedules'))).sort(), ['mine.tmp', 'served.json']);
 });
 
 t.test('versions of the file of a service', async t => {
