@@ -435,12 +435,13 @@ async function finishLeft(descriptor: number, { mode, owner = null }: Making): P
 
 async function finish(descriptor: number, mode: number, owner: FileOwner | null): Promise<void> {
   const place = within(descriptor, '.');
-  await chmod(place, mode).catch(tellPlace);
   // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
   if (owner !== null)
     await chown(place, owner.uid, owner.gid)
       .catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'))
       .catch(tellPlace);
+  // Takes the mark away, so it comes last: a killed host must not leave a directory that is the host's without it.
+  await chmod(place, mode).catch(tellPlace);
 }
 
 function isOwn(uid: number): boolean {

@@ -1,6 +1,6 @@
 // Directories in which others may write: symbolic links, hard links, FIFOs and exchanges by another user.
 import { execFile } from 'node:child_process';
-import {
+import fs, {
   chmod,
   chown,
   link,
@@ -14,6 +14,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -159,6 +160,24 @@ t.test('a directory whose creation was interrupted gets its owner at the next us
   t.equal((await stat(held)).uid, 0, 'it stays as it is for whoever makes nothing');
   (await GuardedDirectory.open(held, { owner, mode: 0o700 })).close();
   t.match(await stat(held), { ...owner, mode: 0o40700 });
+});
+
+t.test('a directory keeps its mark until it has its owner', ROOT_ONLY, async t => {
+  const { theirs } = await places(t);
+  const place = path.join(theirs, 'made');
+  const owner = { uid: 1_234, gid: 1_235 };
+  const { chown: change } = fs;
+  const repair = () => {
+    fs.chown = change;
+    syncBuiltinESMExports();
+  };
+  t.teardown(repair);
+  fs.chown = () => Promise.reject(Object.assign(new Error('EIO: i/o error, chown'), { code: 'EIO' }));
+  syncBuiltinESMExports();
+  await t.rejects(GuardedDirectory.open(place, { owner }), { code: 'EIO' });
+  repair();
+  (await GuardedDirectory.open(place, { owner })).close();
+  t.match(await stat(place), { ...owner, mode: 0o40755 });
 });
 
 t.test('an open directory stays the same when its path is exchanged', async t => {
