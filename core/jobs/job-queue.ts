@@ -194,6 +194,8 @@ export class JobQueue implements Jobs {
       await records?.write(() => entry.job);
     } catch (cause) {
       this.#entries.delete(entry.job.id);
+      // A disk that only failed to sync has the record, which the next host would carry out.
+      this.#recorder.remove(entry);
       const problem = unrecorded(name, cause);
       entry.reject(problem);
       throw problem;

@@ -1,10 +1,12 @@
 // A disk that cannot sync a directory after a file in it was replaced: the new content is there for everybody, so no
 // answer may say that nothing was changed.
-import { open, readFile } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
+import { work } from '../support/job-desk.ts';
+import { until } from '../support/until.ts';
 
 interface Handle {
   stat(): Promise<{ isDirectory(): boolean }>;
@@ -12,7 +14,7 @@ interface Handle {
 }
 
 /** Lets the sync of each directory fail from now on. */
-async function breakDirectories(test: typeof t): Promise<void> {
+async function breakDirectories(test: Pick<Test, 'teardown'>): Promise<void> {
   const handle = await open('/');
   const prototype: Handle = Object.getPrototypeOf(handle);
   await handle.close();
@@ -26,6 +28,14 @@ async function breakDirectories(test: typeof t): Promise<void> {
     },
   });
 }
+
+t.test('a job that was refused is not found by the next host', async t => {
+  const { desk, directory } = await work(t, 'keep: { records: 5 }, resume: true');
+  await breakDirectories(t);
+  await t.rejects(desk.jobs.start('one'));
+  await until(async () => (await readdir(directory)).length === 0, { what: 'the record to be removed' });
+  t.same(desk.jobs.list(), []);
+});
 
 t.test('an answer tells what the files hold', async t => {
   const configDir = testDir(t, { own: { 'service.json': '{"count": 0}' } });
@@ -45,7 +55,7 @@ t.test('an answer tells what the files hold', async t => {
   });
   t.teardown(() => app.stop());
   await app.post('/config/service-config', { service_name: 'Service', updates: { count: 1 } });
-  await breakDirectories(t as typeof import('tap')['t']);
+  await breakDirectories(t);
 
   const saved = await app.post('/config', { updates: { dumb: { log_level: 'DEBUG' } } });
   t.match(saved, {
