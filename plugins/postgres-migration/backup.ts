@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { writeFileIn } from '#kit/atomic-write';
+import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
 import { reasonText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { JobWork } from './job.ts';
@@ -103,6 +103,8 @@ export async function putBackSettings(
     const bytes = await backup.read(name, MAX_TEXT_BYTES);
     if (bytes === null) throw new Error(`${path.join(directory, name)} is missing`);
     await GuardedDirectory.at(source, async (place, own) => {
+      // That of a host that was killed while it pointed the service at PostgreSQL.
+      await removeTemporaryFilesIn(place, own);
       const present = await place.read(own, MAX_TEXT_BYTES);
       // When a rollback that was cut off is repeated, the file that it has kept must stay.
       if (present?.equals(bytes) === true) return;

@@ -1,5 +1,5 @@
 // The settings file of a service that is brought back, also when that is repeated after it was cut off.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
@@ -14,6 +14,7 @@ t.test('the present file is kept by the first of several tries', async t => {
   await writeFile(file, 'on SQLite');
   const copied = await backUp(backup, 'config.xml', file, { signal: AbortSignal.any([]) });
   await writeFile(file, 'on PostgreSQL');
+  await writeFile(`${file}.123-0123abcd.tmp`, 'what a killed host has left');
   for (let tries = 0; tries < 2; tries += 1) {
     await putBackSettings(backup, copied, { keepsPresent: true });
     t.equal(await readFile(file, 'utf8'), 'on SQLite');
@@ -22,4 +23,5 @@ t.test('the present file is kept by the first of several tries', async t => {
   await writeFile(file, 'changed since');
   await putBackSettings(backup, copied, { keepsPresent: true });
   t.equal(await kept(), 'changed since');
+  t.same(await readdir(home), ['config.xml']);
 });
