@@ -150,7 +150,7 @@ export class Capture {
     this.#watch?.close();
     clearInterval(this.#looking);
     await Promise.all([...[...this.#sessions.values()].map(session => session.handOver()), ...this.#underWay]);
-    this.#puncher.close();
+    await this.#puncher.close();
   }
 
   /** Where the file system cannot release a part of a file, the spool grows until its process ends. */

@@ -3,11 +3,13 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { endedOrLate } from '#kit/deadline';
 import { hasPipes } from '#kit/descriptors';
 import { helperEnvironment } from '#kit/helper-environment';
 
 const DEADLINE_MS = 30_000;
 const IDLE_MS = 10_000;
+const END_LIMIT_MS = 1_000;
 
 /** Reads lines `<bytes> <name>`, and answers each with a line: an empty one, or what failed. */
 const SCRIPT = `
@@ -25,6 +27,8 @@ export class HolePuncher {
   readonly #asked: ((failure: string) => void)[] = [];
   #shell: Shell | undefined;
   #idle: NodeJS.Timeout | undefined;
+  /** Resolves when the latest shell has ended. */
+  #ended: Promise<void> = Promise.resolve();
 
   /** File names in `directory` must have no blanks. */
   constructor(directory: string) {
@@ -49,8 +53,10 @@ export class HolePuncher {
     });
   }
 
-  close(): void {
+  /** Resolves when the shell is gone: it would stay a zombie if its thread ended before. */
+  async close(): Promise<void> {
     this.#end('it was ended');
+    await endedOrLate(this.#ended, END_LIMIT_MS);
   }
 
   #start(): Shell {
@@ -63,11 +69,12 @@ export class HolePuncher {
       if (this.#shell === shell) this.#end('the shell that starts fallocate ended');
     };
     shell.on('error', gone).on('exit', gone);
+    this.#ended = new Promise(resolve => shell.once('error', () => resolve()).once('exit', () => resolve()));
     if (!hasPipes(shell)) throw new Error('there are no descriptors for a shell that starts fallocate');
     shell.stdin.on('error', gone);
     createInterface({ input: shell.stdout }).on('line', failure => {
       this.#asked.shift()?.(failure);
-      if (this.#asked.length === 0) this.#idle = setTimeout(() => this.close(), IDLE_MS);
+      if (this.#asked.length === 0) this.#idle = setTimeout(() => this.#end('it was idle'), IDLE_MS);
     });
     return shell;
   }

@@ -1,5 +1,6 @@
 // The blocks of read output are given back to the disk: the file keeps its size and the rest of its content, and a
 // failure has a reason. One child process does it for all files, and is replaced when it ends.
+import { readFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -33,6 +34,18 @@ t.test('blocks of read output are freed, and the rest is as it was', async t => 
     t.ok(blocks * 512 <= 2 * BLOCK_BYTES, `${blocks} blocks are left`);
     t.match((await readFile(path.join(directory, name))).subarray(-BLOCK_BYTES), Buffer.alloc(BLOCK_BYTES, 'u'));
   }
+});
+
+t.test('nothing is left of its child when it is closed', async t => {
+  const directory = t.testdir();
+  await spools(directory);
+  const pids = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
+  const before = pids();
+  const puncher = new HolePuncher(directory);
+  await puncher.punch('one.spool', BLOCK_BYTES);
+  t.not(pids(), before);
+  await puncher.close();
+  t.equal(pids(), before, 'the thread may end now, without a zombie');
 });
 
 t.test('each answer belongs to its file', async t => {
