@@ -102,7 +102,10 @@ export class CaptureThread {
    */
   async resume(target: CaptureTarget, spoolFile = this.newSpool(target.processName)): Promise<CapturedOutput> {
     try {
-      return await this.open(target, spoolFile);
+      const output = await this.open(target, spoolFile);
+      // A hand-over that began meanwhile has ended all watching of processes, which must not begin again.
+      this.refuseClosed();
+      return output;
     } catch (error) {
       // After a hand-over the next supervision continues with the spool.
       this.refuseClosed();

@@ -1,5 +1,5 @@
 // A hand-over of output capture answers all pending calls, and reports nothing about the next supervision.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -42,6 +42,18 @@ t.test('a hand-over leaves the spool to the next supervision', { timeout: 20_000
   t.ok(existsSync(spool), 'the next supervision reads it');
   await t.rejects(thread.open(target, spool), HANDED_OVER);
   await t.rejects(thread.resume(target, spool), HANDED_OVER);
+  t.same(told, []);
+});
+
+t.test('a spool that was opened during the hand-over is refused', { timeout: 20_000 }, async t => {
+  const { thread, told, spool } = capturing(t);
+  const resumed = thread.resume(target, spool);
+  // The answer of the thread is not received meanwhile, because the event loop stands still.
+  const position = `${spool}.position`;
+  while (!existsSync(position) || readFileSync(position).length === 0);
+  const closed = thread.close();
+  await t.rejects(resumed, HANDED_OVER);
+  await closed;
   t.same(told, []);
 });
 
