@@ -6,6 +6,7 @@ import { makeDirectory } from '#kit/make-directory';
 import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
 import { writeForeignLines } from './foreign-lines.ts';
 import { HolePuncher } from './hole-puncher.ts';
+import { undoAllUnrecorded } from './recovery.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
 import { SpoolWatch } from './spool-watch.ts';
 
@@ -43,6 +44,8 @@ export class Capture {
   readonly #underWay = new Set<Promise<void>>();
   readonly #space: SpoolSpace;
   readonly #puncher: HolePuncher;
+  /** The recovery after a kill, which comes before anything else is written to a log. */
+  #recovered: Promise<void> | undefined;
   #watch: SpoolWatch | undefined;
   #looking: NodeJS.Timeout | undefined;
   /** Number of looks since the last write that was noticed or found. */
@@ -62,6 +65,7 @@ export class Capture {
   async open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
     await makeDirectory(this.#options.directory, { mode: 0o700 });
     this.#begin();
+    await this.#recover();
     const name = path.basename(spoolFile);
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
       released: () => this.#sessions.delete(name),
@@ -80,7 +84,12 @@ export class Capture {
 
   /** Writes lines of another program into the logs of a process. */
   write(target: CaptureTarget, texts: readonly string[]): Promise<void> {
-    return this.#await(writeForeignLines(target, texts, this.#options));
+    return this.#await(this.#recover().then(() => writeForeignLines(target, texts, this.#options)));
+  }
+
+  #recover(): Promise<void> {
+    this.#recovered ??= undoAllUnrecorded(this.#options.directory, this.#options.log);
+    return this.#recovered;
   }
 
   #await(work: Promise<void>): Promise<void> {

@@ -1,13 +1,14 @@
 // Finds where a spool and its log are continued after a kill. Lines that were about to be recorded are cut off the log;
 // if the record is damaged, the last lines of the log tell how far the spool was read.
 import type { Stats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { KeyBlock } from '#kit/key-block';
 import { rotatedNames } from '#kit/rotating-file';
 import type { CaptureTarget, SessionOptions } from './capture-session.ts';
 import { completeBytes, toLines } from './output-lines.ts';
-import { type Position, type PositionFile, START } from './position.ts';
+import { type Position, PositionFile, START } from './position.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
@@ -33,10 +34,40 @@ export async function firstPosition(
 }
 
 /**
+ * Cuts the lines that killed hosts were about to record off all logs. Called before the first of them is written to:
+ * later, lines of another service with the same log would be cut off. Never throws.
+ */
+export async function undoAllUnrecorded(directory: string, log: SessionOptions['log']): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
+  const files = names.filter(name => name.endsWith('.position')).map(name => path.join(directory, name));
+  const failed = (error: unknown): void => log.warn(`the positions in ${directory} cannot be read`, error);
+  await Promise.all(files.map(file => undoIn(file, log).catch(failed)));
+}
+
+async function undoIn(file: string, log: SessionOptions['log']): Promise<void> {
+  const { positions, last } = await GuardedDirectory.at(file, PositionFile.open);
+  try {
+    // Earlier versions recorded no path; such a log is cut back where its spool is opened.
+    if (last === null || last.logFile === '' || last.pendingBytes === 0) return;
+    await cutBack(last.logFile, last, log);
+    await positions.record({ ...last, pendingBytes: 0 });
+  } finally {
+    await positions.close();
+  }
+}
+
+/** Same as `undoUnrecorded`, but a failure is only a warning. */
+export async function cutBack(logFile: string, position: Position, log: SessionOptions['log']): Promise<void> {
+  await undoUnrecorded(logFile, position).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') log.warn(`${logFile} cannot be cut back; its last lines may stand in it twice`, error);
+  });
+}
+
+/**
  * Truncates what a killed host appended after its last recorded position, because those lines are read again. Where the
  * log has grown by more, others write to it too, and all is kept: lines may then stand in it twice, but none is lost.
  */
-export async function undoUnrecorded(logFile: string, position: Position): Promise<void> {
+async function undoUnrecorded(logFile: string, position: Position): Promise<void> {
   const { logDevice, logInode, logBytes, pendingBytes } = position;
   if (logInode === 0 || pendingBytes === 0) return;
   await GuardedDirectory.at(logFile, async (directory, log) => {

@@ -1,10 +1,12 @@
 // Services with one log: neither a takeover, nor a rotation, nor a full disk loses a line of any of them.
 import { execFile } from 'node:child_process';
-import { appendFile, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
 import { Capture } from '../../../plugins/process/capture/capture.ts';
+import { PositionFile, START } from '../../../plugins/process/capture/position.ts';
 import { testDir } from '../../support/directory.ts';
 import { kid } from '../../support/kids.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
@@ -140,4 +142,38 @@ t.test('a part that a full disk took is taken back without the lines of others',
     );
   await Promise.all(sessions.map(session => session.finish()));
   await capture.close();
+});
+
+t.test('what a killed host was about to record is cut off before others write', async t => {
+  const directory = testDir(t, {});
+  const logFile = path.join(directory, 'both.log');
+  const spoolOf = (name: string) => path.join(directory, `${name}.spool`);
+  await writeFile(logFile, 'long ago\n');
+  const { dev: logDevice, ino: logInode, size: logBytes } = await stat(logFile);
+  await appendFile(logFile, 'Killed subprocess: unrecorded\n');
+  await writeFile(spoolOf('Killed'), 'unrecorded\n');
+  await writeFile(spoolOf('Other'), 'its line\n');
+  const { positions } = await GuardedDirectory.at(`${spoolOf('Killed')}.position`, PositionFile.open);
+  await positions.record({ ...START, logDevice, logInode, logBytes, pendingBytes: 4_096, logFile });
+  await positions.close();
+  const other = await GuardedDirectory.at(`${spoolOf('Other')}.position`, PositionFile.open);
+  await other.positions.record(START);
+  await other.positions.close();
+
+  const capture = new Capture({
+    directory,
+    rotation: () => ({ maxBytes: 1_000_000, keep: 2 }),
+    ownLevel: () => 'INFO',
+    deliver: async () => undefined,
+    log: { warn: message => t.fail(message), error: message => t.fail(message) },
+    onFault: () => undefined,
+  });
+  const target = { logFile, accessLogFile: null, suppressed: true, owner: null, logLevel: 'INFO' } as const;
+  for (const processName of ['Other', 'Killed']) {
+    const session = await capture.open({ ...target, processName }, spoolOf(processName));
+    await session.settled();
+  }
+  await capture.close();
+  const lines = (await readFile(logFile, 'utf8')).split('\n').map(line => line.replace(/^.* INFO - /, ''));
+  t.same(lines, ['long ago', 'Other subprocess: its line', 'Killed subprocess: unrecorded', '']);
 });
