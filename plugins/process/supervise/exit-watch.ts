@@ -6,14 +6,15 @@ export class ExitWatch {
   readonly #waiting = new Map<ProcessIdentity, () => void>();
   readonly #pollMs: number;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(pollMs: number) {
     this.#pollMs = pollMs;
   }
 
-  /** Resolves when the process is gone; stays pending when the watch is closed before. */
+  /** Resolves when the process is gone; stays pending when the watch is or was closed before. */
   gone(identity: ProcessIdentity): Promise<void> {
-    this.#timer ??= setInterval(() => this.#lookAtAll(), this.#pollMs).unref();
+    if (!this.#isClosed) this.#timer ??= setInterval(() => this.#lookAtAll(), this.#pollMs).unref();
     return new Promise(resolve => this.#waiting.set(identity, resolve));
   }
 
@@ -26,6 +27,7 @@ export class ExitWatch {
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     this.#waiting.clear();
   }
