@@ -1,17 +1,22 @@
 // Paths by the descriptor of a directory, which stay valid wherever it is moved; errors name the directory's own path.
 import { readlinkSync } from 'node:fs';
 
+/** A path to an open directory itself, also where the host may not enter it. */
+export function pathOf(descriptor: number): string {
+  return `/proc/self/fd/${descriptor}`;
+}
+
 /** A path to a name in an open directory. */
 export function within(descriptor: number, name: string): string {
-  return `/proc/self/fd/${descriptor}/${name}`;
+  return `${pathOf(descriptor)}/${name}`;
 }
 
 /** Where an open directory is now. */
 export function placeOf(descriptor: number): string {
-  return readlinkSync(`/proc/self/fd/${descriptor}`);
+  return readlinkSync(pathOf(descriptor));
 }
 
-const AT_DESCRIPTOR = /\/proc\/self\/fd\/(\d+)(?:\/\.(?=')|(?=\/))/g;
+const AT_DESCRIPTOR = /\/proc\/self\/fd\/(\d+)(?:\/\.(?=')|(?=[/']|$))/g;
 
 /** The error, with the paths of directories where their descriptors stood. They must still be open. */
 export function withPlaces<Value>(error: Value): Value {

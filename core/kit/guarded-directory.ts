@@ -29,7 +29,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Problem } from '../contract/problem.ts';
 import { requireAnswer } from './answering.ts';
-import { placeOf, tellPlace, within, withPlaces } from './descriptor-path.ts';
+import { pathOf, placeOf, tellPlace, within, withPlaces } from './descriptor-path.ts';
 import { otherMountPoints } from './local-place.ts';
 import { distrustOf } from './trust.ts';
 
@@ -434,7 +434,7 @@ async function finishLeft(descriptor: number, { mode, owner = null }: Making): P
 }
 
 async function finish(descriptor: number, mode: number, owner: FileOwner | null): Promise<void> {
-  const place = within(descriptor, '.');
+  const place = pathOf(descriptor);
   // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
   if (owner !== null)
     await chown(place, owner.uid, owner.gid)
