@@ -129,7 +129,7 @@ export class UserStore {
     return this.#queue.onIdle();
   }
 
-  /** Removes what writes of a host that was killed have left: it contains hashes of passwords and the signing secret. */
+  /** Removes what writes of a host that was killed have left: it holds hashes of passwords and the signing secret. */
   async #removeTemporaryFiles(): Promise<void> {
     for (const file of [this.#file, `${this.#file}.bak`])
       await removeTemporaryFiles(file).catch((error: NodeJS.ErrnoException) => {

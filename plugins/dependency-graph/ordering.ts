@@ -13,7 +13,9 @@ export interface Ordering<Relation extends Precedence> {
   /** Stable: where relations leave a choice, the given order is kept. */
   readonly order: readonly string[];
   readonly dropped: readonly Relation[];
-  /** For each dropped relation, those of the cycle that was broken there; the `after` of each is the `before` of the next. */
+  /**
+   * For each dropped relation, those of the cycle that was broken there; the `after` of each is the `before` of the next.
+   */
   readonly cycles: readonly (readonly Relation[])[];
 }
 

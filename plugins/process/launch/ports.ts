@@ -90,8 +90,8 @@ function isPort(value: unknown): value is number {
 
 /**
  * The changes that let `block` start: a port that an enabled entry before it claims, that a start of another entry
- * under way has been given, or that a foreign process uses, moves up to the next free one. The product's own entries never move, because published ports would no longer reach
- * them. Throws a Problem 500 when no port is free.
+ * under way has been given, or that a foreign process uses, moves up to the next free one. The product's own entries
+ * never move, because published ports would no longer reach them. Throws a Problem 500 when no port is free.
  */
 export async function resolvePorts(
   block: NamedBlock,
