@@ -135,7 +135,7 @@ class StopSignal {
       ({ pid, parentPid, startTime }) =>
         (startTime < this.#ticks || parentPid === process.pid) && this.#sent.get(pid) !== startTime,
     );
-    for (const { pid } of overlooked) isSent(pid, this.#signal);
+    for (const { pid } of overlooked) trySignal(pid, this.#signal);
     this.#note(overlooked);
   }
 
@@ -184,17 +184,17 @@ export function killProcesses(target: StopTarget): void {
 function signalAll(target: StopTarget, living: readonly ProcessStat[], signal: NodeJS.Signals): number[] {
   // The kernel reports -1 as the group of a process that is about to disappear.
   const asGroup = target.pgid !== NO_GROUP && living.some(({ pgid }) => pgid === target.pgid);
-  const isGroupSent = asGroup && isSent(-target.pgid, signal);
+  const isGroupSent = asGroup && trySignal(-target.pgid, signal);
   const refused: number[] = [];
   for (const { pid, pgid } of living) {
     const ofGroup = asGroup && pgid === target.pgid;
-    if (!(ofGroup ? isGroupSent : isSent(pid, signal))) refused.push(pid);
+    if (!(ofGroup ? isGroupSent : trySignal(pid, signal))) refused.push(pid);
   }
   return refused;
 }
 
-/** False when the host may not signal the process or group. */
-function isSent(pid: number, signal: NodeJS.Signals): boolean {
+/** Signals a process or group; false when the host may not. */
+function trySignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     sendSignal(pid, signal);
     return true;
