@@ -111,7 +111,7 @@ t.test('after a kill only the log itself is cut back, whatever has taken its ino
   const spoolFile = path.join(ours, 'app.spool');
   await writeFile(spoolFile, 'line\n');
   const { positions } = await GuardedDirectory.at(`${spoolFile}.position`, PositionFile.open);
-  const pending = { logBytes: 3, pendingBytes: 100, logFile: '' };
+  const pending = { logBytes: 3, pendingBytes: 100, logFile: path.join(theirs, 'app.log') };
   await positions.record({ consumedBytes: 0, logDevice: dev, logInode: ino, ...pending });
   await positions.close();
   const log = { warn: () => undefined, error: () => undefined };

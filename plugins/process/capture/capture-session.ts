@@ -11,7 +11,7 @@ import { LogBlock } from './log-block.ts';
 import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from './output-lines.ts';
 import { type Position, PositionFile } from './position.ts';
 import { RecentLines } from './recent-lines.ts';
-import { cutBack, firstPosition } from './recovery.ts';
+import { firstPosition } from './recovery.ts';
 import { TargetLogs } from './target-logs.ts';
 
 /** While a program writes all the time, reading pauses for this many times as long as it takes, within these limits. */
@@ -135,8 +135,6 @@ export class CaptureSession {
   ): Promise<CaptureSession> {
     const { spool, positions, last: recorded } = await GuardedDirectory.at(spoolFile, openSpool);
     const last = recorded ?? (await firstPosition(spool, positions, target, options).catch(closing(spool, positions)));
-    // The configuration may name another log by now.
-    if (target.logFile !== null) await cutBack(last.logFile || target.logFile, last, options.log);
     return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
   }
 

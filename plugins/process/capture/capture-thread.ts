@@ -133,14 +133,17 @@ export class CaptureThread {
 
   /**
    * Writes lines of another program into the logs of a process, in the thread that writes its own lines: two threads
-   * would rotate a log at the same time. After a hand-over that thread is the next supervision's.
+   * would rotate a log at the same time. After a hand-over that thread is the next supervision's. A thread that cannot
+   * be started is only a warning: the lines are those of work that goes on.
    */
   async write(target: CaptureTarget, texts: readonly string[]): Promise<void> {
+    const { settings, deliver, log } = this.#options;
     if (!this.isClosed) {
-      await this.#call({ kind: 'write', target, texts });
+      await this.#call({ kind: 'write', target, texts }).catch((error: unknown) =>
+        log.warn(`lines of a build of ${target.processName} are not in its log`, error),
+      );
       return;
     }
-    const { settings, deliver, log } = this.#options;
     const [rotation, ownLevel] = [() => settings().rotation, () => settings().ownLevel];
     await writeForeignLines(target, texts, { rotation, ownLevel, deliver, log });
   }

@@ -11,7 +11,7 @@ export interface Position {
   readonly logBytes: number;
   /** Size of what is about to be appended to that log; 0 when nothing is. */
   readonly pendingBytes: number;
-  /** Path of that log; blank when there is none, or when it is not known. */
+  /** Path of that log; blank when there is none. */
   readonly logFile: string;
 }
 
@@ -65,7 +65,7 @@ export class PositionFile {
   }
 }
 
-/** Blank when the path did not fit, or an earlier version wrote none. */
+/** Blank in a record of an earlier version, which has no path. */
 function pathIn(bytes: Buffer): string {
   return bytes.toString('utf8', 0, Math.max(0, bytes.indexOf(0)));
 }

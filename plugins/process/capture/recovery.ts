@@ -47,20 +47,16 @@ export async function undoAllUnrecorded(directory: string, log: SessionOptions['
 async function undoIn(file: string, log: SessionOptions['log']): Promise<void> {
   const { positions, last } = await GuardedDirectory.at(file, PositionFile.open);
   try {
-    // Earlier versions recorded no path; such a log is cut back where its spool is opened.
-    if (last === null || last.logFile === '' || last.pendingBytes === 0) return;
-    await cutBack(last.logFile, last, log);
+    if (last === null || last.pendingBytes === 0) return;
+    // The configuration may name another log by now.
+    await undoUnrecorded(last.logFile, last).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT')
+        log.warn(`${last.logFile} cannot be cut back; its last lines may stand in it twice`, error);
+    });
     await positions.record({ ...last, pendingBytes: 0 });
   } finally {
     await positions.close();
   }
-}
-
-/** Same as `undoUnrecorded`, but a failure is only a warning. */
-export async function cutBack(logFile: string, position: Position, log: SessionOptions['log']): Promise<void> {
-  await undoUnrecorded(logFile, position).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') log.warn(`${logFile} cannot be cut back; its last lines may stand in it twice`, error);
-  });
 }
 
 /**

@@ -32,6 +32,20 @@ function capturing(t: Test, deliver: () => Promise<void> = async () => undefined
   return { thread, told, spool: path.join(directory, 'job.spool') };
 }
 
+/** The own log takes no line before `take` is called. */
+function capturingSlowly(t: Test) {
+  let take = (): void => undefined;
+  let deliveries = 0;
+  const taken = new Promise<void>(resolve => {
+    take = resolve;
+  });
+  const capture = capturing(t, () => {
+    deliveries += 1;
+    return taken;
+  });
+  return { ...capture, take, isTold: () => deliveries > 0 };
+}
+
 t.test('a hand-over leaves the spool to the next supervision', { timeout: 20_000 }, async t => {
   const { thread, told, spool } = capturing(t);
   const output = await thread.open(target, spool);
@@ -64,18 +78,10 @@ t.test('a hand-over without a capture thread starts none', async t => {
 });
 
 t.test('calls during the hand-over are answered', { timeout: 20_000 }, async t => {
-  let take = (): void => undefined;
-  let deliveries = 0;
-  const taken = new Promise<void>(resolve => {
-    take = resolve;
-  });
-  const { thread, told, spool } = capturing(t, () => {
-    deliveries += 1;
-    return taken;
-  });
+  const { thread, told, spool, take, isTold } = capturingSlowly(t);
   const output = await thread.open(target, spool);
   await appendFile(spool, 'a line\n');
-  await until(() => deliveries > 0, { what: 'the line' });
+  await until(isTold, { what: 'the line' });
   const finished = output.finish();
   const closed = thread.close();
   const late = thread.open(target, `${spool}2`).catch(() => undefined);
@@ -85,21 +91,13 @@ t.test('calls during the hand-over are answered', { timeout: 20_000 }, async t =
 });
 
 t.test('leftovers that are removed during a hand-over are none of the spools', { timeout: 20_000 }, async t => {
-  let take = (): void => undefined;
-  let deliveries = 0;
-  const taken = new Promise<void>(resolve => {
-    take = resolve;
-  });
-  const { thread, told, spool } = capturing(t, () => {
-    deliveries += 1;
-    return taken;
-  });
+  const { thread, told, spool, take, isTold } = capturingSlowly(t);
   // The session of the quiet one is handed over at once; that of the other waits for its line.
   const quiet = `${spool.slice(0, -'.spool'.length)}-quiet.spool`;
   await thread.open(target, quiet);
   await thread.open(target, spool);
   await appendFile(spool, 'a line\n');
-  await until(() => deliveries > 0, { what: 'the line' });
+  await until(isTold, { what: 'the line' });
   const removed = [thread.removeOthers()];
   const closed = thread.close();
   for (let turn = 0; turn < 20; turn += 1) {
