@@ -13,7 +13,7 @@ import { completeBytes, MAX_LINE_BYTES, toLines } from '../../plugins/process/ca
 import { PositionFile } from '../../plugins/process/capture/position.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
-import { kid, start, status } from '../support/kids.ts';
+import { kid, start, status, stop } from '../support/kids.ts';
 import { ownLogText } from '../support/own-log.ts';
 import { until } from '../support/until.ts';
 
@@ -74,7 +74,7 @@ t.test('a flood is captured whole, and what was consumed is given back to the di
 });
 
 t.test(
-  'a log on a full disk: the child runs on, and its lines wait for room or are dropped at its end',
+  'a log on a full disk: the child runs on, and its lines wait for room, also when it has ended',
   { skip: process.getuid?.() === 0 ? false : 'mounting needs root' },
   async t => {
     const logDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-full-'));
@@ -100,8 +100,7 @@ t.test(
       t.equal((await status(app, 'Flood')).status, 'running');
       await start(app, 'Brief');
       await told(/brief\.log cannot be written; its lines wait until there is room/);
-      await app.post('/process/stop-service', { process_name: 'Brief' });
-      await told(/brief\.log cannot be written; \d+ bytes of log were dropped/);
+      t.equal((await stop(app, 'Brief')).status, 200);
       await run('mount', ['-o', 'remount,size=16m', small]);
       const all = await until(async () => {
         const found = await numbers(small, 'flood');
@@ -110,6 +109,13 @@ t.test(
       t.equal(all.length, 20_000);
       await told(/flood\.log is written again$/m);
       t.equal(await counted(), 20_000, 'the own log has each once');
+      await told(/brief\.log is written again$/m);
+      const ofBrief = await until(async () => {
+        const spools = await readdir(path.join(app.configDir, 'supervisor'));
+        return spools.some(name => name.startsWith('brief-')) ? null : numbers(small, 'brief');
+      });
+      t.ok(ofBrief.length > 0);
+      t.same(ofBrief, [...ofBrief.keys()], 'each line of the stopped service once, in order');
       await app.stop();
     } finally {
       await run('umount', ['-l', small]);

@@ -7,12 +7,13 @@ import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { KeyBlock } from '#kit/key-block';
 import type { RotatingFile } from '#kit/rotating-file';
-import { LogBlock } from './log-block.ts';
 import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from './output-lines.ts';
-import { type Position, PositionFile } from './position.ts';
+import { type EndedRun, type Position, PositionFile } from './position.ts';
+import { ReadingMemory } from './reading-memory.ts';
 import { RecentLines } from './recent-lines.ts';
 import { firstPosition } from './recovery.ts';
 import { TargetLogs } from './target-logs.ts';
+import type { WaitingRuns } from './waiting-runs.ts';
 
 /** While a program writes all the time, reading pauses for this many times as long as it takes, within these limits. */
 const REST_SHARE = 4;
@@ -34,10 +35,6 @@ const BLOCK_BYTES = 4_096;
 const UNSEEN = -1;
 const BLANK = Buffer.alloc(MAX_CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
-/**
- * Output waits in its spool for room in the log, which may be on another disk, up to this size; then lines are dropped.
- */
-const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const HELD_MS = 1_000;
 /** Where the lines of one process are written. */
 export interface CaptureTarget {
@@ -74,6 +71,7 @@ interface Owner {
   took(bytes: number, lines: number): void;
   /** The sessions that are reading now. */
   readonly reading: Set<CaptureSession>;
+  readonly waiting: WaitingRuns;
 }
 
 export class CaptureSession {
@@ -106,6 +104,10 @@ export class CaptureSession {
   #endsMs = Number.POSITIVE_INFINITY;
   /** Whether `retarget` waits for the end of a reading. */
   #isAwaited = false;
+  /** Whether nothing more is written to the spool, so that an unfinished last line is complete. */
+  #isFinal = false;
+  /** Place among the ended runs that wait for room; 0 when it is none of them. */
+  #place = 0;
   #closed = false;
 
   private constructor(
@@ -124,6 +126,7 @@ export class CaptureSession {
     this.#consumed = files.last.consumedBytes;
     this.#released = files.last.consumedBytes;
     this.#recorded = files.last;
+    if (files.last.ended !== undefined) this.#waitAgain(files.last.ended);
     this.#logs = new TargetLogs(target, options);
   }
 
@@ -143,12 +146,22 @@ export class CaptureSession {
    * frequent polling must be cheap.
    */
   hasMore(): boolean {
-    if (this.#heldBytes > 0) return performance.now() >= this.#heldUntilMs;
+    if (this.#closed) return false;
+    if (this.isHeld) return performance.now() >= this.#heldUntilMs;
     return fstatSync(this.#spool.fd).size !== this.#seenBytes;
   }
 
   waitingBytes(): number {
-    return Math.max(0, fstatSync(this.#spool.fd).size - this.#consumed);
+    return this.#closed ? 0 : Math.max(0, fstatSync(this.#spool.fd).size - this.#consumed);
+  }
+
+  get target(): CaptureTarget {
+    return this.#target;
+  }
+
+  /** Whether lines wait for room in the log. */
+  get isHeld(): boolean {
+    return this.#heldBytes > 0;
   }
 
   /** The line that best explains why the process ended. */
@@ -180,7 +193,7 @@ export class CaptureSession {
     await this.pump();
     const tookMs = performance.now() - beganMs;
     const restMs = Math.min(Math.max(REST_SHARE * tookMs, MIN_REST_MS), MAX_REST_MS);
-    const isHeld = this.#heldBytes > 0;
+    const { isHeld } = this;
     this.#restsUntilMs = isHeld ? this.#heldUntilMs : performance.now() + restMs;
     this.#waking = undefined;
     // Notices about writes after the last look at the spool were ignored, because a reading was planned.
@@ -188,11 +201,11 @@ export class CaptureSession {
   }
 
   /** Consumes what the spool contains now. */
-  pump(final = false): Promise<void> {
+  pump(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     if (this.#pumping !== undefined) return this.#pumping;
     this.#owner.reading.add(this);
-    this.#pumping = this.#consume(final)
+    this.#pumping = this.#consume()
       .then(size => {
         this.#seenBytes = size;
       })
@@ -203,6 +216,7 @@ export class CaptureSession {
       .finally(() => {
         this.#owner.reading.delete(this);
         this.#pumping = undefined;
+        if (this.#place > 0 && !this.isHeld && !this.#isHandedOver) this.#clear();
       });
     return this.#pumping;
   }
@@ -215,16 +229,36 @@ export class CaptureSession {
 
   /**
    * Consumes the rest, including an unfinished last line. The spool is removed afterwards, so that the replacement of a
-   * run does not wait for that.
+   * run does not wait for that; while the disk of the log is full, it is kept.
    */
   async finish(): Promise<void> {
+    this.#isFinal = true;
     await this.settled();
-    await this.pump(true);
     // The next supervision reads what a hand-over leaves unread.
-    if (this.#endsMs === Number.POSITIVE_INFINITY) this.#owner.clears(this.#clear());
+    if (this.#isHandedOver) return;
+    if (this.isHeld) await this.#wait();
+    else this.#clear();
   }
 
-  async #clear(): Promise<void> {
+  /** Goes on until the log has taken everything. */
+  async #wait(): Promise<void> {
+    if (this.#place === 0) this.#place = this.#owner.waiting.add(this);
+    await this.#record(this.#consumed);
+    this.wake();
+  }
+
+  #waitAgain({ place, heldBytes }: EndedRun): void {
+    this.#isFinal = true;
+    this.#place = this.#owner.waiting.add(this, place);
+    this.#heldBytes = heldBytes;
+  }
+
+  #clear(): void {
+    this.#owner.waiting.delete(this);
+    if (!this.#closed) this.#owner.clears(this.#removeFiles());
+  }
+
+  async #removeFiles(): Promise<void> {
     try {
       await this.#close();
       await rm(this.spoolFile, { force: true });
@@ -232,6 +266,10 @@ export class CaptureSession {
     } catch (error) {
       this.#options.log.error(`what was read of the output of ${this.#target.processName} cannot be removed`, error);
     }
+  }
+
+  get #isHandedOver(): boolean {
+    return this.#endsMs !== Number.POSITIVE_INFINITY;
   }
 
   async handOver(): Promise<void> {
@@ -254,16 +292,16 @@ export class CaptureSession {
   /**
    * Resolves with the size of the spool at the last look, or with the bytes consumed so far when there is more to read.
    */
-  async #consume(final: boolean): Promise<number> {
+  async #consume(): Promise<number> {
     const memory = new ReadingMemory();
     for (;;) {
-      const seenBytes = await this.#consumePiece(memory, final);
+      const seenBytes = await this.#consumePiece(memory);
       if (seenBytes !== undefined) return seenBytes;
     }
   }
 
   /** Consumes the next piece of the spool; undefined when the reading goes on behind it. */
-  async #consumePiece(memory: ReadingMemory, final: boolean): Promise<number | undefined> {
+  async #consumePiece(memory: ReadingMemory): Promise<number | undefined> {
     const { size } = await this.#spool.stat();
     if (size < this.#consumed) this.#beginAgain();
     if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
@@ -273,9 +311,9 @@ export class CaptureSession {
     if (this.#skipBlank(bytes) && !last) return undefined;
     if (this.#blankBytes > 0) await this.#tellBlank();
     if (this.#consumed >= size) return size;
-    const complete = completeBytes(bytes, final && last);
+    const complete = completeBytes(bytes, this.#isFinal && last);
     if (complete === 0) return size;
-    const mayDrop = final || size - this.#consumed > MAX_HELD_BYTES;
+    const mayDrop = () => this.#owner.waiting.mayDrop(this, size - this.#consumed);
     if (!(await this.#take(bytes.subarray(0, complete), memory, mayDrop))) return UNSEEN;
     if (last) return size;
     return this.#isAwaited || performance.now() >= this.#endsMs ? this.#consumed : undefined;
@@ -297,7 +335,7 @@ export class CaptureSession {
   }
 
   /** Writes the lines of these bytes. False when they are held until the disk of the log has room. */
-  async #take(bytes: Buffer, memory: ReadingMemory, mayDrop: boolean): Promise<boolean> {
+  async #take(bytes: Buffer, memory: ReadingMemory, mayDrop: () => boolean): Promise<boolean> {
     const keys = this.#keys.copy();
     const lines = toLines(bytes, this.#keys);
     if (await this.#write(lines, this.#consumed + bytes.length, { memory, mayDrop })) {
@@ -307,6 +345,7 @@ export class CaptureSession {
     this.#keys = keys;
     this.#heldBytes = bytes.length;
     this.#heldUntilMs = performance.now() + HELD_MS;
+    await this.#record(this.#consumed);
     return false;
   }
 
@@ -343,11 +382,11 @@ export class CaptureSession {
     consumedAfter: number,
     {
       memory = new ReadingMemory(),
-      mayDrop = true,
-    }: { readonly memory?: ReadingMemory; readonly mayDrop?: boolean } = {},
+      mayDrop = () => true,
+    }: { readonly memory?: ReadingMemory; readonly mayDrop?: () => boolean } = {},
   ): Promise<boolean> {
     const at = Date.now();
-    const isAgain = this.#heldBytes > 0;
+    const isAgain = this.isHeld;
     if (!isAgain) this.#recent.add(all);
     const lines = await this.#logs.withoutAccess(all, { isWritten: isAgain });
     const { log } = this.#logs;
@@ -360,7 +399,9 @@ export class CaptureSession {
         captured !== undefined && ownLevel === logLevel
           ? captured
           : memory.service.format(lines, at, processName, logLevel);
-      const isTaken = await log.inTurn(() => this.#append(log, block, { consumedAfter, mayDrop }));
+      const isTaken =
+        (await this.#owner.waiting.isTurnOf(this)) &&
+        (await log.inTurn(() => this.#append(log, block, { consumedAfter, mayDrop: mayDrop() })));
       if (!isTaken) {
         await delivered;
         return false;
@@ -406,7 +447,13 @@ export class CaptureSession {
   async #record(consumedBytes: number, pendingBytes = 0): Promise<void> {
     const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#logs.log ?? {};
     const logFile = this.#target.logFile ?? '';
-    const position = { consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile };
+    // The lines of bytes behind those that were held are not in the own log yet.
+    const heldBytes = consumedBytes === this.#consumed ? this.#heldBytes : 0;
+    const ended = { place: this.#place, heldBytes, target: this.#target };
+    const position = {
+      ...{ consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile },
+      ...(this.#place > 0 ? { ended } : {}),
+    };
     if (deepEqual(position, this.#recorded)) return;
     const { warn } = this.#options.log;
     const what = `how far the output of ${this.#target.processName} was read`;
@@ -434,21 +481,6 @@ export class CaptureSession {
     this.#heldBytes = 0;
     const text = `${start - this.#consumed} bytes of output were dropped: they came faster than they could be stored`;
     await this.#write(OutputLines.of('WARNING', text), start);
-  }
-}
-
-/** Buffers that one reading uses again for each of its batches. */
-class ReadingMemory {
-  #input = Buffer.alloc(0);
-  /** The block for the own log. */
-  readonly own = new LogBlock({ isShared: true });
-  /** The block for the service's log, where that takes other levels. */
-  readonly service = new LogBlock();
-
-  /** A buffer for bytes of the spool. */
-  input(bytes: number): Buffer {
-    if (this.#input.length < bytes) this.#input = Buffer.allocUnsafe(bytes);
-    return this.#input.subarray(0, bytes);
   }
 }
 

@@ -2,6 +2,7 @@
 // knows all sessions, wakes them, and watches the disk of their spools.
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { askAgain } from '#kit/ask-again';
 import { makeDirectory } from '#kit/make-directory';
 import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
 import { writeForeignLines } from './foreign-lines.ts';
@@ -9,6 +10,7 @@ import { HolePuncher } from './hole-puncher.ts';
 import { undoAllUnrecorded } from './recovery.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
 import { SpoolWatch } from './spool-watch.ts';
+import { WaitingRuns } from './waiting-runs.ts';
 
 /** Interval at which missed writes and the disk of the spools are checked. */
 const LOOK_MS = 1_000;
@@ -40,6 +42,9 @@ export class Capture {
   /** Sessions by the name of their spool. */
   readonly #sessions = new Map<string, CaptureSession>();
   readonly #reading = new Set<CaptureSession>();
+  readonly #waiting = new WaitingRuns(() => this.#sessions.values());
+  /** Names of spools that wait for the next host, because they cannot be read by this one. */
+  readonly #unread = new Set<string>();
   /** What the end waits for. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #space: SpoolSpace;
@@ -66,6 +71,10 @@ export class Capture {
     await makeDirectory(this.#options.directory, { mode: 0o700 });
     this.#begin();
     await this.#recover();
+    return this.#sessions.get(path.basename(spoolFile)) ?? (await this.#open(target, spoolFile));
+  }
+
+  async #open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
     const name = path.basename(spoolFile);
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
       released: () => this.#sessions.delete(name),
@@ -76,6 +85,7 @@ export class Capture {
         this.#readLines += lines;
       },
       reading: this.#reading,
+      waiting: this.#waiting,
     });
     this.#sessions.set(name, session);
     session.wake();
@@ -88,8 +98,19 @@ export class Capture {
   }
 
   #recover(): Promise<void> {
-    this.#recovered ??= undoAllUnrecorded(this.#options.directory, this.#options.log);
+    this.#recovered ??= this.#recoverAll();
     return this.#recovered;
+  }
+
+  /** Goes on with the ended runs whose last lines an earlier host could not write. Never throws. */
+  async #recoverAll(): Promise<void> {
+    const { directory, log } = this.#options;
+    for (const { spoolFile, target } of await undoAllUnrecorded(directory, log)) {
+      await askAgain(() => this.#open(target, spoolFile)).catch((error: unknown) => {
+        this.#unread.add(path.basename(spoolFile));
+        log.error(`the last lines of an earlier run of ${target.processName} wait for the next start`, error);
+      });
+    }
   }
 
   #await(work: Promise<void>): Promise<void> {
@@ -128,13 +149,17 @@ export class Capture {
     if (this.#space.isFull) for (const session of this.#sessions.values()) void session.release();
   }
 
-  /** Removes spools that no present or recorded process uses. After `close`, nothing tells which those are. */
+  /**
+   * Removes spools that no present or recorded process uses and whose lines do not wait for room in a log. After
+   * `close`, nothing tells which those are.
+   */
   async removeOthers(): Promise<void> {
+    await this.#recover();
     const names = await readdir(this.#options.directory).catch(() => []);
     for (const name of names) {
       if (this.#isClosed) return;
       const spool = name.replace(/\.position$/, '');
-      if (spool.endsWith('.spool') && !this.#sessions.has(spool))
+      if (spool.endsWith('.spool') && !this.#sessions.has(spool) && !this.#unread.has(spool))
         await rm(path.join(this.#options.directory, name), { force: true });
     }
   }
@@ -158,7 +183,8 @@ export class Capture {
     this.#isClosed = true;
     this.#watch?.close();
     clearInterval(this.#looking);
-    await Promise.all([...[...this.#sessions.values()].map(session => session.handOver()), ...this.#underWay]);
+    await Promise.all([...this.#sessions.values()].map(session => session.handOver()));
+    await Promise.all(this.#underWay);
     await this.#puncher.close();
   }
 

@@ -1,6 +1,16 @@
 // How far a spool was consumed, and the size of the service log then: enough to continue at that point after any kill.
 import type { FileHandle } from 'node:fs/promises';
 import type { GuardedDirectory } from '#kit/guarded-directory';
+import type { CaptureTarget } from './capture-session.ts';
+
+/** A run whose last lines wait for room in the log, as the next host must know it. */
+export interface EndedRun {
+  /** Place among the runs that wait. */
+  readonly place: number;
+  /** Number of the next bytes, whose lines the own log has already. */
+  readonly heldBytes: number;
+  readonly target: CaptureTarget;
+}
 
 export interface Position {
   /** Bytes of the spool whose lines are in the log. */
@@ -13,6 +23,8 @@ export interface Position {
   readonly pendingBytes: number;
   /** Path of that log; blank when there is none. */
   readonly logFile: string;
+  /** Absent while the run goes on. */
+  readonly ended?: EndedRun;
 }
 
 /** The position of a new spool. */
@@ -24,7 +36,7 @@ export const START: Position = {
   pendingBytes: 0,
   logFile: '',
 };
-/** The numbers of a record; the path follows, up to a NUL. */
+/** The numbers of a record; the path follows, up to a NUL, and what is known of an ended run, up to another. */
 const NUMBERS_BYTES = 96;
 const RECORD_BYTES = 4_096;
 
@@ -48,15 +60,17 @@ export class PositionFile {
     const [consumedBytes, logDevice, logInode, logBytes, pendingBytes = 0] = numbers;
     // Inodes of some file systems use all 64 bits; they are rounded here in the same way as by `stat`.
     const valid = bytesRead >= NUMBERS_BYTES && [4, 5].includes(numbers.length) && numbers.every(Number.isInteger);
-    const logFile = pathIn(buffer.subarray(NUMBERS_BYTES, bytesRead));
-    const last = { consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile } as Position;
+    const texts = textsIn(buffer.subarray(NUMBERS_BYTES, bytesRead));
+    const last = { consumedBytes, logDevice, logInode, logBytes, pendingBytes, ...texts } as Position;
     return { positions: new PositionFile(handle), last: valid ? last : null };
   }
 
-  async record({ logFile, ...position }: Position): Promise<void> {
+  async record({ logFile, ended, ...position }: Position): Promise<void> {
     const { consumedBytes, logDevice, logInode, logBytes, pendingBytes } = position;
     const numbers = [consumedBytes, logDevice, logInode, logBytes, pendingBytes].join(' ');
-    const record = Buffer.from(`${numbers.padEnd(NUMBERS_BYTES - 1)}\n${logFile}\0`);
+    const record = Buffer.from(
+      `${numbers.padEnd(NUMBERS_BYTES - 1)}\n${logFile}\0${ended === undefined ? '' : JSON.stringify(ended)}\0`,
+    );
     await this.#handle.write(record, 0, Math.min(record.length, RECORD_BYTES), 0);
   }
 
@@ -65,7 +79,13 @@ export class PositionFile {
   }
 }
 
-/** Blank in a record of an earlier version, which has no path. */
-function pathIn(bytes: Buffer): string {
-  return bytes.toString('utf8', 0, Math.max(0, bytes.indexOf(0)));
+/** The path is blank in a record of an earlier version. A text without a NUL behind it was cut off. */
+function textsIn(bytes: Buffer): Pick<Position, 'logFile' | 'ended'> {
+  const [logFile = '', text = ''] = bytes.toString('utf8').split('\0').slice(0, -1);
+  try {
+    const ended = JSON.parse(text);
+    return typeof ended.place === 'number' ? { logFile, ended } : { logFile };
+  } catch {
+    return { logFile };
+  }
 }

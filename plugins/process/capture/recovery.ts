@@ -8,7 +8,7 @@ import { KeyBlock } from '#kit/key-block';
 import { rotatedNames } from '#kit/rotating-file';
 import type { CaptureTarget, SessionOptions } from './capture-session.ts';
 import { completeBytes, toLines } from './output-lines.ts';
-import { type Position, PositionFile, START } from './position.ts';
+import { type EndedRun, type Position, PositionFile, START } from './position.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
@@ -33,27 +33,40 @@ export async function firstPosition(
   return position;
 }
 
-/**
- * Cuts the lines that killed hosts were about to record off all logs. Called before the first of them is written to:
- * later, lines of another service with the same log would be cut off. Never throws.
- */
-export async function undoAllUnrecorded(directory: string, log: SessionOptions['log']): Promise<void> {
-  const names = await readdir(directory).catch(() => []);
-  const files = names.filter(name => name.endsWith('.position')).map(name => path.join(directory, name));
-  const failed = (error: unknown): void => log.warn(`the positions in ${directory} cannot be read`, error);
-  await Promise.all(files.map(file => undoIn(file, log).catch(failed)));
+/** An ended run whose last lines still wait in its spool. */
+export interface LeftRun extends EndedRun {
+  readonly spoolFile: string;
 }
 
-async function undoIn(file: string, log: SessionOptions['log']): Promise<void> {
+/**
+ * Cuts the lines that killed hosts were about to record off all logs. Called before the first of them is written to:
+ * later, lines of another service with the same log would be cut off. Resolves with the ended runs whose last lines
+ * wait, in their order. Never throws.
+ */
+export async function undoAllUnrecorded(directory: string, log: SessionOptions['log']): Promise<LeftRun[]> {
+  const names = await readdir(directory).catch(() => []);
+  const files = names.filter(name => name.endsWith('.position')).map(name => path.join(directory, name));
+  const failed = (error: unknown): undefined => {
+    log.warn(`the positions in ${directory} cannot be read`, error);
+  };
+  const ended = await Promise.all(files.map(file => undoIn(file, log).catch(failed)));
+  const left = ended.flatMap((run, index) =>
+    run === undefined ? [] : { ...run, spoolFile: (files[index] ?? '').replace(/\.position$/, '') },
+  );
+  return left.sort((a, b) => a.place - b.place);
+}
+
+async function undoIn(file: string, log: SessionOptions['log']): Promise<EndedRun | undefined> {
   const { positions, last } = await GuardedDirectory.at(file, PositionFile.open);
   try {
-    if (last === null || last.pendingBytes === 0) return;
+    if (last === null || last.pendingBytes === 0) return last?.ended;
     // The configuration may name another log by now.
     await undoUnrecorded(last.logFile, last).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT')
         log.warn(`${last.logFile} cannot be cut back; its last lines may stand in it twice`, error);
     });
     await positions.record({ ...last, pendingBytes: 0 });
+    return last.ended;
   } finally {
     await positions.close();
   }

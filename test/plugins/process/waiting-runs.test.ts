@@ -1,0 +1,144 @@
+// The last lines of a run whose log is on a full disk wait for room, also in the next host, and no later run writes
+// before them. Only where they become too many are the oldest dropped, which the log says.
+import { execFile } from 'node:child_process';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import type { CapturedLines, LogLevel } from '../../../core/contract/plugin.ts';
+import { Capture } from '../../../plugins/process/capture/capture.ts';
+import { until } from '../../support/until.ts';
+
+const run = promisify(execFile);
+const skip = process.getuid?.() === 0 ? false : 'mounting needs root';
+const MEGABYTE = 2 ** 20;
+
+/** Spools beside a log on a small disk of its own. */
+async function places(t: Test) {
+  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  const small = path.join(directory, 'small');
+  const spools = path.join(directory, 'spools');
+  await mkdir(small);
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', small]);
+  t.teardown(async () => {
+    await run('umount', ['--lazy', small]);
+    await rm(directory, { recursive: true });
+  });
+  const filler = path.join(small, 'filler');
+  const logFile = path.join(small, 'job.log');
+  const told: string[] = [];
+  const delivered: string[] = [];
+  const logLevel: LogLevel = 'INFO';
+  const target = { processName: 'Job', logFile, accessLogFile: null, logLevel, suppressed: false, owner: null };
+  const capturing = () => {
+    const tell = (message: string): void => void told.push(message);
+    const capture = new Capture({
+      directory: spools,
+      rotation: () => ({ maxBytes: 1e9, keep: 1 }),
+      ownLevel: () => 'INFO',
+      deliver: async ({ block }: CapturedLines) => void delivered.push(Buffer.from(block).toString()),
+      log: { warn: tell, error: tell },
+      onFault: () => undefined,
+    });
+    t.teardown(() => capture.close());
+    /** One run from its beginning to its end. */
+    const runOf = async (name: string, text: string): Promise<void> => {
+      const session = await capture.open(target, path.join(spools, `${name}.spool`));
+      await appendFile(session.spoolFile, text);
+      await session.finish();
+    };
+    return { capture, runOf };
+  };
+  return {
+    ...{ spools, target, told, capturing },
+    fill: () => writeFile(filler, Buffer.alloc(40 * MEGABYTE), { flag: 'a' }).catch(() => undefined),
+    empty: () => rm(filler),
+    ownLines: () => numbersIn(delivered.join('')),
+    lines: async () => numbersIn(await readFile(logFile, 'utf8').catch(() => '')),
+    left: async () => (await readdir(spools)).filter(name => name.endsWith('.spool')),
+  };
+}
+
+const numbersIn = (text: string): string[] => text.match(/line \d+/g) ?? [];
+const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_none, n) => `line ${from + n}`);
+const textOf = (from: number, to: number) => numbered(from, to).join('\n');
+
+t.test('the lines of several runs are written in order as soon as there is room', { skip }, async t => {
+  const { spools, target, capturing, fill, empty, lines, ownLines, left } = await places(t);
+  const { capture, runOf } = capturing();
+  await fill();
+  await runOf('b', textOf(0, 100));
+  await runOf('a', textOf(100, 200));
+  const going = await capture.open(target, path.join(spools, 'c.spool'));
+  await appendFile(going.spoolFile, `${textOf(200, 300)}\n`);
+  await going.settled();
+  t.same(await lines(), []);
+  t.same((await left()).sort(), ['a.spool', 'b.spool', 'c.spool']);
+  await capture.removeOthers();
+
+  await empty();
+  await until(async () => (await lines()).length >= 300, { what: 'every line' });
+  t.same(await lines(), numbered(0, 300));
+  t.same(ownLines(), numbered(0, 300), 'the own log has each once');
+  await until(async () => (await left()).length === 1, { what: 'what was read to be removed' });
+  await going.finish();
+});
+
+t.test('the next host goes on with them before it writes anything else', { skip }, async t => {
+  const { spools, target, told, capturing, fill, empty, lines, ownLines, left } = await places(t);
+  const first = capturing();
+  await fill();
+  await first.runOf('b', textOf(0, 100));
+  await first.runOf('a', textOf(100, 200));
+  const going = await first.capture.open(target, path.join(spools, 'c.spool'));
+  await appendFile(going.spoolFile, `${textOf(200, 300)}\n`);
+  await going.settled();
+  await first.capture.close();
+  await writeFile(path.join(spools, 'nobody.spool'), 'line 1000\n');
+
+  const second = capturing();
+  await second.capture.removeOthers();
+  t.same((await left()).sort(), ['a.spool', 'b.spool'], 'those of no process are removed');
+  await second.capture.close();
+  await empty();
+  const third = capturing();
+  await third.runOf('d', textOf(200, 300));
+  t.same(await lines(), numbered(0, 300));
+  t.same(ownLines().slice(0, 200), numbered(0, 200), 'the own log has those of ended runs once');
+  await until(async () => (await left()).length === 0, { what: 'what was read to be removed' });
+  t.same(
+    told.filter(text => text.includes('dropped')),
+    [],
+  );
+});
+
+t.test('the oldest runs are dropped when they are too many', { skip }, async t => {
+  const { capturing, told, fill, empty, lines, left } = await places(t);
+  const { runOf } = capturing();
+  await fill();
+  for (let index = 0; index < 10; index += 1) await runOf(`run-${index}`, textOf(index * 10, index * 10 + 10));
+  await until(async () => (await left()).length <= 8, { what: 'the oldest to be dropped' });
+  t.match(told.join('\n'), /job\.log cannot be written; \d+ bytes of log were dropped/);
+  await empty();
+  await until(async () => (await lines()).length >= 80, { what: 'the others' });
+  t.same(await lines(), numbered(20, 100));
+});
+
+t.test('the oldest lines are dropped when they are too large, for a run that goes on too', { skip }, async t => {
+  const { spools, target, capturing, told, fill, empty, lines, left } = await places(t);
+  const { capture, runOf } = capturing();
+  await fill();
+  const filling = `${'x'.repeat(1_000)}\n`.repeat(9_000);
+  await runOf('first', `line 1\n${filling}line 2`);
+  t.equal((await left()).length, 1);
+  t.notMatch(told.join('\n'), 'dropped');
+  const going = await capture.open(target, path.join(spools, 'going.spool'));
+  await appendFile(going.spoolFile, `line 3\n${filling}line 4\n`);
+  const isDropped = () => /job\.log cannot be written; \d+ bytes of log were dropped/.test(told.join('\n'));
+  await until(isDropped, { what: 'the log to tell it' });
+  await empty();
+  await until(async () => (await lines()).includes('line 4'), { what: 'the last line' });
+  t.same(await lines(), ['line 2', 'line 3', 'line 4']);
+  await going.finish();
+});
