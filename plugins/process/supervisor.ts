@@ -33,6 +33,7 @@ import type {
 } from './contract.ts';
 import { findObstacles } from './launch/obstacles.ts';
 import { PortTurns } from './launch/port-turns.ts';
+import { NO_PORT } from './launch/ports.ts';
 import { RunUsers } from './launch/run-user.ts';
 import { guardSecrets } from './launch/secret-guard.ts';
 import { guardUsers } from './launch/user-guard.ts';
@@ -431,7 +432,7 @@ export class Supervisor implements ProcessSupervisor {
 
   /**
    * Makes the process wanted by a requested start; an automatic start does not. A refused start is taken back: a
-   * Problem with the status 500 is an attempt that failed, one with any other status a refusal.
+   * Problem with the status 500 is an attempt that failed, unless there is no port; one with any other status a refusal.
    */
   async #wanting<Outcome>(
     process: SupervisedProcess,
@@ -448,7 +449,7 @@ export class Supervisor implements ProcessSupervisor {
       this.#wanted.keep(processName);
       return outcome;
     } catch (error) {
-      const isRefused = error instanceof Problem && error.status !== 500;
+      const isRefused = error instanceof Problem && (error.status !== 500 || error.code === NO_PORT);
       if (!isRefused) this.#wanted.keep(processName);
       else if (this.#wanted.withdraw(processName, wish)) {
         await this.#applyWish(process);

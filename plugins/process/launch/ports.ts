@@ -7,6 +7,8 @@ import { findOtherHolder } from '#kit/port-holder';
 import { portInUse } from '#kit/port-in-use';
 
 const LAST_PORT = 65_535;
+/** Code of Problems with the status 500 that refuse a start before anything was changed. */
+export const NO_PORT = 'process.no-port';
 
 export interface PortChange {
   readonly key: string;
@@ -117,8 +119,10 @@ export async function resolvePorts(
       continue;
     }
     const free = await nextFree(port, offset, candidate => others.has(candidate) || isTaken(candidate));
-    if (free === undefined)
-      throw new Problem(500, `${block.processName} cannot start: no port above ${port} is free; nothing was changed`);
+    if (free === undefined) {
+      const reason = `no port above ${port} is free; nothing was changed`;
+      throw new Problem(500, `${block.processName} cannot start: ${reason}`, { code: NO_PORT });
+    }
     taken.add(free);
     changes.push({ key, from: port, to: free });
   }

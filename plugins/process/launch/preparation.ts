@@ -13,7 +13,7 @@ import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { savePortMoves } from './port-moves.ts';
 import type { PortTurns } from './port-turns.ts';
-import { type Companion, refuseForeignHolder, resolvePorts } from './ports.ts';
+import { type Companion, NO_PORT, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import { roundedVariables } from './rounded-variables.ts';
 import type { RunUsers } from './run-user.ts';
@@ -148,7 +148,8 @@ async function adjustPorts({ host, block, blocks, snapshot, portCompanion, portT
   try {
     if (changes.length > 0) await savePortMoves(host, new Map([[current, changes]]), all);
   } catch (error) {
-    throw new Problem(500, `${processName} was not started: its changed port could not be saved`, { cause: error });
+    const reason = `${processName} was not started: its changed port could not be saved`;
+    throw new Problem(500, reason, { code: NO_PORT, cause: error });
   }
   portTurns.give(processName);
 }

@@ -49,6 +49,15 @@ async function occupy(t: Test, host = '127.0.0.1', wanted?: number): Promise<num
 const configFile = (app: TestHost) => path.join(app.configDir, 'stackwarden.json');
 const saved = async (app: TestHost) => JSON.parse(await readFile(configFile(app), 'utf8'));
 
+/** What the next host knows of starts and stops by hand. */
+const wanted = async (app: TestHost) =>
+  JSON.parse(await readFile(path.join(app.configDir, 'supervisor', 'state.json'), 'utf8')).wanted;
+
+async function entry(app: TestHost, name: string) {
+  const { processes } = (await app.get('/process/processes')).body;
+  return processes.find((known: { process_name: string }) => known.process_name === name);
+}
+
 t.test('a foreign listener keeps its port, on any family; all that changed is saved at once and said', async t => {
   const logDir = testDir(t, {});
   const taken = await occupy(t);
@@ -345,6 +354,8 @@ t.test('without a free port nothing is changed or launched', async t => {
   t.match(await start(app, 'Web'), { status: 500, body: { detail: /Web cannot start: no port above 65535 is free/ } });
   t.equal(await readFile(configFile(app), 'utf8'), before);
   t.match(await status(app, 'Web'), { status: 'stopped', health_status: 'unhealthy' });
+  t.match(await entry(app, 'Web'), { enabled: false }, 'nor is it wanted from then on');
+  t.same(await wanted(app), {}, 'or by the next host');
 });
 
 t.test('a port that cannot be saved is not changed, and nothing is launched', async t => {
@@ -360,6 +371,8 @@ t.test('a port that cannot be saved is not changed, and nothing is launched', as
     body: { detail: /Web was not started: its changed port could not be saved/ },
   });
   t.match(await status(app, 'Web'), { status: 'stopped', restart: { last_exit_time: null } });
+  t.match(await entry(app, 'Web'), { enabled: false });
+  t.same(await wanted(app), {});
   t.equal(await readFile(configFile(app), 'utf8'), '{ "web": ');
   t.equal((await app.get('/config?process_name=Web')).body.port, taken);
 });
