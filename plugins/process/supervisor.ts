@@ -114,6 +114,7 @@ export class Supervisor implements ProcessSupervisor {
       snapshot: processName => this.#processes.get(processName),
       predecessor: block => this.#processes.predecessor(block),
       isReady: process => this.#health.isReady(process),
+      reasonOf: process => this.#health.of(process).reason,
       onStatus: snapshot => {
         host.use('config.store').keepBlock(snapshot.processName, snapshot.status !== 'stopped');
         this.#revision += 1;

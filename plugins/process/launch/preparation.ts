@@ -67,8 +67,8 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   await turnWithTime();
   await untilSucceeding(preparation);
   let plan = await planOf(preparation);
-  const { blocks, snapshot, isReady } = preparation;
-  const waiting = { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady };
+  const { blocks, snapshot, isReady, reasonOf } = preparation;
+  const waiting = { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady, reasonOf };
   // A refused start must change no port and make no directory.
   const checked = hasWaits(plan, waiting) || liesInOwnDirectory(plan) ? undefined : plan;
   if (checked !== undefined) await checkLaunchable(checked);

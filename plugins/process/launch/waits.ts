@@ -25,6 +25,8 @@ export interface Processes {
   blocks(): readonly NamedBlock[];
   snapshot(processName: string): ProcessSnapshot | undefined;
   isReady(process: ProcessSnapshot): Promise<boolean>;
+  /** Why the process is as healthy as it is; null when there is nothing to say. */
+  reasonOf(process: ProcessSnapshot): string | null;
 }
 
 export interface WaitContext extends Processes {
@@ -40,6 +42,8 @@ interface Wait {
   readonly poll: { readonly firstMs: number; readonly maxMs: number };
   /** `withinMs` is how long a look may take. */
   ready(signal: AbortSignal, withinMs: number): Promise<boolean>;
+  /** What is known of it at the end of the limit, as a sentence. */
+  state?(): string;
 }
 
 export function portsWaitedFor(block: Readonly<Record<string, unknown>>): TcpAddress[] {
@@ -121,9 +125,10 @@ async function waitFor(
       const waitedMs = performance.now() - startedMs;
       if (waitedMs >= wait.limitMs) {
         const seconds = Math.round(wait.limitMs / 1_000);
+        const state = wait.state === undefined ? '' : `; ${wait.state()}`;
         throw new Problem(
           500,
-          `${processName} was not started: ${wait.what} did not become available within ${seconds} s`,
+          `${processName} was not started: ${wait.what} did not become available within ${seconds} s${state}`,
         );
       }
       if (performance.now() - loggedMs >= LOG_EVERY_MS) {
@@ -139,13 +144,23 @@ async function waitFor(
   signal.throwIfAborted();
 }
 
-function processWait(name: string, condition: Condition, limitMs: number, { snapshot, isReady }: Processes): Wait {
+function processWait(name: string, condition: Condition, limitMs: number, processes: Processes): Wait {
+  const { snapshot, isReady } = processes;
   return {
     what: `service ${name} (${condition})`,
     limitMs,
     poll: PROCESS_POLL,
     ready: () => isFulfilled(condition, snapshot(name), isReady),
+    state: () => stateOf(name, processes),
   };
+}
+
+function stateOf(name: string, { snapshot, reasonOf }: Processes): string {
+  const process = snapshot(name);
+  if (process === undefined) return `${name} is gone from the configuration`;
+  const { status, lastFailureReason, lastExit } = process;
+  const reason = status === 'stopped' ? (lastFailureReason ?? lastExit?.reason ?? null) : reasonOf(process);
+  return `${name} is ${status}${reason === null ? '' : ` (${reason})`}`;
 }
 
 /** A mount that does not answer counts as a directory that is not there. */

@@ -52,7 +52,7 @@ export function trialPlan({ host, placeholders, users }: Supervision, block: Nam
 }
 
 async function requireLaunchable(supervision: Supervision, block: NamedBlock, user: LaunchPlan['user']): Promise<void> {
-  const { host, blocks, snapshot, isReady } = supervision;
+  const { host, blocks, snapshot, isReady, reasonOf } = supervision;
   const [fault] = await faultsOfBlock(host, block, blocks());
   if (fault !== undefined) throw fault;
   await requireDependencies(block, supervision);
@@ -60,7 +60,7 @@ async function requireLaunchable(supervision: Supervision, block: NamedBlock, us
   // A program that is yet to be installed is checked with its installation.
   if (plan === undefined) return;
   const [faultOfPlan] = isCompleted(host, block) || liesInOwnDirectory(plan) ? [] : await launchFaults(plan);
-  const waiting = { log: host.log, fetch: host.fetch, onWaiting: () => undefined, blocks, snapshot, isReady };
+  const waiting = { log: host.log, fetch: host.fetch, onWaiting: () => undefined, blocks, snapshot, isReady, reasonOf };
   // The program may come with something that the start waits for, such as a mount.
   if (faultOfPlan !== undefined && !(await isWaiting(plan, waiting))) throw faultOfPlan;
   if (faultOfPlan === undefined) await checkStillReachable({ ...plan, user }, host.log);

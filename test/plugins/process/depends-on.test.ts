@@ -41,6 +41,12 @@ t.test('a start waits for each condition', { skip }, async t => {
       off: block('Off'),
       hasty: block('Hasty', { depends_on: 'Never', wait_timeout_seconds: 0 }),
       never: block('Never'),
+      broken: block('Broken', { command: ['sh', '-c', 'exit 3'] }),
+      after: block('After', { depends_on: { Broken: 'healthy' }, wait_timeout_seconds: 0 }),
+      unready: block('Unready', {
+        readiness: { exec: ['sh', '-c', 'exit 7'], interval_seconds: 0.1 },
+      }),
+      later: block('Later', { depends_on: { Unready: 'healthy' }, wait_timeout_seconds: 0 }),
       lost: block('Lost', { depends_on: ['Nobody'] }),
       first: block('First', { depends_on: ['Second'] }),
       second: block('Second', { depends_on: [{ process_name: 'First', condition: 'healthy' }] }),
@@ -65,7 +71,18 @@ t.test('a start waits for each condition', { skip }, async t => {
   await start(app, 'Off');
   t.match(await starting, { status: 200 });
   t.match((await start(app, 'Hasty')).body, {
-    detail: /service Never \(started\) did not become available within 0 s/,
+    detail: /service Never \(started\) did not become available within 0 s; Never is stopped$/,
+  });
+  t.match((await start(app, 'Broken')).body, { detail: /Broken failed to stay running/ });
+  t.match((await start(app, 'After')).body, {
+    detail: /\(healthy\) did not become available within 0 s; Broken is stopped \(Broken failed to .* code 3\).*\)$/,
+  });
+  t.equal((await start(app, 'Unready')).status, 200);
+  const isLookedAt = async () => (await status(app, 'Unready')).health_reason?.includes('exit code 7');
+  await until(isLookedAt, { what: 'a first look' });
+  t.match((await start(app, 'Later')).body, {
+    detail:
+      /Unready \(healthy\) did not become available within 0 s; Unready is running \(its command ended with exit code 7\)$/,
   });
   t.match((await start(app, 'Lost')).body, { detail: /depends_on names Nobody, which is no service; correct it/ });
   t.match((await start(app, 'First')).body, {
