@@ -8,7 +8,7 @@ import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { changeMainFile } from '../support/host-config.ts';
 import { kid, lives, notedPid, status, stop } from '../support/kids.ts';
-import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import { freePort, type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 const PLUGINS = ['config', 'process'];
@@ -79,6 +79,56 @@ t.test('a child that outlived its leader while no host ran is ended before the n
   await until(async () => (await statusOf(service, 'Kid')) === 'running', { what: 'the next start' });
   t.notOk(lives(child));
   t.not(await pidOf(configDir, 'Kid'), pid);
+});
+
+t.test('a child that does not end holds back none but the services that need its place', async t => {
+  const configDir = testDir(t, {});
+  await chmod(configDir, 0o777);
+  const file = path.join(configDir, 'child');
+  const port = await writeConfig(configDir, {
+    kid: kid('Kid', ['stubborn-child', file], { enabled: true, stop_grace_seconds: 600 }),
+    calm: kid('Calm', ['calm'], { enabled: true }),
+    after: kid('After', ['calm'], { enabled: true, depends_on: { Kid: 'started' } }),
+  });
+  const first = await startStackwarden(configDir, port, { plugins: [...PLUGINS, 'signal-depends-on'] });
+  await until(async () => (await statusOf(first, 'After')) === 'running', { what: 'all services' });
+  const pids = await Promise.all(['Kid', 'Calm', 'After'].map(name => pidOf(configDir, name)));
+  first.child.kill('SIGKILL');
+  await first.exited;
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await until(() => !pids.some(lives), { what: 'the end of the leaders' });
+  const left = await notedPid(file);
+  t.teardown(() => {
+    if (lives(left)) process.kill(left, 'SIGKILL');
+  });
+
+  const second = await startStackwarden(configDir, port, { plugins: [...PLUGINS, 'signal-depends-on'] });
+  t.teardown(async () => {
+    second.child.kill('SIGTERM');
+    await second.exited;
+  });
+  await until(async () => (await statusOf(second, 'Calm')) === 'running', { what: 'a service that needs nothing' });
+  t.ok(lives(left));
+  t.equal(await statusOf(second, 'Kid'), 'unknown');
+  t.not(await statusOf(second, 'After'), 'running');
+  process.kill(left, 'SIGKILL');
+  await until(async () => (await statusOf(second, 'After')) === 'running', { what: 'the others' });
+  t.equal(await statusOf(second, 'Kid'), 'running');
+  const { spool } = (await stateOf(configDir)).processes.Kid;
+  t.ok(existsSync(spool), 'its new output is not taken for a leftover');
+  const next = await until(async () => [await notedPid(file)].find(pid => pid !== left), { what: 'the next child' });
+  process.kill(next, 'SIGKILL');
+});
+
+t.test('the port of one whose entry is gone is free for the next', async t => {
+  const web = await freePort();
+  const block = (name: string) => kid(name, ['web'], { enabled: true, port: web, env: { PORT: '{port}' } });
+  const { configDir, pid, again } = await killedHost(t, () => block('Kid'));
+  await changeMainFile(configDir, ({ kid: _gone, ...rest }) => ({ ...rest, other: block('Other') }));
+  const service = await again();
+  await until(async () => (await statusOf(service, 'Other')) === 'running', { what: 'the other service' });
+  t.notOk(lives(pid));
+  t.equal(JSON.parse(await readFile(path.join(configDir, 'stackwarden.json'), 'utf8')).other.port, web);
 });
 
 t.test('one whose entry is gone is stopped', async t => {

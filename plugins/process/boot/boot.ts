@@ -7,7 +7,7 @@ import { namedReason } from '#kit/named-reason';
 import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { savePortMoves } from '../launch/port-moves.ts';
-import { reservePorts } from '../launch/ports.ts';
+import { onceCleared, reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
@@ -93,13 +93,16 @@ export class Boot {
     return this.#run;
   }
 
-  /** Resolves when every process that an earlier host left running is either supervised by this host or ended. */
+  /** Resolves when every process that an earlier host left running is either supervised by this host or being ended. */
   takeOver(): Promise<void> {
     this.#taken ??= this.#takeOver();
     return this.#taken;
   }
 
-  /** Same for a shutdown. Also takes over processes whose entries may be in a configuration that cannot be used. */
+  /**
+   * Same for a shutdown, when all others have ended. Also takes over processes whose entries may be in a configuration
+   * that cannot be used.
+   */
   async takeOverAll(): Promise<void> {
     await this.takeOver();
     await this.#options.adoption.takeUnclaimed(this.#options.processes);
@@ -165,15 +168,20 @@ export class Boot {
   }
 
   async #takeOver(): Promise<void> {
-    const { processes, adoption, survivors, supervision } = this.#options;
+    const { processes, adoption } = this.#options;
     // Digests that earlier hosts recorded are those of whole blocks, with the keys that later plugins add.
     processes.renew();
-    await adoption.run(processes);
-    for (const process of processes.all()) {
-      const refuse = (error: unknown) => void this.#refusals.set(process.block.processName, error);
-      await adoptSurvivor(process, { host: this.#host, survivors, supervision, refuse });
-      process.recallCompletion();
-    }
+    await adoption.run(processes, process => this.#lookBeside(process));
+    // Otherwise it is looked at when what it left behind has ended.
+    for (const process of processes.all()) if (process.snapshot().status !== 'unknown') await this.#lookBeside(process);
+  }
+
+  /** Looks for a process of the service that no host has recorded, and for work that is done already. */
+  async #lookBeside(process: SupervisedProcess): Promise<void> {
+    const { survivors, supervision } = this.#options;
+    const refuse = (error: unknown) => void this.#refusals.set(process.block.processName, error);
+    await adoptSurvivor(process, { host: this.#host, survivors, supervision, refuse });
+    process.recallCompletion();
   }
 
   /** Waits, with nothing started, until the configuration can be used. */
@@ -258,8 +266,12 @@ export class Boot {
 
   async #start(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;
+    const wasUnknown = process.snapshot().status === 'unknown';
+    await this.#options.adoption.cleared(process);
     await this.#options.supervision.holds.released(processName);
     if (this.#ended) return;
+    // Work that an earlier host saw done is known only now.
+    if (wasUnknown && process.snapshot().completed === true) return;
     if (this.#excused(processName)) {
       this.#putOff.forget(process);
       return;
@@ -332,8 +344,12 @@ export class Boot {
   async #reservePorts(): Promise<void> {
     const { processes, supervision } = this.#options;
     // A service keeps its ports while any process of its last run may still hold them.
-    const holds = (name: string): boolean => this.#refusals.has(name) || processes.find(name)?.snapshot().pid != null;
-    const moves = await reservePorts(processes.blocks(), holds, supervision.portCompanion);
+    const holds = (name: string): boolean => {
+      const { pid = null, status } = processes.find(name)?.snapshot() ?? {};
+      return this.#refusals.has(name) || pid !== null || status === 'unknown';
+    };
+    const look = () => reservePorts(processes.blocks(), holds, supervision.portCompanion);
+    const moves = await onceCleared(look, found => found.size > 0, supervision.cleared);
     if (moves.size === 0) return;
     await savePortMoves(this.#host, moves, processes.blocks());
   }

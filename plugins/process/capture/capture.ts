@@ -43,8 +43,8 @@ export class Capture {
   readonly #sessions = new Map<string, CaptureSession>();
   readonly #reading = new Set<CaptureSession>();
   readonly #waiting = new WaitingRuns(() => this.#sessions.values());
-  /** Names of spools that wait for the next host, because they cannot be read by this one. */
-  readonly #unread = new Set<string>();
+  /** Names of spools that are not to be removed: they are read, or wait for the next host to read them. */
+  readonly #kept = new Set<string>();
   /** What the end waits for. */
   readonly #underWay = new Set<Promise<void>>();
   readonly #space: SpoolSpace;
@@ -76,8 +76,12 @@ export class Capture {
 
   async #open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
     const name = path.basename(spoolFile);
+    this.#kept.add(name);
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
-      released: () => this.#sessions.delete(name),
+      released: () => {
+        this.#sessions.delete(name);
+        this.#kept.delete(name);
+      },
       clears: clearing => void this.#await(clearing),
       release: bytes => this.#release(name, bytes),
       took: (bytes, lines) => {
@@ -107,7 +111,6 @@ export class Capture {
     const { directory, log } = this.#options;
     for (const { spoolFile, target } of await undoAllUnrecorded(directory, log)) {
       await askAgain(() => this.#open(target, spoolFile)).catch((error: unknown) => {
-        this.#unread.add(path.basename(spoolFile));
         log.error(`the last lines of an earlier run of ${target.processName} wait for the next start`, error);
       });
     }
@@ -159,7 +162,7 @@ export class Capture {
     for (const name of names) {
       if (this.#isClosed) return;
       const spool = name.replace(/\.position$/, '');
-      if (spool.endsWith('.spool') && !this.#sessions.has(spool) && !this.#unread.has(spool))
+      if (spool.endsWith('.spool') && !this.#kept.has(spool))
         await rm(path.join(this.#options.directory, name), { force: true });
     }
   }

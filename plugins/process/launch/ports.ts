@@ -45,6 +45,18 @@ export async function reservePorts(
   return moves;
 }
 
+/** What `look` finds; looks again when ports would change while processes of an earlier host, which may hold them, end. */
+export async function onceCleared<Found>(
+  look: () => Promise<Found>,
+  isChange: (found: Found) => boolean,
+  cleared: () => Promise<void>,
+): Promise<Found> {
+  const found = await look();
+  if (!isChange(found)) return found;
+  await cleared();
+  return look();
+}
+
 /** One sentence for each port that an update assigns to an enabled entry although another has it. */
 export function newPortConflicts(
   before: Readonly<Record<string, unknown>>,

@@ -13,7 +13,7 @@ import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { savePortMoves } from './port-moves.ts';
 import type { PortTurns } from './port-turns.ts';
-import { type Companion, NO_PORT, refuseForeignHolder, resolvePorts } from './ports.ts';
+import { type Companion, NO_PORT, onceCleared, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import { roundedVariables } from './rounded-variables.ts';
 import type { RunUsers } from './run-user.ts';
@@ -40,6 +40,8 @@ export interface Preparation extends Processes {
   predecessor(block: NamedBlock): Predecessor | undefined;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
+  /** Resolves when what processes of an earlier host left behind has ended. */
+  cleared(): Promise<void>;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
   readonly users: RunUsers;
@@ -138,13 +140,15 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   return plan;
 }
 
-async function adjustPorts({ host, block, blocks, snapshot, portCompanion, portTurns }: Preparation): Promise<void> {
+async function adjustPorts(preparation: Preparation): Promise<void> {
+  const { host, block, blocks, snapshot, portCompanion, portTurns, cleared } = preparation;
   const { processName } = block();
   const all = blocks();
   const current = all.find(other => other.processName === processName);
   if (current === undefined) return;
   await refuseForeignHolder(current);
-  const changes = await resolvePorts(current, all, portCompanion, other => portTurns.isGiven(other, snapshot));
+  const look = () => resolvePorts(current, all, portCompanion, other => portTurns.isGiven(other, snapshot));
+  const changes = await onceCleared(look, found => found.length > 0, cleared);
   try {
     if (changes.length > 0) await savePortMoves(host, new Map([[current, changes]]), all);
   } catch (error) {

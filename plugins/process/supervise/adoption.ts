@@ -23,6 +23,11 @@ export class Adoption {
   readonly #unclaimed = new Map<string, ProcessRecord>();
   /** Names of records that are dealt with: their processes are supervised now, or have ended. */
   readonly #judged = new Set<string>();
+  /** The ends of what processes left behind, which may take as long as a stop. */
+  readonly #clearings = new Map<SupervisedProcess, Promise<void>>();
+  /** The end of all that `run` has begun. */
+  #tidied: Promise<void> = Promise.resolve();
+  #look: (process: SupervisedProcess) => Promise<void> = async () => undefined;
   #earlier: Promise<ReadonlyMap<string, ProcessRecord>> | undefined;
   #hasBegun = false;
 
@@ -32,29 +37,47 @@ export class Adoption {
   }
 
   /**
-   * Takes over all records concurrently. Resolves when processes that are not adopted have ended and released their
-   * ports. Throws a Problem 503 when supervision was handed over meanwhile.
+   * Takes over all records concurrently. Resolves when the processes that live are adopted. What others left behind is
+   * ended meanwhile, so that it holds back none but those that need its place; `look` is called with each of these
+   * before it may be started. Throws a Problem 503 when supervision was handed over meanwhile.
    */
-  async run(processes: ProcessSet): Promise<void> {
-    const { state, capture } = this.#supervision;
+  async run(processes: ProcessSet, look: (process: SupervisedProcess) => Promise<void>): Promise<void> {
     const earlier = await this.#records();
     this.#hasBegun = true;
+    this.#look = look;
     // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
     if (isWhole) await this.#regain(earlier, processes);
     const claims: Promise<void>[] = [];
+    const retired: Promise<void>[] = [];
     for (const [name, record] of earlier) {
       const process = processes.findLiving(name);
       if (process !== undefined) claims.push(this.#claim(process, record));
-      else if (isWhole) claims.push(this.#retire(name, record, processes));
+      else if (isWhole)
+        claims.push(this.#retire(name, record, processes).then(stopped => void retired.push(stopped())));
       else this.#unclaimed.set(name, record);
     }
     await Promise.all(claims);
     // After a hand-over, what is left to do belongs to the next supervision.
-    capture.refuseClosed();
+    this.#supervision.capture.refuseClosed();
     await removeEmptyCgroups();
-    await removeOtherPipes(state.directory, state.runIds());
-    if (isWhole) await attempt(this.#host.log, 'leftover output could not be removed', () => capture.removeOthers());
+    this.#tidied = this.#tidy(retired, isWhole);
+  }
+
+  /** Removes what the processes that have ended leave. Never throws. */
+  async #tidy(retired: readonly Promise<void>[], isWhole: boolean): Promise<void> {
+    const { state, capture } = this.#supervision;
+    await Promise.all([...this.#clearings.values(), ...retired]);
+    if (capture.isClosed) return;
+    const failed = 'leftover input or output could not be removed';
+    await attempt(this.#host.log, failed, () => removeOtherPipes(state.directory, state.runIds()));
+    if (isWhole) await attempt(this.#host.log, failed, () => capture.removeOthers());
+  }
+
+  /** Resolves when what the process, or any, left behind has ended, or cannot be ended. */
+  async cleared(process?: SupervisedProcess): Promise<void> {
+    if (process !== undefined) await this.#clearings.get(process);
+    else await Promise.all([...this.#clearings.values(), this.#tidied]);
   }
 
   /**
@@ -81,7 +104,9 @@ export class Adoption {
     const others = [...this.#unclaimed].filter(([name]) => !named.has(name));
     for (const [name] of others) this.#unclaimed.delete(name);
     await Promise.all(
-      others.map(([name, record]) => attempt(this.#host.log, failure, () => this.#retire(name, record, processes))),
+      others.map(([name, record]) =>
+        attempt(this.#host.log, failure, async () => (await this.#retire(name, record, processes))()),
+      ),
     );
   }
 
@@ -96,6 +121,7 @@ export class Adoption {
         return attempt(this.#host.log, `${name} could not be taken over`, () => this.#claim(process, record));
       }),
     );
+    await this.cleared();
   }
 
   /**
@@ -168,35 +194,52 @@ export class Adoption {
     return [Number(store.root().puid), ...named];
   }
 
-  /** After a hand-over the record stays as it is, for the next supervision. */
+  /** Resolves when the process is adopted, or is found to have ended. What it left behind is ended meanwhile. */
   async #claim(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
+    const isAdopted = await this.#unlessHandedOver(() => this.#adopt(process, record));
+    if (isAdopted !== false) return;
+    const failure = `what ${process.block.processName} left behind could not be cleared away`;
+    const clearing = attempt(this.#host.log, failure, () => this.#unlessHandedOver(() => this.#clear(process, record)));
+    this.#clearings.set(process, clearing);
+    void clearing.then(() => this.#clearings.delete(process));
+  }
+
+  /** After a hand-over the record stays as it is, for the next supervision; the result is then undefined. */
+  async #unlessHandedOver<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     try {
-      await this.#judge(process, record);
-      this.#judged.add(process.block.processName);
+      return await work();
     } catch (error) {
       if (!this.#supervision.capture.isClosed) throw error;
+      return undefined;
     }
   }
 
-  async #judge(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
+  /** False when the process has ended. */
+  async #adopt(process: SupervisedProcess, record: ProcessRecord): Promise<boolean> {
     const { processName } = process.block;
     const { log } = this.#host;
     process.mark('unknown');
-    if (await process.adopt(record)) {
-      log.info(`${processName} is still running as pid ${process.snapshot().pid} and was adopted`);
-      if (outputFileOf(record.pid) === `${record.spool} (deleted)`)
-        log.error(`output of ${processName} is lost until its next start: ${record.spool} was removed`);
-      if (this.#supervision.wanted.isStopped(processName)) this.#stopAgain(process);
-      return;
-    }
-    const failure = `what ${processName} left behind could not be cleared away`;
+    if (!(await process.adopt(record))) return false;
+    log.info(`${processName} is still running as pid ${process.snapshot().pid} and was adopted`);
+    if (outputFileOf(record.pid) === `${record.spool} (deleted)`)
+      log.error(`output of ${processName} is lost until its next start: ${record.spool} was removed`);
+    if (this.#supervision.wanted.isStopped(processName)) this.#stopAgain(process);
+    this.#judged.add(processName);
+    return true;
+  }
+
+  async #clear(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
+    const { processName } = process.block;
+    const { capture, state } = this.#supervision;
     await process.clearAway(record).catch((error: unknown) => {
-      this.#supervision.capture.refuseClosed();
-      log.error(failure, error);
+      capture.refuseClosed();
+      this.#host.log.error(`what ${processName} left behind could not be cleared away`, error);
     });
-    this.#supervision.capture.refuseClosed();
-    process.mark('stopped');
-    this.#supervision.state.delete(processName, record.run_id);
+    capture.refuseClosed();
+    this.#judged.add(processName);
+    await attempt(this.#host.log, `whether ${processName} runs already cannot be told`, () => this.#look(process));
+    if (process.snapshot().pid === null) process.mark('stopped');
+    state.delete(processName, record.run_id);
   }
 
   /** The earlier host ended while it was stopping the process for a user. */
@@ -224,11 +267,15 @@ export class Adoption {
     return askAgain(() => isAlive(targetOf(record.run_id, { ...record, ...launchedAs(record) }).leader));
   }
 
-  /** Stops a process whose entry was removed from the configuration while no host ran. */
-  async #retire(processName: string, record: ProcessRecord, processes: ProcessSet): Promise<void> {
+  /**
+   * Stops a process whose entry was removed from the configuration while no host ran. Resolves when it is taken over,
+   * with a function that waits for its end.
+   */
+  async #retire(processName: string, record: ProcessRecord, processes: ProcessSet): Promise<() => Promise<void>> {
     const process = this.#recorded(processName, record);
     await this.#claim(process, record);
-    await processes.retire(process);
+    const stopped = processes.retire(process);
+    return () => stopped;
   }
 
   /** The process of a record whose entry is not in the configuration. */
