@@ -28,8 +28,9 @@ export class PortTurns {
     this.#given.add(processName);
   }
 
-  /** Whether a start that is under way has the ports of the block. */
+  /** Whether the service runs, or a start of it that is under way has its ports; it may not listen yet. */
   isGiven({ processName }: NamedBlock, snapshot: Processes['snapshot']): boolean {
-    return this.#given.has(processName) && snapshot(processName)?.status === 'starting';
+    const status = snapshot(processName)?.status;
+    return status === 'running' || (status === 'starting' && this.#given.has(processName));
   }
 }

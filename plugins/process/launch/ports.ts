@@ -32,7 +32,8 @@ export async function reservePorts(
   let current = blocks;
   for (const [index, block] of blocks.entries()) {
     if (block.block.enabled !== true || runs(block.processName)) continue;
-    const changes = await resolvePorts(current[index] ?? block, current, companion).catch((error: unknown) => {
+    const isGiven = (other: NamedBlock): boolean => runs(other.processName);
+    const changes = await resolvePorts(current[index] ?? block, current, companion, isGiven).catch((error: unknown) => {
       // Its own start refuses it; the others get their ports all the same.
       if (error instanceof Problem) return [];
       throw error;
@@ -103,8 +104,8 @@ function isPort(value: unknown): value is number {
 }
 
 /**
- * The changes that let `block` start: a port that an enabled entry before it claims, that a start of another entry
- * under way has been given, or that a foreign process uses, moves up to the next free one. The product's own entries
+ * The changes that let `block` start: a port that an enabled entry before it claims, that another entry which runs or
+ * is being started has been given, or that a foreign process uses, moves up to the next free one. The product's own entries
  * never move, because published ports would no longer reach them. Throws a Problem 500 when no port is free.
  */
 export async function resolvePorts(

@@ -333,6 +333,18 @@ t.test('a start that waits keeps the port that it was given', async t => {
   t.not(first.port, port);
 });
 
+t.test('a service that runs keeps its port although it does not listen yet', async t => {
+  const port = await freePort();
+  const config = { first: sleeper('First', { port }), slow: sleeper('Slow', { port }) };
+  const app = await startHost({ config });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Slow')).status, 200);
+  t.equal((await start(app, 'First')).status, 200);
+  const { first, slow } = await saved(app);
+  t.equal(slow.port, port);
+  t.not(first.port, port);
+});
+
 t.test('a service that is restarted finds its own port free', async t => {
   const port = await freePort();
   const app = await startHost({ config: { web: kid('Web', ['web'], { port, env: { PORT: '{port}' } }) } });
