@@ -57,18 +57,17 @@ export default definePlugin({
       },
       { mayFail: true },
     );
-    host.tap('config.check', ({ before, after }) => checkLogFiles(before, after, placesOf(host, after)));
-    host.tap('config.review', ({ problems }) => {
+    host.tap('config.check', ({ before, after }) => checkLogFiles(before, after, placesOf(host, after), hub));
+    host.tap('config.review', async ({ problems }) => {
       const places = placesNow();
-      const enabled = host
-        .use('config.store')
-        .blocks()
-        .filter(({ block }) => block.enabled === true);
-      problems.push(...enabled.flatMap(named => misplacedLog(named, places) ?? []));
+      for (const named of host.use('config.store').blocks()) {
+        const problem = named.block.enabled === true ? await misplacedLog(named, places, hub) : undefined;
+        if (problem !== undefined) problems.push(problem);
+      }
     });
-    host.tap('process.launched', ({ processName }) => {
+    host.tap('process.launched', async ({ processName }) => {
       const named = host.use('config.store').findBlock(processName);
-      const misplaced = named && misplacedLog(named, placesNow());
+      const misplaced = named && (await misplacedLog(named, placesNow(), hub));
       if (misplaced !== undefined) host.log.warn(misplaced);
     });
 

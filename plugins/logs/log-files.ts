@@ -1,12 +1,13 @@
 // Finds the log file that belongs to a name. Only files that the configuration names, or in known places, can be read.
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { ConfigStore, LogHub, NamedBlock } from '#core';
+import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { findBlocks } from '#kit/named-blocks';
 import { isLogPattern, logFileOf, matchesLogPattern, newestFirst } from '#kit/service-log';
+import { slugOf } from '#kit/slug';
 import { unknownProcess } from '#kit/unknown-process';
 import { valueAt } from '#kit/value-at';
 import type { ServiceTemplates } from '../services/contract.ts';
@@ -28,6 +29,7 @@ interface Sources {
 }
 
 const FLUSH_MS = 1_000;
+const REAL_PLACE_MS = 1_000;
 
 const OWN_NAMES = /^du?mb(?: api(?: service)?)?$/;
 
@@ -39,7 +41,7 @@ export function findLogFile(name: string, { store, hub, templates, places }: Sou
     .toLowerCase();
   const block = store.findBlock(name);
   if (OWN_NAMES.test(folded) || block?.isHost === true) {
-    const isOwn = (file: string): boolean => file.startsWith(`${hub.name}-`) && file.endsWith('.log');
+    const isOwn = (file: string): boolean => isOwnName(file, hub);
     const open = async () => {
       // Lines that were logged before a request are in its answer, unless the disk is slow.
       await withDeadline(() => hub.flush(), FLUSH_MS, 'the log').catch(() => undefined);
@@ -54,30 +56,58 @@ export function findLogFile(name: string, { store, hub, templates, places }: Sou
   return { processName: block.processName, open: openerOf(block, places), own: false };
 }
 
-/** Throws a Problem 403 when an update gives a block a log that could not be read where it is. */
-export function checkLogFiles(
+/**
+ * Throws a Problem when an update gives a block a log that could not be read where it is (403), or that is one of the
+ * host's own (400).
+ */
+export async function checkLogFiles(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
   places: LogPlaces,
-): void {
+  hub: LogHub,
+): Promise<void> {
   const known = new Map(findBlocks(before).map(({ processName, block }) => [processName, block.log_file]));
   for (const named of findBlocks(after)) {
     const { log_file: value } = named.block;
     const file = value === known.get(named.processName) ? null : logFileOf(value, places.logDir);
-    if (file !== null) requireDeclared(file, named, places);
+    if (file === null) continue;
+    requireDeclared(file, named, places);
+    await refuseOwnLog(file, named, hub);
   }
 }
 
 /** Why the log of a block can be neither written nor read where the block says; undefined when it can. */
-export function misplacedLog(named: NamedBlock, places: LogPlaces): string | undefined {
+export async function misplacedLog(named: NamedBlock, places: LogPlaces, hub: LogHub): Promise<string | undefined> {
   const file = logFileOf(named.block.log_file, places.logDir);
   if (file === null) return undefined;
   try {
     requireDeclared(file, named, places);
+    await refuseOwnLog(file, named, hub);
     return undefined;
   } catch (error) {
     return `${named.path.join('.')}.log_file: ${errorText(error)}`;
   }
+}
+
+/** Two writers would rotate one file, and the lines of the service would be shown as those of the host. */
+async function refuseOwnLog(file: string, { isHost, processName }: NamedBlock, hub: LogHub): Promise<void> {
+  if (isHost || !isOwnName(path.basename(file), hub)) return;
+  const [own, place] = await Promise.all([hub.directory, path.dirname(file)].map(realPlace));
+  if (own !== place) return;
+  const example = `${slugOf(processName)}.log`;
+  throw new Problem(
+    400,
+    `${file} is called like a log of Stackwarden itself; choose another name, for example ${example}`,
+  );
+}
+
+/** The directory as it is named where it cannot be looked at. */
+function realPlace(directory: string): Promise<string> {
+  return withDeadline(() => realpath(directory), REAL_PLACE_MS, 'the log directory').catch(() => directory);
+}
+
+function isOwnName(file: string, { name }: LogHub): boolean {
+  return file.startsWith(`${name}-`) && file.endsWith('.log');
 }
 
 interface FurtherLog {

@@ -1,6 +1,6 @@
 // Every service has a log of its own: its place without configuration, the form of its lines, and how a log with a date
 // in its name is followed.
-import { chmod, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -113,6 +113,27 @@ t.test('check and the start report a log outside of the directories of its servi
     return page.chunk.includes('later.log_file: /nowhere/later.log lies outside') && page;
   });
   t.match(chunk, ` - WARNING - logs: ${problem}`);
+});
+
+t.test('the log of the host is that of no service', async t => {
+  const { app, dir } = await open(t, {
+    films: speaker('Films', 'x', { log_file: 'films.log' }),
+    taken: speaker('Taken', 'x', { enabled: true, log_file: 'DUMB-2025-01-01.log' }),
+  });
+  await symlink(path.join(dir, 'logs'), path.join(dir, 'linked'));
+  const update = (log_file: string) =>
+    app.post('/config', { process_name: 'Films', updates: { config_dir: dir, log_file } });
+  for (const file of ['DUMB-2025-01-01.log', path.join(dir, 'linked/DUMB-2025-01-01_1.log')])
+    t.match(await update(file), {
+      status: 400,
+      body: { detail: new RegExp(`${file} is called like a log of Stackwarden itself; choose another name, `) },
+    });
+  for (const file of ['dumb.log', 'DUMBO-2025.log', path.join(dir, 'DUMB-2025-01-01.log')])
+    t.equal((await update(file)).status, 200, file);
+
+  t.match((await app.host.reviewConfig()).problems, [/^taken.log_file: .*DUMB-2025-01-01.log is called like a log of/]);
+  const other = await app.post('/config', { process_name: 'Taken', updates: { log_level: 'DEBUG' } });
+  t.match(other, { status: 200 }, 'what was there stands in the way of no other change');
 });
 
 t.test('the newest file is read and followed when the name has a date', async t => {
