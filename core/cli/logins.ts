@@ -1,15 +1,18 @@
 // The tokens of `stackwarden login`, by the address of the host that issued them, in a file that only the user may
 // read.
+import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { LoginTokens } from '../contract/command.ts';
 import { makeDirectory } from '../kit/make-directory.ts';
 import { isObject } from '../kit/plain-object.ts';
-import { PrivateDirectory } from '../kit/private-directory.ts';
+import { isTemporary, PrivateDirectory } from '../kit/private-directory.ts';
 
 const DIRECTORY = 'stackwarden';
 const FILE = 'logins.json';
 const MAX_BYTES = 1024 * 1024;
+/** Commands may run at the same time: a younger temporary file may be that of another, which goes on. */
+const LEFT_MS = 60_000;
 
 export class Logins {
   /** The directory in which programs of this user keep their settings. */
@@ -34,6 +37,7 @@ export class Logins {
     await makeDirectory(this.#parent, { mode: 0o700 });
     const directory = await PrivateDirectory.open(this.#parent, [DIRECTORY]);
     try {
+      await removeLeft(directory);
       const all = await this.#read(directory);
       if (tokens === null) all.delete(url);
       else all.set(url, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
@@ -51,6 +55,14 @@ export class Logins {
     } catch {
       return new Map();
     }
+  }
+}
+
+/** Removes temporary files of commands that were killed, because they hold tokens. */
+async function removeLeft(directory: PrivateDirectory): Promise<void> {
+  for (const name of (await directory.names()).filter(isTemporary)) {
+    const entry = await lstat(path.join(directory.path, name)).catch(() => null);
+    if (entry !== null && entry.mtimeMs < Date.now() - LEFT_MS) await directory.remove(name);
   }
 }
 

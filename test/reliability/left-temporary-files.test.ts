@@ -1,12 +1,15 @@
 // Temporary files that a killed host has left beside its own files. They may hold secrets, so the next start or the next
 // write removes them, and nothing else.
-import { readdir } from 'node:fs/promises';
+import { readdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { Logins } from '../../core/cli/logins.ts';
 import type { Host } from '../../core/contract/host.ts';
+import { KEYS_FILE, KnownKeys } from '../../plugins/install-apt/known-keys.ts';
 import { JobFiles } from '../../plugins/postgres-migration/job-files.ts';
 import { Places } from '../../plugins/postgres-migration/places.ts';
 import { ServedTimes } from '../../plugins/schedules/served-times.ts';
+import { HandedOver } from '../../plugins/service-arr/handed-over.ts';
 import { placesOf } from '../../plugins/symlinks/places/path-rules.ts';
 import { type ScheduleRecord, ScheduleState } from '../../plugins/symlinks/schedule/schedule-state.ts';
 import { UpdateRecords } from '../../plugins/updates/update-records.ts';
@@ -96,6 +99,27 @@ t.test('versions of the file of a service', async t => {
   const versions = await readdir(path.join(configDir, 'backups', 'service-config', 'service'));
   t.equal(versions.length, others.length + 1);
   t.ok(others.every(name => versions.includes(name)));
+});
+
+t.test('what was handed over, and the known keys of repositories, from their next write', async t => {
+  const configDir = testDir(t, {
+    [`handed-over.json${LEFT}`]: '',
+    [`${KEYS_FILE}${LEFT}`]: '',
+    [`mine.json${LEFT}`]: '',
+  });
+  await new HandedOver(path.join(configDir, 'handed-over.json'), log).note(['Service'], 'secret');
+  await new KnownKeys(configDir).check('https://packages.example', ['0123'], undefined);
+  await untilOnlyMine(configDir);
+});
+
+t.test('logins of the command line, unless another command may still write them', async t => {
+  const [left, fresh] = ['logins.json.0123456789ab.tmp', 'logins.json.ba9876543210.tmp'];
+  const parent = testDir(t, { stackwarden: { [left]: '', [fresh]: '', 'mine.tmp': '' } });
+  const directory = path.join(parent, 'stackwarden');
+  await utimes(path.join(directory, left), 0, 0);
+  const tokens = { access_token: 'a', refresh_token: 'b' };
+  await new Logins({ XDG_CONFIG_HOME: parent }).keep('http://127.0.0.1:1', tokens);
+  t.same((await readdir(directory)).sort(), ['logins.json', fresh, 'mine.tmp']);
 });
 
 async function untilOnlyMine(directory: string): Promise<void> {
