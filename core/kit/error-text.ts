@@ -46,6 +46,11 @@ const NO_ROOM = 'no space left on device';
 /** EPERM, which root gets too when the file or its directory has an attribute such as immutable. */
 const FORBIDDEN = 'operation not permitted';
 const CHANGING_NAMES = new Set(['open', 'rename', 'mkdir', 'unlink', 'rm']);
+/** Root may be without the right to these, as in a container that dropped it. */
+const GIVING_AWAY = new Set(['chown', 'fchown', 'lchown']);
+
+/** EFBIG, which does not say whose limit it is. */
+const TOO_LARGE = 'file too large';
 
 /** The message of a file error. It is taken apart, because a thread may have passed on the message alone. */
 const FILE_FAULT = /^E[A-Z0-9]+: ([^,]+), (\w+)(?: '([^']+)'(?: -> '[^']+')?)?$/;
@@ -74,5 +79,7 @@ function systemFault(error: unknown): Fault | undefined {
 function wholeWords(words: string, call: string): string {
   if (words === FORBIDDEN && CHANGING_NAMES.has(call))
     return `${FORBIDDEN}, as for an immutable file or directory, which lsattr shows and chattr -i ends`;
+  if (words === FORBIDDEN && GIVING_AWAY.has(call)) return `${FORBIDDEN}, as without the capability CAP_CHOWN`;
+  if (words === TOO_LARGE) return `${TOO_LARGE}, for the limit of file sizes (ulimit -f) or for the file system`;
   return words === NO_ROOM ? `${NO_ROOM}, or no inode` : words;
 }
