@@ -4,6 +4,22 @@ import path from 'node:path';
 
 const LISTENING = '0A';
 const UNSEEN = 'a process that only its own user and root can see';
+/** How long a search that found nobody counts, while the port is held through the same sockets. */
+const UNSEEN_MS = 60_000;
+
+/**
+ * The last search. A port that stays taken is asked for again and again, and a search reads the descriptors of all
+ * processes.
+ */
+let last: Search | undefined;
+
+interface Search {
+  /** The inodes that were searched for. */
+  readonly sockets: string;
+  /** undefined when nobody was found. */
+  readonly pid: string | undefined;
+  readonly atMs: number;
+}
 
 /** Name and pid, such as `nginx (pid 812)`; a process of another user may not be seen. */
 export function findPortHolder(port: number): Promise<string> {
@@ -22,13 +38,27 @@ export async function findOtherHolder(port: number): Promise<string | undefined>
 
 async function nameOf(inodes: ReadonlySet<string>): Promise<string> {
   if (inodes.size === 0) return UNSEEN;
+  const sockets = [...inodes].sort().join(' ');
+  const before = last?.sockets === sockets ? last : undefined;
+  const isRight = before !== undefined && (await isStillRight(before, inodes));
+  const { pid } = isRight ? before : { pid: await findHolder(inodes) };
+  if (!isRight) last = { sockets, pid, atMs: performance.now() };
+  return pid === undefined ? UNSEEN : `${await programOf(pid)} (pid ${pid})`;
+}
+
+async function isStillRight({ pid, atMs }: Search, inodes: ReadonlySet<string>): Promise<boolean> {
+  return pid === undefined ? performance.now() - atMs < UNSEEN_MS : holds(pid, inodes);
+}
+
+async function findHolder(inodes: ReadonlySet<string>): Promise<string | undefined> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
-  for (const pid of pids) {
-    const held = await heldBy(pid);
-    if (![...inodes].some(inode => held.has(inode))) continue;
-    return `${await programOf(pid)} (pid ${pid})`;
-  }
-  return UNSEEN;
+  for (const pid of pids) if (await holds(pid, inodes)) return pid;
+  return undefined;
+}
+
+async function holds(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
+  const held = await heldBy(pid);
+  return [...inodes].some(inode => held.has(inode));
 }
 
 /** The name of the process; that of its program where Node has named the process after its main thread. */

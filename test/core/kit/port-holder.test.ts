@@ -19,3 +19,26 @@ for (const [title, program] of [
     t.equal(await findPortHolder(Number(port)), `${program} (pid ${child.pid})`);
   });
 }
+
+// The parent listens and hands its socket to a child, which keeps it when the parent has ended.
+const HANDED = `
+  const { spawn } = require('node:child_process');
+  const server = require('node:net').createServer().listen(0, '127.0.0.1', () => {
+    const { fd } = server._handle;
+    const child = spawn('sleep', ['infinity'], { stdio: ['ignore', 'ignore', 'ignore', fd], detached: true });
+    console.log(JSON.stringify([server.address().port, child.pid]));
+  });`;
+
+t.test('a holder that hands its socket to another process and ends is not named any more', async t => {
+  const parent = spawn(process.execPath, ['--eval', HANDED], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => parent.kill('SIGKILL'));
+  const [line] = await once(parent.stdout, 'data');
+  const [port, pid] = JSON.parse(String(line)) as [number, number];
+  t.teardown(() => process.kill(pid, 'SIGKILL'));
+  const first = await findPortHolder(port);
+  t.match(first, /\(pid \d+\)$/);
+  t.equal(await findPortHolder(port), first, 'the same when it is asked for again');
+  parent.kill('SIGKILL');
+  await once(parent, 'exit');
+  t.equal(await findPortHolder(port), `sleep (pid ${pid})`);
+});
