@@ -4,13 +4,17 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { FILE_NAMES } from '../config/file-names.ts';
-import type { Command, CommandCall, CommandOption } from '../contract/command.ts';
+import type { Command, CommandArgument, CommandCall, CommandOption } from '../contract/command.ts';
+import { membersOf, refuseMisspelt } from '../kit/checked-argument.ts';
 import { CORE_COMMANDS } from './core-commands.ts';
 
 const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 /** A build prefers JavaScript, because older releases of Node cannot run TypeScript. */
 const EXTENSIONS = import.meta.url.endsWith('.ts') ? ['.ts', '.js'] : ['.js', '.ts'];
 const NAME = /^[a-z][a-z0-9-]*$/;
+const COMMAND_MEMBERS = membersOf<Command>({ summary: true, arguments: true, options: true, run: true });
+const ARGUMENT_MEMBERS = membersOf<CommandArgument>({ syntax: true, description: true, choices: true, offer: true });
+const OPTION_MEMBERS = membersOf<CommandOption>({ flags: true, description: true, choices: true, range: true });
 
 export class CommandSet {
   readonly #configDir: string;
@@ -91,10 +95,15 @@ async function load(file: string, folder: string): Promise<Command> {
   const { default: command } = (await import(pathToFileURL(file).href)) as { default?: Partial<Command> };
   if (typeof command?.summary !== 'string' || typeof command.run !== 'function')
     throw new Error(`${file} has no default export with 'summary' and 'run'`);
+  refuseMisspelt(Object.keys(command), COMMAND_MEMBERS, file);
   if (!isListWith('syntax', command.arguments))
     throw new Error(`the arguments of ${file} are no list of objects with 'syntax'`);
   if (!isListWith('flags', command.options))
     throw new Error(`the options of ${file} are no list of objects with 'flags'`);
+  for (const argument of command.arguments ?? [])
+    refuseMisspelt(Object.keys(argument), ARGUMENT_MEMBERS, `${argument.syntax} of ${file}`);
+  for (const option of command.options ?? [])
+    refuseMisspelt(Object.keys(option), OPTION_MEMBERS, `${option.flags} of ${file}`);
   return command as Command;
 }
 

@@ -191,7 +191,10 @@ export interface ContributionList<Value> extends Iterable<Contribution<Value>> {
 }
 
 export interface PointOptions {
-  /** Schema of the values. It only checks them: members that it does not name are kept. */
+  /**
+   * Schema of the values. It only checks them: members that it does not name are kept, except those of plain objects
+   * that are probably misspelt names of members which are missing. They make the contributor fail.
+   */
   readonly schema: z.ZodType;
   /** Deadline for the promises that a value's functions return. Default 10 s. */
   readonly deadlineMs?: number;

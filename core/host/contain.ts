@@ -256,7 +256,7 @@ function holdsCode(value: unknown, levels: number): value is object {
   return false;
 }
 
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

@@ -1,15 +1,24 @@
 // Keyed lists that plugins fill and read. Each point has one owner, whose schema decides which values are listed.
 import type { z } from 'zod';
 import type { Contribution, ContributionList, PointOptions } from '../contract/host.ts';
-import { requireDeadline, requireText } from '../kit/checked-argument.ts';
+import { membersOf, refuseMisspelt, requireDeadline, requireText } from '../kit/checked-argument.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import { Container } from './contain.ts';
 import { blamedFor } from './invoke.ts';
 import { misfitOf } from './misfit.ts';
+import { misspeltIn } from './misspelt-members.ts';
 import type { Scope } from './scope.ts';
 import type { UsedName } from './unknown-seams.ts';
 
 const DEADLINE_MS = 10_000;
+const MEMBERS = membersOf<PointOptions>({
+  schema: true,
+  deadlineMs: true,
+  answers: true,
+  immediate: true,
+  mayFail: true,
+  flags: true,
+});
 
 interface Entry {
   readonly row: Contribution<unknown>;
@@ -139,6 +148,7 @@ class Point implements ContributionList<unknown> {
   declare(owner: Scope | undefined, options: PointOptions, refused: (scope: Scope, error: Error) => void): () => void {
     if (this.#declared !== undefined)
       throw new NameTaken(`point '${this.name}' of ${nameOf(owner)}`, 'owned', nameOf(this.#declared.owner));
+    refuseMisspelt(Object.keys(options), MEMBERS, `point '${this.name}' of ${nameOf(owner)}`);
     requireDeadline(options.deadlineMs, `point '${this.name}' of ${nameOf(owner)}`);
     this.#declared = { owner, options };
     for (const [key, { row, scope }] of [...this.#entries]) {
@@ -165,7 +175,7 @@ class Point implements ContributionList<unknown> {
       check: (member, given) => {
         const { answers = {} } = options() ?? {};
         const schema = Object.hasOwn(answers, member) ? answers[member] : undefined;
-        const misfit = this.#misfitOf(schema, given);
+        const misfit = this.#ask(schema, asked => misfitOf(asked, given));
         if (misfit === undefined) return undefined;
         return new Error(
           `${this.name} '${key}' of ${scope.plugin}: ${member} gives what the point cannot use: ${misfit}`,
@@ -175,13 +185,16 @@ class Point implements ContributionList<unknown> {
   }
 
   #refusalOf({ owner, key, value }: Contribution<unknown>): Error | undefined {
-    const misfit = this.#misfitOf(this.#declared?.options.schema, value);
-    if (misfit === undefined) return undefined;
-    return new Error(`${this.name} '${key}' of ${owner} is not what the point asks for: ${misfit}`);
+    const schema = this.#declared?.options.schema;
+    const what = `${this.name} '${key}' of ${owner}`;
+    const misspelt = this.#ask(schema, asked => misspeltIn(asked, value, what));
+    if (misspelt !== undefined) return new Error(misspelt);
+    const misfit = this.#ask(schema, asked => misfitOf(asked, value));
+    return misfit === undefined ? undefined : new Error(`${what} is not what the point asks for: ${misfit}`);
   }
 
-  #misfitOf(schema: z.ZodType | undefined, value: unknown): string | undefined {
-    return schema === undefined ? undefined : this.#asOwner('its schema', () => misfitOf(schema, value));
+  #ask<Fault>(schema: z.ZodType | undefined, look: (schema: z.ZodType) => Fault | undefined): Fault | undefined {
+    return schema === undefined ? undefined : this.#asOwner('its schema', () => look(schema));
   }
 
   /**

@@ -4,9 +4,8 @@ import { access, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin } from '../contract/plugin.ts';
-import { requireText } from '../kit/checked-argument.ts';
+import { membersOf, refuseMisspelt, requireText } from '../kit/checked-argument.ts';
 import { errorText } from '../kit/error-text.ts';
-import { nearestWord } from '../kit/nearest-word.ts';
 import type { JoinedPlugins } from './joined-plugins.ts';
 import { refusalOfFolder } from './plugin-trust.ts';
 import { addReloadHooks } from './reload-hooks.ts';
@@ -16,7 +15,15 @@ const CONTRACT_VERSION = '1.0.0';
 /** The range that nearly every plugin names. It includes this version. */
 const USUAL_RANGE = '^1';
 
-const MEMBERS = ['name', 'version', 'host', 'needs', 'after', 'config', 'setup'] as const satisfies (keyof Plugin)[];
+const MEMBERS = membersOf<Plugin>({
+  name: true,
+  version: true,
+  host: true,
+  needs: true,
+  after: true,
+  config: true,
+  setup: true,
+});
 
 export const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const runsFromSource = import.meta.url.endsWith('.ts');
@@ -187,7 +194,7 @@ async function checkPlugin(value: unknown, folderName: string): Promise<Plugin> 
       `the index file has no default export with a name; write export default { name: '${folderName}', host: '^1', setup(host) {} }`,
     );
   if (name !== folderName) throw new Error(`its name is '${String(name)}' but its folder is '${folderName}'`);
-  refuseMisspelt(Object.keys(given));
+  refuseMisspelt(Object.keys(given), MEMBERS, 'it');
   if (typeof setup !== 'function') throw new Error('it has no setup function');
   if (version !== undefined) requireText(version, 'its version');
   // Nearly every plugin names the usual range; the library that parses others takes a while to load.
@@ -200,16 +207,6 @@ async function checkPlugin(value: unknown, folderName: string): Promise<Plugin> 
     config: config?.bind(given),
   }).filter(([, member]) => member !== undefined);
   return { name, host: String(host), ...Object.fromEntries(present), setup: setup.bind(given) };
-}
-
-/** A misspelt `needs` would otherwise be found out by a plugin that is missing at some later start. */
-function refuseMisspelt(members: readonly string[]): void {
-  const absent = MEMBERS.filter(name => !members.includes(name));
-  for (const member of members) {
-    if (MEMBERS.some(name => name === member)) continue;
-    const meant = nearestWord(member, absent);
-    if (meant !== undefined) throw new Error(`it has no '${meant}' but '${member}'; write '${meant}'`);
-  }
 }
 
 function listOfNames(member: string, names: unknown): string[] | undefined {

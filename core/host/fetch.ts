@@ -1,6 +1,7 @@
 // Outgoing HTTP for plugins, on undici: bounded in time, size and redirects. Bodies are never decompressed.
 import type { Dispatcher } from 'undici';
 import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
+import { membersOf, refuseMisspelt } from '../kit/checked-argument.ts';
 import { errorText } from '../kit/error-text.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData } from '../kit/plain-data.ts';
@@ -23,6 +24,25 @@ const HARMLESS_HEADERS = new Set([
   'range',
   'user-agent',
 ]);
+
+const MEMBERS = membersOf<FetchOptions>({
+  method: true,
+  headers: true,
+  json: true,
+  body: true,
+  signal: true,
+  isAwaitedByDisposer: true,
+  timeoutMs: true,
+  idleTimeoutMs: true,
+  maxBytes: true,
+  redirects: true,
+  connectTimeoutMs: true,
+  verifyTls: true,
+  keepAlive: true,
+  addresses: true,
+  proxied: true,
+  stream: true,
+});
 
 type Body = Dispatcher.ResponseData['body'];
 
@@ -107,8 +127,10 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   };
 
   return {
-    fetch: ((url: string, options: FetchOptions = {}) =>
-      options.stream === true ? fetchStream(url, options) : fetchText(url, options)) as Fetcher['fetch'],
+    fetch: (async (url: string, options: FetchOptions = {}) => {
+      refuseMisspelt(Object.keys(options), MEMBERS, 'the request');
+      return options.stream === true ? fetchStream(url, options) : fetchText(url, options);
+    }) as Fetcher['fetch'],
     close: () => agents.close(),
   };
 }

@@ -2,7 +2,7 @@
 import { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { HookKind, HookOptions, TapOptions } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
-import { requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
+import { membersOf, refuseMisspelt, requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import type { Call } from '../kit/owner.ts';
 import { crossing } from './contain.ts';
@@ -47,6 +47,8 @@ interface TapPlace {
 }
 
 const ARGUMENTS: [string, string, string] = ['first', 'second', 'third'];
+const HOOK_MEMBERS = membersOf<HookOptions>({ guarded: true, deadlineMs: true, schema: true });
+const TAP_MEMBERS = membersOf<TapOptions>({ stage: true, deadlineMs: true });
 /** The deadline of a tap for which neither the tap nor the hook sets one. */
 const DEADLINE_MS = 10_000;
 
@@ -63,6 +65,7 @@ export class HookRegistry {
   ): { hook: AnyHook; withdraw: () => void } {
     const owner = scope?.plugin ?? 'core';
     requireText(name, `the name of a hook of ${owner}`);
+    refuseMisspelt(Object.keys(options), HOOK_MEMBERS, `hook '${name}' of ${owner}`);
     requireDeadline(options.deadlineMs, `hook '${name}' of ${owner}`);
     const other = this.#declared.get(name);
     if (other !== undefined) throw new NameTaken(`hook '${name}' of ${owner}`, 'owned', other.owner);
@@ -85,6 +88,7 @@ export class HookRegistry {
   tap(scope: Scope, name: string, fn: AnyTap, options: TapOptions = {}): () => void {
     const what = `the tap of ${scope.plugin} on ${name}`;
     requireFunction(fn, what);
+    refuseMisspelt(Object.keys(options), TAP_MEMBERS, what);
     requireDeadline(options.deadlineMs, what);
     const tap: Tap = { scope, fn, options };
     const taps = this.#taps.get(name) ?? new Set<Tap>();

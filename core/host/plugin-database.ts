@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseOptions } from '../contract/database.ts';
+import { membersOf, refuseMisspelt } from '../kit/checked-argument.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import { SqliteThread } from '../kit/sqlite-thread.ts';
 import type { PluginFolder } from './discover.ts';
@@ -11,6 +12,17 @@ import type { Scope } from './scope.ts';
 const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const BUSY_TIMEOUT_MS = 5_000;
 const MAX_BYTES = 4 * 1024 * 1024;
+const MEMBERS = membersOf<DatabaseOptions>({
+  statements: true,
+  file: true,
+  readOnly: true,
+  synchronous: true,
+  onCorrupt: true,
+  pageBytes: true,
+  canShrink: true,
+  busyTimeoutMs: true,
+  maxBytes: true,
+});
 
 interface DatabaseOwner {
   /** The load of the plugin that has reserved the file. */
@@ -52,6 +64,7 @@ export function ownDatabase(
 ): SqliteThread {
   scope.requireLive();
   if (!NAME.test(name)) throw new Error(`'${name}' is no name of a database: lower-case letters, digits, hyphens`);
+  refuseMisspelt(Object.keys(options), MEMBERS, `the database '${name}' of ${scope.plugin}`);
   const module = path.resolve(folder, `${options.statements}${path.extname(indexFile)}`);
   if (!module.startsWith(folder + path.sep)) throw new Error(`${options.statements} lies outside the plugin's folder`);
   if (!existsSync(module)) throw new Error(`the statements of the database ${name} are not there: ${module}`);

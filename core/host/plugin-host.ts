@@ -8,7 +8,7 @@ import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
 import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { createCron, repeat } from '../jobs/schedule.ts';
-import { requireFunction } from '../kit/checked-argument.ts';
+import { refuseMisspelt, requireFunction } from '../kit/checked-argument.ts';
 import { isTimeZone } from '../kit/time-zone.ts';
 import type { Capabilities } from './capabilities.ts';
 import { signalFor } from './contain.ts';
@@ -168,7 +168,9 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
       return start(() => repeat(scope, ms, fn));
     },
     paced: ms => ms * shared.pace,
-    cron(expression, fn, { timeZone = configuredTimeZone(shared, scope) } = {}) {
+    cron(expression, fn, options = {}) {
+      refuseMisspelt(Object.keys(options), ['timeZone'], `the schedule '${expression}' of ${plugin}`);
+      const { timeZone = configuredTimeZone(shared, scope) } = options;
       requireFunction(fn, `what a schedule of ${plugin} is to run`);
       const cron = createCron(scope, expression, fn, timeZone);
       const end = start(() => {

@@ -1,11 +1,12 @@
 // Services: each name has one implementation that other plugins call; it runs as code of its provider.
 import type { ProvideOptions } from '../contract/host.ts';
-import { requireDeadline, requireText } from '../kit/checked-argument.ts';
+import { membersOf, refuseMisspelt, requireDeadline, requireText } from '../kit/checked-argument.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import { Container } from './contain.ts';
 import type { Scope } from './scope.ts';
 
 const DEADLINE_MS = 60_000;
+const MEMBERS = membersOf<ProvideOptions>({ deadlineMs: true, deadlinesMs: true, mayFail: true });
 
 interface Provision {
   readonly plugin: string;
@@ -25,6 +26,7 @@ export class ServiceRegistry {
     requireText(name, `the name of a service of ${plugin}`);
     const other = this.#provisions.get(name);
     if (other !== undefined) throw new NameTaken(`service '${name}' of ${plugin}`, 'provided', other.plugin);
+    refuseMisspelt(Object.keys(options), MEMBERS, `service '${name}' of ${plugin}`);
     const { deadlineMs = DEADLINE_MS, deadlinesMs = {}, mayFail = false } = options;
     for (const ms of [deadlineMs, ...Object.values(deadlinesMs)]) requireDeadline(ms, `service '${name}' of ${plugin}`);
     const container = new Container({

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 import type { HttpMethod, Route } from '../contract/route.ts';
-import { requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
+import { membersOf, refuseMisspelt, requireDeadline, requireFunction, requireText } from '../kit/checked-argument.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
@@ -30,6 +30,26 @@ interface Pattern {
 
 /** Longer than any client waits, and than the start of a service that waits for others. */
 const DEADLINE_MS = 900_000;
+const MEMBERS = membersOf<Route>({
+  method: true,
+  path: true,
+  summary: true,
+  tag: true,
+  capability: true,
+  access: true,
+  nativeOnly: true,
+  hidden: true,
+  query: true,
+  body: true,
+  bodyLimitBytes: true,
+  holdsForeignNames: true,
+  compress: true,
+  changesNothing: true,
+  deadlineMs: true,
+  response: true,
+  mediaTypes: true,
+  handle: true,
+});
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 export class RouteMap {
@@ -48,6 +68,7 @@ export class RouteMap {
     if (!METHOD_ORDER.includes(route.method))
       throw new Error(`the method of ${route.path} of ${plugin} is none of ${METHOD_ORDER.join(', ')}`);
     const what = `${route.method} ${route.path} of ${plugin}`;
+    refuseMisspelt(Object.keys(route), MEMBERS, `the route ${what}`);
     if (route.summary !== undefined) requireText(route.summary, `the summary of ${what}`);
     if (route.tag !== undefined) requireText(route.tag, `the tag of ${what}`);
     requireFunction(route.handle, `the handler of ${what}`);

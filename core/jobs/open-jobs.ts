@@ -1,12 +1,25 @@
 // Opens the jobs of one kind for a plugin, together with the records that an earlier host has left on disk.
 import type { z } from 'zod';
-import type { JobKind, Jobs } from '../contract/job.ts';
-import { requireDeadline, requireFunction } from '../kit/checked-argument.ts';
+import type { JobKind, JobRetention, Jobs } from '../contract/job.ts';
+import { membersOf, refuseMisspelt, requireDeadline, requireFunction } from '../kit/checked-argument.ts';
 import type { Owner } from '../kit/owner.ts';
 import { JobQueue } from './job-queue.ts';
 import { type FoundRecords, JobRecords } from './records.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9-]{0,63}$/;
+
+const MEMBERS = membersOf<JobKind<z.ZodType, unknown>>({
+  input: true,
+  run: true,
+  concurrency: true,
+  maxQueued: true,
+  duplicate: true,
+  deadlineMs: true,
+  graceMs: true,
+  keep: true,
+  resume: true,
+});
+const KEEP_MEMBERS = membersOf<JobRetention>({ records: true, perKey: true, days: true, pinned: true });
 
 /** Work that outlived its plugin, by `<plugin>/<kind>`; shared by all loads of all plugins of a host. */
 export type WorkLeftBehind = Map<string, Promise<unknown>>;
@@ -34,6 +47,8 @@ export function openJobs<Input extends z.ZodType, Result>(
 ): OpenedJobs<Input, Result> {
   if (!KIND_NAME.test(name))
     throw new Error(`'${name}' is no name of a kind of jobs: lower-case letters, digits, hyphens`);
+  refuseMisspelt(Object.keys(kind), MEMBERS, `the kind of jobs '${name}' of ${owner.plugin}`);
+  refuseMisspelt(Object.keys(kind.keep ?? {}), KEEP_MEMBERS, `'keep' of the jobs '${name}' of ${owner.plugin}`);
   requireFunction(kind.run, `the work of the jobs of ${name}`);
   if (kind.keep?.pinned !== undefined) requireFunction(kind.keep.pinned, `'pinned' of the jobs of ${name}`);
   for (const ms of [kind.deadlineMs, kind.graceMs]) requireDeadline(ms, `the kind of jobs ${name}`);

@@ -1,4 +1,5 @@
 // Refuses arguments that could not be called, sorted or written later, when a plugin registers them.
+import { nearestWord } from './nearest-word.ts';
 
 /** Throws an Error that says `what` is no text. */
 export function requireText(value: unknown, what: string): asserts value is string {
@@ -13,4 +14,30 @@ export function requireFunction(value: unknown, what: string): void {
 export function requireDeadline(ms: unknown, what: string): void {
   if (ms === undefined || (typeof ms === 'number' && ms >= 0)) return;
   throw new Error(`${what} has a deadline of ${String(ms)} ms; give a number`);
+}
+
+/**
+ * Says that `what` lacks one of the known members and has another whose name is probably a misspelling of it, which
+ * would have no effect and be noticed by nobody. undefined when there is none.
+ */
+export function misspellingIn(members: readonly string[], known: readonly string[], what: string): string | undefined {
+  const others = members.filter(member => !known.includes(member));
+  if (others.length === 0) return undefined;
+  const absent = known.filter(member => !members.includes(member));
+  for (const member of others) {
+    const meant = nearestWord(member, absent);
+    if (meant !== undefined) return `${what} has no '${meant}' but '${member}'; write '${meant}'`;
+  }
+  return undefined;
+}
+
+/** Throws an Error with what `misspellingIn` says. */
+export function refuseMisspelt(members: readonly string[], known: readonly string[], what: string): void {
+  const misspelling = misspellingIn(members, known, what);
+  if (misspelling !== undefined) throw new Error(misspelling);
+}
+
+/** The names of all members of a type, for `misspellingIn`; the compiler checks that none is missing. */
+export function membersOf<Type>(members: Readonly<Record<keyof Type, true>>): readonly string[] {
+  return Object.keys(members);
 }

@@ -13,13 +13,22 @@ import type { Stream } from '../contract/stream.ts';
 import { type AccessGate, accessOf } from '../http/access.ts';
 import { type CorsPolicy, FOREIGN_SITE } from '../http/cors-policy.ts';
 import { lastValues } from '../http/query.ts';
-import { requireFunction, requireText } from '../kit/checked-argument.ts';
+import { membersOf, refuseMisspelt, requireFunction, requireText } from '../kit/checked-argument.ts';
 import { NameTaken } from '../kit/name-taken.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 import { Client, type ClientOptions, fitted } from './client.ts';
 import { Places } from './places.ts';
 import { UnsentBudget } from './unsent-budget.ts';
+
+const MEMBERS = membersOf<Stream>({
+  path: true,
+  summary: true,
+  capability: true,
+  access: true,
+  pong: true,
+  open: true,
+});
 
 export interface StreamServerOptions {
   readonly log: Logger;
@@ -78,6 +87,7 @@ export class StreamServer {
 
   add(owner: Owner, stream: Stream): () => void {
     requireText(stream.path, `the path of a stream of ${owner.plugin}`);
+    refuseMisspelt(Object.keys(stream), MEMBERS, `the stream ${stream.path} of ${owner.plugin}`);
     if (stream.summary !== undefined)
       requireText(stream.summary, `the summary of the stream ${stream.path} of ${owner.plugin}`);
     requireFunction(stream.open, `what opens the stream ${stream.path} of ${owner.plugin}`);

@@ -119,7 +119,9 @@ t.test('a plugin of the configuration directory brings a command of its own', as
     'index.js': `export default { name: 'greeter', host: '^1', setup () {} }`,
     commands: { 'greet.js': greet },
   };
-  const leave = { commands: { 'leave.js': greet.replaceAll('Hello', 'Bye') } };
+  const leave = {
+    commands: { 'leave.js': greet.replaceAll('Hello', 'Bye'), 'part.js': greet.replace('desc', 'decs') },
+  };
   const configDir = testDir(t, { plugins: { greeter: folder }, others: { leaver: leave } });
   const greeting = spawnStackwarden(configDir, { args: ['greet', 'Ann', '-l'] });
   t.same(await greeting.exited, { code: 4, signal: null });
@@ -131,6 +133,9 @@ t.test('a plugin of the configuration directory brings a command of its own', as
   const leaving = spawnStackwarden(configDir, { args: ['leave', 'Ann'] });
   t.same(await leaving.exited, { code: 4, signal: null }, leaving.stderr());
   t.match(leaving.stdout(), /^Bye Ann/, 'and so does one of dumb.plugins.dirs');
+  const misspelt = spawnStackwarden(configDir, { args: ['part', 'Ann'] });
+  t.match(await misspelt.exited, { code: 1 });
+  t.match(misspelt.stderr(), /\[NAME\] of \S*part\.js has no 'description' but 'decsription'; write 'description'/);
   await chmod(path.join(configDir, 'plugins', 'greeter', 'commands', 'greet.js'), 0o666);
   const refused = spawnStackwarden(configDir, { args: ['greet'] });
   t.match(await refused.exited, { code: 1 });
