@@ -1,5 +1,6 @@
 // Finds the marks that schemas give to each place of the configuration, walking along a value.
 import { z } from 'zod';
+import { refuseMisspelt } from '../kit/checked-argument.ts';
 import { isSecretKey } from '../kit/secret-key.ts';
 import type { ConfigPath } from './layers.ts';
 
@@ -17,6 +18,8 @@ export const MARKS = [
   'decidesProgram',
   'relation',
 ] as const;
+/** What else schemas are given; `example` is a word of API descriptions, and so no misspelt `examples`. */
+const META_KEYS: readonly string[] = [...MARKS, 'title', 'description', 'examples', 'example', 'deprecated'];
 type Mark = (typeof MARKS)[number];
 type Marks = Pick<z.core.GlobalMeta, Mark>;
 
@@ -211,10 +214,17 @@ export function describe(schema: Schema): Described {
 
 /**
  * Reads the whole schema, so that code in it that throws, such as the getter of a member, throws now and not later.
+ * Throws an Error for a misspelt mark too, because a secret that it was to protect would be shown. `what` names the
+ * schema.
  */
-export function readWhole(schema: z.ZodType): void {
-  const reached = new Set<Schema>([schema]);
-  for (const read of reached) for (const inner of innerSchemas(read)) reached.add(inner);
+export function readWhole(schema: z.ZodType, what: string): void {
+  const reached = new Map<Schema, string>([[schema, what]]);
+  for (const [read, place] of reached) {
+    refuseMisspelt(Object.keys(z.globalRegistry.get(read) ?? {}), META_KEYS, place);
+    for (const [key, member] of Object.entries(shapeOf(read)))
+      if (!reached.has(member)) reached.set(member, `'${key}' of ${place}`);
+    for (const inner of innerSchemas(read)) if (!reached.has(inner)) reached.set(inner, place);
+  }
 }
 
 /** The schemas that the schema is directly made of. */
@@ -272,7 +282,7 @@ export function shapeOf(schema: Schema): Readonly<Record<string, Schema>> {
   return definition.type === 'object' ? definition.shape : {};
 }
 
-function memberOf(schema: Schema, key: string): readonly Schema[] {
+export function memberOf(schema: Schema, key: string): readonly Schema[] {
   const definition = definitionOf(schema);
   if (definition.type === 'record') return [definition.valueType];
   if (definition.type !== 'object') return [];
@@ -281,7 +291,7 @@ function memberOf(schema: Schema, key: string): readonly Schema[] {
   return member === undefined ? [] : [member];
 }
 
-function itemsOf(schema: Schema): readonly Schema[] {
+export function itemsOf(schema: Schema): readonly Schema[] {
   const definition = definitionOf(schema);
   if (definition.type === 'array') return [definition.element];
   if (definition.type !== 'tuple') return [];

@@ -69,7 +69,7 @@ export class ConfigSchema {
   addSection(section: ConfigSection, owner: Owner): () => void {
     const others = [...this.#sections].filter(({ path }) => placeOf(path) === placeOf(section.path));
     const owners = new Map(others.flatMap(other => memberKeys(other.schema).map(key => [key, other.owner.plugin])));
-    readWhole(section.schema);
+    readWhole(section.schema, `the schema of ${section.path.join('.')} of ${owner.plugin}`);
     for (const key of owners.size === 0 ? [] : memberKeys(section.schema)) {
       const other = owners.get(key);
       if (other !== undefined)
@@ -86,7 +86,7 @@ export class ConfigSchema {
   }
 
   addBlockKeys(keys: BlockKeys, owner: Owner): () => void {
-    readWhole(keys.schema);
+    readWhole(keys.schema, `the schema of the keys of blocks of ${owner.plugin}`);
     return this.#added(this.#blockKeys, { ...keys, owner, defaults: new BlockDefaults(keys, owner) });
   }
 
