@@ -110,8 +110,16 @@ export class SqliteThread implements Database<AnyModule> {
     this.#finish(this.#closed());
   }
 
-  #ask(request: SqliteRequest, timeoutMs: number): Promise<unknown> {
-    return this.#closing === undefined ? this.#send(request, timeoutMs) : Promise.reject(this.#closed());
+  async #ask(request: SqliteRequest, timeoutMs: number): Promise<unknown> {
+    if (this.#closing !== undefined) throw this.#closed();
+    try {
+      return await this.#send(request, timeoutMs);
+    } catch (error) {
+      // The error was made when the thread answered, where no caller is on the stack. Here the engine finds the callers
+      // that await this, so a call that succeeds need not note them.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw error;
+    }
   }
 
   #send(request: SqliteRequest, timeoutMs: number): Promise<unknown> {
