@@ -2,6 +2,7 @@
 // whose client waits for the result is recorded as a job too, so that it can be mended when it is interrupted.
 import { randomUUID } from 'node:crypto';
 import { type Host, type JobRun, type Jobs, Problem } from '#core';
+import { endedOrLate } from '#kit/deadline';
 import { newId } from '#kit/new-id';
 import type { TaskName, TaskProgress } from '../tasks/task.ts';
 import type { TaskProcesses } from '../tasks/task-process.ts';
@@ -16,6 +17,8 @@ const MAX_READING_CALLS = 4;
 const KEEP = { records: 500, days: 30 };
 /** How long a task that writes may take to end in order before its child is killed. */
 const STOP_MS = 3_000;
+/** How long a call that writes waits until what an earlier operation has left is mended. */
+const MENDING_MS = 10_000;
 
 export interface JobOrder {
   readonly operation: OperationName;
@@ -86,7 +89,9 @@ export class SymlinkJobs {
   async call(order: JobOrder, signal: AbortSignal): Promise<unknown> {
     const operation = this.#operation(order.operation);
     if (operation.writes(order.options)) {
-      this.refuseWhileWriting();
+      // Right after a start, what an interrupted operation has left is usually mended within a second.
+      if (!this.#processes.hasAbandoned) await endedOrLate(this.#leftovers.whenMended(signal), MENDING_MS);
+      this.#refuseWhileWriting();
       return this.#writing.run(randomUUID(), { ...order, trigger: 'request' }, { queue: false });
     }
     return this.read(async end => {
@@ -96,7 +101,7 @@ export class SymlinkJobs {
   }
 
   /** Throws a Problem 409 that names the job that writes, if there is one. */
-  refuseWhileWriting(): void {
+  #refuseWhileWriting(): void {
     const waiting = this.#writing.list({ active: true });
     const active = waiting.find(({ state }) => state === 'running') ?? waiting[0];
     if (active !== undefined)
@@ -104,7 +109,12 @@ export class SymlinkJobs {
         409,
         `${active.input.operation} of ${active.input.processName} is ${active.state}; try again when it has ended.`,
       );
-    if (!this.#leftovers.isMended || this.#processes.hasAbandoned)
+    if (!this.#leftovers.isMended && !this.#processes.hasAbandoned)
+      throw new Problem(
+        409,
+        'What an interrupted symlink operation has left is still being mended; try again later, or see to its mount.',
+      );
+    if (this.#processes.hasAbandoned)
       throw new Problem(
         409,
         'An earlier symlink operation has not ended, for its file system does not answer; see to its mount.',
