@@ -61,6 +61,23 @@ export class Migrations {
 
   /** Resolves when the service is back on SQLite. Rejects with a Problem. */
   async rollBack(jobId: string, confirmation: string): Promise<MigrationJob> {
+    const { subject } = this.#toRollBack(jobId, confirmation);
+    return this.#reserve(subject.processName, async keep => {
+      // Another rollback of it may have ended while this one waited.
+      const { record } = this.#toRollBack(jobId, confirmation);
+      await checkBackup(record);
+      const live = this.#live(record);
+      const ended = this.#held(subject, 'it is brought back to SQLite', held =>
+        rollBack(this.#context, { subject, live, held, signal: this.#signal(held) }),
+      );
+      keep(ended);
+      await ended;
+      return live.job;
+    });
+  }
+
+  /** Throws a Problem when the job cannot be rolled back. */
+  #toRollBack(jobId: string, confirmation: string): { readonly record: JobRecord; readonly subject: Subject } {
     const record = this.#context.files.get(jobId);
     if (record === undefined) throw new Problem(404, 'There is no migration with this job_id');
     const { job } = record;
@@ -76,14 +93,7 @@ export class Migrations {
         400,
         `${job.process_name} is not the service that was moved; name the one at ${[key, instance ?? []].flat().join('.')} so`,
       );
-    return this.#reserve(subject.processName, async () => {
-      await checkBackup(record);
-      const live = this.#live(record);
-      await this.#held(subject, 'it is brought back to SQLite', held =>
-        rollBack(this.#context, { subject, live, held, signal: this.#signal(held) }),
-      );
-      return live.job;
-    });
+    return { record, subject };
   }
 
   /** Holds the service while `work` brings a job of an earlier host to its end. */
@@ -92,11 +102,13 @@ export class Migrations {
     record: JobRecord,
     work: (live: LiveJob, held: HeldProcess, signal: AbortSignal) => Promise<Value>,
   ): Promise<Value> {
-    return this.#reserve(subject.processName, () =>
-      this.#held(subject, 'its migration to PostgreSQL is brought to an end', held =>
+    return this.#reserve(subject.processName, keep => {
+      const ended = this.#held(subject, 'its migration to PostgreSQL is brought to an end', held =>
         work(this.#live(record), held, this.#signal(held)),
-      ),
-    );
+      );
+      keep(ended);
+      return ended;
+    });
   }
 
   /** Resolves when no migration is under way any more. */
@@ -119,9 +131,9 @@ export class Migrations {
   /** Refuses other migrations of the process while `work` runs. `keep` prolongs this until its promise has settled. */
   async #reserve<Value>(
     processName: string,
-    work: (keep: (until: Promise<void>) => void) => Promise<Value>,
+    work: (keep: (until: Promise<unknown>) => void) => Promise<Value>,
   ): Promise<Value> {
-    // A job that has just ended may still hold its service for a moment.
+    // The record of a job shows its end a moment before its service is free again.
     if (!this.#context.files.list(processName).some(({ job }) => isActive(job))) await this.#kept.get(processName);
     if (this.#reserved.has(processName))
       throw new Problem(409, `A migration of ${processName} is under way; wait for its end`);

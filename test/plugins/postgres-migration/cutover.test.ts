@@ -16,6 +16,7 @@ import {
   startStack,
   toldOf,
 } from '../../support/postgres-migration.ts';
+import { until } from '../../support/until.ts';
 
 let stack: Stack;
 let app: TestHost;
@@ -154,7 +155,11 @@ t.test('a service that was stopped by hand stays stopped when it is rolled back'
   const config = { ...written, sonarr: { instances: { Default: { ...moved, enabled: true } } } };
   app = await startStack(t, { ...stack, config }, ['PostgreSQL']);
   t.equal((await app.post('/process/stop-service', { process_name: NAME })).status, 200);
-  const { status, body, text } = await undo(jobId);
+  const undone = undo(jobId);
+  const state = async () => (await app.get(`${PREFIX}/status?job_id=${jobId}`)).body.status;
+  await until(async () => (await state()) === 'rolled_back', { intervalMs: 0 });
+  t.match(await ended(app, await begin(app, 'rehearsal')), { status: 'completed' }, 'what is over is in no way');
+  const { status, body, text } = await undone;
   t.equal(status, 200, text);
   t.match(body, { status: 'rolled_back', rollback: { service_restarted: false } });
   t.match((await app.get(`/process/service-status?process_name=${NAME}`)).body, { status: 'stopped' });
