@@ -30,3 +30,11 @@ t.test('the recorded owner of a directory is found again, and no other name is t
   await t.rejects(recordOwner(place, 'c', 'C'), { code: 'EISDIR' });
   t.same((await readdir(owners)).sort(), ['a', 'c', long], 'nothing is left of what could not be kept');
 });
+
+t.test('the first record of a host removes what a killed one has left half-written', async t => {
+  const directory = testDir(t, { '.owners': { '.0123456789abcdef': 'A', '.mine': '', a: 'A' } });
+  const place = await GuardedDirectory.open(directory);
+  t.teardown(() => place.close());
+  await Promise.all(['b', 'c'].map(name => recordOwner(place, name, name)));
+  t.same((await readdir(path.join(directory, '.owners'))).sort(), ['.mine', 'a', 'b', 'c']);
+});
