@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { Job, JobFilter, JobKind, JobRequest, JobRun, Jobs } from '../contract/job.ts';
 import { Problem } from '../contract/problem.ts';
+import { membersOf, refuseMisspelt } from '../kit/checked-argument.ts';
 import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import { newId } from '../kit/new-id.ts';
 import type { Call, Owner } from '../kit/owner.ts';
@@ -21,6 +22,7 @@ const CLOSE_MS = 4_000;
 const CALLBACK_MS = 10_000;
 const DAY_MS = 86_400_000;
 const UNKEPT_JOBS = 20;
+const REQUEST_MEMBERS = membersOf<JobRequest>({ queue: true });
 
 export interface QueueOptions {
   readonly owner: Owner;
@@ -105,12 +107,12 @@ export class JobQueue implements Jobs {
     this.#fill();
   }
 
-  async start(key: string, input?: unknown, { queue = true }: JobRequest = {}): Promise<Job> {
-    return (await this.#enter(key, input, queue)).job;
+  async start(key: string, input?: unknown, request: JobRequest = {}): Promise<Job> {
+    return (await this.#enter(key, input, request)).job;
   }
 
-  async run(key: string, input?: unknown, { queue = true }: JobRequest = {}): Promise<unknown> {
-    return (await this.#enter(key, input, queue)).ended;
+  async run(key: string, input?: unknown, request: JobRequest = {}): Promise<unknown> {
+    return (await this.#enter(key, input, request)).ended;
   }
 
   get(id: string): Job | undefined {
@@ -174,7 +176,9 @@ export class JobQueue implements Jobs {
     this.#isInputChecked = true;
   }
 
-  async #enter(key: string, input: unknown, queue: boolean): Promise<JobEntry> {
+  async #enter(key: string, input: unknown, request: JobRequest): Promise<JobEntry> {
+    refuseMisspelt(Object.keys(request), REQUEST_MEMBERS, `the request of a job '${this.#options.name}'`);
+    const { queue = true } = request;
     const { kind, name, owner, records } = this.#options;
     if (owner.signal.aborted) throw new Problem(503, `${name} is not available: ${owner.plugin} is being withdrawn`);
     if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {

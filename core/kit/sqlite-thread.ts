@@ -5,6 +5,7 @@ import type { Worker } from 'node:worker_threads';
 import type { CallOptions, Database, RowOptions } from '../contract/database.ts';
 import { Problem } from '../contract/problem.ts';
 import { noteBusy, noteIdle } from './busy-threads.ts';
+import { membersOf, refuseMisspelt } from './checked-argument.ts';
 import { MAX_TIMER_MS } from './deadline.ts';
 import { missingPart } from './missing-part.ts';
 import type { SqliteReply, SqliteRequest, SqliteWorkerData } from './sqlite-worker.ts';
@@ -22,6 +23,8 @@ const END_MS = 500;
 const PAGE_ROWS = 500;
 const MAX_WAITING = 1_000;
 const MEMORY_MB = 256;
+const CALL_MEMBERS = membersOf<CallOptions>({ timeoutMs: true });
+const ROW_MEMBERS = membersOf<RowOptions>({ timeoutMs: true, pageRows: true });
 /** Memory for short-lived values, as statements make them: the thread would keep more of it without needing it. */
 const YOUNG_MEMORY_MB = 6;
 
@@ -65,11 +68,14 @@ export class SqliteThread implements Database<AnyModule> {
     await this.#ask({ kind: 'open' }, TIMEOUT_MS);
   }
 
-  async call(name: string, args?: unknown, { timeoutMs = TIMEOUT_MS }: CallOptions = {}): Promise<AnyModule> {
+  async call(name: string, args?: unknown, options: CallOptions = {}): Promise<AnyModule> {
+    refuseMisspelt(Object.keys(options), CALL_MEMBERS, `the call of ${name}`);
+    const { timeoutMs = TIMEOUT_MS } = options;
     return this.#ask({ kind: 'call', name, args: this.#pack(name, args) }, timeoutMs);
   }
 
   async *rows(name: string, args?: unknown, options: RowOptions = {}): AsyncGenerator<AnyModule> {
+    refuseMisspelt(Object.keys(options), ROW_MEMBERS, `the reading of ${name}`);
     const { timeoutMs = TIMEOUT_MS, pageRows = PAGE_ROWS } = options;
     this.#lastId += 1;
     const cursor = this.#lastId;
