@@ -5,7 +5,8 @@ import { startWithPlugins } from '../../support/own-plugins.ts';
 t.test('a misspelt mark is refused with its place, and the known mark is told', async t => {
   const app = await startWithPlugins(t, {
     section: {
-      more: `config: z => z.object({ list: z.array(z.object({ key: z.string().meta({ secrt: true }) })).default([]) }),`,
+      more: `config: z =>
+        z.object({ list: z.array(z.object({ key: z.string().meta({ secrt: true }) })).default([]) }),`,
       setup: '',
     },
     live: { more: `config: z => z.object({ size: z.number().default(1).meta({ lvie: true }) }),`, setup: '' },
@@ -14,7 +15,8 @@ t.test('a misspelt mark is refused with its place, and the known mark is told', 
     part: `host.contribute('config.schema', 'part', { path: ['dumb', 'elsewhere'], schema: host.z.object({
       word: host.z.string().optional().meta({ exampels: ['x'] }) }) })`,
     purposely: {
-      more: `config: z => z.object({ word: z.string().default('').meta({ example: 'x', examples: ['x'], unit: 'm' }) }),`,
+      more: `config: z =>
+        z.object({ word: z.string().default('').meta({ example: 'x', examples: ['x'], unit: 'm' }) }),`,
       setup: '',
     },
   });

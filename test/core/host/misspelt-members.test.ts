@@ -20,7 +20,8 @@ t.test('a misspelt member is refused, and the known name is told', async t => {
     job: `await (await host.jobs('work', { run () {} })).start('one', undefined, { qeue: false })`,
     request: `await host.fetch('http://127.0.0.1:1', { timeoutMS: 1 })`,
     contribution: `host.contribute('things', 'one', { name: 'one', deadlinems: 5, ask () {} })`,
-    nested: `host.contribute('things', 'two', { name: 'two', ask () {}, parts: [{ size: 1 }, { size: 1, lable: 'x' }] })`,
+    nested: `host.contribute('things', 'two', {
+      name: 'two', ask () {}, parts: [{ size: 1 }, { size: 1, lable: 'x' }] })`,
     block: `host.contribute('config.block', 'keys', { schema: host.z.object({}), appliesto: ['thing'] })`,
   };
   const app = await startWithPlugins(t, {
@@ -28,7 +29,8 @@ t.test('a misspelt member is refused, and the known name is told', async t => {
       name: host.z.string(),
       deadlineMs: host.z.number().optional(),
       ask: host.z.any(),
-      parts: host.z.array(host.z.looseObject({ size: host.z.number(), label: host.z.string().optional() })).optional() }) })`,
+      parts: host.z.array(
+        host.z.looseObject({ size: host.z.number(), label: host.z.string().optional() })).optional() }) })`,
     ...setups,
     purposely: `class Thing {
           name = 'class'
