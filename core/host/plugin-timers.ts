@@ -61,6 +61,11 @@ export function intervalsLeftBy(scope: Scope): string[] {
   });
 }
 
+/** Drops the origins of the intervals, which hold all that was on the stack when they began. */
+export function forgetIntervals(scope: Scope): void {
+  intervals.delete(scope);
+}
+
 /** Wraps a function of Node, and keeps its own properties, such as its promisified form. */
 function following<Plain extends object>(plain: Plain, start: Start): Plain {
   const replacement: Start = (callback, ms, ...args) => {

@@ -8,7 +8,7 @@ import { Problem } from '../contract/problem.ts';
 import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
 import { blame, blamedFor, invoke, runAs } from './invoke.ts';
-import { intervalsLeftBy } from './plugin-timers.ts';
+import { forgetIntervals, intervalsLeftBy } from './plugin-timers.ts';
 import { realFolder, sourcePlace } from './source-place.ts';
 
 /** A plugin's signals may have any number of listeners: everything that the plugin waits for may listen. */
@@ -35,7 +35,7 @@ export class Scope implements Owner {
   readonly routes: string[] = [];
   readonly streams: string[] = [];
   readonly #options: ScopeOptions;
-  readonly #abort = new AbortController();
+  #abort = new AbortController();
   /** Created on demand, because few of the hundreds of scopes of a start need it. */
   #gone: AbortController | undefined;
   readonly #disposers: Disposer[] = [];
@@ -146,6 +146,17 @@ export class Scope implements Owner {
     }
     for (const sentence of intervalsLeftBy(this)) this.log.warn(sentence);
     runAs(this, 'the end of its signal', () => this.#end().abort(reason));
+    this.#letGo(reason);
+  }
+
+  /**
+   * Keeps nothing of the plugin. The scope itself stays as long as anything that was begun as code of the plugin, such
+   * as its modules, which Node never unloads.
+   */
+  #letGo(reason: Problem): void {
+    forgetIntervals(this);
+    this.#abort = aborted(reason);
+    this.#gone = aborted(reason);
   }
 
   #end(): AbortController {
@@ -164,4 +175,10 @@ export class Scope implements Owner {
       // `invoke` has counted and logged the error; the remaining disposers still run.
     }
   }
+}
+
+function aborted(reason: Problem): AbortController {
+  const controller = new AbortController();
+  controller.abort(reason);
+  return controller;
 }

@@ -10,8 +10,12 @@ import { until } from '../../support/until.ts';
 /** More turns would exceed the number of loads of a folder per minute. */
 const TURNS = 5;
 
-/** Uses each seam with a large object that is known by a weak reference. */
-const GUEST = `export default { name: 'guest', host: '^1', needs: ['neighbour'], async setup (host) {
+/**
+ * Uses each seam with a large object that is known by a weak reference. Node never unloads a module, and a promise of
+ * a module keeps the async context in which it was made.
+ */
+const GUEST = `let ofModule
+export default { name: 'guest', host: '^1', needs: ['neighbour'], async setup (host) {
   const large = { bytes: 'guest'.repeat(100_000) }
   globalThis.guests.push(new WeakRef(large))
   const use = () => large.bytes.length
@@ -37,6 +41,11 @@ const GUEST = `export default { name: 'guest', host: '^1', needs: ['neighbour'],
   host.use('log.hub').subscribe(() => { use() })
   await host.use('neighbour.service').take({ signal: host.signal, use })
   host.route({ method: 'GET', path: '/guest', summary: 'x', capability: 'guest', handle: () => ({ length: use() }) })
+  ofModule = Promise.resolve()
+  host.signal.addEventListener('abort', use)
+  large.begin = () => setInterval(use, 1_000)
+  const timer = large.begin()
+  return () => clearInterval(timer)
 } }`;
 
 /** Has a signal that outlives the calls to which it is passed, and uses a service that listens to it. */
