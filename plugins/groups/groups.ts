@@ -101,7 +101,9 @@ async function startOne(
   by: string,
 ): Promise<string> {
   const start = supervisor.start(name, trigger, by).then(({ status }) => status);
-  const result = await Promise.race([start, delay(PATIENCE_MS, 'waiting', { ref: false })]);
+  const ended = new AbortController();
+  const late = delay(PATIENCE_MS, 'waiting', { signal: ended.signal, ref: false });
+  const result = await Promise.race([start, late]).finally(() => ended.abort());
   // The supervisor logs a later failure, and the status of the process shows it.
   if (result === 'waiting') start.catch(() => undefined);
   return result;

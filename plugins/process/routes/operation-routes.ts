@@ -68,8 +68,9 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
    * waits for.
    */
   const startAnswer = async (processName: string, start: Promise<string>): Promise<Answer> => {
-    const late = delay(host.paced(START_PATIENCE_MS), undefined, { ref: false });
-    const status = await Promise.race([start, late]);
+    const answered = new AbortController();
+    const late = delay(host.paced(START_PATIENCE_MS), undefined, { signal: answered.signal, ref: false });
+    const status = await Promise.race([start, late]).finally(() => answered.abort());
     if (status !== undefined) return { status, process_name: processName };
     // The supervisor logs why a start fails, and the status of the process has the reason.
     start.catch(() => undefined);

@@ -7,6 +7,7 @@ import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { status } from '../../support/kids.ts';
+import { followTimers } from '../../support/living-timers.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -131,4 +132,21 @@ t.test('a restart that the end of the host cuts off goes on at its next start', 
   await are('running', 'running', 'stopped');
   next.child.kill('SIGTERM');
   t.match(await next.exited, { code: 0 });
+});
+
+t.test('an answered start of a group keeps no timer', { skip }, async t => {
+  const timers = followTimers(t);
+  const patienceMs = 300_000;
+  const block = { enabled: false, process_name: 'Member', command: ['sleep', '600'], groups: ['all'] };
+  const config = { member: { ...block, suppress_logging: true, stop_grace_seconds: 1 } };
+  const app = await startHost({ plugins: MORE, config });
+  t.teardown(() => app.stop());
+  const restarted = async () => (await app.post('/process/restart-group', { group: 'all' })).body.results;
+  t.match(await restarted(), [{ process_name: 'Member' }]);
+  const before = timers(patienceMs);
+  for (let number = 0; number < 3; number += 1) t.match(await restarted(), [{ process_name: 'Member' }]);
+  await until(() => timers(patienceMs) <= before, {
+    timeoutMs: 20_000,
+    what: 'the timers of the starts to be cleared',
+  });
 });
