@@ -2,6 +2,7 @@
 // sent to its own origin.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FetchAnswer, Host } from '#core';
+import { follow } from '#kit/abort';
 import { isObject } from '#kit/plain-object';
 import { redact } from '#kit/redact';
 import type { WorkQueue } from '#kit/work-queue';
@@ -248,6 +249,8 @@ export class HttpRequestManager implements RequestManager {
   async #fetch(url: string, { method, json, timeoutMs = CALL_MS, userId }: Call): Promise<FetchAnswer> {
     const { host, apiKey, lane, stopping, signal, maxBytes = MAX_BYTES } = this.#with;
     stopping.throwIfAborted();
+    const ends = new AbortController();
+    const stopFollowing = follow(ends, method === undefined ? [signal, stopping] : [signal]);
     try {
       return await host.fetch(url, {
         method: method ?? 'GET',
@@ -261,7 +264,7 @@ export class HttpRequestManager implements RequestManager {
         timeoutMs,
         connectTimeoutMs: CONNECT_MS,
         maxBytes,
-        signal: method === undefined ? AbortSignal.any([signal, stopping]) : signal,
+        signal: ends.signal,
       });
     } catch (error) {
       // An abort by the host says nothing about the remote.
@@ -270,6 +273,7 @@ export class HttpRequestManager implements RequestManager {
         throw new RemoteError('answer', error.message, { cause: error });
       throw new RemoteError('network', networkReason(error), { cause: error });
     } finally {
+      stopFollowing();
       if (method !== undefined) lastWritesMs.set(lane, performance.now());
     }
   }
