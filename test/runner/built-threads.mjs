@@ -9,8 +9,6 @@ import workerThreads from 'node:worker_threads';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCE = /\.ts$/;
-/** This worker gets paths of modules in messages, and those are paths of the sources. */
-const OF_SOURCES = 'core/kit/text-worker.js';
 
 /** @param {string} buildDir */
 export function startFromBuild(buildDir) {
@@ -21,20 +19,25 @@ export function startFromBuild(buildDir) {
   function built(file) {
     const relative = path.relative(rootDir, file).replace(SOURCE, '.js');
     const place = path.join(buildDir, relative);
-    const isProduct = SOURCE.test(file) && /^(?:core|plugins)\//.test(relative) && relative !== OF_SOURCES;
+    const isProduct = SOURCE.test(file) && /^(?:core|plugins)\//.test(relative);
     return isProduct && existsSync(place) ? place : undefined;
   }
 
-  /** Modules in the data for a thread, replaced by those of the build; undefined when one of them is a test's own. */
+  /**
+   * TypeScript modules in the data of a thread, replaced by those of the build; undefined when one of them is a test's
+   * own. A test's own JavaScript stays in the data, because a thread of the build can load it.
+   */
   function builtModules(data) {
-    const isModule = value => typeof value === 'string' && value.startsWith('file:');
-    const named = Object.entries(data ?? {}).filter(([, value]) => isModule(value));
+    const isSource = value => typeof value === 'string' && value.startsWith('file:') && SOURCE.test(value);
+    const named = Object.entries(data ?? {}).filter(([, value]) => isSource(value));
     const found = named.map(([name, url]) => [name, built(fileURLToPath(url))]);
     if (found.some(([, place]) => place === undefined)) return undefined;
     return Object.fromEntries(found.map(([name, place]) => [name, pathToFileURL(place).href]));
   }
 
   workerThreads.Worker = class extends Worker {
+    #isBuilt;
+
     constructor(file, options = {}) {
       const place = file instanceof URL ? built(fileURLToPath(file)) : undefined;
       const { workerData: data } = options;
@@ -42,6 +45,14 @@ export function startFromBuild(buildDir) {
       const workerData = Object.keys(modules ?? {}).length === 0 ? data : { ...data, ...modules };
       if (place === undefined || modules === undefined) super(file, options);
       else super(place, { ...options, workerData, execArgv: [] });
+      this.#isBuilt = place !== undefined && modules !== undefined;
+    }
+
+    /** The thread for texts gets the module that reads a text in a message. */
+    postMessage(message, ...rest) {
+      const { moduleUrl } = message ?? {};
+      const modules = this.#isBuilt && moduleUrl !== undefined ? builtModules({ moduleUrl }) : undefined;
+      super.postMessage(modules === undefined ? message : { ...message, ...modules }, ...rest);
     }
   };
 

@@ -5,10 +5,11 @@ import t from 'tap';
 import { Problem } from '../../../core/contract/problem.ts';
 import { LARGE_TEXT_BYTES, readText } from '../../../core/kit/text-thread.ts';
 import { testDir } from '../../support/directory.ts';
+import { moduleOfHost } from '../../support/host-program.ts';
 
 const READER = `
 import { isMainThread } from 'node:worker_threads';
-import { Problem } from ${JSON.stringify(path.resolve('core/contract/problem.ts'))};
+import { Problem } from ${JSON.stringify(moduleOfHost('core/contract/problem.ts'))};
 export const place = text => ({ isMainThread, length: text.length });
 export const parse = text => JSON.parse(text);
 export const forever = () => { for (;;); };
