@@ -20,7 +20,7 @@ export interface Wanted {
 interface Seen {
   /** The tests of test(1) that succeed: e, d, r and x, each applied to the target of a link. */
   readonly flags: string;
-  /** The target of a link; empty for anything else. */
+  /** The target of a link that the user cannot follow; empty for anything else. */
   readonly link: string;
 }
 
@@ -29,7 +29,8 @@ const MAX_LINKS = 40;
 const TEST_SCRIPT = `for p; do
   flags=
   for flag in e d r x; do if [ "-$flag" "$p" ]; then flags=$flags$flag; fi; done
-  if [ -L "$p" ]; then link=$(readlink -- "$p"); else link=; fi
+  link=
+  if [ -z "$flags" ] && [ -L "$p" ]; then link=$(readlink -- "$p"); fi
   printf '%s\\0%s\\0' "$flags" "$link"
 done`;
 
