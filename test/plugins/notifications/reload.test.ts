@@ -6,10 +6,13 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
+import { moduleOfHost } from '../../support/host-program.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/until.ts';
 
-const moduleOf = (name: string) => pathToFileURL(path.join(pluginsDir, 'notifications', `${name}.ts`)).href;
+const PLUGIN = pathToFileURL(path.join(pluginsDir, 'notifications', 'index.ts')).href;
+/** The thread of a database comes from the build of the test run, where it has no loader for TypeScript. */
+const STATEMENTS = pathToFileURL(moduleOfHost('plugins/notifications/queue-statements.ts')).href;
 
 /** A third party's plugins: one emits events, one contributes a type of destination and needs another one. */
 const OWN = {
@@ -21,7 +24,7 @@ const OWN = {
     globalThis.ringWhileReloaded = title => host.emit('bell.rang', title)
   } }`,
   // The product's plugins, in folders that can be changed.
-  notifications: `export { default } from ${JSON.stringify(moduleOf('index'))}`,
+  notifications: `export { default } from ${JSON.stringify(PLUGIN)}`,
   rope: `export default { name: 'rope', host: '^1', setup () {} }`,
   chime: `export default { name: 'chime', host: '^1', needs: ['rope', 'notifications'], setup (host) {
     host.contribute('notifications.destination', 'chime', {
@@ -46,7 +49,7 @@ t.test('deliveries while plugins are loaded anew', async t => {
   const changed = path.join(own, 'notifications', 'index.js');
   await writeFile(
     path.join(own, 'notifications', 'queue-statements.js'),
-    `export * from ${JSON.stringify(moduleOf('queue-statements'))}`,
+    `export * from ${JSON.stringify(STATEMENTS)}`,
   );
   const app = await startHost({
     config: {
