@@ -1,6 +1,7 @@
 // Settings files in Python as programs write them.
 import fc from 'fast-check';
 import t from 'tap';
+import { deepEqual } from '../../../core/kit/deep-equal.ts';
 import { pythonFormat } from '../../../plugins/format-python/python-file.ts';
 import { holdFormat } from '../../contracts/config-format.ts';
 
@@ -295,15 +296,14 @@ t.test('the laws hold for generated files', async t => {
   const scalar = fc.oneof(fc.string({ unit: ANY_CHARACTER }), fc.integer(), fc.boolean(), fc.constant(null));
   const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.dictionary(name, scalar, { maxKeys: 3 }));
   const file = fc.dictionary(name, value, { minKeys: 1, maxKeys: 5 });
-  const plain = (of: unknown) => JSON.stringify(of);
   const check = fc.asyncProperty(file, value, fc.nat(), async (object, wanted, index) => {
     const source = (await pythonFormat.edit('# head\n', object, 'merge')).text;
     const keys = Object.keys(object);
     const key = keys[index % keys.length] ?? '';
     const edited = await pythonFormat.edit(source, { ...object, [key]: wanted }, 'replace');
     return (
-      plain(await pythonFormat.parse(source)) === plain(object) &&
-      plain(await pythonFormat.parse(edited.text)) === plain({ ...object, [key]: wanted })
+      deepEqual(await pythonFormat.parse(source), object) &&
+      deepEqual(await pythonFormat.parse(edited.text), { ...object, [key]: wanted })
     );
   });
   await t.resolves(fc.assert(check));
