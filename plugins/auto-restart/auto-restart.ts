@@ -43,7 +43,9 @@ export class AutoRestart implements ProcessRestarts {
       return;
     }
     if (watch.awaitingRecovery) this.#failed(processName, watch, exit.reason);
-    if (watch.busy) return;
+    // The end is announced when the output was read, and a user may have stopped the process since it ended.
+    const isStopped = this.#host.find('process.supervisor')?.get(processName)?.stoppedByUser === true;
+    if (watch.busy || isStopped) return;
     this.#plan(processName, exit.reason);
     await this.#lookSoon(processName);
   }
