@@ -1,5 +1,6 @@
 // Finds misspelt members of a value that a plugin contributes. Only plain objects are searched: the fields of a class
-// are its own, and a member whose name resembles none that is missing is there on purpose.
+// are its own, and a member whose name resembles none that is missing is there on purpose. Members that the schema does
+// not name are not read, because an accessor is code.
 import type { z } from 'zod';
 import { describe, itemsOf, memberOf, shapeOf } from '../config/marks.ts';
 import { misspellingIn } from '../kit/checked-argument.ts';
@@ -11,7 +12,7 @@ type Schema = z.core.$ZodType;
 export function misspeltIn(schema: z.ZodType, value: unknown, what: string): string | undefined {
   const searched = new Set<unknown>();
   const search = (schemas: readonly Schema[], at: unknown, place: string): string | undefined => {
-    if (schemas.length === 0 || typeof at !== 'object' || at === null || searched.has(at)) return undefined;
+    if (typeof at !== 'object' || at === null || searched.has(at)) return undefined;
     searched.add(at);
     const layers = schemas.flatMap(schema => describe(schema).layers);
     if (Array.isArray(at)) return first(at, item => search(layers.flatMap(itemsOf), item, `an entry of ${place}`));
@@ -19,13 +20,10 @@ export function misspeltIn(schema: z.ZodType, value: unknown, what: string): str
     const known = layers.flatMap(layer => Object.keys(shapeOf(layer)));
     return (
       misspellingIn(Object.keys(at), known, place) ??
-      first(Object.entries(at), ([key, member]) =>
-        search(
-          layers.flatMap(layer => memberOf(layer, key)),
-          member,
-          `'${key}' of ${place}`,
-        ),
-      )
+      first(Object.keys(at), key => {
+        const inner = layers.flatMap(layer => memberOf(layer, key));
+        return inner.length === 0 ? undefined : search(inner, Reflect.get(at, key), `'${key}' of ${place}`);
+      })
     );
   };
   return search([schema], value, what);
