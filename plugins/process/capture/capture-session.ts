@@ -8,7 +8,7 @@ import { GuardedDirectory } from '#kit/guarded-directory';
 import { KeyBlock } from '#kit/key-block';
 import type { RotatingFile } from '#kit/rotating-file';
 import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from './output-lines.ts';
-import { type EndedRun, type Position, PositionFile } from './position.ts';
+import { type Position, PositionFile, type WaitingRun } from './position.ts';
 import { ReadingMemory } from './reading-memory.ts';
 import { RecentLines } from './recent-lines.ts';
 import { firstPosition } from './recovery.ts';
@@ -126,7 +126,7 @@ export class CaptureSession {
     this.#consumed = files.last.consumedBytes;
     this.#released = files.last.consumedBytes;
     this.#recorded = files.last;
-    if (files.last.ended !== undefined) this.#waitAgain(files.last.ended);
+    if (files.last.waiting !== undefined) this.#waitAgain(files.last.waiting);
     this.#logs = new TargetLogs(target, options);
   }
 
@@ -208,6 +208,8 @@ export class CaptureSession {
     this.#pumping = this.#consume()
       .then(size => {
         this.#seenBytes = size;
+        // A machine that lost its power may have lost what was held.
+        if (size !== UNSEEN) this.#heldBytes = 0;
       })
       .catch((error: unknown) => {
         this.#seenBytes = UNSEEN;
@@ -247,10 +249,11 @@ export class CaptureSession {
     this.wake();
   }
 
-  #waitAgain({ place, heldBytes }: EndedRun): void {
+  #waitAgain({ place, heldBytes }: WaitingRun): void {
+    this.#heldBytes = heldBytes;
+    if (place === 0) return;
     this.#isFinal = true;
     this.#place = this.#owner.waiting.add(this, place);
-    this.#heldBytes = heldBytes;
   }
 
   #clear(): void {
@@ -449,10 +452,10 @@ export class CaptureSession {
     const logFile = this.#target.logFile ?? '';
     // The lines of bytes behind those that were held are not in the own log yet.
     const heldBytes = consumedBytes === this.#consumed ? this.#heldBytes : 0;
-    const ended = { place: this.#place, heldBytes, target: this.#target };
+    const waiting = { place: this.#place, heldBytes, target: this.#target };
     const position = {
       ...{ consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile },
-      ...(this.#place > 0 ? { ended } : {}),
+      ...(this.#place > 0 || heldBytes > 0 ? { waiting } : {}),
     };
     if (deepEqual(position, this.#recorded)) return;
     const { warn } = this.#options.log;

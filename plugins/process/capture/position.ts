@@ -3,9 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import type { GuardedDirectory } from '#kit/guarded-directory';
 import type { CaptureTarget } from './capture-session.ts';
 
-/** A run whose last lines wait for room in the log, as the next host must know it. */
-export interface EndedRun {
-  /** Place among the runs that wait. */
+/** A run whose lines wait for room in the log, as the next host must know it. */
+export interface WaitingRun {
+  /** Place among the ended runs that wait; 0 while the run goes on. */
   readonly place: number;
   /** Number of the next bytes, whose lines the own log has already. */
   readonly heldBytes: number;
@@ -23,8 +23,8 @@ export interface Position {
   readonly pendingBytes: number;
   /** Path of that log; blank when there is none. */
   readonly logFile: string;
-  /** Absent while the run goes on. */
-  readonly ended?: EndedRun;
+  /** Absent while no lines wait. */
+  readonly waiting?: WaitingRun;
 }
 
 /** The position of a new spool. */
@@ -36,7 +36,7 @@ export const START: Position = {
   pendingBytes: 0,
   logFile: '',
 };
-/** The numbers of a record; the path follows, up to a NUL, and what is known of an ended run, up to another. */
+/** The numbers of a record; the path follows, up to a NUL, and what is known of waiting lines, up to another. */
 const NUMBERS_BYTES = 96;
 const RECORD_BYTES = 4_096;
 
@@ -65,11 +65,11 @@ export class PositionFile {
     return { positions: new PositionFile(handle), last: valid ? last : null };
   }
 
-  async record({ logFile, ended, ...position }: Position): Promise<void> {
+  async record({ logFile, waiting, ...position }: Position): Promise<void> {
     const { consumedBytes, logDevice, logInode, logBytes, pendingBytes } = position;
     const numbers = [consumedBytes, logDevice, logInode, logBytes, pendingBytes].join(' ');
     const record = Buffer.from(
-      `${numbers.padEnd(NUMBERS_BYTES - 1)}\n${logFile}\0${ended === undefined ? '' : JSON.stringify(ended)}\0`,
+      `${numbers.padEnd(NUMBERS_BYTES - 1)}\n${logFile}\0${waiting === undefined ? '' : JSON.stringify(waiting)}\0`,
     );
     await this.#handle.write(record, 0, Math.min(record.length, RECORD_BYTES), 0);
   }
@@ -80,11 +80,11 @@ export class PositionFile {
 }
 
 /** The path is blank in a record of an earlier version. A text without a NUL behind it was cut off. */
-function textsIn(bytes: Buffer): Pick<Position, 'logFile' | 'ended'> {
+function textsIn(bytes: Buffer): Pick<Position, 'logFile' | 'waiting'> {
   const [logFile = '', text = ''] = bytes.toString('utf8').split('\0').slice(0, -1);
   try {
-    const ended = JSON.parse(text);
-    return typeof ended.place === 'number' ? { logFile, ended } : { logFile };
+    const waiting = JSON.parse(text);
+    return typeof waiting.place === 'number' ? { logFile, waiting } : { logFile };
   } catch {
     return { logFile };
   }

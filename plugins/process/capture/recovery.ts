@@ -8,7 +8,7 @@ import { KeyBlock } from '#kit/key-block';
 import { rotatedNames } from '#kit/rotating-file';
 import type { CaptureTarget, SessionOptions } from './capture-session.ts';
 import { completeBytes, toLines } from './output-lines.ts';
-import { type EndedRun, type Position, PositionFile, START } from './position.ts';
+import { type Position, PositionFile, START, type WaitingRun } from './position.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
@@ -34,7 +34,7 @@ export async function firstPosition(
 }
 
 /** An ended run whose last lines still wait in its spool. */
-export interface LeftRun extends EndedRun {
+export interface LeftRun extends WaitingRun {
   readonly spoolFile: string;
 }
 
@@ -44,29 +44,32 @@ export interface LeftRun extends EndedRun {
  * wait, in their order. Never throws.
  */
 export async function undoAllUnrecorded(directory: string, log: SessionOptions['log']): Promise<LeftRun[]> {
-  const names = await readdir(directory).catch(() => []);
+  const names: readonly string[] = await readdir(directory).catch(() => []);
   const files = names.filter(name => name.endsWith('.position')).map(name => path.join(directory, name));
   const failed = (error: unknown): undefined => {
     log.warn(`the positions in ${directory} cannot be read`, error);
   };
-  const ended = await Promise.all(files.map(file => undoIn(file, log).catch(failed)));
-  const left = ended.flatMap((run, index) =>
-    run === undefined ? [] : { ...run, spoolFile: (files[index] ?? '').replace(/\.position$/, '') },
-  );
+  const waiting = await Promise.all(files.map(file => undoIn(file, log).catch(failed)));
+  const left = waiting.flatMap((run, index) => {
+    const spoolFile = (files[index] ?? '').replace(/\.position$/, '');
+    // A host that is killed while it removes what was read has removed the spool first.
+    const isRead = !names.includes(path.basename(spoolFile));
+    return run === undefined || run.place === 0 || isRead ? [] : { ...run, spoolFile };
+  });
   return left.sort((a, b) => a.place - b.place);
 }
 
-async function undoIn(file: string, log: SessionOptions['log']): Promise<EndedRun | undefined> {
+async function undoIn(file: string, log: SessionOptions['log']): Promise<WaitingRun | undefined> {
   const { positions, last } = await GuardedDirectory.at(file, PositionFile.open);
   try {
-    if (last === null || last.pendingBytes === 0) return last?.ended;
+    if (last === null || last.pendingBytes === 0) return last?.waiting;
     // The configuration may name another log by now.
     await undoUnrecorded(last.logFile, last).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT')
         log.warn(`${last.logFile} cannot be cut back; its last lines may stand in it twice`, error);
     });
     await positions.record({ ...last, pendingBytes: 0 });
-    return last.ended;
+    return last.waiting;
   } finally {
     await positions.close();
   }
