@@ -464,7 +464,7 @@ class RunningHost implements StackwardenHost {
     const { dryRun = false, pace = 1 } = this.#options;
     if (dryRun || cause === 'fault') this.#set?.stopLoading();
     const timer = setTimeout(() => this.#set?.hurryLoading(), LOADING_GRACE_MS * pace);
-    await this.#started.catch(() => undefined);
+    await this.#started.catch(() => undefined).then(() => this.#set?.lastChange());
     clearTimeout(timer);
   }
 

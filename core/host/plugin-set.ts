@@ -71,17 +71,21 @@ export class PluginSet {
    */
   readonly #hurrying = new AbortController();
 
+  /** Whether plugins stay as they are, because the host stops. */
+  #isLast = false;
+
   constructor(options: PluginSetOptions) {
     this.#options = options;
   }
 
   /** Brings the plugins in line with the folders; plugins that `changed` names are reloaded. */
   refresh(changed: ReadonlySet<string> = new Set()): Promise<void> {
-    return this.#change(() => this.#refresh(changed));
+    return this.#isLast ? Promise.resolve() : this.#change(() => this.#refresh(changed));
   }
 
   /** Sets failed or running plugins up again with the present configuration. */
   restart(names: ReadonlySet<string>): Promise<void> {
+    if (this.#isLast) return Promise.resolve();
     return this.#change(async () => {
       for (const name of names) await this.#withdraw(name, 'pending', null);
       await this.#setUpPending();
@@ -159,6 +163,15 @@ export class PluginSet {
   #loadingSignal(entry: PluginEntry): AbortSignal {
     const isRequired = this.#options.required().some(name => this.#withNeeds(name).has(entry));
     return isRequired ? this.#closing.signal : this.#hurrying.signal;
+  }
+
+  /**
+   * Resolves when no change is under way: a plugin that is being loaded again has things to stop, too. No plugin is
+   * loaded again afterwards, because it would start what is being stopped.
+   */
+  lastChange(): Promise<void> {
+    this.#isLast = true;
+    return this.#changes.onIdle();
   }
 
   /** Disposes of every plugin in reverse order of set-up. */

@@ -1,6 +1,7 @@
 // A plugin that is unloaded and loaded while the host runs: nothing of its earlier loads stays in memory.
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { heldBytes } from '../../support/held-memory.ts';
@@ -9,6 +10,7 @@ import { until } from '../../support/until.ts';
 
 /** More turns would exceed the number of loads of a folder per minute. */
 const TURNS = 5;
+const TURNS_OF_STOP = 50;
 
 /**
  * Uses each seam with a large object that is known by a weak reference. Node never unloads a module, and a promise of
@@ -128,4 +130,41 @@ t.test('a link to another folder loads that folder', async t => {
   await mkdir(folder);
   for (const [name, text] of Object.entries(release(3))) await writeFile(path.join(folder, name), text);
   await runs('3');
+});
+
+t.test('a stop waits for a plugin that is being loaded again', async t => {
+  const shared = globalThis as { setUps?: number; setUp?: () => Promise<void>; stopping?: () => Promise<void> };
+  const dir = testDir(t, {
+    plugins: {
+      guest: {
+        'index.js': `export default { name: 'guest', host: '^1', async setup (host) {
+          globalThis.setUps += 1
+          await globalThis.setUp()
+          host.tap('host.stopping', () => globalThis.stopping())
+        } }`,
+      },
+    },
+  });
+  const file = path.join(dir, 'plugins/guest/index.js');
+  shared.setUps = 0;
+  shared.setUp = async () => undefined;
+  const app = await startHost({ pluginDirs: [path.join(dir, 'plugins')] });
+  t.teardown(() => app.stop());
+  let goOn = (): void => undefined;
+  const going = new Promise<void>(resolve => {
+    goOn = resolve;
+  });
+  shared.setUp = () => going;
+  await writeFile(file, `${await readFile(file, 'utf8')} `);
+  await until(() => shared.setUps === 2, { what: 'the plugin to be loaded again' });
+  let stops = 0;
+  shared.stopping = async () => {
+    stops += 1;
+  };
+  const stopped = app.host.stop();
+  // A host that does not wait is past its last notice to plugins by then.
+  for (let turn = 0; turn < TURNS_OF_STOP; turn += 1) await nextTurn();
+  goOn();
+  await stopped;
+  t.equal(stops, 1);
 });
