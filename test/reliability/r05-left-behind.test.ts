@@ -120,6 +120,43 @@ t.test('a child that does not end holds back none but the services that need its
   process.kill(next, 'SIGKILL');
 });
 
+t.test('a hand-over while such children are ended is no fault', async t => {
+  const configDir = testDir(t, {});
+  await chmod(configDir, 0o777);
+  const names = ['Kid', 'Gone'];
+  const files = names.map(name => path.join(configDir, name));
+  const [one, two] = names.map((name, index) =>
+    kid(name, ['stubborn-child', files[index] ?? ''], { enabled: true, stop_grace_seconds: 600 }),
+  );
+  const dumb = { shutdown: { keep_services: true } };
+  const port = await writeConfig(configDir, { dumb, kid: one, gone: two });
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  for (const name of names) await until(async () => (await statusOf(first, name)) === 'running', { what: name });
+  const pids = await Promise.all(names.map(name => pidOf(configDir, name)));
+  first.child.kill('SIGKILL');
+  await first.exited;
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  const left = await Promise.all(files.map(notedPid));
+  t.teardown(() => {
+    for (const pid of left) if (lives(pid)) process.kill(pid, 'SIGKILL');
+  });
+  await changeMainFile(configDir, ({ gone: _gone, ...rest }) => rest);
+
+  const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  const restarted = fetch(`${second.base}/process/restart-service`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ process_name: 'Kid' }),
+  });
+  await until(() => second.stdout().includes('Kid: restart asked for'), { what: 'the request' });
+  second.child.kill('SIGTERM');
+  await second.exited;
+  await restarted.catch(() => undefined);
+  t.notMatch(second.stdout(), ' - ERROR - ');
+  t.ok(left.every(lives));
+  t.same(Object.keys((await stateOf(configDir)).processes).sort(), names.sort(), 'the next host knows them');
+});
+
 t.test('the port of one whose entry is gone is free for the next', async t => {
   const web = await freePort();
   const block = (name: string) => kid(name, ['web'], { enabled: true, port: web, env: { PORT: '{port}' } });

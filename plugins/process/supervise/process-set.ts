@@ -206,13 +206,22 @@ export class ProcessSet {
   retire(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;
     const failure = `${processName} left the configuration but could not be stopped`;
-    const stopped = attempt(this.#host.log, failure, () => process.stop('config')).then(() => {
+    const stop = () =>
+      process.stop('config').catch((error: unknown) => {
+        if (!this.#isOver) throw error;
+      });
+    const stopped = attempt(this.#host.log, failure, stop).then(() => {
       // A process that could not be ended stays, and is tried again at the shutdown.
       const isOver = process.snapshot().status === 'stopped';
       if (isOver && this.#retiring.get(processName)?.process === process) this.#retiring.delete(processName);
     });
     this.#retiring.set(processName, { process, stopped });
     return stopped;
+  }
+
+  /** Whether supervision ends, which stops or hands over every process itself. */
+  get #isOver(): boolean {
+    return this.#host.signal.aborted || this.#host.stopping !== null;
   }
 
   /** Takes back a process whose entry returned before the process ended, because a new one would run beside it. */
@@ -240,8 +249,7 @@ export class ProcessSet {
     void attempt(this.#host.log, `${name} left the configuration but could not be removed`, async () => {
       await holds.released(name);
       this.#leaving.delete(name);
-      // A hold also ends when supervision does, which stops or hands over every process itself.
-      if (!this.#host.signal.aborted && this.#host.stopping === null) this.#update();
+      if (!this.#isOver) this.#update();
     });
     return true;
   }

@@ -302,7 +302,8 @@ export class SupervisedProcess {
       const isUp = this.#run !== undefined && this.#status !== 'stopping';
       if (isUp) await requireRelaunch(this.#with, this.#current(), trigger);
     } catch (error) {
-      tellFailure(this.#block.processName, { reason: errorText(error), error, trigger }, this.#with);
+      if (!this.#handedOver.signal.aborted)
+        tellFailure(this.#block.processName, { reason: errorText(error), error, trigger }, this.#with);
       throw error;
     }
     if (before !== this.#stops) throw this.#cancelled('Restart');
