@@ -34,7 +34,8 @@ export class WaitingRuns {
     for (const earlier of this.#alike(run)) {
       if (earlier === run) return true;
       if (earlier.hasMore()) await earlier.pump();
-      if (earlier.isHeld) return false;
+      // A hand-over ends a reading although there is more.
+      if (this.#places.has(earlier)) return false;
     }
     return true;
   }

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { appendFile, copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import type { CapturedLines, LogLevel } from '../../../core/contract/plugin.ts';
@@ -31,13 +32,16 @@ async function places(t: Test) {
   const delivered: string[] = [];
   const logLevel: LogLevel = 'INFO';
   const target = { processName: 'Job', logFile, accessLogFile: null, logLevel, suppressed: false, owner: null };
-  const capturing = () => {
+  const capturing = (slowMs = 0) => {
     const tell = (message: string): void => void told.push(message);
     const capture = new Capture({
       directory: spools,
       rotation: () => ({ maxBytes: 1e9, keep: 1 }),
       ownLevel: () => 'INFO',
-      deliver: async ({ block }: CapturedLines) => void delivered.push(Buffer.from(block).toString()),
+      deliver: async ({ block }: CapturedLines) => {
+        delivered.push(Buffer.from(block).toString());
+        if (slowMs > 0) await delay(slowMs);
+      },
       log: { warn: tell, error: tell },
       onFault: () => undefined,
     });
@@ -130,6 +134,31 @@ t.test('a run whose waiting lines were lost with the power of the machine holds 
   await second.runOf('next', textOf(100, 200));
   t.same(await lines(), numbered(100, 200));
   await until(async () => (await left()).length === 0, { what: 'what was read to be removed' });
+});
+
+t.test('a hand-over amid the lines of an ended run keeps the order', { skip }, async t => {
+  const { spools, target, capturing, fill, empty, lines } = await places(t);
+  const first = capturing(800);
+  await fill();
+  const padding = 'x'.repeat(70);
+  await first.runOf(
+    'ended',
+    numbered(0, 60_000)
+      .map(line => `${line} ${padding}`)
+      .join('\n'),
+  );
+  const going = await first.capture.open(target, path.join(spools, 'going.spool'));
+  await appendFile(going.spoolFile, `${textOf(60_000, 60_100)}\n`);
+  await going.settled();
+  await empty();
+  await until(async () => (await lines()).length > 0, { what: 'the first lines' });
+  await Promise.all([going.settled(), first.capture.close()]);
+  t.ok((await lines()).length < 60_000);
+
+  const next = await capturing().capture.open(target, path.join(spools, 'going.spool'));
+  await next.finish();
+  await until(async () => (await lines()).length >= 60_100, { what: 'every line' });
+  t.same(await lines(), numbered(0, 60_100));
 });
 
 t.test('the oldest runs are dropped when they are too many', { skip }, async t => {
