@@ -209,11 +209,12 @@ export class SupervisedProcess {
     return own;
   }
 
-  /** Resolves when no operation is running, whether the last ones succeeded or failed. */
+  /** Resolves when no operation is running, whether the last ones succeeded or failed, and nothing earlier is ended. */
   async settled(): Promise<void> {
     for (;;) {
-      const current = this.#restarting ?? this.#stopping ?? this.#starting?.outcome;
-      if (current === undefined) return;
+      const operation = this.#restarting ?? this.#stopping ?? this.#starting?.outcome;
+      const current = operation ?? (this.#status === 'unknown' && !this.#handedOver.signal.aborted && this.#known());
+      if (!current) return;
       await current.catch(() => undefined);
     }
   }
