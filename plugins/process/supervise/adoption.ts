@@ -70,7 +70,7 @@ export class Adoption {
     await Promise.all([...this.#clearings.values(), ...retired]);
     if (capture.isClosed) return;
     const failed = 'leftover input or output could not be removed';
-    await attempt(this.#host.log, failed, () => removeOtherPipes(state.directory, state.runIds()));
+    await attempt(this.#host.log, failed, () => removeOtherPipes(state.directory, () => state.runIds()));
     if (isWhole) await attempt(this.#host.log, failed, () => capture.removeOthers());
   }
 

@@ -85,10 +85,10 @@ export async function removeInputPipe(directory: string, runId: string): Promise
   });
 }
 
-/** Removes the pipes of runs that are over. */
-export async function removeOtherPipes(directory: string, runIds: ReadonlySet<string>): Promise<void> {
+/** Removes the pipes of runs that are over. `runIds` is asked last, because runs may begin meanwhile. */
+export async function removeOtherPipes(directory: string, runIds: () => ReadonlySet<string>): Promise<void> {
   for (const name of await readdir(directory).catch(() => []))
-    if (name.endsWith(SUFFIX) && !runIds.has(name.slice(0, -SUFFIX.length)))
+    if (name.endsWith(SUFFIX) && !runIds().has(name.slice(0, -SUFFIX.length)))
       await rm(path.join(directory, name), { force: true });
 }
 

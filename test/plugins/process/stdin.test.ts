@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { removeOtherPipes } from '../../../plugins/process/supervise/input-pipe.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { pidOf, start, status, stop } from '../../support/kids.ts';
@@ -92,4 +93,13 @@ t.test('a service whose pipe cannot be removed has ended nevertheless', async t 
   process.kill(pid, 'SIGKILL');
   await until(async () => (await status(app, 'Kid')).status === 'stopped', { what: 'the end to be known' });
   t.match(await start(app, 'Kid'), { status: 200, body: { status: 'Service started successfully' } });
+});
+
+t.test('the pipe of a run that begins while those of others are removed stays', async t => {
+  const directory = testDir(t, { 'over.stdin': '', 'begun.stdin': '' });
+  const runIds = new Set<string>();
+  const removed = removeOtherPipes(directory, () => runIds);
+  runIds.add('begun');
+  await removed;
+  t.same(await readdir(directory), ['begun.stdin']);
 });
