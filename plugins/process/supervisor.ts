@@ -434,7 +434,7 @@ export class Supervisor implements ProcessSupervisor {
 
   /**
    * Makes the process wanted by a requested start; an automatic start does not. A refused start is taken back: a
-   * Problem with the status 500 is an attempt that failed, unless there is no port; one with any other status a refusal.
+   * Problem with the status 500 is an attempt that failed, unless there is no port; any other Problem is a refusal.
    */
   async #wanting<Outcome>(
     process: SupervisedProcess,

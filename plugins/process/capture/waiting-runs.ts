@@ -2,7 +2,9 @@
 // same service, in the order in which the runs ended.
 import type { CaptureSession } from './capture-session.ts';
 
-/** Output of a service waits for room in its log, which may be on another disk, up to this size; then lines are dropped. */
+/**
+ * Output of a service waits for room in its log, which may be on another disk, up to this size; then lines are dropped.
+ */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 /** A service that is started again and again would otherwise leave files without end. */
 const MAX_HELD_RUNS = 8;

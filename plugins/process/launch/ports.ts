@@ -46,7 +46,9 @@ export async function reservePorts(
   return moves;
 }
 
-/** What `look` finds; looks again when ports would change while processes of an earlier host, which may hold them, end. */
+/**
+ * What `look` finds; looks again when ports would change while processes of an earlier host, which may hold them, end.
+ */
 export async function onceCleared<Found>(
   look: () => Promise<Found>,
   isChange: (found: Found) => boolean,
@@ -105,8 +107,8 @@ function isPort(value: unknown): value is number {
 
 /**
  * The changes that let `block` start: a port that an enabled entry before it claims, that another entry which runs or
- * is being started has been given, or that a foreign process uses, moves up to the next free one. The product's own entries
- * never move, because published ports would no longer reach them. Throws a Problem 500 when no port is free.
+ * is being started has been given, or that a foreign process uses, moves up to the next free one. The product's own
+ * entries never move, because published ports would no longer reach them. Throws a Problem 500 when no port is free.
  */
 export async function resolvePorts(
   block: NamedBlock,
