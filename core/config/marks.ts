@@ -1,6 +1,6 @@
 // Finds the marks that schemas give to each place of the configuration, walking along a value.
 import { z } from 'zod';
-import { refuseMisspelt } from '../kit/checked-argument.ts';
+import { misspellingIn } from '../kit/checked-argument.ts';
 import { isSecretKey } from '../kit/secret-key.ts';
 import type { ConfigPath } from './layers.ts';
 
@@ -19,7 +19,7 @@ export const MARKS = [
   'relation',
 ] as const;
 /** What else schemas are given; `example` is a word of API descriptions, and so no misspelt `examples`. */
-const META_KEYS: readonly string[] = [...MARKS, 'title', 'description', 'examples', 'example', 'deprecated'];
+const META_KEYS = new Set<string>([...MARKS, 'title', 'description', 'examples', 'example', 'deprecated']);
 type Mark = (typeof MARKS)[number];
 type Marks = Pick<z.core.GlobalMeta, Mark>;
 
@@ -218,13 +218,19 @@ export function describe(schema: Schema): Described {
  * schema.
  */
 export function readWhole(schema: z.ZodType, what: string): void {
-  const reached = new Map<Schema, string>([[schema, what]]);
+  const reached = new Map<Schema, () => string>([[schema, () => what]]);
   for (const [read, place] of reached) {
-    refuseMisspelt(Object.keys(z.globalRegistry.get(read) ?? {}), META_KEYS, place);
+    refuseMisspeltMarks(read, place);
     for (const [key, member] of Object.entries(shapeOf(read)))
-      if (!reached.has(member)) reached.set(member, `'${key}' of ${place}`);
+      if (!reached.has(member)) reached.set(member, () => `'${key}' of ${place()}`);
     for (const inner of innerSchemas(read)) if (!reached.has(inner)) reached.set(inner, place);
   }
+}
+
+function refuseMisspeltMarks(schema: Schema, place: () => string): void {
+  if (!z.globalRegistry.has(schema)) return;
+  const misspelling = misspellingIn(Object.keys(z.globalRegistry.get(schema) ?? {}), META_KEYS, place);
+  if (misspelling !== undefined) throw new Error(misspelling);
 }
 
 /** The schemas that the schema is directly made of. */

@@ -187,10 +187,12 @@ class Point implements ContributionList<unknown> {
   #refusalOf({ owner, key, value }: Contribution<unknown>): Error | undefined {
     const schema = this.#declared?.options.schema;
     const what = `${this.name} '${key}' of ${owner}`;
-    const misspelt = this.#ask(schema, asked => misspeltIn(asked, value, what));
-    if (misspelt !== undefined) return new Error(misspelt);
-    const misfit = this.#ask(schema, asked => misfitOf(asked, value));
-    return misfit === undefined ? undefined : new Error(`${what} is not what the point asks for: ${misfit}`);
+    const sentence = this.#ask(schema, asked => {
+      const misspelt = misspeltIn(asked, value, what);
+      const misfit = misspelt === undefined ? misfitOf(asked, value) : undefined;
+      return misfit === undefined ? misspelt : `${what} is not what the point asks for: ${misfit}`;
+    });
+    return sentence === undefined ? undefined : new Error(sentence);
   }
 
   #ask<Fault>(schema: z.ZodType | undefined, look: (schema: z.ZodType) => Fault | undefined): Fault | undefined {

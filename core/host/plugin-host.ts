@@ -4,11 +4,12 @@ import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
 import type { BlockKeys, BlockTemplate, ConfigSection } from '../contract/config.ts';
 import type { Host, Paths, PluginReport } from '../contract/host.ts';
+import type { ScheduleOptions } from '../contract/job.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
 import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { createCron, repeat } from '../jobs/schedule.ts';
-import { refuseMisspelt, requireFunction } from '../kit/checked-argument.ts';
+import { membersOf, refuseMisspelt, requireFunction } from '../kit/checked-argument.ts';
 import { isTimeZone } from '../kit/time-zone.ts';
 import type { Capabilities } from './capabilities.ts';
 import { signalFor } from './contain.ts';
@@ -23,6 +24,8 @@ import { type DatabasePlace, ownDatabase } from './plugin-database.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
 import { NoService, withheld } from './withheld.ts';
+
+const SCHEDULE_MEMBERS = membersOf<ScheduleOptions>({ timeZone: true });
 
 /** The registries that all plugins share. */
 export interface Registries {
@@ -169,7 +172,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     },
     paced: ms => ms * shared.pace,
     cron(expression, fn, options = {}) {
-      refuseMisspelt(Object.keys(options), ['timeZone'], `the schedule '${expression}' of ${plugin}`);
+      refuseMisspelt(Object.keys(options), SCHEDULE_MEMBERS, `the schedule '${expression}' of ${plugin}`);
       const { timeZone = configuredTimeZone(shared, scope) } = options;
       requireFunction(fn, `what a schedule of ${plugin} is to run`);
       const cron = createCron(scope, expression, fn, timeZone);

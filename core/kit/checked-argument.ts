@@ -20,24 +20,27 @@ export function requireDeadline(ms: unknown, what: string): void {
  * Says that `what` lacks one of the known members and has another whose name is probably a misspelling of it, which
  * would have no effect and be noticed by nobody. undefined when there is none.
  */
-export function misspellingIn(members: readonly string[], known: readonly string[], what: string): string | undefined {
-  const others = members.filter(member => !known.includes(member));
-  if (others.length === 0) return undefined;
-  const absent = known.filter(member => !members.includes(member));
-  for (const member of others) {
+export function misspellingIn(
+  members: readonly string[],
+  known: ReadonlySet<string>,
+  what: () => string,
+): string | undefined {
+  for (const member of members) {
+    if (known.has(member)) continue;
+    const absent = [...known].filter(one => !members.includes(one));
     const meant = nearestWord(member, absent);
-    if (meant !== undefined) return `${what} has no '${meant}' but '${member}'; write '${meant}'`;
+    if (meant !== undefined) return `${what()} has no '${meant}' but '${member}'; write '${meant}'`;
   }
   return undefined;
 }
 
 /** Throws an Error with what `misspellingIn` says. */
-export function refuseMisspelt(members: readonly string[], known: readonly string[], what: string): void {
-  const misspelling = misspellingIn(members, known, what);
+export function refuseMisspelt(members: readonly string[], known: ReadonlySet<string>, what: string): void {
+  const misspelling = misspellingIn(members, known, () => what);
   if (misspelling !== undefined) throw new Error(misspelling);
 }
 
 /** The names of all members of a type, for `misspellingIn`; the compiler checks that none is missing. */
-export function membersOf<Type>(members: Readonly<Record<keyof Type, true>>): readonly string[] {
-  return Object.keys(members);
+export function membersOf<Type>(members: Readonly<Record<keyof Type, true>>): ReadonlySet<string> {
+  return new Set(Object.keys(members));
 }
