@@ -19,8 +19,8 @@ t.test('errors name the path of the directory', async t => {
   t.match(await textOf(directory.remove('folder')), `${own}/folder`);
   t.match(await textOf(directory.read('folder/file/x', 10)), 'no error', 'what is missing is no error');
   await symlink('/etc/passwd', path.join(own, 'link'));
-  for (const opened of [directory.read('link', 10), directory.readHead('link', 10), directory.ensureFile('link')])
-    t.equal(await textOf(opened), `${own}/link is a link; remove it`);
+  for (const open of ['read', 'readHead', 'ensureFile'] as const)
+    t.equal(await textOf(directory[open]('link', 10)), `${own}/link is a link; remove it`, open);
   t.match(await textOf(directory.ensureFile('absent/name')), `${own}/absent/name: `);
   t.match(await textOf(PrivateDirectory.open(own, ['x'.repeat(300)])), `${own}/xxx`);
 });
