@@ -453,10 +453,8 @@ export class CaptureSession {
     // The lines of bytes behind those that were held are not in the own log yet.
     const heldBytes = consumedBytes === this.#consumed ? this.#heldBytes : 0;
     const waiting = { place: this.#place, heldBytes, target: this.#target };
-    const position = {
-      ...{ consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile },
-      ...(this.#place > 0 || heldBytes > 0 ? { waiting } : {}),
-    };
+    const read = { consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile };
+    const position = this.#place > 0 || heldBytes > 0 ? { ...read, waiting } : read;
     if (deepEqual(position, this.#recorded)) return;
     const { warn } = this.#options.log;
     const what = `how far the output of ${this.#target.processName} was read`;
