@@ -31,8 +31,10 @@ export class BlockDefaults {
 
   /** For each block, the defaults of the keys that it lacks. */
   lackedBy(blocks: readonly NamedBlock[]): Map<NamedBlock, ConfigObject> {
-    const concerned = blocks.filter(({ configKey }) => this.#keys.appliesTo?.includes(configKey) ?? true);
     const added = new Map<NamedBlock, ConfigObject>();
+    const { appliesTo, defaults } = this.#keys;
+    if (defaults === undefined) return added;
+    const concerned = blocks.filter(({ configKey }) => appliesTo?.includes(configKey) ?? true);
     let misfit: string | undefined;
     for (const [index, values] of this.#askFor(concerned).entries()) {
       const named = concerned[index];
@@ -50,7 +52,6 @@ export class BlockDefaults {
   }
 
   #askFor(concerned: readonly NamedBlock[]): readonly ConfigObject[] {
-    if (this.#keys.defaults === undefined) return [];
     const failedFor = this.#failedFor;
     if (failedFor?.length === concerned.length && failedFor.every((block, index) => block === concerned[index]))
       return [];

@@ -223,7 +223,7 @@ export function readWhole(schema: z.ZodType, what: string): void {
     refuseMisspeltMarks(read, place);
     for (const [key, member] of Object.entries(shapeOf(read)))
       if (!reached.has(member)) reached.set(member, () => `'${key}' of ${place()}`);
-    for (const inner of innerSchemas(read)) if (!reached.has(inner)) reached.set(inner, place);
+    for (const inner of namelessIn(read)) if (!reached.has(inner)) reached.set(inner, place);
   }
 }
 
@@ -235,9 +235,15 @@ function refuseMisspeltMarks(schema: Schema, place: () => string): void {
 
 /** The schemas that the schema is directly made of. */
 export function innerSchemas(schema: Schema): readonly Schema[] {
+  return [...Object.values(shapeOf(schema)), ...namelessIn(schema)];
+}
+
+/** Those that are no members with a name of their own. */
+function namelessIn(schema: Schema): readonly Schema[] {
   const definition = definitionOf(schema);
-  const values = definition.type === 'record' ? [definition.valueType] : [];
-  return [...wrappedBy(schema), ...Object.values(shapeOf(schema)), ...itemsOf(schema), ...values];
+  if (definition.type === 'record') return [definition.valueType];
+  const items = itemsOf(schema);
+  return items.length > 0 ? items : wrappedBy(schema);
 }
 
 /** False for schemas that take anything and bear no mark. */

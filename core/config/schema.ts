@@ -137,9 +137,11 @@ export class ConfigSchema {
 
   /** The plugin that gives the block at the path its name, also one that is gone. */
   giverOf(processName: string, path: ConfigPath): string | undefined {
-    const near = [...this.#givers].filter(({ place }) => startsWith(path, place) || startsWith(place, path));
-    const giver = near.find(({ giftTo }) => valueAt(giftTo(path), ['process_name']) === processName);
-    return giver?.plugin ?? this.kept.giverOf(processName);
+    for (const { plugin, place, giftTo } of this.#givers) {
+      const isNear = startsWith(path, place) || startsWith(place, path);
+      if (isNear && valueAt(giftTo(path), ['process_name']) === processName) return plugin;
+    }
+    return this.kept.giverOf(processName);
   }
 
   #gives({ plugin }: Owner, place: ConfigPath, giftTo: Giver['giftTo']): () => void {

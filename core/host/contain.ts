@@ -239,6 +239,12 @@ function membersOf(original: object): Map<PropertyKey, PropertyDescriptor> {
 }
 
 /**
+ * Frozen objects in which no code was found `DIRECT` levels down. They need no second look, because their members stay;
+ * blocks of the configuration are passed with nearly every call.
+ */
+const frozenData = new WeakSet<object>();
+
+/**
  * Whether a value is or has, at most `levels` levels down, a function that others could call, an accessor that they
  * could read, or a signal that they could listen to. An instance of a plugin's class always counts. Runs no code of the
  * value.
@@ -248,10 +254,16 @@ function holdsCode(value: unknown, levels: number): value is object {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return levels > 0 && value.some(member => holdsCode(member, levels - 1));
   if (!isPlain(value)) return value instanceof AbortSignal || isContainable(value);
-  if (levels === 0) return false;
+  if (levels === 0 || (levels === DIRECT && frozenData.has(value))) return false;
+  const isFound = membersHoldCode(value, levels - 1);
+  if (!isFound && levels === DIRECT && Object.isFrozen(value)) frozenData.add(value);
+  return isFound;
+}
+
+function membersHoldCode(value: object, levels: number): boolean {
   for (const key of Reflect.ownKeys(value)) {
     const { get, value: member } = Object.getOwnPropertyDescriptor(value, key) ?? {};
-    if (get !== undefined || holdsCode(member, levels - 1)) return true;
+    if (get !== undefined || holdsCode(member, levels)) return true;
   }
   return false;
 }

@@ -53,8 +53,10 @@ function blocksIn(key: string, member: Readonly<ConfigObject>): readonly NamedBl
       blocks.push({ processName: name, path, configKey, key: path.at(-1) ?? '', isHost, block: value });
     }
     // Lists are not walked: the objects in them, as in `services`, refer to processes.
-    for (const [innerKey, inner] of Object.entries(value))
+    for (const innerKey of Object.keys(value)) {
+      const inner = value[innerKey];
       if (isObject(inner) && !REFERENCE_KEYS.has(innerKey)) visit(inner, [...path, innerKey]);
+    }
   };
   visit(member, [key]);
   return blocks;

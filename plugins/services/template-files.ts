@@ -89,9 +89,9 @@ function relocate(value: unknown, places: Places): unknown {
   }
   if (typeof value !== 'object' || value === null) return value;
   const members = value as Record<string, unknown>;
-  for (const [key, member] of Object.entries(members)) {
-    const moved = relocate(member, places);
-    if (moved !== member) members[key] = moved;
+  for (const key of Object.keys(members)) {
+    const moved = relocate(members[key], places);
+    if (moved !== members[key]) members[key] = moved;
   }
   return value;
 }
