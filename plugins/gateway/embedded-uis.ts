@@ -15,7 +15,13 @@ import { endWhenUnread } from '#kit/stalled-client';
 import { isDecoded } from '#kit/transfer-coding';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
-import { buildRequestHeaders, buildResponseHeaders, refusalLines } from './forwarded-headers.ts';
+import {
+  buildRequestHeaders,
+  buildResponseHeaders,
+  forwardedPairs,
+  interimAnswer,
+  refusalLines,
+} from './forwarded-headers.ts';
 import { OwnCredentials } from './own-credentials.ts';
 import { moveRedirect } from './redirects.ts';
 import { PROBE_AFTER_MS, ServiceConnections } from './service-connections.ts';
@@ -172,6 +178,11 @@ export class EmbeddedUis {
     outgoing.on('error', error => {
       fault = error;
     });
+    outgoing.on('information', interim => {
+      // The service was not asked for `100 Continue`. A client that reads nothing must not make the others pile up.
+      if (interim.statusCode === 100 || request.httpVersion === '1.0' || response.headersSent) return;
+      if (response.socket?.writableNeedDrain === false) response.socket.write(interimAnswer(interim), 'latin1');
+    });
     // Not `error`: when a service answers with an upgrade that was not requested, the request closes without an error.
     outgoing.once('close', () => {
       // The rest of the body is read and dropped, because a client reads the answer only after it has sent its body.
@@ -200,6 +211,7 @@ export class EmbeddedUis {
       response.writeHead(statusCode, told);
       // A stream of events may send nothing for long, but its client waits for the headers.
       if (!('content-length' in told)) response.flushHeaders();
+      answer.once('end', () => response.addTrailers(forwardedPairs(answer.rawTrailers)));
       // An answer that breaks off must not look complete.
       answer.on('error', () => response.destroy()).pipe(response);
     });

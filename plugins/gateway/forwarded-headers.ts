@@ -1,6 +1,6 @@
 // Which headers pass between a browser and the service whose interface it shows, and which ones the gateway sets
 // itself.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, InformationEvent } from 'node:http';
 
 /** Headers that concern a single connection and are never forwarded. */
 const HOP_BY_HOP = new Set([
@@ -45,6 +45,8 @@ export function buildRequestHeaders(
   }
   const earlierHops = request.headers['x-forwarded-for'];
   headers['x-forwarded-for'] = [earlierHops, request.socket.remoteAddress].filter(Boolean).join(', ');
+  // The service then knows that trailers of its answer arrive.
+  if (namedIn(request.headers.te).has('trailers')) Object.assign(headers, { te: 'trailers', connection: 'TE' });
   // `Forwarded` says the same as the X-Forwarded headers, so the client's is dropped, too.
   delete headers.forwarded;
   headers['x-real-ip'] = request.socket.remoteAddress ?? '';
@@ -55,9 +57,11 @@ export function buildRequestHeaders(
   return headers;
 }
 
-/** The names that a `Connection` header lists: these headers concern a single connection, too. */
-function namedIn(connection: string | string[] | undefined): Set<string> {
-  const names = String(connection ?? '').toLowerCase();
+/**
+ * The names that a header lists, in lower case. Headers that `Connection` lists concern a single connection, too.
+ */
+function namedIn(list: string | string[] | undefined): Set<string> {
+  const names = String(list ?? '').toLowerCase();
   return new Set(names.split(',').map(name => name.trim()));
 }
 
@@ -85,6 +89,22 @@ export function buildResponseHeaders(
 export function refusalLines(headers: Readonly<Record<string, string[] | undefined>>): string[] {
   const forwarded = Object.entries(buildResponseHeaders(headers)).filter(([name]) => !BODY_HEADER.test(name));
   return forwarded.flatMap(([name, value]) => [value].flat().map(one => `${name}: ${one}`));
+}
+
+/** An answer before the final one, as `103 Early Hints`, as its bytes in Latin-1. */
+export function interimAnswer({ statusCode, statusMessage, rawHeaders }: InformationEvent): string {
+  const lines = forwardedPairs(rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}\r\n`;
+}
+
+/** The headers that may pass, of a list of names and values by turns: what Node has read of a service. */
+export function forwardedPairs(raw: readonly string[]): [name: string, value: string][] {
+  const pairs: [string, string][] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name = '', value = ''] = raw.slice(index, index + 2);
+    if (!isWithheld(name.toLowerCase())) pairs.push([name, value]);
+  }
+  return pairs;
 }
 
 function isWithheld(name: string): boolean {

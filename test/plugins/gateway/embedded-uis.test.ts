@@ -141,13 +141,16 @@ t.test('an upgrade for no interface is refused as a request is', { skip: !isHere
 });
 
 t.test('unusual answers of services are passed on correctly', { skip: !isHere }, async t => {
+  const hints = '103 Early Hints\r\nLink: </a>\r\nKeep-Alive: a\r\n\r\n';
+  const trailers = 'X-Sum: \u00E9\r\nX-Sum: 2\r\nKeep-Alive: 1\r\n';
   const answers: Record<string, string> = {
     '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
     '/204': '204 No Content\r\nContent-Length: 5\r\n\r\n',
     '/large': `200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\nContent-Length: 2\r\n\r\nok`,
     '/quiet': '200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
     '/continue': '100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
-    '/hints': '103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    '/hints': `${hints}HTTP/1.1 102 More\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`,
+    '/trailers': `200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n${trailers}\r\n`,
     '/larger': `200 OK\r\nX-Large: ${'a'.repeat(70_000)}\r\nContent-Length: 2\r\n\r\nok`,
     '/lengths': '200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok',
     '/none': '099 None\r\nContent-Length: 2\r\n\r\nok',
@@ -179,12 +182,13 @@ t.test('unusual answers of services are passed on correctly', { skip: !isHere },
   t.match(nothing.text, /^HTTP\/1\.1 204 .*\r\n\r\n$/s);
   t.notMatch(nothing.text, /content-length/i);
   t.match((await raw('/large')).text, /^HTTP\/1\.1 200 .*ok$/s);
-  for (const early of ['/continue', '/hints'])
-    t.match(
-      (await raw(early)).text,
-      /^HTTP\/1\.1 200 .*ok$/s,
-      'an interim answer that nobody asked for is passed over',
-    );
+  t.match((await raw('/continue')).text, /^HTTP\/1\.1 200 .*ok$/s, 'what the gateway has said itself is passed over');
+  const hinted = (await raw('/hints')).text;
+  t.match(hinted, /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a>\r\n\r\nHTTP\/1\.1 102 More\r\n\r\nHTTP\/1\.1 200 .*ok$/s);
+  const old = await rawAnswer(port, ['GET /ui/app/hints HTTP/1.0', 'Host: x']);
+  t.match(old.text, /^HTTP\/1\.1 200 .*ok$/s, 'HTTP/1.0 has no interim answers');
+  const trailed = (await raw('/trailers')).text;
+  t.match(trailed, /\r\n0\r\nX-Sum: \u00E9\r\nX-Sum: 2\r\n\r\n$/, 'trailers pass, but not what is of the connection');
   t.equal((await raw('/none')).status, 502, 'what is no status');
   t.match((await raw('/larger')).text, /^HTTP\/1\.1 502 .*"App answers with headers of more than 64 KiB; see to /s);
   t.match((await raw('/lengths')).text, /^HTTP\/1\.1 502 .*"App gives no answer of HTTP\/1\.1 on port \d+; see to /s);
@@ -246,6 +250,8 @@ t.test('requests of clients cannot be smuggled', { skip: !isHere }, async t => {
   );
   t.notMatch(other, /9\.9\.9\.9/, 'no other spelling of what the gateway says');
   t.match(other, /\r\nx_own: 1\r\n/i);
+  const taking = await send('POST', ['Connection: TE', 'TE: gzip, trailers', 'Content-Length: 3'], 'END');
+  t.match(taking, /\r\nte: trailers\r\nconnection: TE\r\n/i, 'a service may send trailers where its client takes them');
 });
 
 t.test('an answer that comes before the end of a body reaches its client', { skip: !isHere }, async t => {
