@@ -175,8 +175,11 @@ export class EmbeddedUis {
     });
     response.once('close', () => outgoing.destroy());
     let fault: NodeJS.ErrnoException | undefined;
+    let endsWithConnection = false;
     outgoing.on('error', error => {
       fault = error;
+      // Node takes an answer for complete when a reset ends it, and neither a length nor chunks tell its end.
+      if (endsWithConnection && !hasBody) response.destroy();
     });
     outgoing.on('information', interim => {
       // The service was not asked for `100 Continue`. A client that reads nothing must not make the others pile up.
@@ -205,6 +208,7 @@ export class EmbeddedUis {
         outgoing.destroy();
         return;
       }
+      endsWithConnection = !('content-length' in answer.headers || 'transfer-encoding' in answer.headers);
       const hosts = [request.headers.host, headers['x-forwarded-host']];
       const told = this.#responseHeaders(answer.headersDistinct, target, hosts);
       if (statusCode === 204) delete told['content-length'];

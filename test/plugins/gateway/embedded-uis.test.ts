@@ -210,6 +210,29 @@ t.test('unusual answers of services are passed on correctly', { skip: !isHere },
   quiet.abort();
 });
 
+t.test('an answer that the end of its connection ends is complete only without a reset', { skip: !isHere }, async t => {
+  const sockets: Socket[] = [];
+  const service = createServer(socket => {
+    sockets.push(socket);
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nok'));
+  });
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  t.teardown(() => service.close());
+  const port = await forwardTo(t, [ui as ServiceUi]);
+  for (const end of ['end', 'resetAndDestroy'] as const) {
+    const client = connect(port, '127.0.0.1');
+    let received = '';
+    client.on('data', chunk => {
+      received += String(chunk);
+      // The beginning has come through, so the end is all that is missing.
+      if (/\r\n2\r\nok\r\n$/.test(received)) sockets.at(-1)?.[end]();
+    });
+    client.write('GET /ui/app/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await once(client, 'close');
+    t.equal(received.endsWith('\r\n0\r\n\r\n'), end === 'end', end);
+  }
+});
+
 t.test('requests of clients cannot be smuggled', { skip: !isHere }, async t => {
   const received: string[] = [];
   const service = createServer(socket => {
