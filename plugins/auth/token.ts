@@ -80,8 +80,14 @@ export class Tokens {
 
   #verifyClaims(token: string, { ignoreExpiration = false } = {}): z.output<typeof claimsSchema> | null {
     try {
-      const options = { algorithms: ['HS256' as const], clockTolerance: CLOCK_TOLERANCE_S, ignoreExpiration };
-      return claimsSchema.parse(jwt.verify(token, this.#store.signingKey, options));
+      const { header, payload } = jwt.verify(token, this.#store.signingKey, {
+        algorithms: ['HS256'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+        complete: true,
+        ignoreExpiration,
+      });
+      // RFC 7515, section 4.1.11: whoever does not understand what `crit` names refuses the token.
+      return header.crit === undefined ? claimsSchema.parse(payload) : null;
     } catch {
       // The caller must not learn what is wrong with a token, so every fault has the same result.
       return null;

@@ -78,6 +78,10 @@ t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
     'another key': jwt.sign(claims, createSecretKey(Buffer.from('x'.repeat(43))), { expiresIn: 60 }),
     'alg none': `${encode({ alg: 'none', typ: 'JWT' })}.${encode({ ...claims, exp: 9_999_999_999 })}.`,
     'another algorithm': jwt.sign(claims, key, { algorithm: 'HS512', expiresIn: 60 }),
+    'a header that must be understood': jwt.sign(claims, key, {
+      header: { alg: 'HS256', crit: ['exp'] },
+      expiresIn: 60,
+    }),
     'another issuer': jwt.sign({ ...claims, iss: 'https://login.example.org' }, key, { expiresIn: 60 }),
     'another audience': jwt.sign({ ...claims, aud: 'another-program' }, key, { expiresIn: 60 }),
     'another provider': jwt.sign({ ...claims, provider: 'oidc' }, key, { expiresIn: 60 }),
