@@ -23,6 +23,7 @@ const END_MS = 500;
 const PAGE_ROWS = 500;
 const MAX_WAITING = 1_000;
 const MEMORY_MB = 256;
+const ASYNC_FRAME = /\n +at async /g;
 const CALL_MEMBERS = membersOf<CallOptions>({ timeoutMs: true });
 const ROW_MEMBERS = membersOf<RowOptions>({ timeoutMs: true, pageRows: true });
 /** Memory for short-lived values, as statements make them: the thread would keep more of it without needing it. */
@@ -118,12 +119,14 @@ export class SqliteThread implements Database<AnyModule> {
 
   async #ask(request: SqliteRequest, timeoutMs: number): Promise<unknown> {
     if (this.#closing !== undefined) throw this.#closed();
+    // The text of a stack is made only when it is read.
+    const begin: { stack?: string } = {};
+    Error.captureStackTrace(begin);
     try {
       return await this.#send(request, timeoutMs);
     } catch (error) {
-      // The error was made when the thread answered, where no caller is on the stack. Here the engine finds the callers
-      // that await this, so a call that succeeds need not note them.
-      if (error instanceof Error) Error.captureStackTrace(error);
+      // The error was made when the thread answered, where no caller is on the stack.
+      if (error instanceof Error) noteCallers(error, begin);
       throw error;
     }
   }
@@ -282,4 +285,13 @@ export class SqliteThread implements Database<AnyModule> {
   get #name(): string {
     return `The database ${this.#data.file ?? 'in memory'}`;
   }
+}
+
+/** Gives the error the stack of those who await the call, or of its beginning when nobody awaits it. */
+function noteCallers(error: Error, begin: { readonly stack?: string }): void {
+  // The engine finds those who await this. The first is a method of the thread itself.
+  Error.captureStackTrace(error);
+  const { stack = '' } = error;
+  if ((stack.match(ASYNC_FRAME)?.length ?? 0) > 1) return;
+  error.stack = [stack, ...(begin.stack ?? '').split('\n').slice(1)].join('\n');
 }

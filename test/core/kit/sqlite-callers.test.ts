@@ -35,6 +35,17 @@ t.test('the stack of a refused call names those who await it', async t => {
   }
 });
 
+t.test('the stack of a refused call that nobody awaits names where it began', async t => {
+  const { open } = await startDatabaseApp(t, testDir(t));
+  const db = open();
+  await db.call('add', { text: 'a' });
+  function forgetful() {
+    return db.call('add', { text: 'a' });
+  }
+  const { stack = '' } = await new Promise<Error>(resolve => void forgetful().catch(resolve));
+  t.match(stack, /^Error: UNIQUE .*\n +at .*\n +at forgetful .*sqlite-callers/s);
+});
+
 t.test('the log tells file and line of the call', async t => {
   const index = `export default { name: 'keeper', host: '^1', setup (host) {
     const db = host.database('notes', { statements: 'notes' })
