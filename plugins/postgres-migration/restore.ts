@@ -51,6 +51,8 @@ export async function restoreDatabase(
   const copies = live.work.databases.map(({ label }) => copyOf(label));
   for (const file of live.work.backup.filter(({ name }) => copies.includes(name))) {
     const source = { file: file.source, user: subject.user, isStopped: true };
+    // Undoes a transaction that was cut off, for which an intact file would be taken for a damaged one.
+    await sources.closeLog(source, signal).catch(() => undefined);
     const { quickCheck } = await sources.quickCheck(source).catch(() => ({ quickCheck: 'unreadable' }));
     // null: too large to be checked in time. The file is left as it is, because the migration never changed it.
     if (quickCheck === 'ok' || quickCheck === null) continue;

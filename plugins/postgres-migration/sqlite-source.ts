@@ -49,6 +49,9 @@ const CHECK = `(db, { pragma }) => ({
   foreignKeyViolations: db.pragma('foreign_key_check').length,
 })`;
 const SNAPSHOT = `(db, { into }) => { db.prepare('VACUUM INTO ?').run(into) }`;
+/** What SQLite says when a journal undoes part of a transaction and the file may not be written. */
+const UNDOING_REFUSED = 'attempt to write a readonly database';
+const UNDO_IT = 'start the service, which undoes it, and stop it again';
 /** Answers 1 when another program keeps the log in use, else 0; does not throw in that case. */
 const CLOSE_LOG = `db => db.pragma('wal_checkpoint(TRUNCATE)')[0].busy`;
 
@@ -126,8 +129,14 @@ export class SqliteSources {
     signal?: AbortSignal,
   ): Promise<unknown> {
     const hasLog = (await fileVersion(`${file}-wal`)) !== null;
-    const access = isStopped && !hasLog ? 'read-at-rest' : 'read';
-    return useDatabaseAs({ file, user, access, work, input, limitMs, ...(signal === undefined ? {} : { signal }) });
+    const hasJournal = ((await sizeOf(`${file}-journal`)) ?? 0) > 0;
+    const access = isStopped && !hasLog && !hasJournal ? 'read-at-rest' : 'read';
+    const use = { file, user, access, work, input, limitMs, ...(signal === undefined ? {} : { signal }) } as const;
+    return useDatabaseAs(use).catch((error: unknown) => {
+      if (isStopped && hasJournal && String(error).includes(UNDOING_REFUSED))
+        throw new DatabaseUseError(`${file} holds part of a transaction that was cut off; ${UNDO_IT}`, false);
+      throw error;
+    });
   }
 }
 

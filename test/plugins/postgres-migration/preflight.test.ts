@@ -1,4 +1,5 @@
 // Obstacles to a migration, and that the check leaves no trace. The service is stopped.
+import { spawnSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
 import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -63,6 +64,23 @@ t.test('missing and damaged databases are obstacles', async t => {
   await symlink(file('away'), file('sonarr.db'));
   t.match(await found('sqlite_main'), { status: 'fail', message: /is a link, .*; put the database itself/ });
   await rename(file('away'), file('sonarr.db'));
+});
+
+t.test('a transaction that was cut off is an obstacle until the service has undone it', async t => {
+  const cut = `const db = new (require('better-sqlite3'))(${JSON.stringify(file('sonarr.db'))})
+    db.pragma('journal_mode = DELETE')
+    db.pragma('cache_size = 1')
+    db.exec('BEGIN; CREATE TABLE cut (text TEXT)')
+    db.exec('INSERT INTO cut SELECT hex(randomblob(5000)) FROM "Episodes" LIMIT 20')
+    process.kill(process.pid, 'SIGKILL')`;
+  t.equal(spawnSync(process.execPath, ['-e', cut]).signal, 'SIGKILL');
+  t.match(await found('sqlite_main'), {
+    status: 'fail',
+    message: /part of a transaction that was cut off; start the service/,
+  });
+  // As any program does that opens it.
+  t.throws(() => stack.write('SELECT count(*) FROM cut'), /no such table/);
+  t.match(await found('sqlite_main'), { status: 'pass' });
 });
 
 t.test('logs that are to be moved too', async t => {
