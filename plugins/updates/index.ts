@@ -5,6 +5,7 @@ import { definePlugin } from '#core';
 import type {} from '../installs/contract.ts';
 import type {} from '../process/contract.ts';
 import { registerRoutes } from './routes.ts';
+import { tellUnsupported } from './unsupported.ts';
 import { registerUpdateEvents } from './update-events.ts';
 import { UpdateRecords } from './update-records.ts';
 import { statusSchema } from './update-result.ts';
@@ -17,6 +18,7 @@ export default definePlugin({
 
   async setup(host) {
     registerUpdateEvents(host);
+    tellUnsupported(host);
     const records = await UpdateRecords.open(host);
     const updates = await Updates.open(host, records);
     registerRoutes(host, updates, records);

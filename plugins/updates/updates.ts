@@ -7,6 +7,7 @@ import { autoUpdate } from './auto-update.ts';
 import { knownVersion } from './present-version.ts';
 import { blockedBy, blockedMessage, isSelected, selectorFor, targetKindOf, type UpdateTarget } from './selection.ts';
 import { standingResult } from './standing-result.ts';
+import { unsupportedSentence } from './unsupported.ts';
 import { UpdateChecks } from './update-checks.ts';
 import { UpdateInstalls } from './update-installs.ts';
 import type { UpdateRecords } from './update-records.ts';
@@ -143,11 +144,7 @@ export class Updates {
   }
 
   #unsupported(block: NamedBlock): UpdateStatus {
-    const { processName, configKey, isHost } = block;
-    const isDescribed = this.#host.find('service.templates')?.get(configKey)?.install !== undefined;
-    // `repo_owner` and `repo_name` alone do not say which file of a release the program is, or how it is built.
-    const why = isDescribed ? '' : `, because no template says how; give ${configKey} one with \`install\``;
-    const message = isHost ? IMAGE : `Updates of ${processName} cannot be installed from here${why}`;
+    const message = block.isHost ? IMAGE : unsupportedSentence(this.#host, block);
     return this.#plain(block, 'unsupported', message);
   }
 
