@@ -1,8 +1,7 @@
 // The output of one run of a process: reads its append-only spool and writes the service's log. The invariant: every
 // complete line of the spool is in that log exactly once, even when the host is killed at any moment.
-import { fstatSync } from 'node:fs';
+import { fstatSync, ftruncateSync, writeSync } from 'node:fs';
 import { type FileHandle, rm } from 'node:fs/promises';
-import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { KeyBlock } from '#kit/key-block';
@@ -12,6 +11,7 @@ import { type Position, PositionFile, type WaitingRun } from './position.ts';
 import { ReadingMemory } from './reading-memory.ts';
 import { RecentLines } from './recent-lines.ts';
 import { firstPosition } from './recovery.ts';
+import type { CaptureTarget, SessionOptions } from './session-options.ts';
 import { TargetLogs } from './target-logs.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 
@@ -36,31 +36,6 @@ const UNSEEN = -1;
 const BLANK = Buffer.alloc(MAX_CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
 const HELD_MS = 1_000;
-/** Where the lines of one process are written. */
-export interface CaptureTarget {
-  readonly processName: string;
-  /** The service's own log, when the host writes it; null when it does not. */
-  readonly logFile: string | null;
-  /**
-   * File for the access lines of a proxy, which then do not go to the other logs; null treats them as ordinary lines.
-   */
-  readonly accessLogFile: string | null;
-  /** Lowest level that is written to `logFile`. */
-  readonly logLevel: LogLevel;
-  /** Whether output is kept out of the own log and its stream. */
-  readonly suppressed: boolean;
-  /** Owner that `logFile` is given to; null for the host's own user. */
-  readonly owner: { readonly uid: number; readonly gid: number } | null;
-}
-
-export interface SessionOptions {
-  readonly rotation: () => Rotation;
-  /** Lowest level that is written to the own log. */
-  readonly ownLevel: () => LogLevel;
-  /** Passes lines to the own log and its stream; resolves when they were written. */
-  readonly deliver: (lines: CapturedLines) => Promise<void>;
-  readonly log: Pick<Logger, 'warn' | 'error'>;
-}
 
 interface Owner {
   released(): void;
@@ -200,6 +175,24 @@ export class CaptureSession {
     if (!this.#closed && (isHeld || (this.#seenBytes !== UNSEEN && this.hasMore()))) this.wake();
   }
 
+  /**
+   * Adds lines of another program to the spool. False when its reading has ended or is about to; synchronous, so that
+   * it cannot end meanwhile. Throws when the disk of the spool does not take them all.
+   */
+  add(lines: Uint8Array): boolean {
+    if (this.#closed || this.#isHandedOver) return false;
+    const { fd } = this.#spool;
+    const { size } = fstatSync(fd);
+    try {
+      for (let done = 0; done < lines.length; ) done += writeSync(fd, lines, done, lines.length - done, size + done);
+    } catch (error) {
+      ftruncateSync(fd, size);
+      throw error;
+    }
+    this.wake();
+    return true;
+  }
+
   /** Consumes what the spool contains now. */
   pump(): Promise<void> {
     if (this.#closed) return Promise.resolve();
@@ -218,7 +211,8 @@ export class CaptureSession {
       .finally(() => {
         this.#owner.reading.delete(this);
         this.#pumping = undefined;
-        if (this.#place > 0 && !this.isHeld && !this.#isHandedOver) this.#clear();
+        const isRead = this.#seenBytes === UNSEEN || !this.hasMore();
+        if (this.#place > 0 && isRead && !this.isHeld && !this.#isHandedOver) this.#clear();
       });
     return this.#pumping;
   }

@@ -9,8 +9,8 @@ import { errorText } from '#kit/error-text';
 import { slugOf } from '#kit/slug';
 import { startWorker } from '#kit/worker';
 import type { SpoolFigures } from './capture.ts';
-import type { CaptureTarget } from './capture-session.ts';
-import { writeForeignLines } from './foreign-lines.ts';
+import { ForeignLines } from './foreign-lines.ts';
+import type { CaptureTarget } from './session-options.ts';
 import type { SpoolFault } from './spool-space.ts';
 
 const RESTART_MS = 1_000;
@@ -28,7 +28,12 @@ export type CaptureCall =
     }
   | { readonly kind: 'retarget'; readonly session: number; readonly target: CaptureTarget }
   | { readonly kind: 'finish'; readonly session: number }
-  | { readonly kind: 'write'; readonly target: CaptureTarget; readonly texts: readonly string[] }
+  | {
+      readonly kind: 'write';
+      readonly target: CaptureTarget;
+      readonly texts: readonly string[];
+      readonly spoolFile: string;
+    }
   | { readonly kind: 'remove-others' }
   | { readonly kind: 'figures' }
   | { readonly kind: 'close' };
@@ -138,14 +143,15 @@ export class CaptureThread {
    */
   async write(target: CaptureTarget, texts: readonly string[]): Promise<void> {
     const { settings, deliver, log } = this.#options;
+    const spoolFile = this.newSpool(target.processName);
     if (!this.isClosed) {
-      await this.#call({ kind: 'write', target, texts }).catch((error: unknown) =>
+      await this.#call({ kind: 'write', target, texts, spoolFile }).catch((error: unknown) =>
         log.warn(`lines of a build of ${target.processName} are not in its log`, error),
       );
       return;
     }
     const [rotation, ownLevel] = [() => settings().rotation, () => settings().ownLevel];
-    await writeForeignLines(target, texts, { rotation, ownLevel, deliver, log });
+    await new ForeignLines(target, { rotation, ownLevel, deliver, log }).write(texts, spoolFile);
   }
 
   /** Removes spools that no present or recorded process uses. No thread is started when there are none. */

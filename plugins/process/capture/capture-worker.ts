@@ -61,7 +61,7 @@ async function run(call: CaptureCall): Promise<CaptureResult> {
       return session?.bestErrorLine() ?? null;
     }
     case 'write':
-      await capture.write(call.target, call.texts);
+      await capture.write(call.target, call.texts, call.spoolFile);
       return null;
     case 'remove-others':
       await Promise.allSettled(sessions.values());

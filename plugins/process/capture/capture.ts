@@ -3,11 +3,13 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { askAgain } from '#kit/ask-again';
+import { deepEqual } from '#kit/deep-equal';
 import { makeDirectory } from '#kit/make-directory';
-import { CaptureSession, type CaptureTarget, type SessionOptions } from './capture-session.ts';
-import { writeForeignLines } from './foreign-lines.ts';
+import { CaptureSession } from './capture-session.ts';
+import { ForeignLines } from './foreign-lines.ts';
 import { HolePuncher } from './hole-puncher.ts';
 import { undoAllUnrecorded } from './recovery.ts';
+import type { CaptureTarget, SessionOptions } from './session-options.ts';
 import { type SpoolFault, SpoolSpace } from './spool-space.ts';
 import { SpoolWatch } from './spool-watch.ts';
 import { WaitingRuns } from './waiting-runs.ts';
@@ -43,6 +45,8 @@ export class Capture {
   readonly #sessions = new Map<string, CaptureSession>();
   readonly #reading = new Set<CaptureSession>();
   readonly #waiting = new WaitingRuns(() => this.#sessions.values());
+  /** Lines of other programs by the name of the process. */
+  readonly #foreign = new Map<string, ForeignLines>();
   /** Names of spools that are not to be removed: they are read, or wait for the next host to read them. */
   readonly #kept = new Set<string>();
   /** What the end waits for. */
@@ -96,9 +100,24 @@ export class Capture {
     return session;
   }
 
-  /** Writes lines of another program into the logs of a process. */
-  write(target: CaptureTarget, texts: readonly string[]): Promise<void> {
-    return this.#await(this.#recover().then(() => writeForeignLines(target, texts, this.#options)));
+  /**
+   * Writes lines of another program into the logs of a process. While the disk of its log is full, they wait in a
+   * spool, which gets the given name unless there is one.
+   */
+  write(target: CaptureTarget, texts: readonly string[], spoolFile: string): Promise<void> {
+    return this.#await(this.#recover().then(() => this.#foreignLines(target).write(texts, spoolFile)));
+  }
+
+  #foreignLines(target: CaptureTarget): ForeignLines {
+    const known = this.#foreign.get(target.processName);
+    if (known !== undefined && deepEqual(known.target, target)) return known;
+    const lines = new ForeignLines(target, this.#options, {
+      hasEarlier: () => this.#waiting.hasAny(target),
+      // The own log has the lines already, and none of them is an access line of a proxy.
+      open: spoolFile => this.open({ ...target, suppressed: true, accessLogFile: null }, spoolFile),
+    });
+    this.#foreign.set(target.processName, lines);
+    return lines;
   }
 
   #recover(): Promise<void> {

@@ -1,7 +1,7 @@
 // How far a spool was consumed, and the size of the service log then: enough to continue at that point after any kill.
 import type { FileHandle } from 'node:fs/promises';
 import type { GuardedDirectory } from '#kit/guarded-directory';
-import type { CaptureTarget } from './capture-session.ts';
+import type { CaptureTarget } from './session-options.ts';
 
 /** A run whose lines wait for room in the log, as the next host must know it. */
 export interface WaitingRun {

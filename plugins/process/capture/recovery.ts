@@ -6,9 +6,9 @@ import path from 'node:path';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { KeyBlock } from '#kit/key-block';
 import { rotatedNames } from '#kit/rotating-file';
-import type { CaptureTarget, SessionOptions } from './capture-session.ts';
 import { completeBytes, toLines } from './output-lines.ts';
 import { type Position, PositionFile, START, type WaitingRun } from './position.ts';
+import type { CaptureTarget, SessionOptions } from './session-options.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;

@@ -1,8 +1,8 @@
 // The files that take the lines of one process: the service's log, and one for the access lines of a proxy.
 import { deepEqual } from '#kit/deep-equal';
 import { RotatingFile } from '#kit/rotating-file';
-import type { CaptureTarget, SessionOptions } from './capture-session.ts';
 import { OutputLines } from './output-lines.ts';
+import type { CaptureTarget, SessionOptions } from './session-options.ts';
 
 /** Matches access lines of a proxy: JSON objects with their fields, or the common log format. */
 const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;

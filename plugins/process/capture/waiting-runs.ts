@@ -1,6 +1,7 @@
 // Ended runs whose last lines wait for room in their log. They are written before the lines of any later run of the
 // same service, in the order in which the runs ended.
 import type { CaptureSession } from './capture-session.ts';
+import type { CaptureTarget } from './session-options.ts';
 
 /**
  * Output of a service waits for room in its log, which may be on another disk, up to this size; then lines are dropped.
@@ -8,6 +9,8 @@ import type { CaptureSession } from './capture-session.ts';
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 /** A service that is started again and again would otherwise leave files without end. */
 const MAX_HELD_RUNS = 8;
+
+type Targeted = Pick<CaptureSession, 'target'>;
 
 export class WaitingRuns {
   /** Each with its place in the order. */
@@ -31,6 +34,11 @@ export class WaitingRuns {
     this.#places.delete(run);
   }
 
+  /** Whether lines of this process wait for room in this log. */
+  hasAny(target: CaptureTarget): boolean {
+    return this.#alike({ target }).length > 0;
+  }
+
   /** Lets earlier runs write first. False while lines of theirs still wait. */
   async isTurnOf(run: CaptureSession): Promise<boolean> {
     for (const earlier of this.#alike(run)) {
@@ -51,13 +59,13 @@ export class WaitingRuns {
     return heldBytes > MAX_HELD_BYTES || runs.length > MAX_HELD_RUNS;
   }
 
-  #alike(run: CaptureSession): CaptureSession[] {
+  #alike(run: Targeted): CaptureSession[] {
     if (this.#places.size === 0) return [];
     return [...this.#places.keys()].filter(other => isAlike(other, run));
   }
 }
 
 /** Whether both are runs of the same service with the same log. */
-function isAlike({ target: one }: CaptureSession, { target: other }: CaptureSession): boolean {
+function isAlike({ target: one }: Targeted, { target: other }: Targeted): boolean {
   return one.processName === other.processName && one.logFile === other.logFile;
 }

@@ -4,7 +4,7 @@ import { parseLevel } from '#kit/log-level';
 import { isBelow } from '#kit/path-below';
 import { isLogPattern, logFileOf } from '#kit/service-log';
 import type { ServiceTemplate } from '../../services/contract.ts';
-import type { CaptureTarget } from '../capture/capture-session.ts';
+import type { CaptureTarget } from '../capture/session-options.ts';
 
 interface Known {
   readonly template: ServiceTemplate | undefined;

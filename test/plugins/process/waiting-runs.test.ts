@@ -161,6 +161,49 @@ t.test('a hand-over amid the lines of an ended run keeps the order', { skip }, a
   t.same(await lines(), numbered(0, 60_100));
 });
 
+t.test('lines of a build wait behind those of earlier runs, also for the next host', { skip }, async t => {
+  const { spools, target, told, capturing, fill, empty, lines, ownLines, left } = await places(t);
+  const first = capturing();
+  const recordIn = async ({ capture }: typeof first, from: number, to: number): Promise<void> => {
+    for (let line = from; line < to; line += 5)
+      await capture.write(target, numbered(line, line + 5), path.join(spools, `build-${line}.spool`));
+  };
+  await fill();
+  await first.runOf('ended', textOf(0, 40));
+  await recordIn(first, 40, 100);
+  await first.runOf('later', textOf(100, 120));
+  t.same((await left()).sort(), ['build-40.spool', 'ended.spool', 'later.spool']);
+  await first.capture.close();
+
+  const second = capturing();
+  await recordIn(second, 120, 150);
+  await empty();
+  await until(async () => (await lines()).length >= 150, { what: 'every line' });
+  await recordIn(second, 150, 170);
+  t.same(await lines(), numbered(0, 170));
+  t.same(ownLines(), numbered(0, 170), 'the own log has each once');
+  await until(async () => (await left()).length === 0, { what: 'what was read to be removed' });
+  t.notMatch(told.join('\n'), /dropped|emptied/);
+});
+
+t.test('lines of a build that no disk takes are dropped, which is told once with their size', { skip }, async t => {
+  const { target, spools, told, capturing, fill, empty, lines } = await places(t);
+  const { capture } = capturing();
+  const record = (from: number) =>
+    capture.write(target, numbered(from, from + 5), path.join(spools, 'none', 'at', `all-${from}.spool`));
+  await fill();
+  await writeFile(spools, '');
+  await record(0);
+  await record(5);
+  const ofLoss = () => told.filter(text => /dropped/.test(text));
+  t.equal(ofLoss().length, 1);
+  t.match(ofLoss()[0], /job\.log cannot be written; \d+ bytes of log were dropped/);
+  await empty();
+  await record(10);
+  t.same(await lines(), numbered(10, 15));
+  t.match(told.at(-1), /job\.log is written again; in all \d+ bytes of log were dropped/);
+});
+
 t.test('the oldest runs are dropped when they are too many', { skip }, async t => {
   const { capturing, told, fill, empty, lines, left } = await places(t);
   const { runOf } = capturing();
