@@ -63,6 +63,8 @@ export class CaptureSession {
   /** Number of the next bytes whose lines a full disk did not take. The own log has these lines already. */
   #heldBytes = 0;
   #heldUntilMs = Number.NEGATIVE_INFINITY;
+  /** Whether the log for access lines has those of the held bytes. */
+  #hasAccess = false;
   /** Number of NULs that were skipped since the last line. */
   #blankBytes = 0;
   #wasEmptied = false;
@@ -243,8 +245,9 @@ export class CaptureSession {
     this.wake();
   }
 
-  #waitAgain({ place, heldBytes }: WaitingRun): void {
+  #waitAgain({ place, heldBytes, hasAccess = true }: WaitingRun): void {
     this.#heldBytes = heldBytes;
+    this.#hasAccess = hasAccess;
     if (place === 0) return;
     this.#isFinal = true;
     this.#place = this.#owner.waiting.add(this, place);
@@ -372,7 +375,7 @@ export class CaptureSession {
   /**
    * The invariant depends on this order: prepare, record the position and how much is appended, append, record the new
    * position. Another writer of the log waits meanwhile. Without a service log, lines count as consumed when the own log
-   * has taken them. False when the disk of the service's log is full and the lines may not be dropped.
+   * has taken them. False when the disk of one of its logs is full and the lines may not be dropped.
    */
   async #write(
     all: OutputLines,
@@ -385,32 +388,32 @@ export class CaptureSession {
     const at = Date.now();
     const isAgain = this.isHeld;
     if (!isAgain) this.#recent.add(all);
-    const lines = await this.#logs.withoutAccess(all, { isWritten: isAgain });
+    this.#hasAccess &&= isAgain;
+    const { access, others: lines } = this.#logs.split(all);
     const { log } = this.#logs;
     const { processName, suppressed, logLevel } = this.#target;
     const ownLevel = this.#options.ownLevel();
     const captured = suppressed ? undefined : memory.own.format(lines, at, processName, ownLevel);
     const delivered = isAgain ? undefined : captured && this.#options.deliver(captured);
-    if (log !== null) {
-      const { block } =
-        captured !== undefined && ownLevel === logLevel
-          ? captured
-          : memory.service.format(lines, at, processName, logLevel);
-      const isTaken =
-        (await this.#owner.waiting.isTurnOf(this)) &&
-        (await log.inTurn(() => this.#append(log, block, { consumedAfter, mayDrop: mayDrop() })));
-      if (!isTaken) {
-        await delivered;
-        return false;
-      }
-    }
-    if (log === null) await delivered;
+    const isSame = captured !== undefined && (log === null || ownLevel === logLevel);
+    const { block } = isSame ? captured : memory.service.format(lines, at, processName, logLevel);
+    const isTaken =
+      ((log === null && access.length === 0) || (await this.#owner.waiting.isTurnOf(this))) &&
+      (await this.#takeAccess(access, mayDrop)) &&
+      (log === null || (await log.inTurn(() => this.#append(log, block, { consumedAfter, mayDrop: mayDrop() }))));
+    if (log === null || !isTaken) await delivered;
+    if (!isTaken) return false;
     this.#heldBytes = 0;
     this.#consumed = consumedAfter;
     await this.#record(consumedAfter);
     await delivered;
     if (this.#consumed - this.#released >= RELEASE_BYTES) await this.release();
     return true;
+  }
+
+  async #takeAccess(access: Uint8Array, mayDrop: () => boolean): Promise<boolean> {
+    this.#hasAccess ||= await this.#logs.takeAccess(access, { mayDrop: mayDrop() });
+    return this.#hasAccess;
   }
 
   async #append(
@@ -446,7 +449,7 @@ export class CaptureSession {
     const logFile = this.#target.logFile ?? '';
     // The lines of bytes behind those that were held are not in the own log yet.
     const heldBytes = consumedBytes === this.#consumed ? this.#heldBytes : 0;
-    const waiting = { place: this.#place, heldBytes, target: this.#target };
+    const waiting = { place: this.#place, heldBytes, hasAccess: this.#hasAccess, target: this.#target };
     const read = { consumedBytes, logDevice, logInode, logBytes, pendingBytes, logFile };
     const position = this.#place > 0 || heldBytes > 0 ? { ...read, waiting } : read;
     if (deepEqual(position, this.#recorded)) return;

@@ -9,6 +9,8 @@ export interface WaitingRun {
   readonly place: number;
   /** Number of the next bytes, whose lines the own log has already. */
   readonly heldBytes: number;
+  /** Whether the log for access lines has those of the held bytes; true where an earlier version did not tell. */
+  readonly hasAccess?: boolean;
   readonly target: CaptureTarget;
 }
 

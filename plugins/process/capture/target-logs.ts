@@ -7,6 +7,8 @@ import type { CaptureTarget, SessionOptions } from './session-options.ts';
 /** Matches access lines of a proxy: JSON objects with their fields, or the common log format. */
 const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
 
+const NOTHING = Buffer.alloc(0);
+
 export class TargetLogs {
   readonly #options: Pick<SessionOptions, 'rotation' | 'log'>;
   #target: CaptureTarget;
@@ -45,25 +47,35 @@ export class TargetLogs {
     await Promise.all(old.map(log => log?.close()));
   }
 
-  /**
-   * Writes the access lines, unless an earlier attempt has written them, and returns the others. When the host is
-   * killed in between, an access line may be written twice, but never lost.
-   */
-  async withoutAccess(lines: OutputLines, { isWritten }: { readonly isWritten: boolean }): Promise<OutputLines> {
-    const log = this.#accessLog;
-    if (log === null) return lines;
+  /** Tells the access lines, as their log holds them, from the others. */
+  split(lines: OutputLines): { readonly access: Uint8Array; readonly others: OutputLines } {
+    if (this.#accessLog === null) return { access: NOTHING, others: lines };
     const others = new OutputLines(lines.bytes);
     let access = '';
     for (const { level, text } of lines) {
       if (ACCESS_LINE.test(text)) access += `${text}\n`;
       else others.addText(level, text);
     }
-    const block = Buffer.from(access);
-    if (!isWritten && block.length > 0)
-      await log.inTurn(async () => {
-        if (await log.prepare(block.length)) await log.append(block);
-      });
-    return others;
+    return { access: Buffer.from(access), others };
+  }
+
+  /**
+   * Writes access lines; false when the disk is full and they may not be dropped. When the host is killed right
+   * afterwards, a line may be written twice, but never lost.
+   */
+  async takeAccess(access: Uint8Array, { mayDrop }: { readonly mayDrop: boolean }): Promise<boolean> {
+    const log = this.#accessLog;
+    if (log === null || access.length === 0) return true;
+    return log.inTurn(async () => {
+      try {
+        if (await log.prepare(access.length, { mayDrop })) await log.append(access, { mayDrop });
+        return true;
+      } catch (error) {
+        if (mayDrop) throw error;
+        // RotatingFile has logged the failure, and left the file as it was.
+        return false;
+      }
+    });
   }
 
   rotate(): void {

@@ -204,6 +204,41 @@ t.test('lines of a build that no disk takes are dropped, which is told once with
   t.match(told.at(-1), /job\.log is written again; in all \d+ bytes of log were dropped/);
 });
 
+const accessText = (from: number, to: number) =>
+  numbered(from, to)
+    .map(line => `203.0.113.9 - - [02/Jan/2026:03:04:05 +0000] "GET /${line} HTTP/1.1" 200 12\n`)
+    .join('');
+
+for (const fullOne of ['accessLogFile', 'logFile'] as const) {
+  t.test(`each line of a proxy is written once when the disk of its ${fullOne} was full`, { skip }, async t => {
+    const { spools, target, told, capturing, fill, empty } = await places(t);
+    const files = { logFile: path.join(spools, 'own.log'), accessLogFile: path.join(spools, 'access.log') };
+    const proxy = { ...target, ...files, [fullOne]: target.logFile };
+    const text = (from: number, to: number) => `${textOf(from, to)}\n${accessText(from, to)}`;
+    const read = async (file: string) => numbersIn(await readFile(file, 'utf8').catch(() => ''));
+    await fill();
+    const first = capturing();
+    const going = await first.capture.open(proxy, path.join(spools, 'proxy.spool'));
+    await appendFile(going.spoolFile, text(0, 100));
+    await going.settled();
+    await appendFile(going.spoolFile, text(100, 200));
+    await going.settled();
+    await first.capture.close();
+    t.same(await read(proxy[fullOne]), []);
+
+    const again = await capturing().capture.open(proxy, path.join(spools, 'proxy.spool'));
+    await again.settled();
+    await empty();
+    await again.finish();
+    const isWhole = async () =>
+      (await read(proxy.logFile)).length >= 200 && (await read(proxy.accessLogFile)).length >= 200;
+    await until(isWhole, { what: 'every line' });
+    t.same(await read(proxy.logFile), numbered(0, 200));
+    t.same(await read(proxy.accessLogFile), numbered(0, 200));
+    t.notMatch(told.join('\n'), /dropped|emptied/);
+  });
+}
+
 t.test('the oldest runs are dropped when they are too many', { skip }, async t => {
   const { capturing, told, fill, empty, lines, left } = await places(t);
   const { runOf } = capturing();
