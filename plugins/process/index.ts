@@ -11,6 +11,7 @@ import { registerOperationRoutes } from './routes/operation-routes.ts';
 import { registerStatusRoutes } from './routes/status-routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
 import { blockSchema, mountKeys, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
+import { tellAccessLogWords } from './supervise/access-log-words.ts';
 import { usualLogFiles } from './supervise/usual-log.ts';
 import { STATE_DIRECTORY, Supervisor } from './supervisor.ts';
 
@@ -82,11 +83,8 @@ export default definePlugin({
       text: () =>
         supervisor.stateFault && `a restart of Stackwarden would not know its processes: ${supervisor.stateFault}`,
     });
-    host.contribute(
-      'prometheus.metrics',
-      'spool',
-      spoolMetrics(() => supervisor.spoolFigures()),
-    );
+    const spools = spoolMetrics(() => supervisor.spoolFigures());
+    host.contribute('prometheus.metrics', 'spool', spools);
 
     host.tap('process.probed', (process, health) => supervisor.probed(process, health));
     host.tap('config.check', ({ before, after, warnings }) => {
@@ -95,6 +93,7 @@ export default definePlugin({
       warnings.push(...newPortConflicts(before, after));
     });
     host.tap('config.review', async ({ problems }) => void problems.push(...(await supervisor.obstacles())));
+    tellAccessLogWords(host);
     host.tap('host.ready', () => void supervisor.boot());
     host.tap('host.hangup', () => supervisor.rotateLogs());
     host.tap('host.forced', async () => {

@@ -5,6 +5,7 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 const JSON_LINE =
@@ -42,4 +43,30 @@ t.test('access_log_file takes the access lines', async t => {
     return lines.length >= 2 && lines;
   });
   t.same(access, [JSON_LINE.replace('abcdef', '[REDACTED]'), COMMON_LINE], 'unprefixed, without secrets');
+});
+
+t.test('one that is not written, because of its place, is told in a save and once in the log', async t => {
+  const elsewhere = testDir(t, {});
+  const outside = path.join(elsewhere, 'access.log');
+  const proxy = kid('Proxy', ['sleep'], { enabled: true, access_log_file: outside });
+  const others = {
+    dated: kid('Dated', ['sleep'], { enabled: true, access_log_file: 'access-<date>.log' }),
+    idle: kid('Idle', ['sleep'], { access_log_file: path.join(elsewhere, 'idle.log') }),
+    inside: kid('Inside', ['sleep'], { enabled: true, access_log_file: 'inside.log' }),
+  };
+  const app = await startHost({ config: { proxy, ...others } });
+  t.teardown(() => app.stop());
+  const logDir = path.join(app.configDir, 'log');
+  const left = 'so the access lines stay in the log of the service;';
+  const ofProxy = `proxy.access_log_file: ${outside} lies outside ${logDir}, ${left} move it there`;
+  const ofDated = `dated.access_log_file: '${path.join(logDir, 'access-<date>.log')}' holds <date>, ${left} give a whole name`;
+  const told = async () => (await ownLog(app)).filter(line => line.includes('access_log_file'));
+  const lines = await until(async () => ((await told()).length >= 2 ? told() : null), { what: 'the warnings' });
+  t.same(lines.map(line => line.split(' - WARNING - process: ').at(-1)).sort(), [ofDated, ofProxy].sort());
+
+  const save = (access_log_file: string) =>
+    app.post('/config', { process_name: 'Proxy', updates: { access_log_file }, persist: true });
+  t.same((await save('proxy-access.log')).body.warnings ?? [], []);
+  t.same((await save(outside)).body.warnings, [ofProxy]);
+  t.equal((await told()).length, 2, 'each once');
 });
