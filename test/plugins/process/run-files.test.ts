@@ -28,6 +28,15 @@ t.test('a file that could not be written is written later', async t => {
   t.match(lines, [/running_processes\.json cannot be written/, /running_processes\.json is written again$/]);
 });
 
+t.test('what a host that was killed amid a write has left is removed', async t => {
+  const [left, other] = ['running_processes.json.4711-0123abcd.tmp', 'other.json.4711-0123abcd.tmp'];
+  const directory = testDir(t, { [left]: '{', [other]: '{' });
+  const files = new RunFiles(noted().log, directory);
+  files.running(() => ({ Kid: 1 }));
+  await files.close();
+  t.same((await readdir(directory)).sort(), [other, 'running_processes.json']);
+});
+
 t.test('no file is written without the directory', async t => {
   const directory = path.join(testDir(t, {}), 'healthcheck');
   const { lines, log } = noted();
