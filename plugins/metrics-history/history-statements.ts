@@ -8,6 +8,7 @@ import { type Piece, pieceOf } from './codec/gzip-pieces.ts';
 import { ZLIB } from './codec/sample-codec.ts';
 import type { StoredPayload } from './contract.ts';
 import { type Limits, maintain as maintainOnce } from './retention.ts';
+import { damagedTimes, noteDamaged } from './store/damaged-rows.ts';
 import { count, counter, metadata, setMetadata } from './store/metadata.ts';
 import {
   forgetMemory,
@@ -151,7 +152,7 @@ export function pieceOfPayloads(
 
 /**
  * The newest samples of a window, at most `limit`: how many there are, the time of the oldest of them, and whether the
- * window has older ones.
+ * window has older ones. Rows that are known to be damaged do not count.
  */
 export function windowOf(
   db: SqliteDatabase,
@@ -162,12 +163,14 @@ export function windowOf(
   }: { readonly since: number | null; readonly before?: number; readonly limit: number },
 ): { readonly samples: number; readonly from: number | null; readonly truncated: boolean } {
   const from = since ?? Number.NEGATIVE_INFINITY;
-  const newest = prepared(
+  const damaged = damagedTimes(db);
+  const rows = prepared(
     db,
     'SELECT timestamp FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp DESC LIMIT ?',
   )
     .pluck()
-    .all(from, before, limit + 1) as number[];
+    .all(from, before, limit + 1 + damaged.size) as number[];
+  const newest = damaged.size === 0 ? rows : rows.filter(timestamp => !damaged.has(timestamp));
   const truncated = newest.length > limit;
   const samples = truncated ? limit : newest.length;
   return { samples, from: newest[samples - 1] ?? null, truncated };
@@ -275,7 +278,8 @@ function* eachText(
   const sql = `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp`;
   for (const row of db.prepare(sql).iterate(from, until)) {
     const text = read(db, row as Row);
-    if (text !== undefined) yield text;
+    if (text === undefined) noteDamaged(db, (row as Row).timestamp);
+    else yield text;
   }
 }
 

@@ -12,6 +12,8 @@ import { justBefore } from './buckets.ts';
 
 const MS_PER_S = 1_000;
 const COMMA = Buffer.from(',');
+/** How many samples of a bucket are tried; when all of these are damaged, the others mostly are too. */
+const MAX_TRIES = 16;
 
 export interface Entry {
   readonly timestamp: number;
@@ -55,7 +57,7 @@ export function blocksOf(
       timestamps,
       make() {
         if (known !== undefined) return cut(known, from);
-        const block = madeBlock(db, timestamps, endsMs);
+        const block = madeBlock(db, timestamps, { from: whole.from, bucketSeconds, endsMs });
         if (block === undefined) return undefined;
         return cut(isOver ? remembered(db, key, block) : block, from);
       },
@@ -71,7 +73,7 @@ export function blocksOf(
 /** A block whose time is over, compressed well because it is kept in the file. */
 export function wholeBlock(db: SqliteDatabase, { from, before, bucketSeconds }: BlockKey): Block {
   const timestamps = lastOfBuckets(db, { from, until: justBefore(before), bucketSeconds });
-  return blockOf(entriesAt(db, timestamps, Number.POSITIVE_INFINITY) ?? [], BEST);
+  return blockOf(entriesAt(db, timestamps, { from, bucketSeconds, endsMs: Number.POSITIVE_INFINITY }) ?? [], BEST);
 }
 
 /** Makes a block of entries. */
@@ -89,20 +91,39 @@ function remembered<Found extends Block | undefined>(db: SqliteDatabase, key: Bl
   return block;
 }
 
-function madeBlock(db: SqliteDatabase, timestamps: readonly number[], endsMs: number): Block | undefined {
-  const entries = entriesAt(db, timestamps, endsMs);
+interface Reading extends Pick<BlockSpan, 'from' | 'bucketSeconds'> {
+  readonly endsMs: number;
+}
+
+function madeBlock(db: SqliteDatabase, timestamps: readonly number[], reading: Reading): Block | undefined {
+  const entries = entriesAt(db, timestamps, reading);
   return entries && blockOf(entries);
 }
 
-/** The entries of these times; undefined when not all are read by `endsMs` of the performance clock. */
-function entriesAt(db: SqliteDatabase, timestamps: readonly number[], endsMs: number): Entry[] | undefined {
+/**
+ * The entries of buckets whose last samples have these times; undefined when not all are read by `endsMs` of the
+ * performance clock.
+ */
+function entriesAt(db: SqliteDatabase, timestamps: readonly number[], reading: Reading): Entry[] | undefined {
   const entries: Entry[] = [];
   for (const timestamp of timestamps) {
-    if (performance.now() > endsMs) return undefined;
-    const entry = entryAt(db, timestamp);
+    if (performance.now() > reading.endsMs) return undefined;
+    const entry = entryOfBucket(db, timestamp, reading);
     if (entry !== undefined) entries.push(entry);
   }
   return entries;
+}
+
+/** The last sample of a bucket that can be read, given the time of the last one. */
+function entryOfBucket(db: SqliteDatabase, last: number, { from, bucketSeconds }: Reading): Entry | undefined {
+  const start = Math.max(from, Math.floor(last / bucketSeconds) * bucketSeconds);
+  let at: number | null = last;
+  for (let tries = 0; at !== null && tries < MAX_TRIES; tries += 1) {
+    const entry = entryAt(db, at);
+    if (entry !== undefined) return entry;
+    at = lastBetween(db, start, justBefore(at));
+  }
+  return undefined;
 }
 
 /** The block without the entries before a time. */

@@ -15,6 +15,7 @@ import {
 } from '../codec/sample-codec.ts';
 import type { StoredItem, StoredPayload } from '../contract.ts';
 import { forgetBlocks } from './block-memory.ts';
+import { forgetDamaged } from './damaged-rows.ts';
 import { forgetKeptBlocks } from './kept-blocks.ts';
 import { count, counter, setMetadata } from './metadata.ts';
 import { forgetRollups } from './rollups.ts';
@@ -141,6 +142,7 @@ function keepSample(db: SqliteDatabase, timestamp: number, sample: Record<string
   count(db, 'raw_bytes', whole.length - (known?.raw_size ?? 0));
   count(db, 'compressed_bytes', storedBytes - (known?.stored_size ?? 0));
   thinAgain(db, timestamp);
+  forgetDamaged(db, timestamp);
   keepNumbers(db, timestamp, pointOf(sample));
 }
 

@@ -159,6 +159,35 @@ t.test('a damaged row is left out and affects no other', async () => {
   );
 });
 
+t.test('a good sample takes the place of a damaged one', async t => {
+  const db = open();
+  write(
+    db,
+    Array.from({ length: 300 }, (_, index) => ({ at: index * 5, cpu: index % 100 })),
+  );
+  const damage = (index: number) =>
+    db.prepare(`UPDATE metrics_snapshots SET payload = x'00', item = x'00' WHERE timestamp = ?`).run(START + index * 5);
+  // The last sample of a bucket, and a whole bucket.
+  for (const index of [299, 289, 288, 280, 279]) damage(index);
+  const read = () => {
+    const { from, samples } = statements.windowOf(db, { since: null, limit: 100 });
+    const told = [...statements.pieces(db, { from: from ?? 0 })].map(textOfPiece).join();
+    return { samples, items: (JSON.parse(`[${told}]`) as Body[]).length };
+  };
+  t.same(read(), { samples: 100, items: 95 }, 'that they are damaged shows when they are read');
+  t.same(read(), { samples: 100, items: 100 });
+  damage(200);
+  t.same(read().items, 99);
+  t.same(read().items, 100);
+  statements.write(db, [JSON.stringify(sample({ at: 299 * 5, cpu: 1 }))]);
+  t.same(read(), { samples: 100, items: 100 }, 'a written one counts again');
+
+  damage(299);
+  const { timestamps } = chart(db, { since: START, now: START + 1_499, bucketSeconds: 10 });
+  const last = timestamps.map((timestamp: number) => timestamp - START).filter((at: number) => at >= 1_380);
+  t.same(last, [1_385, 1_390, 1_405, 1_415, 1_425, 1_435, 1_455, 1_465, 1_475, 1_485, 1_490]);
+});
+
 t.test('damaged numbers and rollups spoil no chart', t => {
   const db = open();
   write(
