@@ -5,6 +5,7 @@ import { checkRepair, repair } from './repair/repair-task.ts';
 import { checkRestore, compare, restore } from './restore/restore-task.ts';
 import { tidyRestore } from './restore/tidy-task.ts';
 import { listManifests } from './schedule/list-task.ts';
+import { findMade } from './schedule/made-task.ts';
 import { prune } from './schedule/prune-task.ts';
 import type { Task, TaskName } from './tasks/task.ts';
 
@@ -19,5 +20,6 @@ export const tasks: Readonly<Record<TaskName, Task>> = {
   'tidy-restore': tidyRestore,
   compare,
   'list-manifests': listManifests,
+  'find-made': findMade,
   prune,
 };

@@ -159,6 +159,14 @@ export class SymlinkJobs {
     return latest;
   }
 
+  /** The job of a process that its schedule has started last. */
+  lastScheduled(processName: string): SymlinkJob | undefined {
+    const jobs = [...this.#writing.list(), ...this.#reading.list()];
+    return jobs
+      .filter(({ input }) => input.trigger === 'schedule' && input.processName === processName)
+      .reduce<SymlinkJob | undefined>((last, job) => (job.queuedAt >= (last?.queuedAt ?? 0) ? job : last), undefined);
+  }
+
   /** Jobs of an earlier host that this one has found interrupted. */
   found(): readonly SymlinkJob[] {
     const all = [...this.#writing.list({ active: false }), ...this.#reading.list({ active: false })];

@@ -13,6 +13,7 @@ import { dueAfter, lastDueUpTo, type Rhythm } from './due-time.ts';
 import { ManifestName } from './manifest-name.ts';
 import type { PruneInput, PruneResult } from './prune-task.ts';
 import type { ScheduleRecord, ScheduleState } from './schedule-state.ts';
+import { unrecordedRun } from './unrecorded-run.ts';
 
 const LOOK_MS = 15_000;
 /** How long after the start missed runs are made up for, because mounts must be up first. */
@@ -21,6 +22,7 @@ const RETRY_MS = 900_000;
 const MAX_RETRIES = 2;
 const MS_PER_S = 1_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** By how much changes of clocks and time zones may lengthen an interval. */
 const SLACK_MS = 48 * HOUR_MS;
 
@@ -65,6 +67,9 @@ export class BackupSchedule {
   /** Processes that were rescheduled after their last run. */
   readonly #rescheduled = new Set<string>();
   readonly #endings = new Map<string, (job: SymlinkJob) => void>();
+  #recording: Promise<void> | undefined;
+  /** Whether the runs of earlier hosts are recorded, so that what is due is known. */
+  #isRecorded = false;
 
   constructor(host: Host, parts: ScheduleParts) {
     this.#host = host;
@@ -75,7 +80,10 @@ export class BackupSchedule {
     this.#parts.jobs.watch(job => {
       if (job.endedAt !== null) this.#endings.get(job.id)?.(job);
     });
-    this.#host.every(this.#host.paced(LOOK_MS), () => this.#look());
+    this.#host.every(this.#host.paced(LOOK_MS), () => {
+      this.#recording ??= this.#recordRuns();
+      if (this.#isRecorded) this.#look();
+    });
   }
 
   /** Has the plan of a process made again from its configuration. */
@@ -139,13 +147,42 @@ export class BackupSchedule {
     return settings.enabled && this.isSupported(block) ? this.#planOf(block, settings).at : null;
   }
 
+  #blocks(): NamedBlock[] {
+    const blocks = this.#host.use('config.store').blocks();
+    return blocks.filter(block => this.isSupported(block));
+  }
+
+  /** Records what earlier hosts have made and were killed before they could record it. Never rejects. */
+  async #recordRuns(): Promise<void> {
+    for (const block of this.#blocks().filter(block => this.settingsOf(block).enabled)) {
+      await this.#recordRun(block).catch((error: unknown) => {
+        if (this.#host.signal.aborted) return;
+        const what = `whether an earlier run of Stackwarden has saved the links of ${block.processName}`;
+        this.#host.log.warn(`${what} is not known; they may be saved again`, error);
+      });
+    }
+    this.#isRecorded = true;
+  }
+
+  async #recordRun(block: NamedBlock): Promise<void> {
+    const { processName } = block;
+    const record = this.record(processName);
+    const run = await unrecordedRun(this.#parts.jobs, processName, record, this.#host.signal);
+    if (run === undefined) return;
+    const { at, manifest, entries, result } = run;
+    const rhythm = this.#rhythmOf(this.settingsOf(block));
+    const counted = dueBefore(at, record, rhythm);
+    const made = { ...NOTHING_DONE, message: messageOf(entries, manifest), last_manifest: manifest };
+    // Without the result it is not known whether older manifests may go; the next run looks after them.
+    const outcome = result === null ? { ...made, recorded_entries: entries } : await this.#outcomeOf(block, result);
+    await this.#remember(block, { due: counted, rhythm }, { ...outcome, ...completedAt(at) }, at);
+    this.#plans.delete(processName);
+    this.#host.log.info(`${messageOf(entries, manifest)} by an earlier run of Stackwarden, which did not record it`);
+  }
+
   #look(): void {
     const now = new Date();
-    const blocks = this.#host
-      .use('config.store')
-      .blocks()
-      .filter(block => this.isSupported(block));
-    const due = blocks.flatMap(block => {
+    const due = this.#blocks().flatMap(block => {
       const settings = this.settingsOf(block);
       if (!settings.enabled) this.#plans.delete(block.processName);
       const plan = settings.enabled ? this.#planOf(block, settings) : undefined;
@@ -156,8 +193,12 @@ export class BackupSchedule {
     if (first !== undefined && this.#running === undefined) void this.#make(first.block, first.plan);
   }
 
-  #planOf({ processName }: NamedBlock, { intervalHours, startTime }: BackupSettings): Plan {
-    const rhythm = { intervalHours, startTime, timeZone: this.#timeZone() };
+  #rhythmOf({ intervalHours, startTime }: BackupSettings): Rhythm {
+    return { intervalHours, startTime, timeZone: this.#timeZone() };
+  }
+
+  #planOf({ processName }: NamedBlock, settings: BackupSettings): Plan {
+    const rhythm = this.#rhythmOf(settings);
     const known = this.#plans.get(processName);
     if (known !== undefined && deepEqual(known.rhythm, rhythm) && isNear(known.at, rhythm)) return known;
     const plan = { rhythm, ...this.#nextRun(this.record(processName), rhythm) };
@@ -187,13 +228,7 @@ export class BackupSchedule {
     const before = this.record(processName);
     try {
       const outcome = await this.#backUp(block);
-      await this.#remember(block, plan, {
-        ...outcome,
-        last_status: 'completed',
-        last_backup_at: seconds(new Date()),
-        retries: 0,
-        retry_at: null,
-      });
+      await this.#remember(block, plan, { ...outcome, ...completedAt(new Date()) });
     } catch (error) {
       // A run that was interrupted by the end of the host is made again after the next start.
       if (this.#host.signal.aborted || this.#host.stopping !== null) return;
@@ -221,17 +256,21 @@ export class BackupSchedule {
   async #backUp(block: NamedBlock): Promise<RunOutcome> {
     const { jobs } = this.#parts;
     const { processName } = block;
-    const { retentionCount } = this.settingsOf(block);
-    const name = this.manifestName(block);
     const options = this.optionsAt(block, new Date());
     const order = { operation: 'symlink_manifest_backup' as const, processName, options };
     const ended = await this.#ended(await jobs.start(order, 'schedule'));
     const result = (await jobs.result(ended.id)) as BackupResult | null;
     if (result === null) throw new Error(ended.error?.message ?? 'The job has failed.');
-    const pruned = (await jobs.readTask(
+    return this.#outcomeOf(block, result);
+  }
+
+  /** Removes older manifests, as far as the settings and the result say so. */
+  async #outcomeOf(block: NamedBlock, result: BackupResult): Promise<RunOutcome> {
+    const { retentionCount } = this.settingsOf(block);
+    const pruned = (await this.#parts.jobs.readTask(
       'prune',
       {
-        name: name.input,
+        name: this.manifestName(block).input,
         keep: retentionCount,
         manifest: result.backup_manifest,
         entries: result.recorded_entries,
@@ -241,7 +280,7 @@ export class BackupSchedule {
       this.#host.signal,
     )) as PruneResult;
     return {
-      message: `${result.recorded_entries} links were saved to ${result.backup_manifest}`,
+      message: messageOf(result.recorded_entries, result.backup_manifest),
       last_manifest: result.backup_manifest,
       scanned_symlinks: result.scanned_symlinks,
       recorded_entries: result.recorded_entries,
@@ -263,10 +302,14 @@ export class BackupSchedule {
     });
   }
 
-  async #remember(block: NamedBlock, { due, rhythm }: Plan, outcome: RunOutcome & RunEnd): Promise<void> {
+  async #remember(
+    block: NamedBlock,
+    { due, rhythm }: Pick<Plan, 'due' | 'rhythm'>,
+    outcome: RunOutcome & RunEnd,
+    now = new Date(),
+  ): Promise<void> {
     const { processName } = block;
     if (this.#host.use('config.store').findBlock(processName) === undefined) return;
-    const now = new Date();
     const lastDue = due <= now ? lastDueUpTo(due, now, rhythm) : due;
     await this.#parts.state.set(processName, { ...outcome, last_due: seconds(lastDue), last_run: seconds(now) });
   }
@@ -276,6 +319,25 @@ export class BackupSchedule {
     const local = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
     return typeof zone === 'string' && isTimeZone(zone) ? zone : local();
   }
+}
+
+/** The due time of a run that was made at `at`; `record` is that of the run before. */
+function dueBefore(at: Date, record: ScheduleRecord | undefined, rhythm: Rhythm): Date {
+  if (record === undefined) return earlier(at, dueAfter(null, new Date(at.getTime() - DAY_MS), rhythm));
+  const last = dateOf(record.last_due);
+  return earlier(at, record.retry_at === null ? dueAfter(last, at, rhythm) : last);
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
+}
+
+function completedAt(at: Date): RunEnd {
+  return { last_status: 'completed', last_backup_at: seconds(at), retries: 0, retry_at: null };
+}
+
+function messageOf(entries: number, manifest: string): string {
+  return `${entries} links were saved to ${manifest}`;
 }
 
 /** Whether the time is at most an interval away. If not, the clock was set back after the time was computed. */

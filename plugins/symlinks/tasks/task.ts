@@ -15,6 +15,7 @@ export type TaskName =
   | 'tidy-restore'
   | 'compare'
   | 'list-manifests'
+  | 'find-made'
   | 'prune';
 
 /** A message from the host to the child. */

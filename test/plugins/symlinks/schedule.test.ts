@@ -8,6 +8,7 @@ import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { mountLinks } from '../../support/link-mount.ts';
 import { linkDir } from '../../support/links.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { ROOT_ONLY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,7 +20,7 @@ const ZONE = 'Europe/Berlin';
 const START = Number(new Date().toLocaleString('en-GB', { timeZone: ZONE, hour: '2-digit' })) < 12 ? '15:30' : '03:30';
 
 /** Starts a host ten days after the last run of each process. Missed runs and repetitions come at once. */
-async function start(t: Test, blocks: Record<string, object>, config: object = {}, known: object = {}) {
+async function start(t: Test, blocks: Record<string, object>, config: object = {}, record: object = {}) {
   const configDir = testDir(t, {});
   const state = path.join(configDir, 'symlink-repair');
   const snapshots = path.join(state, 'snapshots');
@@ -39,10 +40,11 @@ async function start(t: Test, blocks: Record<string, object>, config: object = {
     warning: null,
     retries: 0,
     retry_at: null,
-    ...known,
+    ...record,
   };
   const schedule = path.join(state, 'schedule.json');
-  await writeFile(schedule, JSON.stringify(Object.fromEntries(NAMES.map(name => [name, lastRun]))));
+  const known = JSON.stringify(Object.fromEntries(NAMES.map(name => [name, lastRun])));
+  await writeFile(schedule, known);
   const plugins = ['symlinks', 'services', 'process', 'config'];
   const open = () => startHost({ plugins, configDir, pace: 0.001, config: { tz: ZONE, ...blocks, ...config } });
   let host = await open();
@@ -65,10 +67,15 @@ async function start(t: Test, blocks: Record<string, object>, config: object = {
           ? found
           : undefined;
       }),
-    async restart() {
+    async restart(meanwhile: () => Promise<void> = async () => undefined) {
       await host.stop();
+      await meanwhile();
       host = await open();
     },
+    log: () => ownLog(host),
+    /** Puts the records back to what they were before the first run. */
+    forget: () => writeFile(schedule, known),
+    jobs: path.join(configDir, 'jobs', 'symlinks', 'reading'),
   };
 }
 
@@ -119,6 +126,35 @@ t.test('a missed snapshot is made once, and older ones of its schedule are remov
   t.match(await host.status('Decypharr'), { last_backup_at: made.last_backup_at, next_backup_at: made.next_backup_at });
   t.equal((await readdir(host.snapshots)).length, 5, 'nothing was made again');
 });
+
+for (const moment of ['the end of its job', 'its manifest was in place'] as const) {
+  t.test(`a run of a host that was killed after ${moment} is not made again`, async t => {
+    const root = linkDir(t, { a: { to: '/x' }, b: { to: '/y' } });
+    const block = { process_name: 'Decypharr', symlink_backup_enabled: true, symlink_backup_start_time: START };
+    const host = await start(t, { decypharr: { ...block, symlink_backup_roots: [root], symlink_backup_interval: 24 } });
+    const made = await host.ended('Decypharr');
+    await host.restart(async () => {
+      await host.forget();
+      if (moment === 'the end of its job') return;
+      for (const name of await readdir(host.jobs)) {
+        const file = path.join(host.jobs, name);
+        if (name.endsWith('.result.json')) await rm(file);
+        else
+          await writeFile(
+            file,
+            JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), state: 'running', endedAt: null }),
+          );
+      }
+    });
+    const { last_backup_manifest, next_backup_at } = made;
+    t.match(await host.ended('Decypharr'), {
+      ...{ status: 'completed', last_backup_manifest, next_backup_at, recorded_entries: 2 },
+      message: `2 links were saved to ${last_backup_manifest}`,
+    });
+    t.same(await readdir(host.snapshots), [path.basename(last_backup_manifest)], 'nothing was made again');
+    t.match((await host.log()).join('\n'), 'by an earlier run of Stackwarden, which did not record it');
+  });
+}
 
 t.test('a clock that was ahead postpones nothing', async t => {
   const root = linkDir(t, { a: { to: '/x' } });
