@@ -16,6 +16,8 @@ export interface AtomicWriteOptions {
   readonly making?: Making;
   /** Whether the data survives a loss of power, not only of the process. Default true. */
   readonly durable?: boolean;
+  /** Whether the temporary files that a killed host has left of this file are removed first. Default false. */
+  readonly tidies?: boolean;
   /** Is called right before the new content takes the place of the old one, which stays when this throws. */
   readonly verify?: () => Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function writeFileIn(
   bytes: Buffer,
   options: Omit<AtomicWriteOptions, 'making'> = {},
 ): Promise<void> {
+  if (options.tidies === true) await removeTemporaryFilesIn(directory, name);
   try {
     await replace(directory, name, bytes, options);
   } catch (error) {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { Problem } from '#core';
-import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
+import { writeFileIn } from '#kit/atomic-write';
 import { reasonText } from '#kit/error-text';
 import { restingVersion } from '#kit/file-version';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
@@ -90,10 +90,8 @@ export class HeldFile {
     if (bytes.toString('utf8') !== text) throw new Problem(400, 'A file of UTF-8 cannot hold half of a surrogate pair');
     await this.#requireUnchanged();
     try {
-      // A host that was killed during an earlier write left its temporary file behind.
-      await removeTemporaryFilesIn(this.#directory, this.#name);
       // Checked once more, because a slow disk takes its time for the new content.
-      await writeFileIn(this.#directory, this.#name, bytes, { verify: () => this.#requireUnchanged() });
+      await writeFileIn(this.#directory, this.#name, bytes, { verify: () => this.#requireUnchanged(), tidies: true });
     } catch (error) {
       if (error instanceof Problem) throw error;
       const detail = `The file stays as it was, because it cannot be written: ${reasonText(error)}`;

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { Problem } from '#core';
-import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
+import { writeFileAtomic } from '#kit/atomic-write';
 import { GuardedDirectory } from '#kit/guarded-directory';
 
 /** Name of the file in the configuration directory. */
@@ -48,9 +48,7 @@ export class KnownKeys {
       const [first] = signers;
       if (first === undefined) throw new Error(`nobody has signed the lists of ${repository}`);
       const text = `${JSON.stringify({ ...known, [repository]: first }, null, 2)}\n`;
-      // Those of a host that was killed.
-      await removeTemporaryFiles(this.#file);
-      await writeFileAtomic(this.#file, text, { mode: MODE });
+      await writeFileAtomic(this.#file, text, { mode: MODE, tidies: true });
     } else if (!signers.includes(before))
       throw new Problem(
         409,

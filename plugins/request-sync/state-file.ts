@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';
-import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
+import { writeFileIn } from '#kit/atomic-write';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { readPrivate } from '#kit/trust';
@@ -135,10 +135,9 @@ export class StateFile {
   async #write(bytes: Buffer): Promise<void> {
     await GuardedDirectory.at(this.#file, async (directory, name) => {
       const next = `${name}.new`;
-      // Removes what an interrupted write has left.
-      await removeTemporaryFilesIn(directory, next);
+      // An interrupted write has left it.
       await directory.remove(next);
-      await writeFileIn(directory, next, bytes, { mode: FILE_MODE });
+      await writeFileIn(directory, next, bytes, { mode: FILE_MODE, tidies: true });
       if ((await directory.stat(name)) !== null) await keepBefore(directory, name, path.basename(this.#backup));
       await directory.rename(next, name);
       await directory.sync();

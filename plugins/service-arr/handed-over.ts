@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Logger } from '#core';
-import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
+import { writeFileAtomic } from '#kit/atomic-write';
 import { readPrivate } from '#kit/trust';
 import { WorkQueue } from '#kit/work-queue';
 
@@ -41,9 +41,7 @@ export class HandedOver {
   /** A failure is only a warning, because it must not make a start fail. */
   async #save(content: Content): Promise<void> {
     try {
-      // Those of a host that was killed.
-      await removeTemporaryFiles(this.#file);
-      await writeFileAtomic(this.#file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+      await writeFileAtomic(this.#file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, tidies: true });
     } catch (error) {
       this.#log.warn(`${this.#file} cannot be written; what was handed over is known until the next start`, error);
     }

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { Host } from '#core';
-import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
+import { writeFileAtomic } from '#kit/atomic-write';
 import { errorText } from '#kit/error-text';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { declareHostState } from '#kit/host-state';
@@ -63,11 +63,8 @@ export class UpdateRecords {
     this.#schedules = new Map(entriesOf(scheduleSchema, schedules));
     this.#owedStarts = new Map(entriesOf(owedStartSchema, owed_starts));
     this.#writes = new LaterWrite({
-      write: async () => {
-        // Those of a host that was killed.
-        await removeTemporaryFiles(file);
-        await writeFileAtomic(file, `${JSON.stringify(this.#content(), null, 2)}\n`, { mode: FILE_MODE });
-      },
+      write: () =>
+        writeFileAtomic(file, `${JSON.stringify(this.#content(), null, 2)}\n`, { mode: FILE_MODE, tidies: true }),
       failed: error => host.log.error(`${file} cannot be written; a restart would not know of the last updates`, error),
       mended: () => host.log.info(`${file} is written again`),
     });

@@ -1,7 +1,7 @@
 // Two small files for health checks of the container: written on every change, never read by the host.
 import path from 'node:path';
 import type { Logger } from '#core';
-import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
+import { writeFileAtomic } from '#kit/atomic-write';
 import { LaterWrite } from '#kit/later-write';
 import type { StartupReport } from '../contract.ts';
 
@@ -48,17 +48,12 @@ export class RunFiles {
 
   #add(name: string, content: () => unknown): { readonly writes: LaterWrite } {
     const place = path.join(this.#directory, name);
-    let isTidy = false;
-    const replace = async (): Promise<void> => {
-      // Those of a host that was killed.
-      if (!isTidy) await removeTemporaryFiles(place);
-      isTidy = true;
-      await writeFileAtomic(place, JSON.stringify(file.content()), { durable: false, mode: 0o644 });
-    };
+    const options = { durable: false, mode: 0o644, tidies: true };
     const writes = new LaterWrite({
       write: async () => {
         if (!this.#isWanted) return;
-        await replace().catch((error: NodeJS.ErrnoException) => {
+        const text = JSON.stringify(file.content());
+        await writeFileAtomic(place, text, options).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOENT') throw error;
           this.#isWanted = false;
         });

@@ -2,7 +2,7 @@
 // schedule.
 import { z } from 'zod';
 import type { Host } from '#core';
-import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
+import { writeFileAtomic } from '#kit/atomic-write';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { LaterWrite } from '#kit/later-write';
 import { type Places, scheduleFile } from '../places/path-rules.ts';
@@ -50,12 +50,7 @@ export class ScheduleState {
         const { puid, pgid } = host.use('config.store').root();
         const owner = { uid: Number(puid), gid: Number(pgid) };
         const making = { mode: DIRECTORY_MODE, owner };
-        const write = async (directory: GuardedDirectory, name: string): Promise<void> => {
-          // Those of a host that was killed.
-          await removeTemporaryFilesIn(directory, name);
-          await writeFileIn(directory, name, Buffer.from(text), { mode: FILE_MODE });
-        };
-        await GuardedDirectory.at(file, write, making);
+        await writeFileAtomic(file, text, { mode: FILE_MODE, making, tidies: true });
       },
       failed: error => host.log.error(`${file} cannot be written; a restart would not know of the last backups`, error),
       mended: () => host.log.info(`${file} is written again`),
