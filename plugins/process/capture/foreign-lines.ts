@@ -17,7 +17,7 @@ export class ForeignLines {
   readonly target: CaptureTarget;
   readonly #options: SessionOptions;
   readonly #waiting: Waiting | undefined;
-  readonly #file: RotatingFile | null;
+  #file: RotatingFile | null;
   /** Reads the lines that wait. */
   #session: CaptureSession | undefined;
   /** The latest writing; it never rejects. */
@@ -25,13 +25,17 @@ export class ForeignLines {
 
   /** Without `waiting`, lines that the disk does not take are dropped and counted. */
   constructor(target: CaptureTarget, options: SessionOptions, waiting?: Waiting) {
-    const { logFile, owner } = target;
-    const { rotation, log } = options;
-    const warn = (message: string, error?: unknown): void => log.warn(message, error);
     this.target = target;
     this.#options = options;
     this.#waiting = waiting;
-    this.#file = logFile === null ? null : new RotatingFile({ file: logFile, rotation, owner, warn });
+    this.#file = this.#open();
+  }
+
+  #open(): RotatingFile | null {
+    const { logFile: file, owner } = this.target;
+    const { rotation, log } = this.#options;
+    const warn = (message: string, error?: unknown): void => log.warn(message, error);
+    return file === null ? null : new RotatingFile({ file, rotation, owner, warn });
   }
 
   /** Resolves when the lines are written, wait in a spool, which may get that name, or are counted as dropped. */
@@ -55,8 +59,10 @@ export class ForeignLines {
     const mustWait = waiting?.hasEarlier() === true;
     if (!mustWait && (await append(file, block, { mayDrop: waiting === undefined }))) return;
     const isWaiting = await this.#wait(bytes, () => waiting?.open(spoolFile)).catch(() => false);
+    // The session tells when the log is written again, and another file has no fault to tell the end of.
+    if (isWaiting) this.#file = this.#open();
     // When the disk of the spools takes nothing either, the log tells how much was dropped.
-    if (!isWaiting) await append(file, block, { mayDrop: true });
+    else await append(file, block, { mayDrop: true });
   }
 
   /** Has the lines wait behind earlier ones; false when they cannot. */

@@ -184,6 +184,17 @@ t.test('lines of a build wait behind those of earlier runs, also for the next ho
   t.same(ownLines(), numbered(0, 170), 'the own log has each once');
   await until(async () => (await left()).length === 0, { what: 'what was read to be removed' });
   t.notMatch(told.join('\n'), /dropped|emptied/);
+
+  // More than the last page of the log takes.
+  await fill();
+  await recordIn(second, 170, 300);
+  await empty();
+  await until(async () => (await lines()).length >= 300, { what: 'every line' });
+  await until(async () => (await left()).length === 0, { what: 'what was read to be removed' });
+  const before = told.length;
+  await recordIn(second, 300, 305);
+  t.same(await lines(), numbered(0, 305));
+  t.same(told.slice(before), [], 'that the log is written again is told once');
 });
 
 t.test('lines of a build that no disk takes are dropped, which is told once with their size', { skip }, async t => {
