@@ -6,8 +6,8 @@ import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
 import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
-import { savePortMoves } from '../launch/port-moves.ts';
-import { onceCleared, reservePorts } from '../launch/ports.ts';
+import { movePorts } from '../launch/port-moves.ts';
+import { reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
@@ -342,15 +342,22 @@ export class Boot {
 
   /** All ports that this boot moves are written in one update. */
   async #reservePorts(): Promise<void> {
-    const { processes, supervision } = this.#options;
+    const { host, processes, supervision } = this.#options;
+    const { portTurns, portCompanion, freed, snapshot } = supervision;
     // A service keeps its ports while any process of its last run may still hold them.
-    const holds = (name: string): boolean => {
-      const { pid = null, status } = processes.find(name)?.snapshot() ?? {};
-      return this.#refusals.has(name) || pid !== null || status === 'unknown';
+    const holds = (processName: string): boolean => {
+      const { pid = null, status } = processes.find(processName)?.snapshot() ?? {};
+      const isHeld = this.#refusals.has(processName) || pid !== null || status === 'unknown';
+      return isHeld || portTurns.isGiven({ processName }, snapshot);
     };
-    const look = () => reservePorts(processes.blocks(), holds, supervision.portCompanion);
-    const moves = await onceCleared(look, found => found.size > 0, supervision.cleared);
-    if (moves.size === 0) return;
-    await savePortMoves(this.#host, moves, processes.blocks());
+    const { signal } = host;
+    const blocks = () => processes.blocks();
+    const look = (all: readonly NamedBlock[]) => reservePorts(all, holds, portCompanion);
+    const unsaved = (cause: unknown) => new Error('the changed ports could not be saved', { cause });
+    // Where the boot had to wait for its configuration, users may start services at the same time.
+    const moving = portTurns.take(() => movePorts({ host, signal, blocks, look, freed, unsaved }), signal);
+    await moving.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
 }

@@ -1,9 +1,10 @@
-// Saves ports that moved in the configuration, and changes what the service itself and the waits of others say of them.
+// Moves ports that are taken in the configuration, and changes what the service itself and the waits of others say of
+// them.
 import type { Host, NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
-import { type PortChange, portsOf } from './ports.ts';
+import { type PortChange, type PortMoves, portsOf } from './ports.ts';
 
 /** Matches an address on this machine up to its port. */
 const LOCAL_ADDRESS = /^(https?:\/\/(?:[^/?#@]*@)?(?:127\.0\.0\.1|localhost|\[::1\]):)(\d+)(?=[/?#]|$)/i;
@@ -21,54 +22,121 @@ interface Move {
 /** The port that a wait for this one has from now on; undefined when it stays. */
 type PortAfter = (port: number) => number | undefined;
 
+/** A member of the configuration that changes. */
+interface Edit {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+export interface PortMoving {
+  readonly host: Pick<Host, 'contributions' | 'find' | 'log' | 'name' | 'use'>;
+  readonly signal: AbortSignal;
+  /** The present blocks; the same list until the configuration changes. */
+  blocks(): readonly NamedBlock[];
+  /** Finds the ports of these blocks that are taken, and what can be taken instead. */
+  look(blocks: readonly NamedBlock[]): Promise<PortMoves>;
+  /** Waits for the end of what an earlier host left behind; false when there is no such thing. */
+  freed(): Promise<boolean>;
+  /** The error of moves that cannot be saved. */
+  unsaved(cause: unknown): Error;
+}
+
+/**
+ * Moves ports that are taken, when no leftover of an earlier host is about to free them. Looks again when the
+ * configuration changed meanwhile: what others save of a port must not be undone, nor a block that was renamed or
+ * removed be written to.
+ */
+export async function movePorts(moving: PortMoving): Promise<void> {
+  for (;;) {
+    moving.signal.throwIfAborted();
+    const seen = moving.blocks();
+    const moves = await moving.look(seen);
+    if (moves.size > 0 && (await moving.freed())) continue;
+    const isDone =
+      moves.size === 0
+        ? moving.blocks() === seen
+        : await savePortMoves(moves, seen, moving).catch((error: unknown) => {
+            throw moving.unsaved(error);
+          });
+    if (isDone) return;
+  }
+}
+
 /**
  * Saves and logs the ports that moved, also where the block names them once more; a port that comes from the
  * environment changes in memory only. Waits of other services for a moved port of this machine are changed too: those
- * that name the service that moved, and those that name none while no other service has that port.
+ * that name the service that moved, and those that name none while no other service has that port. False, with nothing
+ * saved, when the blocks have changed since they were seen.
  */
-export async function savePortMoves(
-  host: Pick<Host, 'contributions' | 'find' | 'log' | 'name' | 'use'>,
-  moves: ReadonlyMap<NamedBlock, readonly PortChange[]>,
+async function savePortMoves(
+  moves: PortMoves,
+  seen: readonly NamedBlock[],
+  { host, blocks }: PortMoving,
+): Promise<boolean> {
+  const store = host.use('config.store');
+  const { edits, warnings } = editsOf(moves, seen, host);
+  let isSeen = true;
+  const save = (updates: () => Record<string, unknown>, persist: boolean) =>
+    store.update({ updates, persist, actor: host.name });
+  /** Called when no other update can come between. */
+  const ifSeen = (): Record<string, unknown> => {
+    isSeen = blocks() === seen;
+    if (!isSeen) return {};
+    for (const warning of warnings) host.log.warn(warning);
+    return merged(edits);
+  };
+  if (store.overridingVariables().length === 0) await save(ifSeen, true);
+  else {
+    // A variable of the environment overrides the file, so its port can be replaced in memory only. The second update
+    // saves neither what memory holds by then, nor what others have changed since the first.
+    await save(ifSeen, false);
+    if (isSeen) await save(() => merged(edits.filter(({ path, value }) => deepEqual(store.get(path), value))), true);
+  }
+  return isSeen;
+}
+
+/** What the moves change in the configuration, and what is said of that. */
+function editsOf(
+  moves: PortMoves,
   blocks: readonly NamedBlock[],
-): Promise<void> {
+  host: PortMoving['host'],
+): { readonly edits: readonly Edit[]; readonly warnings: readonly string[] } {
   const store = host.use('config.store');
   const moved: Move[] = [];
-  const updates: Record<string, unknown> = {};
+  const edits: Edit[] = [];
+  const warnings: string[] = [];
   const repeated = [...host.contributions('process.own-ports').values()].flatMap(({ members }) => members);
   for (const [named, changes] of moves) {
     const isNamedBy = (name: unknown): boolean => store.findBlock(String(name))?.processName === named.processName;
     for (const { key, from, to } of changes) {
-      tellMove(host, named, { key, from, to });
+      warnings.push(...moveWarnings(host, named, { key, from, to }));
       const again = repeated.filter(place => valueAt(named.block, place) === from);
-      for (const place of [[key], ...again])
-        merge(updates, [...named.path, ...place.slice(0, -1)], { [String(place.at(-1))]: to });
+      edits.push(...[[key], ...again].map(place => ({ path: [...named.path, ...place], value: to })));
       moved.push({ isNamedBy, from, to, isKept: isKept(from, moves, blocks) });
     }
   }
   for (const { processName, path, block } of blocks) {
-    const waits = {
+    const waits = Object.entries({
       ...followed(block, 'wait_for_url', entry => followedAddress(entry, moved)),
       ...followed(block, 'wait_for_tcp', entry => followedPort(entry, moved)),
-    };
-    if (Object.keys(waits).length === 0) continue;
-    host.log.warn(`${processName}: ${Object.keys(waits).join(' and ')} goes along`);
-    merge(updates, path, waits);
+    });
+    if (waits.length === 0) continue;
+    warnings.push(`${processName}: ${waits.map(([key]) => key).join(' and ')} goes along`);
+    edits.push(...waits.map(([key, value]) => ({ path: [...path, key], value })));
   }
-  // A variable of the environment overrides the file, so its port can be replaced in memory only. The second update
-  // does not save what memory holds by then.
-  if (store.overridingVariables().length > 0) await store.update({ updates, persist: false, actor: host.name });
-  await store.update({ updates, persist: true, actor: host.name });
+  return { edits, warnings };
 }
 
-function tellMove(host: Pick<Host, 'find' | 'log'>, named: NamedBlock, { key, from, to }: PortChange): void {
-  host.log.warn(`${named.processName}: ${key} ${from} is in use, ${to} is taken instead`);
+function moveWarnings(host: Pick<Host, 'find'>, named: NamedBlock, { key, from, to }: PortChange): string[] {
   const templates = host.find('service.templates');
   const template = templates?.get(named.configKey);
   const known = template === undefined ? {} : (templates?.block(template, named.key) ?? {});
-  for (const place of literalPlaces(named.block, known, from))
-    host.log.warn(
-      `${named.processName}: ${place} says ${from} still; where it means its own port, write {${key}} instead`,
-    );
+  return [
+    `${named.processName}: ${key} ${from} is in use, ${to} is taken instead`,
+    ...literalPlaces(named.block, known, from).map(
+      place => `${named.processName}: ${place} says ${from} still; where it means its own port, write {${key}} instead`,
+    ),
+  ];
 }
 
 /**
@@ -92,11 +160,7 @@ function literalPlaces(
 }
 
 /** Whether an enabled service is configured for the port and does not move from it. */
-function isKept(
-  port: number,
-  moves: ReadonlyMap<NamedBlock, readonly PortChange[]>,
-  blocks: readonly NamedBlock[],
-): boolean {
+function isKept(port: number, moves: PortMoves, blocks: readonly NamedBlock[]): boolean {
   const movers = new Set(
     [...moves].filter(([, changes]) => changes.some(({ from }) => from === port)).map(([block]) => block.processName),
   );
@@ -145,14 +209,16 @@ function portAfter(moved: readonly Move[], name?: unknown): PortAfter {
   return port => moved.find(move => move.from === port && counts(move))?.to;
 }
 
-/** Sets members of an object at a path and creates missing parents. */
-function merge(root: Record<string, unknown>, path: readonly string[], value: Record<string, unknown>): void {
-  const [key, ...rest] = path;
-  if (key === undefined) {
-    Object.assign(root, value);
-    return;
+/** An object with all members, for an update of the whole configuration. */
+function merged(edits: readonly Edit[]): Record<string, unknown> {
+  const root: Record<string, unknown> = {};
+  for (const { path, value } of edits) {
+    let parent = root;
+    for (const key of path.slice(0, -1)) {
+      parent[key] ??= {};
+      parent = parent[key] as Record<string, unknown>;
+    }
+    parent[path.at(-1) ?? ''] = value;
   }
-  const child = (root[key] ?? {}) as Record<string, unknown>;
-  root[key] = child;
-  merge(child, rest, value);
+  return root;
 }

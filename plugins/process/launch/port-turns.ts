@@ -29,7 +29,7 @@ export class PortTurns {
   }
 
   /** Whether the service runs, or a start of it that is under way has its ports; it may not listen yet. */
-  isGiven({ processName }: NamedBlock, snapshot: Processes['snapshot']): boolean {
+  isGiven({ processName }: Pick<NamedBlock, 'processName'>, snapshot: Processes['snapshot']): boolean {
     const status = snapshot(processName)?.status;
     return status === 'running' || (status === 'starting' && this.#given.has(processName));
   }

@@ -16,6 +16,9 @@ export interface PortChange {
   readonly to: number;
 }
 
+/** Ports that move, by the block that has them. */
+export type PortMoves = ReadonlyMap<NamedBlock, readonly PortChange[]>;
+
 /** Offset from its port at which a kind of service uses a second one; undefined when it does not. */
 export type Companion = (configKey: string) => number | undefined;
 
@@ -27,7 +30,7 @@ export async function reservePorts(
   blocks: readonly NamedBlock[],
   runs: (processName: string) => boolean,
   companion: Companion,
-): Promise<ReadonlyMap<NamedBlock, readonly PortChange[]>> {
+): Promise<PortMoves> {
   const moves = new Map<NamedBlock, readonly PortChange[]>();
   let current = blocks;
   for (const [index, block] of blocks.entries()) {
@@ -44,20 +47,6 @@ export async function reservePorts(
     current = current.with(index, { ...block, block: { ...block.block, ...moved } });
   }
   return moves;
-}
-
-/**
- * What `look` finds; looks again when ports would change while processes of an earlier host, which may hold them, end.
- */
-export async function onceCleared<Found>(
-  look: () => Promise<Found>,
-  isChange: (found: Found) => boolean,
-  cleared: () => Promise<void>,
-): Promise<Found> {
-  const found = await look();
-  if (!isChange(found)) return found;
-  await cleared();
-  return look();
 }
 
 /** One sentence for each port that an update assigns to an enabled entry although another has it. */

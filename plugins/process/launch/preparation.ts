@@ -11,9 +11,9 @@ import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable, withoutDescriptors } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
-import { savePortMoves } from './port-moves.ts';
+import { movePorts } from './port-moves.ts';
 import type { PortTurns } from './port-turns.ts';
-import { type Companion, NO_PORT, onceCleared, refuseForeignHolder, resolvePorts } from './ports.ts';
+import { type Companion, NO_PORT, type PortMoves, refuseForeignHolder, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import { roundedVariables } from './rounded-variables.ts';
 import type { RunUsers } from './run-user.ts';
@@ -40,8 +40,8 @@ export interface Preparation extends Processes {
   predecessor(block: NamedBlock): Predecessor | undefined;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
-  /** Resolves when what processes of an earlier host left behind has ended. */
-  cleared(): Promise<void>;
+  /** Waits for the end of what an earlier host left behind; false when there is no such thing. */
+  freed(): Promise<boolean>;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
   readonly users: RunUsers;
@@ -74,10 +74,14 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   // A refused start must change no port and make no directory.
   const checked = hasWaits(plan, waiting) || liesInOwnDirectory(plan) ? undefined : plan;
   if (checked !== undefined) await checkLaunchable(checked);
-  await preparation.portTurns.take(() => adjustPorts(preparation), signal);
+  const adjust = () => preparation.portTurns.take(() => adjustPorts(preparation), signal);
+  await adjust();
   await waitForDependencies(plan, waiting);
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
-  if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
+  if (digestOf(plan.block) !== digestOf(block().block)) {
+    await adjust();
+    plan = await planOf(preparation);
+  }
   const own = plan.cwd === undefined ? await ownDirectory(plan, { host, blocks }) : undefined;
   plan.cwd ??= own;
   await copyEnvironmentFile(plan, preparation.users.of(block()));
@@ -141,19 +145,19 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
 }
 
 async function adjustPorts(preparation: Preparation): Promise<void> {
-  const { host, block, blocks, snapshot, portCompanion, portTurns, cleared } = preparation;
+  const { host, signal, block, blocks, snapshot, portCompanion, portTurns, freed } = preparation;
   const { processName } = block();
-  const all = blocks();
-  const current = all.find(other => other.processName === processName);
-  if (current === undefined) return;
-  await refuseForeignHolder(current);
-  const look = () => resolvePorts(current, all, portCompanion, other => portTurns.isGiven(other, snapshot));
-  const changes = await onceCleared(look, found => found.length > 0, cleared);
-  try {
-    if (changes.length > 0) await savePortMoves(host, new Map([[current, changes]]), all);
-  } catch (error) {
+  const look = async (all: readonly NamedBlock[]): Promise<PortMoves> => {
+    const current = all.find(other => other.processName === processName);
+    if (current === undefined) return new Map();
+    await refuseForeignHolder(current);
+    const changes = await resolvePorts(current, all, portCompanion, other => portTurns.isGiven(other, snapshot));
+    return new Map(changes.length === 0 ? [] : [[current, changes]]);
+  };
+  const unsaved = (cause: unknown): Problem => {
     const reason = `${processName} was not started: its changed port could not be saved`;
-    throw new Problem(500, reason, { code: NO_PORT, cause: error });
-  }
+    return new Problem(500, reason, { code: NO_PORT, cause });
+  };
+  await movePorts({ host, signal, blocks, look, freed, unsaved });
   portTurns.give(processName);
 }

@@ -25,6 +25,8 @@ export class Adoption {
   readonly #judged = new Set<string>();
   /** The ends of what processes left behind, which may take as long as a stop. */
   readonly #clearings = new Map<SupervisedProcess, Promise<void>>();
+  /** The stops of processes whose entries are gone. */
+  readonly #stops = new Map<SupervisedProcess, Promise<void>>();
   /** The end of all that `run` has begun. */
   #tidied: Promise<void> = Promise.resolve();
   #look: (process: SupervisedProcess) => Promise<void> = async () => undefined;
@@ -78,6 +80,13 @@ export class Adoption {
   async cleared(process?: SupervisedProcess): Promise<void> {
     if (process !== undefined) await this.#clearings.get(process);
     else await Promise.all([...this.#clearings.values(), this.#tidied]);
+  }
+
+  /** Waits until what earlier hosts left behind has ended, or cannot be ended; false when there is no such thing. */
+  async freed(): Promise<boolean> {
+    const leftovers = [...this.#clearings.values(), ...this.#stops.values()];
+    await Promise.all(leftovers);
+    return leftovers.length > 0;
   }
 
   /**
@@ -275,6 +284,8 @@ export class Adoption {
     const process = this.#recorded(processName, record);
     await this.#claim(process, record);
     const stopped = processes.retire(process);
+    this.#stops.set(process, stopped);
+    void stopped.then(() => this.#stops.delete(process));
     return () => stopped;
   }
 

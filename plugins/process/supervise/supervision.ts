@@ -27,8 +27,8 @@ export interface Supervision extends RunParts, Processes {
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
-  /** Resolves when what processes of an earlier host left behind has ended. */
-  cleared(): Promise<void>;
+  /** Waits for the end of what an earlier host left behind; false when there is no such thing. */
+  freed(): Promise<boolean>;
   readonly users: RunUsers;
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;
