@@ -36,6 +36,22 @@ export async function findOtherHolder(port: number): Promise<string | undefined>
   return others.size === 0 ? undefined : nameOf(others).catch(() => UNSEEN);
 }
 
+/** Whether one of these processes listens on the port. One whose sockets /proc does not show counts when any does. */
+export async function mayListen(pids: readonly number[], port: number): Promise<boolean> {
+  const inodes = await listenersOn(port);
+  if (inodes.size === 0) return false;
+  for (const pid of pids) if ((await isHidden(pid)) || (await holds(String(pid), inodes))) return true;
+  return false;
+}
+
+/** Whether the kernel shows nothing of what the process has, as it does to a root without CAP_SYS_PTRACE. */
+function isHidden(pid: number): Promise<boolean> {
+  return readlink(`/proc/${pid}/cwd`).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'EACCES',
+  );
+}
+
 async function nameOf(inodes: ReadonlySet<string>): Promise<string> {
   if (inodes.size === 0) return UNSEEN;
   const sockets = [...inodes].sort().join(' ');

@@ -355,7 +355,10 @@ export class Boot {
     const look = (all: readonly NamedBlock[]) => reservePorts(all, holds, portCompanion);
     const unsaved = (cause: unknown) => new Error('the changed ports could not be saved', { cause });
     // Where the boot had to wait for its configuration, users may start services at the same time.
-    const moving = portTurns.take(() => movePorts({ host, signal, blocks, look, freed, unsaved }), signal);
+    const moving = portTurns.take(
+      () => movePorts({ host, signal, portCompanion, blocks, look, freed, unsaved }),
+      signal,
+    );
     await moving.catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });

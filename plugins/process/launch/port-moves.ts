@@ -4,7 +4,7 @@ import type { Host, NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
-import { type PortChange, type PortMoves, portsOf } from './ports.ts';
+import { type Companion, type PortChange, type PortMoves, portsOf } from './ports.ts';
 
 /** Matches an address on this machine up to its port. */
 const LOCAL_ADDRESS = /^(https?:\/\/(?:[^/?#@]*@)?(?:127\.0\.0\.1|localhost|\[::1\]):)(\d+)(?=[/?#]|$)/i;
@@ -35,23 +35,31 @@ export interface PortMoving {
   blocks(): readonly NamedBlock[];
   /** Finds the ports of these blocks that are taken, and what can be taken instead. */
   look(blocks: readonly NamedBlock[]): Promise<PortMoves>;
-  /** Waits for the end of what an earlier host left behind; false when there is no such thing. */
-  freed(): Promise<boolean>;
+  readonly portCompanion: Companion;
+  /** See `Supervision.freed`. */
+  freed(ports: readonly number[]): Promise<void>;
   /** The error of moves that cannot be saved. */
   unsaved(cause: unknown): Error;
 }
 
 /**
- * Moves ports that are taken, when no leftover of an earlier host is about to free them. Looks again when the
- * configuration changed meanwhile: what others save of a port must not be undone, nor a block that was renamed or
- * removed be written to.
+ * Moves ports that are taken. Looks again when what an earlier host left on them has ended, and when the configuration
+ * changed meanwhile: what others save of a port must not be undone, nor a block that was renamed or removed be written
+ * to.
  */
 export async function movePorts(moving: PortMoving): Promise<void> {
+  /** Ports on which nothing of an earlier host is left. */
+  const freed = new Set<number>();
   for (;;) {
     moving.signal.throwIfAborted();
     const seen = moving.blocks();
     const moves = await moving.look(seen);
-    if (moves.size > 0 && (await moving.freed())) continue;
+    const unasked = portsLeft(moves, moving.portCompanion).filter(port => !freed.has(port));
+    if (unasked.length > 0) {
+      await moving.freed(unasked);
+      for (const port of unasked) freed.add(port);
+      continue;
+    }
     const isDone =
       moves.size === 0
         ? moving.blocks() === seen
@@ -93,6 +101,14 @@ async function savePortMoves(
     if (isSeen) await save(() => merged(edits.filter(({ path, value }) => deepEqual(store.get(path), value))), true);
   }
   return isSeen;
+}
+
+/** The ports that the moves give up, with those that their services use beside them. */
+function portsLeft(moves: PortMoves, companion: Companion): number[] {
+  return [...moves].flatMap(([{ configKey }, changes]) => {
+    const offset = companion(configKey);
+    return changes.flatMap(({ from }) => (offset === undefined ? [from] : [from, from + offset]));
+  });
 }
 
 /** What the moves change in the configuration, and what is said of that. */

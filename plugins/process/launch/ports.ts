@@ -166,7 +166,8 @@ function claimsBefore(
   return new Set([...own, ...before].flatMap(other => portsClaimedBy(other, companion)));
 }
 
-function portsClaimedBy({ block, configKey }: NamedBlock, companion: Companion): number[] {
+/** The ports that a block configures, with those that its service uses beside them. */
+export function portsClaimedBy({ block, configKey }: NamedBlock, companion: Companion): number[] {
   const ports = portsOf(block);
   if (ports.size === 0) return [];
   const offset = companion(configKey);

@@ -40,8 +40,8 @@ export interface Preparation extends Processes {
   predecessor(block: NamedBlock): Predecessor | undefined;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
-  /** Waits for the end of what an earlier host left behind; false when there is no such thing. */
-  freed(): Promise<boolean>;
+  /** See `Supervision.freed`. */
+  freed(ports: readonly number[]): Promise<void>;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
   readonly users: RunUsers;
@@ -158,6 +158,6 @@ async function adjustPorts(preparation: Preparation): Promise<void> {
     const reason = `${processName} was not started: its changed port could not be saved`;
     return new Problem(500, reason, { code: NO_PORT, cause });
   };
-  await movePorts({ host, signal, blocks, look, freed, unsaved });
+  await movePorts({ host, signal, portCompanion, blocks, look, freed, unsaved });
   portTurns.give(processName);
 }

@@ -8,6 +8,7 @@ import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
 import { namedAfter, regain } from './kept-block.ts';
 import { launchedAs, targetOf } from './launch-record.ts';
+import { type Leftover, mayHold } from './leftover.ts';
 import { bootId, isAlive, outputFileOf } from './proc-stat.ts';
 import type { ProcessSet } from './process-set.ts';
 import { launchedFrom } from './run-leaders.ts';
@@ -24,9 +25,9 @@ export class Adoption {
   /** Names of records that are dealt with: their processes are supervised now, or have ended. */
   readonly #judged = new Set<string>();
   /** The ends of what processes left behind, which may take as long as a stop. */
-  readonly #clearings = new Map<SupervisedProcess, Promise<void>>();
-  /** The stops of processes whose entries are gone. */
-  readonly #stops = new Map<SupervisedProcess, Promise<void>>();
+  readonly #clearings = new Map<SupervisedProcess, Leftover>();
+  /** The same of processes whose entries are gone. */
+  readonly #stops = new Map<SupervisedProcess, Leftover>();
   /** The end of all that `run` has begun. */
   #tidied: Promise<void> = Promise.resolve();
   #look: (process: SupervisedProcess) => Promise<void> = async () => undefined;
@@ -69,7 +70,7 @@ export class Adoption {
   /** Removes what the processes that have ended leave. Never throws. */
   async #tidy(retired: readonly Promise<void>[], isWhole: boolean): Promise<void> {
     const { state, capture } = this.#supervision;
-    await Promise.all([...this.#clearings.values(), ...retired]);
+    await Promise.all([this.#allCleared(), ...retired]);
     if (capture.isClosed) return;
     const failed = 'leftover input or output could not be removed';
     await attempt(this.#host.log, failed, () => removeOtherPipes(state.directory, () => state.runIds()));
@@ -78,15 +79,20 @@ export class Adoption {
 
   /** Resolves when what the process, or any, left behind has ended, or cannot be ended. */
   async cleared(process?: SupervisedProcess): Promise<void> {
-    if (process !== undefined) await this.#clearings.get(process);
-    else await Promise.all([...this.#clearings.values(), this.#tidied]);
+    if (process !== undefined) await this.#clearings.get(process)?.gone;
+    else await Promise.all([this.#allCleared(), this.#tidied]);
   }
 
-  /** Waits until what earlier hosts left behind has ended, or cannot be ended; false when there is no such thing. */
-  async freed(): Promise<boolean> {
+  async #allCleared(): Promise<void> {
+    await Promise.all([...this.#clearings.values()].map(({ gone }) => gone));
+  }
+
+  /** See `Supervision.freed`. */
+  async freed(ports: readonly number[]): Promise<void> {
     const leftovers = [...this.#clearings.values(), ...this.#stops.values()];
-    await Promise.all(leftovers);
-    return leftovers.length > 0;
+    const { portCompanion } = this.#supervision;
+    const isHolder = await Promise.all(leftovers.map(leftover => mayHold(leftover, ports, portCompanion)));
+    await Promise.all(leftovers.filter((_leftover, index) => isHolder[index]).map(({ gone }) => gone));
   }
 
   /**
@@ -209,7 +215,7 @@ export class Adoption {
     if (isAdopted !== false) return;
     const failure = `what ${process.block.processName} left behind could not be cleared away`;
     const clearing = attempt(this.#host.log, failure, () => this.#unlessHandedOver(() => this.#clear(process, record)));
-    this.#clearings.set(process, clearing);
+    this.#clearings.set(process, { block: process.block, record, gone: clearing });
     void clearing.then(() => this.#clearings.delete(process));
   }
 
@@ -284,7 +290,7 @@ export class Adoption {
     const process = this.#recorded(processName, record);
     await this.#claim(process, record);
     const stopped = processes.retire(process);
-    this.#stops.set(process, stopped);
+    this.#stops.set(process, { block: process.block, record, gone: stopped });
     void stopped.then(() => this.#stops.delete(process));
     return () => stopped;
   }

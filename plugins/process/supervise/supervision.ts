@@ -27,8 +27,8 @@ export interface Supervision extends RunParts, Processes {
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
-  /** Waits for the end of what an earlier host left behind; false when there is no such thing. */
-  freed(): Promise<boolean>;
+  /** Resolves when what an earlier host left behind on one of these ports has ended, or cannot be ended. */
+  freed(ports: readonly number[]): Promise<void>;
   readonly users: RunUsers;
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import t from 'tap';
-import { findPortHolder } from '../../../core/kit/port-holder.ts';
+import { findPortHolder, mayListen } from '../../../core/kit/port-holder.ts';
 
 for (const [title, program] of [
   ['MainThread', path.basename(process.execPath)],
@@ -41,4 +41,16 @@ t.test('a holder that hands its socket to another process and ends is not named 
   parent.kill('SIGKILL');
   await once(parent, 'exit');
   t.equal(await findPortHolder(port), `sleep (pid ${pid})`);
+});
+
+t.test('a process may listen on a port when it has a socket that does', async t => {
+  const child = spawn(process.execPath, ['--eval', HANDED], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  const [line] = await once(child.stdout, 'data');
+  const [port, heir] = JSON.parse(String(line)) as [number, number];
+  t.teardown(() => process.kill(heir, 'SIGKILL'));
+  t.equal(await mayListen([process.pid, child.pid ?? 0], port), true);
+  t.equal(await mayListen([heir], port), true);
+  t.equal(await mayListen([process.pid], port), false);
+  t.equal(await mayListen([], port), false);
 });
