@@ -252,7 +252,9 @@ export class Adoption {
     });
     capture.refuseClosed();
     this.#judged.add(processName);
-    await attempt(this.#host.log, `whether ${processName} runs already cannot be told`, () => this.#look(process));
+    const unclear = `whether ${processName} runs already cannot be told`;
+    await attempt(this.#host.log, unclear, () => this.#unlessHandedOver(() => this.#look(process)));
+    capture.refuseClosed();
     if (process.snapshot().pid === null) process.mark('stopped');
     state.delete(processName, record.run_id);
   }
