@@ -15,9 +15,6 @@ import type { CurrentRun, Run } from './run.ts';
 import type { ProcessRecord } from './state-file.ts';
 import type { Supervision } from './supervision.ts';
 
-/** Longer than a stop of what an earlier host or run has left behind. */
-export const LEFT_BEHIND_LIMIT_MS = 120_000;
-
 /**
  * Whether the leader of a run lives and is not being ended. A run whose leader has ended stays until its exit is
  * handled.
@@ -30,11 +27,11 @@ export function goesOn({ target }: Run): Promise<boolean> {
  * Resolves at once for a run that goes on, otherwise when its exit is handled. Throws a Problem 503 when that takes too
  * long.
  */
-export async function exitHandled(run: CurrentRun, exits: ExitWatch): Promise<void> {
+export async function exitHandled(run: CurrentRun, exits: ExitWatch, limitMs: number): Promise<void> {
   if (await goesOn(run)) return;
   const { processName, leader } = run.target;
   exits.look(leader);
-  await withDeadline(() => run.ended, LEFT_BEHIND_LIMIT_MS, 'the end of its last run').catch((cause: unknown) => {
+  await withDeadline(() => run.ended, limitMs, 'the end of its last run').catch((cause: unknown) => {
     throw new Problem(503, `${processName} is still ending; try again in a moment`, { cause });
   });
 }

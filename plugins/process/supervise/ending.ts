@@ -11,6 +11,8 @@ import type { Supervision } from './supervision.ts';
 
 /** The age that a process table may have for messages of a shutdown. */
 const LIVING_MAX_AGE_MS = 500;
+/** Longer than a stop takes beyond its grace, with the look for processes before it and the last output after it. */
+const BEYOND_GRACE_MS = 90_000;
 
 export class Ending {
   readonly #with: Pick<Supervision, 'host' | 'stopPolicy'>;
@@ -30,6 +32,11 @@ export class Ending {
   get policy(): KnownStopPolicy | undefined {
     this.#policy = this.#with.stopPolicy(this.#block().configKey) ?? this.#policy;
     return this.#policy;
+  }
+
+  /** Longer than a stop of what an earlier host or run has left behind. */
+  get limitMs(): number {
+    return stopGraceMsOf(this.#block(), this.policy) + BEYOND_GRACE_MS;
   }
 
   /** Takes over the stop policy that an earlier host recorded. */

@@ -22,7 +22,7 @@ import { prepareLaunch } from '../launch/preparation.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { keepCompletion, keptCompletion } from './completion.ts';
 import { tellOfExit, tellOfStop } from './end-report.ts';
-import { clearAway, exitHandled, finishRun, forgetRun, goesOn, LEFT_BEHIND_LIMIT_MS } from './ended-run.ts';
+import { clearAway, exitHandled, finishRun, forgetRun, goesOn } from './ended-run.ts';
 import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import { FirstLook } from './first-look.ts';
@@ -274,7 +274,7 @@ export class SupervisedProcess {
   /** Resolves when it is known whether an earlier host's process runs. Throws a Problem 503 if that takes too long. */
   async #known(): Promise<void> {
     if (this.#status !== 'unknown') return;
-    await this.#firstLook.over(this.#block.processName, LEFT_BEHIND_LIMIT_MS);
+    await this.#firstLook.over(this.#block.processName, this.#ending.limitMs);
     this.#handedOver.signal.throwIfAborted();
   }
 
@@ -292,7 +292,7 @@ export class SupervisedProcess {
    * Throws a Problem 503 when that takes too long.
    */
   async #exitHandled(): Promise<void> {
-    if (this.#run !== undefined) await exitHandled(this.#run, this.#with.exits);
+    if (this.#run !== undefined) await exitHandled(this.#run, this.#with.exits, this.#ending.limitMs);
   }
 
   /** A process that could not be launched again is not stopped. */
