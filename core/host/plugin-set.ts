@@ -80,13 +80,15 @@ export class PluginSet {
 
   /** Brings the plugins in line with the folders; plugins that `changed` names are reloaded. */
   refresh(changed: ReadonlySet<string> = new Set()): Promise<void> {
-    return this.#isLast ? Promise.resolve() : this.#change(() => this.#refresh(changed));
+    return this.#change(async () => {
+      if (!this.#isLast) await this.#refresh(changed);
+    });
   }
 
   /** Sets failed or running plugins up again with the present configuration. */
   restart(names: ReadonlySet<string>): Promise<void> {
-    if (this.#isLast) return Promise.resolve();
     return this.#change(async () => {
+      if (this.#isLast) return;
       for (const name of names) await this.#withdraw(name, 'pending', null);
       await this.#setUpPending();
     });
@@ -96,6 +98,7 @@ export class PluginSet {
    * Sets a failed plugin up again, and failed plugins that it needs. One that could not be imported is imported again.
    */
   retry(name: string): Promise<void> {
+    if (this.#isLast) return Promise.resolve();
     return this.#change(async () => {
       for (const entry of this.#withNeeds(name)) {
         if (entry.state !== 'failed') continue;
@@ -167,7 +170,7 @@ export class PluginSet {
 
   /**
    * Resolves when no change is under way: a plugin that is being loaded again has things to stop, too. No plugin is
-   * loaded again afterwards, because it would start what is being stopped.
+   * loaded again afterwards, nor any that waits for its turn, because it would start what is being stopped.
    */
   lastChange(): Promise<void> {
     this.#isLast = true;

@@ -61,6 +61,14 @@ const NEIGHBOUR = `export default { name: 'neighbour', host: '^1', setup (host) 
   } })
 } }`;
 
+function gate() {
+  let open = (): void => undefined;
+  const opened = new Promise<void>(resolve => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
 t.test('a folder that is moved away and back leaves nothing in memory', async t => {
   const shared = globalThis as { guests?: WeakRef<object>[] };
   const guests: WeakRef<object>[] = [];
@@ -150,11 +158,8 @@ t.test('a stop waits for a plugin that is being loaded again', async t => {
   shared.setUp = async () => undefined;
   const app = await startHost({ pluginDirs: [path.join(dir, 'plugins')] });
   t.teardown(() => app.stop());
-  let goOn = (): void => undefined;
-  const going = new Promise<void>(resolve => {
-    goOn = resolve;
-  });
-  shared.setUp = () => going;
+  const loading = gate();
+  shared.setUp = () => loading.opened;
   const text = await readFile(file, 'utf8');
   // The clock of files lags behind on a busy machine, so that a change right after the start may look older than that.
   const isLoadedAgain = async (): Promise<boolean> => {
@@ -170,7 +175,65 @@ t.test('a stop waits for a plugin that is being loaded again', async t => {
   const stopped = app.host.stop();
   // A host that does not wait is past its last notice to plugins by then.
   for (let turn = 0; turn < TURNS_OF_STOP; turn += 1) await nextTurn();
-  goOn();
+  loading.open();
   await stopped;
   t.equal(stops, 1);
+});
+
+t.test('no plugin is loaded again after a stop began', async t => {
+  interface Shared {
+    loads: string[];
+    setUp: (load: string) => Promise<void>;
+    stopping: (load: string) => Promise<void>;
+  }
+  const shared = globalThis as Partial<Shared>;
+  const plugin = (name: string, version: number): string => `export default {
+    name: '${name}', host: '^1', async setup (host) {
+      const load = host.paths.configDir + ' ${name} ${version}'
+      globalThis.loads.push(load)
+      await globalThis.setUp(load)
+      host.tap('host.stopping', () => globalThis.stopping(load))
+    } }`;
+  const dir = testDir(t, {
+    plugins: { guest: { 'index.js': plugin('guest', 1) }, other: { 'index.js': plugin('other', 1) } },
+    one: {},
+    two: {},
+  });
+  const loads: string[] = [];
+  const [one, two] = [path.join(dir, 'one'), path.join(dir, 'two')];
+  const [loading, stopping] = [gate(), gate()];
+  shared.loads = loads;
+  shared.setUp = async load => {
+    if (load === `${one} guest 2`) await loading.opened;
+  };
+  shared.stopping = async load => {
+    loads.push(`${load} stops`);
+    if (load.startsWith(one)) await stopping.opened;
+  };
+  const pluginDirs = [path.join(dir, 'plugins')];
+  const first = await startHost({ configDir: one, pluginDirs });
+  // A host that goes on shows when a change is noticed.
+  const second = await startHost({ configDir: two, pluginDirs });
+  for (const app of [first, second]) t.teardown(() => app.stop());
+  const change = async (name: string, version: number): Promise<void> => {
+    const isSeen = async (): Promise<boolean> => {
+      if (loads.includes(`${two} ${name} ${version}`)) return true;
+      await writeFile(path.join(dir, 'plugins', name, 'index.js'), plugin(name, version));
+      return false;
+    };
+    await until(isSeen, { what: `version ${version} of ${name}`, intervalMs: 1_000 });
+  };
+  await change('guest', 2);
+  await until(() => loads.includes(`${one} guest 2`), { what: 'a load that is under way' });
+  for (const version of [2, 3]) await change('other', version);
+  const stopped = first.host.stop();
+  loading.open();
+  await until(() => loads.includes(`${one} guest 2 stops`), { what: 'the stop' });
+  for (const version of [4, 5]) await change('other', version);
+  stopping.open();
+  await stopped;
+  t.same(
+    loads.filter(load => load.startsWith(one)).sort(),
+    ['guest 1', 'guest 2', 'guest 2 stops', 'other 1', 'other 1 stops'].map(load => `${one} ${load}`),
+  );
 });
