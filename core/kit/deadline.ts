@@ -23,3 +23,16 @@ export async function withDeadline<Value>(run: () => Value | Promise<Value>, ms:
 export async function endedOrLate(work: Promise<unknown>, ms: number): Promise<void> {
   await withDeadline(() => work, ms, 'the work').catch(() => undefined);
 }
+
+/**
+ * Gives undefined for work that is not done after `ms` milliseconds. It continues, and who began it reports its failure
+ * then.
+ */
+export async function doneOrLate<Value>(work: Promise<Value>, ms: number): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), Math.min(ms, MAX_TIMER_MS)).unref();
+  });
+  work.catch(() => undefined);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

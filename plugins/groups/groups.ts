@@ -1,6 +1,6 @@
 // Groups of services, named by `groups` in their blocks. They are started in dependency order and stopped in reverse.
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, Problem } from '#core';
+import { doneOrLate } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import type {} from '../dependency-graph/contract.ts';
 import type { ProcessSupervisor, StopOptions } from '../process/contract.ts';
@@ -100,13 +100,8 @@ async function startOne(
   trigger: 'request' | 'restart',
   by: string,
 ): Promise<string> {
-  const start = supervisor.start(name, trigger, by).then(({ status }) => status);
-  const ended = new AbortController();
-  const late = delay(PATIENCE_MS, 'waiting', { signal: ended.signal, ref: false });
-  const result = await Promise.race([start, late]).finally(() => ended.abort());
   // The supervisor logs a later failure, and the status of the process shows it.
-  if (result === 'waiting') start.catch(() => undefined);
-  return result;
+  return (await doneOrLate(supervisor.start(name, trigger, by), PATIENCE_MS))?.status ?? 'waiting';
 }
 
 async function resultOf(name: string, acting: Promise<string>): Promise<MemberResult> {

@@ -1,6 +1,7 @@
 // A configured service that can be moved: its files, and the names of its databases in PostgreSQL.
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { doneOrLate } from '#kit/deadline';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../config-files/contract.ts';
 import type { LaunchPlan } from '../process/contract.ts';
@@ -125,8 +126,8 @@ export class Subject {
     const versions = this.#host.find('service.versions');
     const known = versions?.of(this.processName) ?? null;
     if (known !== null || versions === undefined) return known;
-    const late = new Promise<null>(resolve => void setTimeout(() => resolve(null), VERSION_MS).unref());
-    return Promise.race([versions.refresh(this.processName).catch(() => null), late]);
+    const asked = versions.refresh(this.processName).catch(() => null);
+    return (await doneOrLate(asked, VERSION_MS)) ?? null;
   }
 
   /** The settings as they are on disk. Rejects with a Problem when they cannot be read. */

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Host, NamedBlock } from '#core';
+import { doneOrLate } from '#kit/deadline';
 import { requestedBlock } from '#kit/requested-block';
 import type { ProcessSupervisor } from '../contract.ts';
 
@@ -68,12 +69,9 @@ export function registerOperationRoutes(host: Host, supervisor: ProcessSuperviso
    * waits for.
    */
   const startAnswer = async (processName: string, start: Promise<string>): Promise<Answer> => {
-    const answered = new AbortController();
-    const late = delay(host.paced(START_PATIENCE_MS), undefined, { signal: answered.signal, ref: false });
-    const status = await Promise.race([start, late]).finally(() => answered.abort());
+    // The supervisor logs why a start fails later, and the status of the process has the reason.
+    const status = await doneOrLate(start, host.paced(START_PATIENCE_MS));
     if (status !== undefined) return { status, process_name: processName };
-    // The supervisor logs why a start fails, and the status of the process has the reason.
-    start.catch(() => undefined);
     return {
       status: 'Service start is waiting for dependencies',
       process_name: processName,
