@@ -395,12 +395,12 @@ export class CaptureSession {
     const ownLevel = this.#options.ownLevel();
     const captured = suppressed ? undefined : memory.own.format(lines, at, processName, ownLevel);
     const delivered = isAgain ? undefined : captured && this.#options.deliver(captured);
-    const isSame = captured !== undefined && (log === null || ownLevel === logLevel);
-    const { block } = isSame ? captured : memory.service.format(lines, at, processName, logLevel);
+    const isSame = captured !== undefined && ownLevel === logLevel;
+    const blockOf = () => (isSame ? captured : memory.service.format(lines, at, processName, logLevel)).block;
     const isTaken =
       ((log === null && access.length === 0) || (await this.#owner.waiting.isTurnOf(this))) &&
       (await this.#takeAccess(access, mayDrop)) &&
-      (log === null || (await log.inTurn(() => this.#append(log, block, { consumedAfter, mayDrop: mayDrop() }))));
+      (log === null || (await log.inTurn(() => this.#append(log, blockOf(), { consumedAfter, mayDrop: mayDrop() }))));
     if (log === null || !isTaken) await delivered;
     if (!isTaken) return false;
     this.#heldBytes = 0;
