@@ -156,6 +156,22 @@ export class RotatingFile {
     }
   }
 
+  /**
+   * Prepares the file and appends to it, while its other writers wait. False when the disk is full and the bytes may not
+   * be dropped; the failure is logged, and the file as it was.
+   */
+  write(data: Uint8Array, options: WriteOptions = {}): Promise<boolean> {
+    return this.inTurn(async () => {
+      try {
+        if (await this.prepare(data.length, options)) await this.append(data, options);
+        return true;
+      } catch (error) {
+        if (options.mayDrop !== false) throw error;
+        return false;
+      }
+    });
+  }
+
   async #takeBack(written: number): Promise<boolean> {
     if (written === 0) return true;
     return (this.#handle?.truncate(this.#bytes) ?? Promise.reject()).then(

@@ -77,22 +77,7 @@ export class ForeignLines {
   }
 }
 
-/** False when the disk is full and nothing may be dropped. The file is closed: lines come seldom. */
-async function append(
-  file: RotatingFile,
-  block: Uint8Array,
-  { mayDrop }: { readonly mayDrop: boolean },
-): Promise<boolean> {
-  return file.inTurn(async () => {
-    try {
-      if (await file.prepare(block.length, { mayDrop })) await file.append(block, { mayDrop });
-      return true;
-    } catch (error) {
-      if (mayDrop) throw error;
-      // RotatingFile has logged the failure, and left the file as it was.
-      return false;
-    } finally {
-      await file.close();
-    }
-  });
+/** The same as its `write`; closes the file afterwards, because lines come seldom. */
+function append(file: RotatingFile, block: Uint8Array, options: { readonly mayDrop: boolean }): Promise<boolean> {
+  return file.write(block, options).finally(() => file.close());
 }

@@ -64,18 +64,8 @@ export class TargetLogs {
    * afterwards, a line may be written twice, but never lost.
    */
   async takeAccess(access: Uint8Array, { mayDrop }: { readonly mayDrop: boolean }): Promise<boolean> {
-    const log = this.#accessLog;
-    if (log === null || access.length === 0) return true;
-    return log.inTurn(async () => {
-      try {
-        if (await log.prepare(access.length, { mayDrop })) await log.append(access, { mayDrop });
-        return true;
-      } catch (error) {
-        if (mayDrop) throw error;
-        // RotatingFile has logged the failure, and left the file as it was.
-        return false;
-      }
-    });
+    if (this.#accessLog === null || access.length === 0) return true;
+    return this.#accessLog.write(access, { mayDrop });
   }
 
   rotate(): void {
