@@ -175,8 +175,9 @@ export class BackupSchedule {
     const made = { ...NOTHING_DONE, message: messageOf(entries, manifest), last_manifest: manifest };
     // Without the result it is not known whether older manifests may go; the next run looks after them.
     const outcome = result === null ? { ...made, recorded_entries: entries } : await this.#outcomeOf(block, result);
-    await this.#remember(block, { due: counted, rhythm }, { ...outcome, ...completedAt(at) }, at);
+    // In the same turn as the record changes, because answers show both.
     this.#plans.delete(processName);
+    await this.#remember(block, { due: counted, rhythm }, { ...outcome, ...completedAt(at) }, at);
     this.#host.log.info(`${messageOf(entries, manifest)} by an earlier run of Stackwarden, which did not record it`);
   }
 
