@@ -302,7 +302,8 @@ export class CaptureSession {
 
   /** Consumes the next piece of the spool; undefined when the reading goes on behind it. */
   async #consumePiece(memory: ReadingMemory): Promise<number | undefined> {
-    const { size } = await this.#spool.stat();
+    // Synchronous, because a size seen amid `add` would end within a line.
+    const { size } = fstatSync(this.#spool.fd);
     if (size < this.#consumed) this.#beginAgain();
     if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
     if (size <= this.#consumed) return size;
