@@ -114,10 +114,25 @@ export class Capture {
     const lines = new ForeignLines(target, this.#options, {
       hasEarlier: () => this.#waiting.hasAny(target),
       // The own log has the lines already, and none of them is an access line of a proxy.
-      open: spoolFile => this.open({ ...target, suppressed: true, accessLogFile: null }, spoolFile),
+      open: spoolFile => this.#openForeign({ ...target, suppressed: true, accessLogFile: null }, spoolFile),
     });
     this.#foreign.set(target.processName, lines);
     return lines;
+  }
+
+  /** A full disk still takes empty files, so those of a new spool whose position it did not take are removed. */
+  async #openForeign(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
+    const name = path.basename(spoolFile);
+    const isNew = !this.#kept.has(name);
+    try {
+      return await this.open(target, spoolFile);
+    } catch (error) {
+      if (isNew) {
+        this.#kept.delete(name);
+        for (const file of [spoolFile, `${spoolFile}.position`]) await rm(file, { force: true }).catch(() => undefined);
+      }
+      throw error;
+    }
   }
 
   #recover(): Promise<void> {
