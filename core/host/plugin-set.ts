@@ -98,8 +98,8 @@ export class PluginSet {
    * Sets a failed plugin up again, and failed plugins that it needs. One that could not be imported is imported again.
    */
   retry(name: string): Promise<void> {
-    if (this.#isLast) return Promise.resolve();
     return this.#change(async () => {
+      if (this.#isLast) return;
       for (const entry of this.#withNeeds(name)) {
         if (entry.state !== 'failed') continue;
         if (entry.plugin === undefined) {
