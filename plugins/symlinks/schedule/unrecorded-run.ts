@@ -26,6 +26,8 @@ export async function unrecordedRun(
   const startedAt = job?.startedAt ?? null;
   if (job === undefined || startedAt === null) return undefined;
   if (record !== undefined && Math.floor(startedAt / MS_PER_S) <= record.last_run) return undefined;
+  // The clock was ahead then, and later runs may be recorded with earlier times.
+  if (startedAt > Date.now()) return undefined;
   const result = (await jobs.result(job.id)) as BackupResult | null;
   if (result !== null) {
     const { backup_manifest: manifest, recorded_entries: entries } = result;
