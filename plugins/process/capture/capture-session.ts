@@ -178,8 +178,8 @@ export class CaptureSession {
   }
 
   /**
-   * Adds lines of another program to the spool. False when its reading has ended or is about to; synchronous, so that
-   * it cannot end meanwhile. Throws when the disk of the spool does not take them all.
+   * Adds lines of another program to the spool, which then has its place. False when its reading has ended or is about
+   * to; synchronous, so that it cannot end meanwhile. Throws when the disk of the spool does not take them all.
    */
   add(lines: Uint8Array): boolean {
     if (this.#closed || this.#isHandedOver) return false;
@@ -191,6 +191,7 @@ export class CaptureSession {
       ftruncateSync(fd, size);
       throw error;
     }
+    this.#place ||= this.#owner.waiting.add(this);
     this.wake();
     return true;
   }
