@@ -1,7 +1,8 @@
 // The task that looks whether a snapshot was completed by a run of which no more is known than when it began.
 import { Problem } from '#core';
 import { Manifest } from '../manifest/manifest-reader.ts';
-import { timeOf } from '../manifest/time-stamp.ts';
+
+const MS_PER_S = 1_000;
 
 export interface MadeInput {
   /** The path of the manifest. */
@@ -20,9 +21,12 @@ export async function findMade({ manifest: file, processName, startedAt }: MadeI
   try {
     const { header, total } = manifest;
     if (header.type !== 'symlink_snapshot' || header.processName !== processName) return null;
-    // An earlier run may have written a file of the same name. Both texts have the same form, so they sort by time.
-    if (header.createdAt === null || header.createdAt < timeOf(new Date(startedAt))) return null;
-    return { createdAt: header.createdAt, entries: total };
+    const { createdAt } = header;
+    const createdMs = Date.parse(createdAt ?? '');
+    // An earlier run may have written a file of the same name, and others may write to its directory. Times of
+    // manifests have whole seconds.
+    const isOfRun = createdMs >= Math.floor(startedAt / MS_PER_S) * MS_PER_S && createdMs <= Date.now();
+    return createdAt !== null && isOfRun ? { createdAt, entries: total } : null;
   } finally {
     manifest.close();
   }
