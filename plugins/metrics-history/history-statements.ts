@@ -278,8 +278,9 @@ function* eachText(
   const sql = `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp`;
   for (const row of db.prepare(sql).iterate(from, until)) {
     const text = read(db, row as Row);
-    if (text === undefined) noteDamaged(db, (row as Row).timestamp);
-    else yield text;
+    if (text !== undefined) yield text;
+    // A row that is damaged for charts alone is still given as a whole.
+    else if (read === wholeText) noteDamaged(db, (row as Row).timestamp);
   }
 }
 
