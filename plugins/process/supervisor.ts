@@ -135,7 +135,7 @@ export class Supervisor implements ProcessSupervisor {
       users: new RunUsers(host),
       portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
       portTurns: new PortTurns(),
-      freed: ports => adoption.freed(ports),
+      leftOn: ports => adoption.leftOn(ports),
       stopPolicy: configKey => this.#stopPolicy(configKey),
       launchPolicy: configKey => [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey),
       placeholders: block => placeholderValues(placeholders, block),

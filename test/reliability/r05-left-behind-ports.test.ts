@@ -1,4 +1,5 @@
-// R5: a boot waits for what an earlier host left behind on a port that it would move otherwise, and for nothing else.
+// R5: a service waits for what an earlier host left behind on a port from which it would move otherwise, and nothing
+// else waits for that.
 import { chmod, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -6,6 +7,7 @@ import t, { type Test } from 'tap';
 import { testDir } from '../support/directory.ts';
 import { changeMainFile } from '../support/host-config.ts';
 import { kid, lives, notedPid } from '../support/kids.ts';
+import { ownLogText } from '../support/own-log.ts';
 import { freePort, type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
@@ -69,13 +71,22 @@ t.test('one that holds no port delays no move from a port that others hold', asy
 
 t.test('one that listens on a port which its entry does not name keeps others from moving', async t => {
   const web = await freePort();
+  const own = await freePort();
   const block = (file: string) => ({
     ...kid('Kid', []),
     command: [process.execPath, '-e', HOLDER, String(web), file],
   });
   const { dir, second, left } = await afterKill(t, block, {
     other: kid('Other', ['web'], { enabled: true, port: web, env: { PORT: '{port}' } }),
+    third: kid('Third', ['calm'], { enabled: true, port: own }),
   });
+  await until(async () => (await statusOf(second, 'Third')) === 'running', {
+    what: 'a service with a port of its own',
+  });
+  await until(
+    async () => /waits for the end of what Kid left on its port/.test(await ownLogText(path.join(dir, 'log'))),
+    { what: 'the wait' },
+  );
   t.equal(await statusOf(second, 'Kid'), 'unknown');
   t.ok(lives(left));
   process.kill(left, 'SIGKILL');

@@ -7,7 +7,7 @@ import { namedReason } from '#kit/named-reason';
 import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { movePorts } from '../launch/port-moves.ts';
-import { reservePorts } from '../launch/ports.ts';
+import { portsClaimedBy, reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
@@ -343,22 +343,28 @@ export class Boot {
   /** All ports that this boot moves are written in one update. */
   async #reservePorts(): Promise<void> {
     const { host, processes, supervision } = this.#options;
-    const { portTurns, portCompanion, freed, snapshot } = supervision;
+    const { portTurns, portCompanion, snapshot } = supervision;
+    const blocks = () => processes.blocks();
+    /** Services on whose ports an earlier host has left something: their own starts wait for that. */
+    const waiting = new Set<string>();
+    const freed = async (ports: readonly number[]): Promise<void> => {
+      for (const port of ports) {
+        if ((await supervision.leftOn([port])).length === 0) continue;
+        for (const block of blocks())
+          if (portsClaimedBy(block, portCompanion).includes(port)) waiting.add(block.processName);
+      }
+    };
     // A service keeps its ports while any process of its last run may still hold them.
     const holds = (processName: string): boolean => {
       const { pid = null, status } = processes.find(processName)?.snapshot() ?? {};
       const isHeld = this.#refusals.has(processName) || pid !== null || status === 'unknown';
-      return isHeld || portTurns.isGiven({ processName }, snapshot);
+      return isHeld || waiting.has(processName) || portTurns.isGiven({ processName }, snapshot);
     };
     const { signal } = host;
-    const blocks = () => processes.blocks();
     const look = (all: readonly NamedBlock[]) => reservePorts(all, holds, portCompanion);
     const unsaved = (cause: unknown) => new Error('the changed ports could not be saved', { cause });
     // Where the boot had to wait for its configuration, users may start services at the same time.
-    const moving = portTurns.take(
-      () => movePorts({ host, signal, portCompanion, blocks, look, freed, unsaved }),
-      signal,
-    );
+    const moving = movePorts({ host, signal, portCompanion, portTurns, blocks, look, freed, unsaved });
     await moving.catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });

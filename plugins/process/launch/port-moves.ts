@@ -1,9 +1,11 @@
 // Moves ports that are taken in the configuration, and changes what the service itself and the waits of others say of
 // them.
 import type { Host, NamedBlock } from '#core';
+import { orAborted } from '#kit/abort';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
+import type { PortTurns } from './port-turns.ts';
 import { type Companion, type PortChange, type PortMoves, portsOf } from './ports.ts';
 
 /** Matches an address on this machine up to its port. */
@@ -36,37 +38,52 @@ export interface PortMoving {
   /** Finds the ports of these blocks that are taken, and what can be taken instead. */
   look(blocks: readonly NamedBlock[]): Promise<PortMoves>;
   readonly portCompanion: Companion;
-  /** See `Supervision.freed`. */
+  readonly portTurns: PortTurns;
+  /** Resolves when nothing that an earlier host left on these ports is in the way any more. */
   freed(ports: readonly number[]): Promise<void>;
   /** The error of moves that cannot be saved. */
   unsaved(cause: unknown): Error;
+  /** Called within the turn in which the ports were moved, or found to be free. */
+  onMoved?(): void;
 }
 
 /**
- * Moves ports that are taken. Looks again when what an earlier host left on them has ended, and when the configuration
- * changed meanwhile: what others save of a port must not be undone, nor a block that was renamed or removed be written
- * to.
+ * Moves ports that are taken. Looks again when what an earlier host left on them has ended, for which other starts do
+ * not wait.
  */
 export async function movePorts(moving: PortMoving): Promise<void> {
+  const { signal, portTurns } = moving;
   /** Ports on which nothing of an earlier host is left. */
   const freed = new Set<number>();
+  for (;;) {
+    const unasked = await portTurns.take(() => moveUnlessLeft(freed, moving), signal);
+    if (unasked.length === 0) return;
+    await orAborted(() => moving.freed(unasked), signal);
+    for (const port of unasked) freed.add(port);
+  }
+}
+
+/**
+ * Gives the ports on which something of an earlier host may be left; none when the ports are moved. Looks again when the
+ * configuration changed meanwhile: what others save of a port must not be undone, nor a block that was renamed or
+ * removed be written to.
+ */
+async function moveUnlessLeft(freed: ReadonlySet<number>, moving: PortMoving): Promise<readonly number[]> {
   for (;;) {
     moving.signal.throwIfAborted();
     const seen = moving.blocks();
     const moves = await moving.look(seen);
     const unasked = portsLeft(moves, moving.portCompanion).filter(port => !freed.has(port));
-    if (unasked.length > 0) {
-      await moving.freed(unasked);
-      for (const port of unasked) freed.add(port);
-      continue;
-    }
+    if (unasked.length > 0) return unasked;
     const isDone =
       moves.size === 0
         ? moving.blocks() === seen
         : await savePortMoves(moves, seen, moving).catch((error: unknown) => {
             throw moving.unsaved(error);
           });
-    if (isDone) return;
+    if (!isDone) continue;
+    moving.onMoved?.();
+    return [];
   }
 }
 

@@ -22,6 +22,12 @@ import { checkMayChangeUser, checkUserExists } from './user-namespace.ts';
 import { hasWaits, type Processes, waitForDependencies } from './waits.ts';
 
 /** A process whose entry has another name by now. */
+/** What an earlier host left behind of a service, while it is being ended. */
+interface LeftBehind {
+  readonly block: NamedBlock;
+  readonly gone: Promise<void>;
+}
+
 export interface Predecessor {
   readonly processName: string;
   /** Resolves when the process is not held any more and has ended, or could not be ended. */
@@ -40,8 +46,8 @@ export interface Preparation extends Processes {
   predecessor(block: NamedBlock): Predecessor | undefined;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
-  /** See `Supervision.freed`. */
-  freed(ports: readonly number[]): Promise<void>;
+  /** See `Supervision.leftOn`. */
+  leftOn(ports: readonly number[]): Promise<readonly LeftBehind[]>;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
   readonly users: RunUsers;
@@ -74,12 +80,11 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   // A refused start must change no port and make no directory.
   const checked = hasWaits(plan, waiting) || liesInOwnDirectory(plan) ? undefined : plan;
   if (checked !== undefined) await checkLaunchable(checked);
-  const adjust = () => preparation.portTurns.take(() => adjustPorts(preparation), signal);
-  await adjust();
+  await adjustPorts(preparation);
   await waitForDependencies(plan, waiting);
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) {
-    await adjust();
+    await adjustPorts(preparation);
     plan = await planOf(preparation);
   }
   const own = plan.cwd === undefined ? await ownDirectory(plan, { host, blocks }) : undefined;
@@ -145,8 +150,17 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
 }
 
 async function adjustPorts(preparation: Preparation): Promise<void> {
-  const { host, signal, block, blocks, snapshot, portCompanion, portTurns, freed } = preparation;
+  const { host, signal, block, blocks, snapshot, portCompanion, portTurns, leftOn, onWaiting } = preparation;
   const { processName } = block();
+  const freed = async (ports: readonly number[]): Promise<void> => {
+    const left = await leftOn(ports);
+    if (left.length === 0) return;
+    const names = left.map(({ block: former }) => former.processName);
+    const what = `the end of what ${names.join(' and ')} left on its port`;
+    host.log.info(`${processName} waits for ${what}`);
+    onWaiting(what);
+    await Promise.all(left.map(({ gone }) => gone)).finally(() => onWaiting(null));
+  };
   const look = async (all: readonly NamedBlock[]): Promise<PortMoves> => {
     const current = all.find(other => other.processName === processName);
     if (current === undefined) return new Map();
@@ -158,6 +172,6 @@ async function adjustPorts(preparation: Preparation): Promise<void> {
     const reason = `${processName} was not started: its changed port could not be saved`;
     return new Problem(500, reason, { code: NO_PORT, cause });
   };
-  await movePorts({ host, signal, portCompanion, blocks, look, freed, unsaved });
-  portTurns.give(processName);
+  const onMoved = () => portTurns.give(processName);
+  await movePorts({ host, signal, portCompanion, portTurns, blocks, look, freed, unsaved, onMoved });
 }

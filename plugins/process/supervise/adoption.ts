@@ -87,12 +87,12 @@ export class Adoption {
     await Promise.all([...this.#clearings.values()].map(({ gone }) => gone));
   }
 
-  /** See `Supervision.freed`. */
-  async freed(ports: readonly number[]): Promise<void> {
+  /** See `Supervision.leftOn`. */
+  async leftOn(ports: readonly number[]): Promise<readonly Leftover[]> {
     const leftovers = [...this.#clearings.values(), ...this.#stops.values()];
     const { portCompanion } = this.#supervision;
     const isHolder = await Promise.all(leftovers.map(leftover => mayHold(leftover, ports, portCompanion)));
-    await Promise.all(leftovers.filter((_leftover, index) => isHolder[index]).map(({ gone }) => gone));
+    return leftovers.filter((_leftover, index) => isHolder[index]);
   }
 
   /**

@@ -8,6 +8,7 @@ import type { Predecessor } from '../launch/preparation.ts';
 import type { RunUsers } from '../launch/run-user.ts';
 import type { Processes } from '../launch/waits.ts';
 import type { Holds } from './holds.ts';
+import type { Leftover } from './leftover.ts';
 import type { LineageWatch } from './lineage-watch.ts';
 import type { RunParts } from './run.ts';
 import type { WantedStates } from './wanted-states.ts';
@@ -27,8 +28,8 @@ export interface Supervision extends RunParts, Processes {
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
-  /** Resolves when what an earlier host left behind on one of these ports has ended, or cannot be ended. */
-  freed(ports: readonly number[]): Promise<void>;
+  /** What an earlier host left behind that may hold one of these ports, and is being ended. */
+  leftOn(ports: readonly number[]): Promise<readonly Leftover[]>;
   readonly users: RunUsers;
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;
