@@ -1,7 +1,6 @@
 // Moves ports that are taken in the configuration, and changes what the service itself and the waits of others say of
 // them.
 import type { Host, NamedBlock } from '#core';
-import { orAborted } from '#kit/abort';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { valueAt } from '#kit/value-at';
@@ -39,7 +38,9 @@ export interface PortMoving {
   look(blocks: readonly NamedBlock[]): Promise<PortMoves>;
   readonly portCompanion: Companion;
   readonly portTurns: PortTurns;
-  /** Resolves when nothing that an earlier host left on these ports is in the way any more. */
+  /**
+   * Resolves when nothing that an earlier host left on these ports is in the way any more; rejects when the signal fires.
+   */
   freed(ports: readonly number[]): Promise<void>;
   /** The error of moves that cannot be saved. */
   unsaved(cause: unknown): Error;
@@ -58,7 +59,7 @@ export async function movePorts(moving: PortMoving): Promise<void> {
   for (;;) {
     const unasked = await portTurns.take(() => moveUnlessLeft(freed, moving), signal);
     if (unasked.length === 0) return;
-    await orAborted(() => moving.freed(unasked), signal);
+    await moving.freed(unasked);
     for (const port of unasked) freed.add(port);
   }
 }

@@ -159,7 +159,7 @@ async function adjustPorts(preparation: Preparation): Promise<void> {
     const what = `the end of what ${names.join(' and ')} left on its port`;
     host.log.info(`${processName} waits for ${what}`);
     onWaiting(what);
-    await Promise.all(left.map(({ gone }) => gone)).finally(() => onWaiting(null));
+    await orAborted(() => Promise.all(left.map(({ gone }) => gone)), signal).finally(() => onWaiting(null));
   };
   const look = async (all: readonly NamedBlock[]): Promise<PortMoves> => {
     const current = all.find(other => other.processName === processName);
