@@ -1,5 +1,5 @@
 // Watches the plugin directories and reports folders that appear, change or disappear by name, in batches.
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../contract/log.ts';
 import { watchDirectories } from '../kit/directory-watch.ts';
@@ -119,11 +119,31 @@ export async function watchPluginFolders({
   // Changes before the watch are found by modification times, which a directory that is gone does not have.
   const places = new Set(known().map(folder => path.dirname(folder)));
   const there = await Promise.all([...places].map(place => stat(place).catch(() => undefined)));
-  if (there.includes(undefined)) wait(QUIET_MS);
+  if (there.includes(undefined) || (await holdUnknown(directories, { isWanted, known }))) wait(QUIET_MS);
   return async () => {
     clearTimeout(timer);
     await unwatch();
   };
+}
+
+/**
+ * Whether there are folders that are not known. One that has come right after the look for plugins may have an earlier
+ * time than that, because the clock of file systems lags behind.
+ */
+async function holdUnknown(
+  directories: readonly string[],
+  { isWanted, known }: Pick<PluginWatch, 'isWanted' | 'known'>,
+): Promise<boolean> {
+  const folders = new Set(known());
+  const lists = await Promise.all(
+    directories.map(async directory => {
+      const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+      return entries
+        .filter(entry => !entry.isFile() && isWanted(entry.name))
+        .map(({ name }) => path.join(directory, name));
+    }),
+  );
+  return lists.flat().some(folder => !folders.has(folder));
 }
 
 /** Limits how often each folder is reported. */
