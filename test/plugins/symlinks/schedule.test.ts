@@ -152,7 +152,9 @@ for (const moment of ['the end of its job', 'its manifest was in place'] as cons
       message: `2 links were saved to ${last_backup_manifest}`,
     });
     t.same(await readdir(host.snapshots), [path.basename(last_backup_manifest)], 'nothing was made again');
-    t.match((await host.log()).join('\n'), 'by an earlier run of Stackwarden, which did not record it');
+    // It is told once the record is on the disk, and shown before.
+    const isTold = async () => /by an earlier run of Stackwarden, which did not/.test((await host.log()).join('\n'));
+    await until(isTold, { what: 'the line in the log' });
   });
 }
 
