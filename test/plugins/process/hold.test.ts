@@ -1,15 +1,12 @@
 // Holds: while a plugin works on a process, no user, plugin or policy can start or stop it.
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { marksOf } from '../../../plugins/process/supervise/run-marks.ts';
 import { policy } from '../../support/auto-restart.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { lives, pidOf, restart, start, status, stop } from '../../support/kids.ts';
+import { leaveBehind } from '../../support/left-behind.ts';
 import { ownLog } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
@@ -82,19 +79,7 @@ async function startWith(t: Test, block: object = {}, dumb: object = {}, supervi
 }
 
 t.test('the work waits until what an earlier host left behind has ended', async t => {
-  const runId = randomUUID();
-  const marks = marksOf({ runId, processName: NAME, directory: '/nowhere' });
-  const env = { ...process.env, ...marks };
-  const leader = spawn('sh', ['-c', 'trap "" TERM; sleep 600 & echo $!'], { detached: true, env });
-  const [said] = await once(leader.stdout, 'data');
-  const left = Number(String(said));
-  t.teardown(() => {
-    if (lives(left)) process.kill(left, 'SIGKILL');
-  });
-  await once(leader, 'exit');
-  const record = { pid: leader.pid, pgid: leader.pid, start_time: 1, boot_id: '', started_at: 1, run_id: runId };
-  const recorded = { ...record, spool: '/nowhere/kid.spool', block_digest: '', config_key: '', path: [], block: {} };
-  const state = JSON.stringify({ version: 1, processes: { [NAME]: recorded } });
+  const { pid: left, state } = await leaveBehind(t, NAME);
   const { app, hold, came, steps } = await startWith(t, { stop_grace_seconds: 600 }, {}, { 'state.json': state });
   t.equal((await status(app, NAME)).status, 'unknown');
   await hold();
