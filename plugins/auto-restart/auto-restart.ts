@@ -86,11 +86,22 @@ export class AutoRestart implements ProcessRestarts {
     if (snapshot.held !== null) return;
     const now = performance.now();
     if (snapshot.completed === true && snapshot.status === 'stopped') this.#markHealthy(processName, watch);
-    // While a restart is under way, the process that still runs is about to end.
-    if (watch.busy) return;
-    if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
-    else if (snapshot.status === 'stopped' && watch.dueMs === null) this.#considerStopped(snapshot);
+    // While a restart is under way, the process that still runs is about to end. A start by others is let be.
+    if (watch.busy || snapshot.status === 'starting') return;
+    this.#followLimit(processName, watch, policy, now);
+    if (snapshot.status === 'running') {
+      if (watch.plannedPid !== snapshot.pid) watch.cancelPlan();
+      this.#check(snapshot, watch, policy, now, settledMs);
+    } else if (snapshot.status === 'stopped' && watch.dueMs === null) this.#considerStopped(snapshot);
     if (watch.dueMs !== null && now >= watch.dueMs) void this.#attempt(snapshot, watch, policy);
+  }
+
+  /** A limit that was raised counts at once for a process that waits until its window opens. */
+  #followLimit(processName: string, watch: Watch, policy: Policy, now: number): void {
+    if (!watch.suppressed || watch.dueMs === null || now >= watch.dueMs) return;
+    if (watch.window.decide(now, policy).kind === 'suppressed') return;
+    watch.dueMs = null;
+    this.#plan(processName, watch.reason);
   }
 
   /** Plans a restart for an enabled process that ended or failed to start, also during the boot. */
@@ -129,15 +140,17 @@ export class AutoRestart implements ProcessRestarts {
     if (policy === undefined || watch.dueMs !== null) return;
     const now = performance.now();
     const decision = watch.window.decide(now, policy);
+    const { status, pid = null } = this.#host.use('process.supervisor').get(processName) ?? {};
     watch.reason = reason;
+    watch.plannedPid = pid;
     if (decision.kind === 'after') {
       watch.dueMs = now + decision.delayMs;
       watch.suppressed = false;
       return;
     }
-    // A process that still runs is left alone: it may recover, and counts anew if it does not.
-    if (this.#host.use('process.supervisor').get(processName)?.status !== 'running')
-      watch.dueMs = now + decision.delayMs;
+    // A process that still runs is left alone: it may recover, and counts anew, or is asked for again, if it does not.
+    if (status === 'running') watch.isAsked = false;
+    else watch.dueMs = now + decision.delayMs;
     if (!watch.suppressed) {
       const limit = `${policy.maxRestarts} restarts within ${policy.windowMs / MS_PER_S} s`;
       this.#host.log.warn(
@@ -187,6 +200,7 @@ export class AutoRestart implements ProcessRestarts {
     watch.lastFailureReason = null;
     if (!watch.awaitingRecovery) return;
     watch.awaitingRecovery = false;
+    watch.suppressed = false;
     watch.successes += 1;
     watch.lastAt = Date.now() / MS_PER_S;
     this.#host.log.info(`${processName} is healthy again after its restart`);

@@ -22,7 +22,8 @@ export interface ProcessRestarts {
   report(processName: string): RestartReport;
   /**
    * Plans a restart of a running process, with the pauses and the limit of its own policy, or of the section where it
-   * has none. Does nothing while one is planned or under way.
+   * has none. Does nothing while one is planned or under way. At the limit nothing is planned for a process that runs:
+   * ask again as long as it needs a restart.
    */
   restart(processName: string, reason: string): void;
 }

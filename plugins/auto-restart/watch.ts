@@ -18,10 +18,13 @@ export class Watch {
   checkedMs = Number.NEGATIVE_INFINITY;
   /** Monotonic milliseconds of the next attempt; infinite when no attempt is allowed, null when none is planned. */
   dueMs: number | null = null;
+  /** Pid of the process when its restart was planned, null when it did not run: another run is not to be restarted. */
+  plannedPid: number | null = null;
   reason = '';
   lastAt: number | null = null;
   lastFailureReason: string | null = null;
   awaitingRecovery = false;
+  /** Whether the limit was reached and told; until an attempt is allowed again or has succeeded, it is told no more. */
   suppressed = false;
   busy = false;
   /** Whether another plugin has asked for a restart, until that has succeeded or is cancelled. */
@@ -41,6 +44,7 @@ export class Watch {
     this.#wanted = wanted;
     if (wanted?.state !== 'stopped') {
       this.window.clear();
+      this.suppressed = false;
       this.lastFailureReason = null;
     }
     this.cancel();
@@ -56,12 +60,11 @@ export class Watch {
   cancelPlan(): void {
     this.isAsked = false;
     this.dueMs = null;
-    this.suppressed = false;
   }
 
   /** Whether a healthy answer would change something. */
   get hopesForHealth(): boolean {
-    return this.awaitingRecovery || this.suppressed || this.dueMs !== null;
+    return this.awaitingRecovery || this.dueMs !== null;
   }
 
   report(policy: Policy | undefined): RestartReport {

@@ -15,6 +15,8 @@ export interface ProbeLoopOptions {
   look(): Promise<string | null>;
   /** Called with null when the probe begins to pass, and with the reason when it begins to fail. */
   onChange(reason: string | null): void;
+  /** Called when a failing probe has failed as often again as made it fail. */
+  readonly onStillFailing?: ((reason: string) => void) | undefined;
 }
 
 export class ProbeLoop {
@@ -90,7 +92,10 @@ export class ProbeLoop {
     this.#successes = reason === null ? this.#successes + 1 : 0;
     this.#failures = reason === null ? 0 : this.#failures + 1;
     if (this.#successes >= successThreshold && this.#state !== 'passing') this.#move('passing');
-    if (this.#failures >= failureThreshold && this.#state === 'passing') this.#move('failing');
+    if (reason === null || this.#failures < failureThreshold || this.#state === 'unknown') return;
+    this.#failures = 0;
+    if (this.#state === 'passing') this.#move('failing');
+    else this.#options.onStillFailing?.(reason);
   }
 
   #move(state: ProbeState): void {

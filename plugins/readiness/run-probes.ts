@@ -123,6 +123,11 @@ export class RunsProbes {
         look: () => this.#look(processName, run, kind),
         onChange: reason =>
           kind === 'readiness' ? this.#ready(processName, reason) : this.#lives(processName, reason),
+        // At the limit of restarts nothing was planned, so that the restart is asked for again.
+        onStillFailing: reason => {
+          const restarts = kind === 'liveness' ? this.#host.find('process.restarts') : undefined;
+          restarts?.restart(processName, livenessFailure(reason));
+        },
       });
       run.loops.set(kind, { loop, key: wanted });
     }
@@ -150,7 +155,7 @@ export class RunsProbes {
   #lives(processName: string, reason: string | null): void {
     if (reason === null) return;
     const restarts = this.#host.find('process.restarts');
-    const failed = `its liveness failed: ${reason}`;
+    const failed = livenessFailure(reason);
     if (restarts === undefined)
       this.#host.log.warn(`${processName} is not restarted without the plugin auto-restart: ${failed}`);
     else restarts.restart(processName, failed);
@@ -159,4 +164,8 @@ export class RunsProbes {
   #keys(processName: string): { readonly readiness?: ReadinessKey; readonly liveness?: LivenessKey } {
     return this.#host.use('config.store').findBlock(processName)?.block ?? {};
   }
+}
+
+function livenessFailure(reason: string): string {
+  return `its liveness failed: ${reason}`;
 }

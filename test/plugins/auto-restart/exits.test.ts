@@ -223,3 +223,14 @@ t.test('changes of the configuration act at once: taken off the list, put on it 
   await until(async () => (await status(app, NAME)).status === 'running');
   t.match(await counters(app), { restart_attempts: 1, unhealthy_threshold: 7 }, 'its own keys come first');
 });
+
+t.test('a limit that is raised counts for a service that is down', async t => {
+  const { app, count } = await run(t, block(), policy({ max_restarts: 0 }));
+  await start(app, NAME);
+  await killService(app);
+  await until(() => count('auto_restart.suppressed') === 1);
+  const change = { updates: { dumb: { auto_restart: policy({ max_restarts: 1 }) } }, persist: false };
+  t.match(await app.post('/config', change), { status: 200 });
+  await until(async () => (await status(app, NAME)).status === 'running');
+  t.match(await counters(app), { restart_attempts: 1 });
+});

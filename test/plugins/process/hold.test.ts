@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { policy } from '../../support/auto-restart.ts';
+import { healthServer, policy } from '../../support/auto-restart.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { lives, pidOf, restart, start, status, stop } from '../../support/kids.ts';
@@ -61,7 +61,7 @@ async function startWith(t: Test, block: object = {}, dumb: object = {}, supervi
   const app = await startHost({
     configDir,
     config: { dumb: { startup: { stabilization_seconds: 0 }, ...dumb }, kid },
-    plugins: ['process', 'auto-restart', 'holder', 'config'],
+    plugins: ['process', 'auto-restart', 'health-probe', 'holder', 'config'],
   });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
@@ -182,6 +182,26 @@ t.test('auto-restart waits until the hold has ended', async t => {
   await tell('end');
   await until(async () => (await status(app, NAME)).restart.restart_attempts === 1);
   await until(async () => (await status(app, NAME)).status === 'running');
+});
+
+t.test('a restart that was planned before the hold is not made of what the holder started', async t => {
+  let word = 'down';
+  const { health } = await healthServer(t, () => word);
+  const unhealthy = policy({ services: [{ process_name: NAME }], backoff_seconds: [600] });
+  const { app, hold, tell, came } = await startWith(t, { health }, { auto_restart: unhealthy });
+  await start(app, NAME);
+  await until(async () => (await status(app, NAME)).restart.pending, { what: 'a restart to be planned' });
+  await hold();
+  await came('work');
+  await tell('stop');
+  await came('stop');
+  // Neither healthy nor unhealthy.
+  word = 'starting';
+  await tell('start');
+  await came('start');
+  await tell('end');
+  await until(async () => !(await status(app, NAME)).restart.pending, { what: 'the plan to be dropped' });
+  t.equal((await status(app, NAME)).restart.restart_attempts, 0);
 });
 
 t.test('a hold ends however its work ends', async t => {
