@@ -84,7 +84,7 @@ export class Schedules {
     if (missed === null) return;
     const what = `${processName}: its schedule has missed ${missed.words} while Stackwarden did not run`;
     this.#tellMissed(`${what}, the last ${isoTime(missed.last)}`, settings);
-    if (settings.makesUp) this.#start(processName);
+    if (settings.makesUp) this.#due(processName);
   }
 
   /** Whether this time is due only because the clock was set ahead over it by hours, and is to be skipped. */

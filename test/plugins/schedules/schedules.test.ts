@@ -29,8 +29,14 @@ t.test('schedules start their services', async t => {
   const state = path.join(configDir, 'schedules');
   await mkdir(state, { mode: 0o700 });
   const yesterday = Date.now() - 86_400_000;
-  const served = Object.fromEntries(['Late', 'MadeUp', 'Gone'].map(name => [name, yesterday]));
+  const served = Object.fromEntries(['Late', 'MadeUp', 'Halted', 'Gone'].map(name => [name, yesterday]));
   await writeFile(path.join(state, 'served.json'), JSON.stringify(served), { mode: 0o600 });
+  await mkdir(path.join(configDir, 'supervisor'), { mode: 0o700 });
+  const wanted = { Halted: { state: 'stopped', by: 'user', at: yesterday / 1_000, shown: false } };
+  await writeFile(
+    path.join(configDir, 'supervisor', 'state.json'),
+    JSON.stringify({ version: 1, processes: {}, wanted }),
+  );
   const { count, plugins, pluginDirs } = await recordEvents(t, ['schedules']);
   const app = await startHost({
     configDir,
@@ -45,6 +51,7 @@ t.test('schedules start their services', async t => {
       off: block('Off', EACH_SECOND, { enabled: false }),
       late: block('Late', `${MINUTE} * * * *`),
       madeup: block('MadeUp', { cron: `${MINUTE} */6 * * *`, missed: 'run' }),
+      halted: block('Halted', { cron: `${MINUTE} */6 * * *`, missed: 'run' }),
       odd: block('Odd', 'now and then'),
       nowhere: block('Nowhere', { cron: NEVER_NOW, time_zone: 'Mars/Base' }),
     },
@@ -68,6 +75,8 @@ t.test('schedules start their services', async t => {
   await logged('Late: its schedule has missed 24 times while Stackwarden did not run, the last 20');
   await logged('MadeUp: its schedule has missed 4 times');
   await until(() => count('service_start', 'MadeUp') === 1, { what: 'the run that is made up for' });
+  await logged('Halted is not started by its schedule this time: it was stopped by hand');
+  t.equal((await status(app, 'Halted')).status, 'stopped');
   t.equal((await status(app, 'Late')).status, 'stopped', 'neither at boot nor made up for');
   t.equal((await status(app, 'Off')).status, 'stopped');
   t.match(await entry('Rare'), { next_run: /^20\d\d-01-01T03:00:00Z$/, last_run: null });
