@@ -49,6 +49,7 @@ import { isReadyBy, ProcessHealthReports } from './supervise/process-health.ts';
 import { ProcessSet, type Switches } from './supervise/process-set.ts';
 import { trialPlan } from './supervise/relaunch.ts';
 import { guardRemovals } from './supervise/removal-guard.ts';
+import { isByHand, refuseStopped, type StartRequest } from './supervise/start-request.ts';
 import { StateFile } from './supervise/state-file.ts';
 import type { SupervisedProcess } from './supervise/supervised-process.ts';
 import type { Supervision } from './supervise/supervision.ts';
@@ -191,21 +192,16 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   async start(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<StartOutcome> {
-    const process = await this.#startable(processName);
-    return this.#wanting(process, trigger, by, () => {
-      // A hold may have been taken meanwhile. From here on nothing is awaited, so that a later hold waits for this
-      // start.
-      this.#holds.refuse(process.block.processName);
-      this.#tell('start', process, trigger, by);
-      return process.start(trigger);
-    });
+    const request: StartRequest = { what: 'Start', trigger, by };
+    const process = await this.#startable(processName, request);
+    return this.#wanting(process, request, () => process.start(trigger));
   }
 
   async stop(processName: string, by = UNNAMED_REQUESTER, options?: StopOptions): Promise<StopOutcome> {
     const process = this.#controllable(processName);
     this.#holds.refuseStop(process.block.processName);
     this.#wanted.stop(process.block, by, options);
-    this.#tell('stop', process, 'request', by);
+    this.#tell('stop', process, by);
     const outcome = await process.stop(options?.isRestarted === true ? 'restart' : 'request');
     await this.#state.saved();
     // A process that was not running has no change of status, but its wanted state may be shown differently.
@@ -214,12 +210,9 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   async restart(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<void> {
-    const process = await this.#startable(processName);
-    await this.#wanting(process, trigger, by, () => {
-      this.#holds.refuse(process.block.processName);
-      this.#tell('restart', process, trigger, by);
-      return process.restart(trigger);
-    });
+    const request: StartRequest = { what: 'Restart', trigger, by };
+    const process = await this.#startable(processName, request);
+    await this.#wanting(process, request, () => process.restart(trigger));
   }
 
   async disregardStart(processName: string): Promise<void> {
@@ -410,13 +403,15 @@ export class Supervisor implements ProcessSupervisor {
     return this.#end;
   }
 
-  /** Waits until the boot has assigned ports; refuses processes that are held. */
-  async #startable(processName: string): Promise<SupervisedProcess> {
+  /** Waits until the boot has assigned ports; refuses processes that are held, and a request that a stop overtakes. */
+  async #startable(processName: string, request?: StartRequest): Promise<SupervisedProcess> {
     const named = this.#controllable(processName);
     this.#holds.refuse(named.block.processName);
+    const before = this.#wanted.of(named.block.processName);
     await this.#boot.portsGiven;
     const process = this.#controllable(processName);
     this.#holds.refuse(process.block.processName);
+    if (request !== undefined) refuseStopped(request, process.block.processName, before, this.#supervision);
     return process;
   }
 
@@ -426,10 +421,9 @@ export class Supervisor implements ProcessSupervisor {
     return process;
   }
 
-  /** Logs requests only: plugins that act by themselves log their own decisions. */
-  #tell(what: 'start' | 'stop' | 'restart', { block }: SupervisedProcess, trigger: StartTrigger, by: string): void {
-    if (trigger === 'request' || trigger === 'restart')
-      this.#host.log.info(`${block.processName}: ${what} asked for by ${by}`);
+  /** For requests only: plugins that act by themselves log their own decisions. */
+  #tell(what: string, { block }: SupervisedProcess, by: string): void {
+    this.#host.log.info(`${block.processName}: ${what} asked for by ${by}`);
   }
 
   /**
@@ -438,16 +432,23 @@ export class Supervisor implements ProcessSupervisor {
    */
   async #wanting<Outcome>(
     process: SupervisedProcess,
-    trigger: StartTrigger,
-    by: string,
+    request: StartRequest,
     start: () => Promise<Outcome>,
   ): Promise<Outcome> {
-    if (trigger !== 'request' && trigger !== 'restart') return start();
     const { processName } = process.block;
-    const wish = this.#wanted.start(process.block, by);
+    const begin = () => {
+      // A hold may have been taken meanwhile. From here on nothing is awaited, so that a later hold waits for this
+      // start.
+      this.#holds.refuse(processName);
+      if (isByHand(request)) this.#tell(request.what.toLowerCase(), process, request.by);
+      return start();
+    };
+    if (!isByHand(request)) return begin();
+    const wish = this.#wanted.start(process.block, request.by);
     await this.#applyWish(process);
     try {
-      const outcome = await start();
+      refuseStopped(request, processName, wish, this.#supervision);
+      const outcome = await begin();
       this.#wanted.keep(processName);
       return outcome;
     } catch (error) {
