@@ -384,7 +384,8 @@ export class SupervisedProcess {
     const run = this.#run;
     if (run !== undefined) {
       await this.#ending.clear(run.target);
-      await run.ended;
+      // One that the host may not end goes on.
+      if (!(await goesOn(run))) await run.ended;
     }
     const problem = signal.aborted ? this.#cancelled('Start', error) : refusedStart(error);
     if (!signal.aborted) {
@@ -392,7 +393,7 @@ export class SupervisedProcess {
       tellFailure(processName, { reason: problem.message, error, trigger }, this.#with);
       this.#with.host.emit('service.start.failed', { processName, reason: problem.message, trigger });
     }
-    if (this.#stopping === undefined) this.#move('stopped');
+    if (this.#stopping === undefined) this.#move(this.#atRest);
     return problem;
   }
 
