@@ -63,7 +63,7 @@ export class Adoption {
     await Promise.all(claims);
     // After a hand-over, what is left to do belongs to the next supervision.
     this.#supervision.capture.refuseClosed();
-    await removeEmptyCgroups();
+    await attempt(this.#host.log, 'the empty cgroups of earlier hosts could not be removed', removeEmptyCgroups);
     this.#tidied = this.#tidy(retired, isWhole);
   }
 
