@@ -226,20 +226,31 @@ export class ReleaseFolder {
 
   async #clean(folder: GuardedDirectory): Promise<void> {
     const faults: unknown[] = [];
+    // A build that was ended may have made its folder again: a process amid its exec cannot be told from others.
+    for (let tries = 1; (await this.#removeUnneeded(folder, faults)) && tries < REMOVE_TRIES; tries += 1);
+    // Thrown at the end, so that one failure does not keep the rest from being removed.
+    const [first] = faults;
+    if (first !== undefined) throw first;
+  }
+
+  /** Whether there was a folder of a killed host's build. */
+  async #removeUnneeded(folder: GuardedDirectory, faults: unknown[]): Promise<boolean> {
+    let wasBuilding = false;
     for (const name of await within(folder, `${WORK}/`, work => work.names())) {
       const { previous, swap } = this.record;
       const needed = [previous?.kept?.part, swap?.outgoing, swap?.incoming.split('/')[0]];
       if (needed.includes(name) || this.#drafts.has(name)) continue;
       // The build of a host that was killed may still run.
-      if (name.startsWith('draft-') && !this.#begun.has(name)) endBuild(path.join(folder.path, WORK, name, FILES));
+      if (name.startsWith('draft-') && !this.#begun.has(name)) {
+        endBuild(path.join(folder.path, WORK, name, FILES));
+        wasBuilding = true;
+      }
       // Renamed first, because a process of an earlier host may still write there by the path.
       const gone = nameOf('gone');
       await within(folder, `${WORK}/`, work => work.rename(name, gone));
       await this.#removeIn(folder, WORK, gone).catch(fault => faults.push(fault));
     }
-    // Thrown at the end, so that one failure does not keep the rest from being removed.
-    const [first] = faults;
-    if (first !== undefined) throw first;
+    return wasBuilding;
   }
 
   /** Carries out the swap of a record, from wherever it was interrupted. Reverts it when a step fails. */
