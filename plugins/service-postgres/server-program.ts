@@ -1,7 +1,10 @@
 // Finds the programs of the database server, which most systems do not have in PATH.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { requireAnswer } from '#kit/answering';
+import { GuardedDirectory } from '#kit/guarded-directory';
+
+const MAX_VERSION_BYTES = 64;
 
 /** Directories of Debian's and of the project's own packages, one for each major version. */
 const PROGRAM_DIRECTORIES = [
@@ -15,7 +18,7 @@ const PROGRAM_DIRECTORIES = [
  */
 export async function findServerPrograms(dataDir: string, searchPath: string): Promise<string | undefined> {
   await requireAnswer([dataDir]);
-  const made = (await readFile(path.join(dataDir, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  const made = await readVersion(dataDir).catch(() => undefined);
   const installed: { version: number; directory: string }[] = [];
   for (const { parent, folder } of PROGRAM_DIRECTORIES) {
     for (const name of await readdir(parent).catch(() => [])) {
@@ -31,6 +34,13 @@ export async function findServerPrograms(dataDir: string, searchPath: string): P
     if (await isFile(path.join(directory, 'postgres'))) return directory;
   }
   return installed[0]?.directory;
+}
+
+/** The version that created the data. The server's user, who owns the directory, can put anything in the file's place. */
+async function readVersion(dataDir: string): Promise<string | undefined> {
+  const file = path.join(await realpath(dataDir), 'PG_VERSION');
+  const bytes = await GuardedDirectory.at(file, (place, name) => place.read(name, MAX_VERSION_BYTES));
+  return bytes?.toString('utf8').trim();
 }
 
 async function isFile(file: string): Promise<boolean> {

@@ -2,10 +2,11 @@
 // links and FIFOs their user puts there.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { findRunningServer } from '../../plugins/service-postgres/running-server.ts';
+import { findServerPrograms } from '../../plugins/service-postgres/server-program.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { start } from '../support/kids.ts';
@@ -114,6 +115,16 @@ t.test('a FIFO in the place of a server’s pid file holds nothing up', ROOT_ONL
   const { own } = await open(t);
   execFileSync('mkfifo', [path.join(own, 'postmaster.pid')], OWNER);
   t.equal(await findRunningServer(own, () => []), null);
+});
+
+t.test('what is no file in the place of a data directory’s version holds nothing up', ROOT_ONLY, async t => {
+  const { own, link } = await open(t);
+  const without = await findServerPrograms(own, '');
+  execFileSync('mkfifo', [path.join(own, 'PG_VERSION')], OWNER);
+  t.equal(await findServerPrograms(own, ''), without);
+  await rm(path.join(own, 'PG_VERSION'));
+  await link('PG_VERSION', '/dev/zero');
+  t.equal(await findServerPrograms(own, ''), without);
 });
 
 t.test('links and FIFOs in the places of backups hold up no start, and are not followed', ROOT_ONLY, async t => {
