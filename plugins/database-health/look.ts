@@ -1,8 +1,8 @@
 // Looks at the files of services in programs of their own, which are abandoned when they do not answer. A program that
 // has answered is used again for a while, because a start costs more than a look.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { hasPipes } from '#kit/descriptors';
 import { helperEnvironment } from '#kit/helper-environment';
 import { mountOf, readMounts } from '#kit/mountinfo';
 import { moduleArguments } from '#kit/worker';
@@ -95,7 +95,8 @@ async function mountsOf(request: LookRequest): Promise<string> {
 /** One program, which answers one request at a time. */
 class LookProgram {
   readonly rights: string;
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  /** One that could not be made, because no descriptors were left, has no pipes. */
+  readonly #child: ChildProcess;
   #receive: ((result: LookResult | 'gone') => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
   #isReady = false;
@@ -103,7 +104,7 @@ class LookProgram {
 
   constructor(rights: string, ended: () => void) {
     this.rights = rights;
-    const child = spawn(
+    const child: ChildProcess = spawn(
       process.execPath,
       [`--max-old-space-size=${MEMORY_MB}`, ...moduleArguments('look-worker', import.meta.url), rights],
       { cwd: '/', env: helperEnvironment(), stdio: ['pipe', 'pipe', 'ignore'] },
@@ -115,6 +116,7 @@ class LookProgram {
       this.#receive?.('gone');
     };
     child.once('error', gone).once('close', gone);
+    if (!hasPipes(child)) return;
     child.stdin.on('error', () => undefined);
     createInterface({ input: child.stdout }).on('line', line => this.#take(line));
   }
@@ -143,7 +145,7 @@ class LookProgram {
         else if ('isOver' in result) resolve('answered');
         else results.push(result);
       };
-      this.#child.stdin.write(`${JSON.stringify(request)}\n`);
+      this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
     });
     clearTimeout(timer);
     this.#receive = undefined;
@@ -157,7 +159,7 @@ class LookProgram {
     clearTimeout(this.#idle);
     this.#isOver = true;
     this.#child.kill('SIGKILL');
-    for (const stream of this.#child.stdio) stream?.destroy();
+    for (const stream of [this.#child.stdin, this.#child.stdout]) stream?.destroy();
     this.#child.unref();
   }
 
