@@ -1,15 +1,18 @@
 // The process of a helper instance, in a group of its own. It is recorded before it runs, so that the next host can end
 // it if this one dies.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasPipes } from '#kit/descriptors';
 import { redact } from '#kit/redact';
 import type { Owner } from './places.ts';
 
 const STOP_MS = 30_000;
 const POLL_MS = 50;
 const MAX_LINE = 2_000;
+const NOT_STARTED = 'the helper instance could not be started';
 /**
  * Waits for a line before it runs the program. If the host dies before it sends one, the input closes and the shell
  * ends.
@@ -66,17 +69,21 @@ export class HelperProcess {
     { argv, cwd, env, user, secrets }: HelperCommand,
     recorded: (identity: HelperIdentity) => Promise<void>,
   ): Promise<HelperProcess> {
-    const child = spawn('/bin/sh', ['-c', `${GATE} 2>&1`, 'helper', ...argv], {
+    const child: ChildProcess = spawn('/bin/sh', ['-c', `${GATE} 2>&1`, 'helper', ...argv], {
       ...user,
       cwd,
       env,
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     });
+    if (!hasPipes(child)) {
+      const [cause] = await once(child, 'error');
+      throw new Error(NOT_STARTED, { cause });
+    }
     const helper = new HelperProcess(child, secrets);
-    const startTime = child.pid === undefined ? null : await startTimeOf(child.pid);
-    if (child.pid === undefined || startTime === null) throw new Error('the helper instance could not be started');
     try {
+      const startTime = child.pid === undefined ? null : await startTimeOf(child.pid);
+      if (child.pid === undefined || startTime === null) throw new Error(NOT_STARTED);
       await recorded({ pid: child.pid, startTime, bootId: await currentBoot() });
     } catch (error) {
       await helper.stop();

@@ -19,3 +19,43 @@ t.test('a look at a log fails, and the next one does not', async t => {
     return looks`);
   t.match(looks, [{ error: 'The look at it failed' }, { isNew: true }]);
 });
+
+t.test('a transfer ends with its fault', async t => {
+  const ended = await usingUp(`
+    const { getEventListeners } = await import('node:events')
+    const { runTransfer } = await load('plugins/postgres-migration/transfer/transfer.ts')
+    const { signal } = new AbortController()
+    useUp(0)
+    const { fault, message } = await runTransfer({ databases: [] }, { signal, onProgress () {} }).catch(error => error)
+    const hasTimer = process.getActiveResourcesInfo().includes('Timeout')
+    return { fault, message, hasTimer, listeners: getEventListeners(signal, 'abort').length }`);
+  t.match(ended, { fault: { code: 'transfer.ended' }, message: /EMFILE/, hasTimer: false, listeners: 0 });
+});
+
+t.test('a helper instance is not started', async t => {
+  const message = await usingUp(`
+    const { HelperProcess } = await load('plugins/postgres-migration/helper-process.ts')
+    const command = { argv: ['true'], cwd: '/', env: {}, user: {}, secrets: [] }
+    useUp(0)
+    return HelperProcess.start(command, async () => {}).catch(error => error.message)`);
+  t.equal(message, 'the helper instance could not be started');
+});
+
+t.test('a helper instance whose start time cannot be read is ended', async t => {
+  const ended = await usingUp(`
+    const { HelperProcess } = await load('plugins/postgres-migration/helper-process.ts')
+    const { ChildProcess } = await import('node:child_process')
+    const { once } = await import('node:events')
+    const command = { argv: ['true'], cwd: '/', env: {}, user: {}, secrets: [] }
+    const { spawn } = ChildProcess.prototype
+    let exit
+    ChildProcess.prototype.spawn = function (options) {
+      const result = spawn.call(this, options)
+      exit = once(this, 'exit')
+      useUp(0)
+      return result
+    }
+    const message = await HelperProcess.start(command, async () => {}).catch(error => error.message)
+    return { message, exit: await exit }`);
+  t.same(ended, { message: 'the helper instance could not be started', exit: [null, 'SIGTERM'] });
+});

@@ -1,7 +1,8 @@
 // Transfers databases in a child process, whose memory is limited whatever their size, and which ends with the host.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { rm, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { hasPipes } from '#kit/descriptors';
 import { publicEnvironment } from '#kit/public-environment';
 import { moduleArguments } from '#kit/worker';
 import type { TransferError, TransferProgress, TransferResult, TransferTask } from './task.ts';
@@ -45,7 +46,8 @@ export async function runTransfer(task: TransferTask, watch: TransferWatch): Pro
 }
 
 async function run(task: TransferTask, { signal, onProgress }: TransferWatch): Promise<TransferResult> {
-  const child = spawn(process.execPath, [...MEMORY, ...moduleArguments('transfer-worker', import.meta.url)], {
+  const worker = moduleArguments('transfer-worker', import.meta.url);
+  const child: ChildProcess = spawn(process.execPath, [...MEMORY, ...worker], {
     // With a single arena, memory that one thread has freed can be used by the others.
     env: { ...publicEnvironment(process.env), MALLOC_ARENA_MAX: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -60,9 +62,7 @@ async function run(task: TransferTask, { signal, onProgress }: TransferWatch): P
     child.once('error', error => resolve(error.message));
     child.once('close', (code, killed) => resolve(killed ?? `code ${code}`));
   });
-  // A child that has ended does not read its task; its exit code tells the rest.
-  child.stdin.on('error', () => undefined).write(`${JSON.stringify(task)}\n`);
-  createInterface({ input: child.stdout }).on('line', text => {
+  const take = (text: string): void => {
     silence.refresh();
     const line = lineOf(text);
     if ('progress' in line) {
@@ -70,7 +70,13 @@ async function run(task: TransferTask, { signal, onProgress }: TransferWatch): P
       onProgress(line.progress);
     } else if ('result' in line) outcome = line.result;
     else if ('error' in line) outcome = new TransferFault(line.error);
-  });
+  };
+  // A child for which no descriptors were left has no pipes. One that has ended does not read its task. How it ended
+  // tells the rest.
+  if (hasPipes(child)) {
+    child.stdin.on('error', () => undefined).write(`${JSON.stringify(task)}\n`);
+    createInterface({ input: child.stdout }).on('line', take);
+  }
   const how = await ended;
   clearTimeout(silence);
   signal.removeEventListener('abort', stop);
