@@ -93,9 +93,11 @@ export class Watches {
     child.once('error', error => failed(errorText(error)));
     child.once('exit', (code, signal) => failed(`its watch ended with ${signal ?? `exit code ${code}`}`));
     child.on('message', (message: WatchMessage) => this.#take(processName, watch, message));
-    child.send(order, error => {
+    const sent = (error: Error | null): void => {
       if (error !== null) failed(errorText(error));
-    });
+    };
+    // A child that could not be made, because no descriptors were left, has no channel.
+    if (child.connected) child.send(order, sent);
     child.unref();
     child.channel?.unref();
     return watch;

@@ -59,3 +59,17 @@ t.test('a helper instance whose start time cannot be read is ended', async t => 
     return { message, exit: await exit }`);
   t.same(ended, { message: 'the helper instance could not be started', exit: [null, 'SIGTERM'] });
 });
+
+t.test('a watch is not made, and the log says so', async t => {
+  const warnings = await usingUp(`
+    const { Watches } = await load('plugins/watch-files/watches.ts')
+    const warnings = []
+    const paths = { logDir: '/' }
+    const use = () => ({ root: () => ({ puid: process.getuid(), pgid: process.getgid() }) })
+    const watches = new Watches({ paths, use, log: { warn: text => warnings.push(text) } })
+    useUp(0)
+    watches.begin({ processName: 'App', block: { watch: '/tmp' }, cwd: '/', user: null })
+    await new Promise(setImmediate)
+    return warnings`);
+  t.match(warnings, [/^App is not watched for changes until its next start: .*too many open files/]);
+});
