@@ -1,7 +1,9 @@
 // Reads the output of a child process that runs as the user of the services, so that it reads only what that user may.
 // It can be abandoned, because a process that touches a dead mount hangs and cannot be killed.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { lacksDescriptors } from '#kit/descriptors';
 import { endLeftOver, marks } from '#kit/left-over';
+import { lacksProcesses } from '#kit/process-limit';
 import { publicEnvironment } from '#kit/public-environment';
 import { sendSignal } from '#kit/send-signal';
 
@@ -19,7 +21,8 @@ const LIMIT_MS = 5_000;
 
 /**
  * Calls `take` with each part of the output until it returns true, which ends the child. Resolves with whether the
- * program could be started at all. Rejects with an Error when the child does not end within 5 s, or `signal` aborts.
+ * program could be started at all. Rejects with an Error when the child does not end within 5 s, when `signal` aborts,
+ * or when no descriptor or process is left for it.
  */
 export function readChild(
   [program = '', ...args]: readonly string[],
@@ -29,7 +32,13 @@ export function readChild(
   return new Promise((resolve, reject) => {
     const env = { ...publicEnvironment(process.env), ...(work !== undefined && marks(work)) };
     // The child leads a group of its own, so that the processes it starts can be ended with it.
-    const child = spawn(program, args, { ...user, env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child: ChildProcess = spawn(program, args, {
+      ...user,
+      env,
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const release = (): void => {
       clearTimeout(limit);
       signal.removeEventListener('abort', cancel);
@@ -37,7 +46,7 @@ export function readChild(
     const end = (): void => {
       release();
       if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
-      child.stdout.destroy();
+      child.stdout?.destroy();
       child.unref();
     };
     const fail = (why: string): void => {
@@ -47,14 +56,17 @@ export function readChild(
     const limit = setTimeout(() => fail(`took longer than ${LIMIT_MS} ms`), LIMIT_MS);
     const cancel = (): void => fail('was ended');
     signal.addEventListener('abort', cancel, { once: true });
-    child.stdout.on('data', (part: Buffer) => {
+    // A child that could not be made, because no descriptors were left, has no output.
+    child.stdout?.on('data', (part: Buffer) => {
       if (!take(part)) return;
       end();
       resolve(true);
     });
-    child.on('error', () => {
+    child.on('error', error => {
       release();
-      resolve(false);
+      // A shortage says nothing about the program.
+      if (lacksDescriptors(error) || lacksProcesses(error)) reject(error);
+      else resolve(false);
     });
     // Processes that the child started are ended, too, which would otherwise keep its output open.
     child.on('exit', () => {

@@ -73,3 +73,16 @@ t.test('a watch is not made, and the log says so', async t => {
     return warnings`);
   t.match(warnings, [/^App is not watched for changes until its next start: .*too many open files/]);
 });
+
+t.test('a look for a version fails, and the next one does not', async t => {
+  const looks = await usingUp(`
+    const { readChild } = await load('plugins/versions/child-output.ts')
+    const { signal } = new AbortController()
+    const look = () => readChild(['true'], { user: null, signal }, () => false).catch(({ code }) => code)
+    useUp(0)
+    const looks = [await look(), process.getActiveResourcesInfo().includes('Timeout')]
+    release()
+    looks.push(await look())
+    return looks`);
+  t.same(looks, ['EMFILE', false, true]);
+});
