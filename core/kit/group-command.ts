@@ -59,7 +59,7 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
   signal.addEventListener('abort', cancel, { once: true });
   const limit = setTimeout(() => end(`it took longer than ${limitMs / 1_000} s`), limitMs);
   // A child that could not be made, because no descriptors were left, has no outputs.
-  const outputs = [child.stdout, child.stderr].filter(output => output !== null);
+  const outputs = [child.stdout, child.stderr].flatMap(output => output ?? []);
   let told: readonly string[] = [];
   const take = async (lines: readonly string[]): Promise<void> => {
     told = [...told, ...lines].slice(-TOLD_LINES);

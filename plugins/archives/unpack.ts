@@ -5,6 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
+import { hasPipes } from '#kit/descriptors';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { helperEnvironment } from '#kit/helper-environment';
 import { moduleArguments } from '#kit/worker';
@@ -73,7 +74,8 @@ async function run(
       signal.addEventListener('abort', onAbort);
       child.once('error', reject);
       child.once('close', (code, killed) => reject(new Error(`unpacking ended with ${killed ?? code}`)));
-      createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', text => {
+      if (!hasPipes(child)) return;
+      createInterface({ input: child.stdout }).on('line', text => {
         listen();
         const line = lineOf(text);
         if ('progress' in line) onProgress?.(line.progress);

@@ -1,5 +1,6 @@
 // Line 6: children of the host for which no descriptor is left, which Node gives no pipes: their owners fail in their
 // usual way, nothing is left waiting, and what was asked for is asked again.
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
@@ -85,4 +86,26 @@ t.test('a look for a version fails, and the next one does not', async t => {
     looks.push(await look())
     return looks`);
   t.same(looks, ['EMFILE', false, true]);
+});
+
+t.test('an archive is not unpacked', async t => {
+  const dir = testDir(t, { into: {} });
+  await writeFile(path.join(dir, 'archive'), '');
+  const code = await usingUp(`
+    const { unpack } = await load('plugins/archives/unpack.ts')
+    const { signal } = new AbortController()
+    useUp(5)
+    const [archive, into] = ${JSON.stringify([path.join(dir, 'archive'), path.join(dir, 'into')])}
+    return unpack({ archive, into, user: null, signal }).catch(({ code }) => code)`);
+  t.equal(code, 'EMFILE');
+});
+
+t.test('a command is not run', async t => {
+  const message = await usingUp(`
+    const { runInGroup } = await load('core/kit/group-command.ts')
+    const { signal } = new AbortController()
+    useUp(0)
+    const command = { argv: ['true'], env: {}, user: null, limitMs: 60_000, signal }
+    return runInGroup(command).catch(({ message }) => message)`);
+  t.match(message, /^true failed: too many open files/);
 });
