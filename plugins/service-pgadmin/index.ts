@@ -11,7 +11,7 @@ import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 import { tellPrograms } from './binary-paths.ts';
 import { Companion, type CompanionLaunch } from './companion.ts';
-import { passwordLine, register, storageFolder } from './registration.ts';
+import { passwordLine, register, storageFolder, userIn } from './registration.ts';
 
 const KEY = 'pgadmin';
 /** Name of the password file in the account's storage folder. */
@@ -36,6 +36,8 @@ export default definePlugin({
     const companion = new Companion(host, facts.name);
     /** The launch for the coming start, made during the set-up, where the placeholders can be filled in. */
     let launch: CompanionLaunch | undefined;
+    /** The users of the server that pgAdmin was given: the last one by an earlier start, and those by this host. */
+    const given = new Set<string>();
 
     host.contribute('service.configure', KEY, {
       configKey: KEY,
@@ -48,8 +50,10 @@ export default definePlugin({
           const directory = path.join(String(block.block.config_dir), 'storage', storageFolder(email));
           const { host: address, port, user: name, password } = server.access();
           await makeDirectory(directory, 0o700);
+          const file = path.join(directory, PASSWORDS);
+          given.add((await userIn(file)) ?? name).add(name);
           const text = passwordLine([address, port, '*', name, password]);
-          await files.write(block, path.join(directory, PASSWORDS), text, { mode: 0o600, owner });
+          await files.write(block, file, text, { mode: 0o600, owner });
         }
         if (server !== undefined && files !== undefined)
           await tellPrograms({ server, files, block, file: fill('{config_file}'), owner }).catch((error: unknown) =>
@@ -66,7 +70,7 @@ export default definePlugin({
         const email = String(block.setup_email ?? '');
         const name = server?.place()?.processName;
         if (server === undefined || name === undefined || email === '') return;
-        if (await register(server, { email, name, passfile: `/${PASSWORDS}` }))
+        if (await register(server, { email, name, passfile: `/${PASSWORDS}`, given }))
           told(`${name} is in its list of servers`);
       },
     });

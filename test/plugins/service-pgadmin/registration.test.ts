@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { userIn } from '../../../plugins/service-pgadmin/registration.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { restart, start } from '../../support/kids.ts';
@@ -86,4 +87,40 @@ t.test('the server is listed once, with its password, and follows a change', { s
   t.match(await until(() => found(postgres.port), { what: 'the present port' }), { comment: 'kept' });
   t.match(await listed(), [{ name: 'mine', host: 'nas' }, { name: 'PostgreSQL' }], 'and nothing else');
   t.equal((await listed()).length, 2);
+
+  const [, { id }] = await listed();
+  const reports = { name: 'reports', host: '127.0.0.1', port: postgres.port, username: 'reporting' };
+  await query(
+    postgres,
+    `UPDATE server SET port = 1, name = 'main', username = 'reader' WHERE id = ${id};
+     INSERT INTO server (user_id, servergroup_id, name, host, port, username, save_password, shared)
+       VALUES (2, 2, 'reports', '127.0.0.1', ${postgres.port}, 'reporting', 0, false)`,
+    'pgadmin',
+  );
+  t.equal((await restart(app, 'Admin')).status, 200);
+  await until(async () => (await listed())[1].port === postgres.port, { what: 'the present port again' });
+  t.match(await listed(), [{ name: 'mine' }, { name: 'main', username: 'reader' }, reports], 'names of users stay');
+
+  await query(postgres, `DELETE FROM server WHERE id = ${id}`, 'pgadmin');
+  t.equal((await restart(app, 'Admin')).status, 200);
+  t.match(await until(() => found(postgres.port), { what: 'the entry once more' }), { username: 'keeper' });
+  t.match(await listed(), [{ name: 'mine' }, reports, { name: 'PostgreSQL' }], 'an entry for the same address stays');
+
+  await query(postgres, 'CREATE ROLE "the:boss" SUPERUSER LOGIN', 'postgres');
+  t.equal((await app.post('/config', { updates: { postgres: { user: 'the:boss' } } })).status, 200);
+  t.equal((await restart(app, 'Admin')).status, 200);
+  await until(async () => (await found(postgres.port))?.username === 'the:boss', { what: 'the present user' });
+  t.match(await listed(), [{ name: 'mine' }, reports, { name: 'PostgreSQL' }]);
+  t.equal(await userIn(passwords), 'the:boss');
+
+  await query(
+    postgres,
+    `ALTER TABLE server ADD COLUMN passfile text;
+     UPDATE server SET passfile = connection_params->>'passfile', port = 1;
+     ALTER TABLE server DROP COLUMN connection_params`,
+    'pgadmin',
+  );
+  t.equal((await restart(app, 'Admin')).status, 200);
+  await until(() => found(postgres.port), { what: 'the present port in a table of an earlier release' });
+  t.match(await listed(), [{ port: 1 }, { port: 1 }, { passfile: '/managed-server.pgpass' }]);
 });
