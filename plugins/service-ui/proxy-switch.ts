@@ -20,7 +20,6 @@ type Switched = ProxyState & Pick<ConfigUpdateResult, 'overridden' | 'warnings'>
 export class ProxySwitch {
   readonly #host: Host;
   #last: Promise<unknown> = Promise.resolve();
-  #error: string | null = null;
 
   constructor(host: Host) {
     this.#host = host;
@@ -48,17 +47,16 @@ export class ProxySwitch {
   async #act({ processName }: NamedBlock, enabled: boolean, actor: string): Promise<ProxyState | undefined> {
     const supervisor = this.#host.find('process.supervisor');
     if (supervisor === undefined) return undefined;
-    this.#error = null;
     const work = enabled ? supervisor.restart(processName, 'restart', actor) : supervisor.stop(processName, actor);
-    const settled = Promise.resolve(work).then(
-      () => undefined,
+    const failed = Promise.resolve(work).then(
+      () => null,
       (error: unknown) => {
-        this.#error = errorText(error);
         this.#host.log.warn(`the reverse proxy could not be ${enabled ? 'started' : 'stopped'}`, error);
+        return errorText(error);
       },
     );
-    await (enabled ? Promise.race([settled, delay(EARLY_FAILURE_MS)]) : settled);
-    if (this.#error !== null) return { proxy_state: 'error', proxy_error: this.#error };
+    const failure = await (enabled ? Promise.race([failed, delay(EARLY_FAILURE_MS, null)]) : failed);
+    if (failure !== null) return { proxy_state: 'error', proxy_error: failure };
     const status = supervisor.get(processName)?.status;
     return {
       proxy_state: status === 'running' || status === 'starting' ? status : 'stopped',

@@ -103,6 +103,20 @@ t.test('the switch starts the proxy and writes its files', { skip: !isHere }, as
   t.notOk(existsSync(outside), 'a generated file lies where files of the service may lie, or nowhere');
 });
 
+t.test('a start that the switch itself cancels is no error of the stop', { skip: !isHere }, async t => {
+  const dir = testDir(t, {});
+  const place = { config_dir: dir, config_file: path.join(dir, 'traefik.yml') };
+  const waits = { wait_for_tcp: [{ host: '127.0.0.1', port: await freePort() }] };
+  const app = await startHost({
+    config: { puid: 65_534, traefik: { ...place, ...waits, command: ['sleep', '600'] } },
+    plugins: PLUGINS,
+  });
+  t.teardown(() => app.stop());
+  t.match((await app.post('/config/service-ui', { enabled: true })).body, { proxy_state: 'starting' });
+  const { body } = await app.post('/config/service-ui', { enabled: false });
+  t.match(body, { enabled: false, proxy_state: 'stopped', proxy_error: null });
+});
+
 t.test('the API has no route while authentication is off', { skip: !isHere }, async t => {
   const dir = testDir(t, {});
   const plex = path.join(dir, 'plex');
