@@ -25,7 +25,7 @@ export class Repairs {
     this.#host = host;
   }
 
-  /** Begins a repair if one is due and the server does not run or nobody uses it. */
+  /** Begins a repair if one is due, the server does not run or nobody uses it, and no other work holds it. */
   async look(named: NamedBlock, jobs: Jobs): Promise<void> {
     const { processName, block } = named;
     const settings = settingsOf(block);
@@ -37,7 +37,7 @@ export class Repairs {
     if (obstacle !== undefined) {
       this.#tell(processName, obstacle);
       this.#schedule.putOff(processName, { ...settings, maxWaitMs: 0 }, Date.now());
-    } else if (await this.#isFree(named)) {
+    } else if ((await this.#isFree(named)) && !this.#isHeld(processName)) {
       this.#tell(processName, undefined);
       await jobs.start(processName);
     } else if (!this.#schedule.putOff(processName, settings, Date.now()))
@@ -116,6 +116,11 @@ export class Repairs {
       this.#tell(named.processName, errorText(error));
       return false;
     }
+  }
+
+  /** A repair during the hold of an update or the like would be refused, and would count as one all the same. */
+  #isHeld(processName: string): boolean {
+    return (this.#host.use('process.supervisor').get(processName)?.held ?? null) !== null;
   }
 
   /** Logs an obstacle once, until it changes or ends; undefined means that there is none. */
