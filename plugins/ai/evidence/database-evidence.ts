@@ -1,12 +1,9 @@
-// Evidence from database health: the pressure on the databases of a service by the newest sample, without a new check.
+// Evidence from database health: the pressure on the databases of a service by a sample of the metrics, without a new check.
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
-import type {} from '../../metrics/contract.ts';
 import type { Evidence, EvidenceRequest } from '../contract.ts';
 import { redactValue } from '../redaction/secret-value.ts';
-
-/** How old a sample may be. */
-const MAX_AGE_MS = 60_000;
+import { presentSample } from './present-sample.ts';
 
 export async function collectDatabaseHealth(
   host: Host,
@@ -22,8 +19,7 @@ export async function collectDatabaseHealth(
 
 /** Paths are masked. undefined for a service without a monitored database. */
 export async function healthOf(host: Host, processName: string): Promise<Record<string, unknown> | undefined> {
-  const sampler = host.find('metrics.sampler');
-  const sample = sampler?.newest() ?? (await sampler?.sample(MAX_AGE_MS));
+  const sample = await presentSample(host);
   const overview = sample?.collected.sample.database_health;
   const services = isObject(overview) && Array.isArray(overview.services) ? overview.services.filter(isObject) : [];
   const health = services.find(service => service.process_name === processName && service.monitoring_enabled === true);

@@ -3,10 +3,10 @@ import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import { turnWithTime } from '#kit/turns';
 import type {} from '../../auto-restart/contract.ts';
-import type {} from '../../metrics/contract.ts';
 import type { HealthReport } from '../../process/contract.ts';
 import type { Evidence, EvidenceRequest, EvidenceTarget } from '../contract.ts';
 import { healthOf } from '../evidence/database-evidence.ts';
+import { presentSample } from '../evidence/present-sample.ts';
 import { changeFindings } from './change-findings.ts';
 import { type Finding, recommendationsOf } from './finding.ts';
 import { logFindings } from './log-findings.ts';
@@ -28,7 +28,7 @@ export async function collectRecommendations(host: Host, request: EvidenceReques
     ofTargets.push(...(await targetFindings(host, looked, target)));
   }
   await turnWithTime();
-  const found = [...ofTargets, ...machineNow(host, looked)];
+  const found = [...ofTargets, ...(await machineNow(host, looked))];
   const all = [...found, ...changeFindings(gathered.change_history, found)];
   return { members: {}, recommendations: recommendationsOf(all) };
 }
@@ -59,7 +59,7 @@ function usageOf(looked: Looked, processName: string): unknown {
   return isObject(metrics) ? ofProcess(looked, metrics.services, processName) : undefined;
 }
 
-function machineNow(host: Host, { switches }: Looked): Finding[] {
-  const sample = switches.has('metrics') ? host.find('metrics.sampler')?.newest() : undefined;
+async function machineNow(host: Host, { switches }: Looked): Promise<Finding[]> {
+  const sample = switches.has('metrics') ? await presentSample(host) : undefined;
   return sample === undefined ? [] : machineFindings(sample);
 }
