@@ -26,6 +26,9 @@ const LIBRARY_FLAGS = [
   '--use-cookies',
 ];
 
+/** The keys that a remote may get here. Another remote that had the name before may have left them. */
+const KEYS = ['url', 'vendor', 'host', 'user', 'pass'];
+
 export async function configureMount(host: Host, controls: RemoteControls, context: SetupContext): Promise<void> {
   const { plan, block, owner, fill, makeDirectory } = context;
   // A user's own command names its own remote, so it is left alone.
@@ -78,7 +81,9 @@ async function writeRemote(
   // A file that cannot be read is reported when it is written.
   const values = await files?.values(block, file).catch(() => undefined);
   const section = await sectionOf(remote, values?.[name]);
-  await files?.ensure(block, file, { seed: '', values: { [name]: section }, initial: {}, mode: 0o600, owner });
+  // What is left of another remote would be sent to the host of this one.
+  const absent = () => KEYS.filter(key => !Object.hasOwn(section, key)).map(key => [name, key]);
+  await files?.ensure(block, file, { seed: '', values: { [name]: section }, initial: {}, absent, mode: 0o600, owner });
   return section;
 }
 
