@@ -163,8 +163,6 @@ export interface MetricsCollector {
 export interface MetricsSampler {
   /** Gives the newest sample, or takes a new one when that is older than `maxAgeMs`. Concurrent callers share it. */
   sample(maxAgeMs?: number): Promise<Sample>;
-  /** The newest sample; undefined before the first. Never takes a sample. */
-  newest(): Sample | undefined;
   /** The answer of `GET /metrics` for a sample, as JSON text; made once for each sample. */
   text(sample: Sample): string;
   /** The part of a sample that a history keeps: `GET /metrics` without the members that are useful only live. */

@@ -49,10 +49,6 @@ export class Sampler implements MetricsSampler {
     this.#host = host;
   }
 
-  newest(): Sample | undefined {
-    return this.#newest?.sample;
-  }
-
   sample(maxAgeMs = DEFAULT_AGE_MS): Promise<Sample> {
     const newest = this.#newest;
     if (newest !== undefined && performance.now() - newest.atMs <= maxAgeMs) return Promise.resolve(newest.sample);

@@ -1,4 +1,4 @@
-// Evidence from database health: the pressure on the databases of a service by a sample of the metrics, without a new check.
+// Evidence from database health: the pressure on the databases of a service by a present sample, without a new check.
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import type { Evidence, EvidenceRequest } from '../contract.ts';

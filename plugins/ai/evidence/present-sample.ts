@@ -5,6 +5,12 @@ import type { Sample } from '../../metrics/contract.ts';
 
 const MAX_AGE_MS = 60_000;
 
+/** undefined where none can be taken, so that a diagnosis has what else there is. */
 export async function presentSample(host: Host): Promise<Sample | undefined> {
-  return host.find('metrics.sampler')?.sample(MAX_AGE_MS);
+  try {
+    return await host.find('metrics.sampler')?.sample(MAX_AGE_MS);
+  } catch (error) {
+    host.log.warn('a diagnosis is made without a sample of the metrics', error);
+    return undefined;
+  }
 }

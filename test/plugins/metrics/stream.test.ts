@@ -53,7 +53,7 @@ t.test('plugins add members to samples', async t => {
           host.route({ method: 'GET', path: '/columns', summary: 'What is kept', access: 'public', async handle () {
             const sampler = host.find('metrics.sampler')
             const sample = await sampler.sample()
-            return { kept: sampler.kept(sample), isNewest: sampler.newest() === sample, text: sampler.text(sample) }
+            return { kept: sampler.kept(sample), isShared: await sampler.sample(600_000) === sample, text: sampler.text(sample) }
           } })
           host.contribute('metrics.collector', 'temperature', { place: 'system', collect: () => 41.5 })
           host.contribute('metrics.collector', 'mood', { place: 'sample', collect: async () => ({ good: true, why: 'sun' }), kept: ({ good }) => ({ good }) })
@@ -72,10 +72,10 @@ t.test('plugins add members to samples', async t => {
   t.equal(body.broken, null);
   t.equal(body.rubbish, null);
   t.equal(body.system.late, null);
-  const { kept, isNewest, text } = (await app.get('/columns')).body;
+  const { kept, isShared, text } = (await app.get('/columns')).body;
   t.same(kept.mood, { good: true }, 'a collector says what of its value is kept');
   t.equal(kept.system.temperature, 41.5);
-  t.ok(isNewest);
+  t.ok(isShared);
   t.equal(JSON.parse(text).timestamp, kept.timestamp);
   const { socket, frames } = listen(app, '?history=true&history_limit=7');
   let connection: Socket | undefined;
