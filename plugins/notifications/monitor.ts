@@ -43,6 +43,8 @@ export class Monitor {
   #timer: { readonly intervalSec: number; readonly end: Disposer } | undefined;
   /** Sources that have answered. The first answer of a source sends no alert, so that its conditions may still pass. */
   readonly #begun = new Set<string>();
+  /** How often everything was forgotten. What a pass has observed before that is not noted after it. */
+  #generation = 0;
   #isRestored = false;
   #isKept = true;
 
@@ -69,6 +71,7 @@ export class Monitor {
   }
 
   #forget(): void {
+    this.#generation += 1;
     this.#episodes.clear();
     this.#begun.clear();
     this.#isRestored = true;
@@ -80,15 +83,18 @@ export class Monitor {
     const { store } = this.#with;
     // Earlier alerts are read first; the watch waits for the store until it is open or has failed.
     if (!store.isUsable && !store.isDegraded) return;
+    const generation = this.#generation;
     await this.#restore();
+    if (generation !== this.#generation) return;
     await Promise.all([...this.#with.sources].map(({ key, value }) => this.#watch(key, value)));
     await this.#keep();
   }
 
   async #watch(sourceKey: string, source: ConditionSource): Promise<void> {
     const { thresholds } = this.#with.settings();
+    const generation = this.#generation;
     const conditions = await observe(source, thresholds);
-    if (conditions === null) return;
+    if (conditions === null || generation !== this.#generation) return;
     const holdMs = this.#begun.has(sourceKey) ? thresholds.duration_sec * MS_PER_S : Number.POSITIVE_INFINITY;
     this.#begun.add(sourceKey);
     const seen = new Set<string>();
@@ -152,7 +158,8 @@ export class Monitor {
   async #restore(): Promise<void> {
     if (this.#isRestored || !this.#with.store.isUsable) return;
     const told = await this.#with.store.write('conditions', undefined).catch(() => undefined);
-    if (told === undefined) return;
+    // Meanwhile everything may have been forgotten, what was told included.
+    if (told === undefined || this.#isRestored) return;
     this.#isRestored = true;
     for (const { key, value } of told) {
       const kept = keptOf(value);
