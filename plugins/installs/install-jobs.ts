@@ -33,18 +33,22 @@ export class InstallJobs {
     try {
       await orAborted(() => job.done, signal);
     } finally {
-      this.leave(processName);
+      // Not any other job: the process may have left this one before, and may wait for a new one by now.
+      this.#leave(key, job, processName);
     }
   }
 
   /** The process needs no job any more. A job that no process needs is aborted. */
   leave(processName: string): void {
-    for (const [key, { processNames, abort }] of this.#jobs) {
-      if (!processNames.delete(processName) || processNames.size > 0) continue;
-      // A process that needs it from now on starts a new job.
-      this.#jobs.delete(key);
-      abort.abort(new Problem(409, 'nobody needs it any more; start it again'));
-    }
+    for (const [key, job] of this.#jobs) this.#leave(key, job, processName);
+  }
+
+  #leave(key: string, job: InstallJob, processName: string): void {
+    const { processNames, abort } = job;
+    if (!processNames.delete(processName) || processNames.size > 0) return;
+    // A process that needs it from now on starts a new job.
+    if (this.#jobs.get(key) === job) this.#jobs.delete(key);
+    abort.abort(new Problem(409, 'nobody needs it any more; start it again'));
   }
 
   #begin(key: string, work: (run: InstallRun) => Promise<void>): InstallJob {
