@@ -23,7 +23,7 @@ import type {
 } from './contract.ts';
 import { FolderRecords } from './folder-records.ts';
 import { type InstallTarget, installTarget, type OwnTarget } from './install-target.ts';
-import { keptPlaces } from './kept-places.ts';
+import { joinedPlaces, keptPlaces } from './kept-places.ts';
 import { installLimits } from './limits.ts';
 import { MachineProgram } from './machine-program.ts';
 import { MachineReleases } from './machine-releases.ts';
@@ -185,11 +185,14 @@ export class Installations {
         `the template of ${block.processName} names no directory for its program; add install.directory`,
       );
     const folder = this.#folder(directory);
-    const kept = keptPlaces(target, directory, this.#blocks());
-    const { draft, version } = await prepareRelease(preparation, folder, kept);
+    const planned = keptPlaces(target, directory, this.#blocks());
+    const { draft, version } = await prepareRelease(preparation, folder, planned);
     return {
       version,
       swap: async () => {
+        // The configuration may have changed during the preparation, which can take an hour.
+        const now = keptPlaces(this.find(block.processName) ?? target, directory, this.#blocks());
+        const kept = joinedPlaces(planned, now);
         // A folder is only cleared when it is known to contain a release.
         const clears = kept.clears && (this.isOurs(target) || (await this.isInstalled(target)));
         const present = { version: this.#foundVersion(block.processName), installedAt: null };

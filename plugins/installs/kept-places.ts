@@ -28,6 +28,11 @@ export function keptPlaces(
   };
 }
 
+/** What one of both keeps stays, and the folder is cleared only when both say so. */
+export function joinedPlaces(one: KeptPlaces, other: KeptPlaces): KeptPlaces {
+  return { keeps: new Set([...one.keeps, ...other.keeps]), clears: one.clears && other.clears };
+}
+
 function textsIn(value: unknown): string[] {
   return [value].flat().filter(text => typeof text === 'string' && text !== '') as string[];
 }

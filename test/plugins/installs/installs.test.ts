@@ -134,6 +134,33 @@ t.test('programs are installed, replaced and kept', async t => {
     await until(async () => (await readdir(at('.stackwarden'))).length === 0, { what: 'the replaced releases to go' });
   });
 
+  await t.test('what is excluded while a release is prepared is not touched either', async t => {
+    const at = (file: string) => path.join(place('Fresh'), file);
+    await stop(app, 'Fresh');
+    const mine = ['notes/mine', 'other/mine'];
+    for (const file of mine) {
+      await mkdir(path.dirname(at(file)));
+      await writeFile(at(file), 'mine');
+    }
+    await shop.close();
+    const prepared = ask(app, 'prepare', 'Fresh', { selector: { kind: 'pinned', version: 'v2.0.0' } });
+    await until(async () => (await drafts('Fresh')).length === 1, { what: 'the preparation' });
+    for (const [name, updates] of [
+      ['Fresh', { exclude_dirs: ['notes'] }],
+      ['Elsewhere', { config_dir: at('other') }],
+    ] as const)
+      t.match(await app.post('/config', { process_name: name, updates }), { status: 200 });
+    await shop.open();
+    t.match(await prepared, { status: 200 });
+    t.equal((await ask(app, 'swap', 'Fresh')).status, 200);
+    t.equal(await inPlace('Fresh', 'version.txt'), 'v2.0.0\n');
+    for (const file of mine) t.equal(await inPlace('Fresh', file), 'mine', file);
+    t.equal(await inPlace('Fresh', 'data/mine'), 'mine', 'nor what was excluded before');
+    await ask(app, 'restorePrevious', 'Fresh');
+    t.match(await start(app, 'Fresh'), { status: 200 });
+    await until(async () => (await readdir(at('.stackwarden'))).length === 0, { what: 'the replaced releases to go' });
+  });
+
   await t.test('an instance that selects another release has a folder of its own', async t => {
     const own = path.join(shared, 'instances/held_back');
     const versionIn = (directory: string) => readFile(path.join(directory, 'version.txt'), 'utf8');
