@@ -83,7 +83,8 @@ export class Versions implements ServiceVersions {
 
   end(): void {
     clearTimeout(this.#soon);
-    this.#queue.clear();
+    // The queue is not cleared, because the promises of dropped work would never settle. Work that begins now does
+    // nothing.
   }
 
   async #lookAll(): Promise<void> {

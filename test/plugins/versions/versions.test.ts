@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { Versions } from '../../../plugins/versions/versions.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { start, status } from '../../support/kids.ts';
@@ -358,4 +359,27 @@ t.test('a change of the clock does not look like a new run', { skip }, async t =
   Date.now = () => now() + 7_000 * 86_400_000;
   for (const version of ['1.0.3', '1.0.4']) await isTold(version);
   t.equal(await readFile(asked, 'utf8'), before);
+});
+
+t.test('lookups that wait for others end with the plugin', async t => {
+  const block = { processName: 'Slow', configKey: 'slow', block: { enabled: true } };
+  const services: Readonly<Record<string, object>> = {
+    'config.store': { blocks: () => [block], root: () => ({ puid: 65_534, pgid: 65_534 }) },
+    'service.templates': { get: () => ({ version: { from: [{ command: ['sleep', '600'] }] } }) },
+  };
+  const plugin = new AbortController();
+  const host = {
+    signal: plugin.signal,
+    contributions: () => [],
+    log: { debug: () => undefined },
+    find: (name: string) => services[name],
+    use: (name: string) => services[name],
+  };
+  const versions = new Versions(host as never);
+  const lookups = ['one', 'another', 'a third that waits'].map(() => versions.refresh('Slow'));
+  await new Promise(setImmediate);
+  // As the host ends a plugin.
+  plugin.abort();
+  versions.end();
+  t.same(await Promise.all(lookups), [null, null, null]);
 });
