@@ -157,7 +157,11 @@ export class MissingPrograms {
       await candidate.swap();
       const seconds = Math.round((performance.now() - started) / MS_PER_S);
       log.info(`${processName}: ${candidate.version} is installed, after ${seconds} s`);
-      await this.#host.find('service.versions')?.refresh(processName);
+      // The host has already counted and logged a failure, and the program is installed all the same.
+      await this.#host
+        .find('service.versions')
+        ?.refresh(processName)
+        .catch(() => null);
     } finally {
       for (const name of processNames) this.#board.clear(name);
     }

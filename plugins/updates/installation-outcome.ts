@@ -3,8 +3,8 @@ import type { Host } from '#core';
 import { redact } from '#kit/redact';
 import { utcTime } from '#kit/utc-time';
 import type { AvailableRelease } from '../installs/contract.ts';
-import type {} from '../versions/contract.ts';
 import type {} from './contract.ts';
+import { foundVersion } from './present-version.ts';
 import type { UpdateRecords } from './update-records.ts';
 import { lasting, notesOf, type UpdateResult, unixNow } from './update-result.ts';
 
@@ -75,14 +75,14 @@ export class InstallationOutcome {
     await this.#records.addNotice({ ...shown, ...news, message: sentence });
     this.#host.log.info(sentence);
     this.#host.emit('update.succeeded', { processName, previousVersion: from, currentVersion: to });
-    for (const member of members) await this.#host.find('service.versions')?.refresh(member.processName);
+    for (const member of members) await foundVersion(this.#host, member.processName);
   }
 
-  /** Records the failure. `placed` is given when the new release was in place for a while. */
+  /** Records the failure. `placed` is given when the service was stopped for the update. */
   async fail(
     text: string,
     current: string | null,
-    placed?: Downtime & { readonly failed_version: string },
+    placed?: Downtime & { readonly failed_version?: string },
   ): Promise<void> {
     const processName = this.#processName;
     const reason = redact(text);

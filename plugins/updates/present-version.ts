@@ -7,7 +7,11 @@ import type {} from '../versions/contract.ts';
 export async function presentVersion(host: Host, processName: string): Promise<string | null> {
   const installed = await host.use('installs').installed(processName);
   const known = installed?.version ?? knownVersion(host, processName);
-  if (known !== null) return known;
+  return known ?? foundVersion(host, processName);
+}
+
+/** Looks the version up now; null when it cannot be found out. */
+export async function foundVersion(host: Host, processName: string): Promise<string | null> {
   const versions = host.find('service.versions');
   // The host has already counted and logged the failure.
   return (await versions?.refresh(processName).catch(() => null)) ?? null;
