@@ -197,16 +197,25 @@ export class Installation {
         ? { downtime_status: 'completed', downtime_seconds: secondsBetween(stoppedMs, upMs) }
         : { downtime_status: 'not_observed' }),
     });
+    let isInPlace = false;
+    let upMs: number | null;
     try {
       await Promise.all(members.map(({ held }) => held.stop()));
       await candidate.swap();
+      isInPlace = true;
       this.#tell(`starts ${candidate.version}`);
-      const upMs = await this.#bringUp(members);
-      await this.#outcome.succeed(placing, members, downtime(upMs));
+      upMs = await this.#bringUp(members);
     } catch (error) {
-      const { reason, upMs, present } = await this.#takeBack(members, placing, error);
-      await this.#outcome.fail(reason, present, { ...downtime(upMs), failed_version: candidate.version });
+      const back = await this.#takeBack(members, placing, error);
+      const failed = isInPlace ? this.#failedVersion(placing, error) : {};
+      return this.#outcome.fail(back.reason, back.present, { ...downtime(back.upMs), ...failed });
     }
+    await this.#outcome.succeed(placing, members, downtime(upMs));
+  }
+
+  /** Keeps a schedule from installing the release again, unless only the state of the machine was to blame. */
+  #failedVersion({ to }: Placing, error: unknown): { readonly failed_version?: string } {
+    return this.#owed.isPassing(error) ? {} : { failed_version: to };
   }
 
   /**
@@ -295,7 +304,8 @@ export class Installation {
         await this.#bringUp(members);
       } catch (error) {
         const { reason, present } = await this.#takeBack(members, placing, error);
-        return this.#outcome.fail(reason, present, { downtime_status: 'not_observed', failed_version: to });
+        const failed = this.#failedVersion(placing, error);
+        return this.#outcome.fail(reason, present, { downtime_status: 'not_observed', ...failed });
       }
       await this.#outcome.succeed(placing, members, { downtime_status: 'not_observed' });
     });

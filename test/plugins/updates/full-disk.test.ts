@@ -1,7 +1,7 @@
-// An update that finds a full disk only after the stop of the service: the old release runs on, and the next attempt
-// succeeds.
+// An update that finds a full disk only after the stop of the service: the old release runs on, the next attempt
+// succeeds, and a schedule may make it.
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
@@ -32,6 +32,9 @@ t.test('a full disk at the swap keeps the old release', ROOT_ONLY, async t => {
     pace: 0.02,
   });
   t.teardown(() => app.stop());
+  /** The release that a schedule does not install again. */
+  const barred = async () =>
+    JSON.parse(await readFile(path.join(shelf.configDir, 'update_notices.json'), 'utf8')).statuses[NAME].failed_version;
   const isUp = () => until(async () => (await status(app, NAME)).status === 'running', { what: NAME });
   await isUp();
   await shelf.publish('v1.1.0');
@@ -44,6 +47,7 @@ t.test('a full disk at the swap keeps the old release', ROOT_ONLY, async t => {
   t.match(await updateStatus(app, NAME), { status: 'error', message: body.message });
   t.equal((await status(app, NAME)).status, 'running');
   t.equal(await shelf.present(NAME), FIRST);
+  t.equal(await barred(), undefined);
 
   const data = path.join(folder, 'data');
   await until(async () => (await readdir(path.join(folder, '.stackwarden'))).length === 0, { what: 'the draft to go' });
@@ -61,4 +65,5 @@ t.test('a full disk at the swap keeps the old release', ROOT_ONLY, async t => {
   t.match(refused, { status: 'error', current_version: 'v1.1.0' });
   t.equal(refused.message, `the file system of ${folder} is read-only; mount it so that it can be written`);
   t.equal((await status(app, NAME)).status, 'running');
+  t.equal(await barred(), undefined);
 });

@@ -1,5 +1,5 @@
 // A start that an update owes when its host ends: the next host starts the service, and says so.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
@@ -46,6 +46,8 @@ t.test('the message about an owed start does not outlive the start', async t => 
   t.match(body, { status: 'error', reason: 'install_failed' });
   t.match(body.message, TRIED_AGAIN);
   await first.stop();
+  const { statuses } = JSON.parse(await readFile(path.join(configDir, 'update_notices.json'), 'utf8'));
+  t.notOk('failed_version' in statuses[NAME], 'a schedule may install the release again');
 
   await rm(door);
   const second = await startHost(options);

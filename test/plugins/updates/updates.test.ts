@@ -1,6 +1,6 @@
 // Updates of services over their routes: what is found, what prevents an installation, what is installed, rolled back
 // and reported.
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { entryOf } from '../../support/configured.ts';
@@ -183,6 +183,8 @@ t.test('updates', async t => {
     });
     t.equal(await present('One'), 'v1.1.0');
     t.equal((await status(app, 'One')).status, 'running');
+    const { statuses } = JSON.parse(await readFile(path.join(configDir, 'update_notices.json'), 'utf8'));
+    t.equal(statuses.One.failed_version, 'v2.0.0', 'a schedule does not install it again');
     t.match((await check(app, 'One')).body, { status: 'update_available', available_version: 'v2.0.0' });
   });
 
