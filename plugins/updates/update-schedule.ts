@@ -73,12 +73,9 @@ export class UpdateSchedule {
     if (this.#host.find('process.supervisor')?.startup().terminal === false) return;
     const now = new Date();
     if (this.#steps.aheadMs() > 0) this.#passOver(now);
-    const due = this.#host
-      .use('config.store')
-      .blocks()
-      .filter(block => !this.#due.has(block.processName) && (this.nextAt(block) ?? NEVER) <= now);
+    const due = this.#blocks().filter(block => !this.#due.has(block.processName) && this.#isDue(block, now));
     due.sort((a, b) => Number(isProject(a.processName)) - Number(isProject(b.processName)));
-    for (const block of due) void this.#queue.add(() => this.#run(block));
+    for (const { processName } of due) void this.#queue.add(() => this.#run(processName));
     for (const { processName } of due) this.#due.add(processName);
   }
 
@@ -95,24 +92,32 @@ export class UpdateSchedule {
     }
   }
 
-  async #run(block: NamedBlock): Promise<void> {
-    const { processName } = block;
-    let isPutOff = false;
+  #isDue(block: NamedBlock, now: Date): boolean {
+    return (this.nextAt(block) ?? NEVER) <= now;
+  }
+
+  async #run(processName: string): Promise<void> {
     try {
-      isPutOff = await this.#parts.update(block);
+      // Other updates have come first, and the configuration may have changed meanwhile.
+      const block = this.#blocks().find(candidate => candidate.processName === processName);
+      if (block === undefined) this.#plans.delete(processName);
+      else if (this.#isDue(block, new Date())) this.#planNext(processName, await this.#parts.update(block));
     } catch (error) {
       if (!this.#host.signal.aborted)
         this.#host.log.error(`the scheduled update of ${processName} failed: ${errorText(error)}`, error);
+      this.#planNext(processName, false);
     } finally {
       this.#due.delete(processName);
-      const plan = this.#plans.get(processName);
-      if (plan !== undefined) {
-        const now = new Date();
-        const again = new Date(now.getTime() + this.#host.paced(DEFERRED_MS));
-        const next = dueAfter(now, plan.firstDay, plan.rhythm);
-        this.#keep(processName, { ...plan, next: isPutOff && again < next ? again : next });
-      }
     }
+  }
+
+  #planNext(processName: string, isPutOff: boolean): void {
+    const plan = this.#plans.get(processName);
+    if (plan === undefined) return;
+    const now = new Date();
+    const again = new Date(now.getTime() + this.#host.paced(DEFERRED_MS));
+    const next = dueAfter(now, plan.firstDay, plan.rhythm);
+    this.#keep(processName, { ...plan, next: isPutOff && again < next ? again : next });
   }
 
   #planOf(block: NamedBlock): Plan | undefined {
@@ -161,6 +166,10 @@ export class UpdateSchedule {
   #forget(processName: string): void {
     this.#plans.delete(processName);
     void this.#parts.records.setSchedule(processName, null);
+  }
+
+  #blocks(): readonly NamedBlock[] {
+    return this.#host.use('config.store').blocks();
   }
 
   #timeZone(): string {

@@ -127,7 +127,9 @@ export class Updates {
     const found = this.#records.result(processName);
     const selector = this.#selectorOf(block);
     if (failure !== null || found?.status !== 'update_available' || selector === undefined) return false;
-    if (autoUpdate(block.block).mode === 'check_only' || found.available_version === found.failed_version) return false;
+    // Read now, because they may have changed during the check.
+    const { enabled, mode } = autoUpdate(this.#host.use('config.store').findBlock(processName)?.block ?? {});
+    if (!enabled || mode === 'check_only' || found.available_version === found.failed_version) return false;
     await this.#installs.queue({ process_name: processName, selector, is_wanted_anyway: false });
     return this.#records.result(processName)?.status === 'deferred';
   }

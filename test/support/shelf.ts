@@ -1,6 +1,6 @@
 // A source of releases for one kind of service, and what a host needs to update services from it: a template, blocks,
 // and a plugin in a third party's folder.
-import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { testDir } from './directory.ts';
@@ -37,6 +37,9 @@ export interface Shelf {
   publish(version: string, program?: Program, files?: Readonly<Record<string, string>>): Promise<void>;
   /** Makes the source answer every call with this failure. */
   refuse(status: number, message: string, headers?: Record<string, string>): Promise<void>;
+  /** Makes the source wait, also with looks for the newest release, until `open` is called. */
+  close(): Promise<void>;
+  open(): Promise<void>;
   /** How often the newest release was asked for. */
   asked(): Promise<number>;
   /** Writes the template and the first release of a service, and gives the block of the service. */
@@ -73,6 +76,8 @@ export async function makeShelf(t: Test): Promise<Shelf> {
       await tell({ version, notesUrl: `https://example.org/${version}`, releasesBehind: 1 });
     },
     refuse: (status, message, headers = {}) => tell({ refusal: { status, message, headers } }),
+    close: () => writeFile(path.join(directory, 'closed'), ''),
+    open: () => rm(path.join(directory, 'closed'), { force: true }),
     asked: async () => (await readFile(path.join(directory, 'asked'), 'utf8').catch(() => '')).length,
     async service(name, more = {}, program = 'good') {
       const place = placeOf(name);
@@ -145,10 +150,12 @@ export const install = (app: TestHost, name: string, more: Record<string, unknow
 const SOURCE = `
   import { spawn } from 'node:child_process';
   import { once } from 'node:events';
-  import { appendFile, readFile } from 'node:fs/promises';
+  import { access, appendFile, readFile } from 'node:fs/promises';
+  import { setTimeout as delay } from 'node:timers/promises';
   export default { name: 'install-shelf', host: '^1', needs: ['installs'], setup(host) {
     const latest = async ({ facts: { shelf }, selector }) => {
       await appendFile(shelf + '/asked', '.');
+      while (await access(shelf + '/closed').then(() => true, () => false)) await delay(20);
       if (selector.kind === 'pinned') return { version: selector.version, notesUrl: null, releasesBehind: null };
       const { refusal, ...release } = JSON.parse(await readFile(shelf + '/latest.json', 'utf8'));
       if (refusal) throw new host.Problem(refusal.status, refusal.message, { headers: refusal.headers });
