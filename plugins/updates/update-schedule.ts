@@ -27,8 +27,11 @@ interface Plan {
 
 export interface ScheduleParts {
   readonly records: UpdateRecords;
-  /** Whether updates of the process can be checked: it has a source, and its selector names no fixed release. */
-  isPossible(block: NamedBlock): boolean;
+  /**
+   * Whether the block lets updates be checked: its selector names no fixed release. undefined while no source offers
+   * the program, which may be so for a moment only, while plugins are reloaded.
+   */
+  isPossible(block: NamedBlock): boolean | undefined;
   /** Checks for an update and, unless the block says otherwise, installs it. Resolves with whether it was put off. */
   update(block: NamedBlock): Promise<boolean>;
 }
@@ -85,7 +88,7 @@ export class UpdateSchedule {
    */
   #passOver(now: Date): void {
     for (const [processName, { rhythm, next }] of this.#plans) {
-      if (this.#due.has(processName) || now.getTime() - next.getTime() <= LARGE_STEP_MS) continue;
+      if (this.#due.has(processName) || !isMissed(next, now)) continue;
       this.#keep(processName, planFromNextStart(rhythm, now));
       const told = 'the clock was set ahead over its scheduled update, which is made at the next start time';
       this.#host.log.info(`${processName}: ${told}`);
@@ -123,13 +126,14 @@ export class UpdateSchedule {
   #planOf(block: NamedBlock): Plan | undefined {
     const { processName } = block;
     const { enabled, intervalHours, startTime, warning } = autoUpdate(block.block);
-    if (!enabled || !this.#parts.isPossible(block)) {
-      this.#forget(processName);
-      return undefined;
-    }
-    const rhythm = { intervalHours, startTime, timeZone: this.#timeZone() };
     const known = this.#plans.get(processName);
     const now = new Date();
+    const isPossible = enabled && this.#parts.isPossible(block);
+    if (isPossible === false) this.#forget(processName);
+    else if (!isPossible && known !== undefined && isMissed(known.next, now))
+      this.#keep(processName, planFromNextStart(known.rhythm, now));
+    if (!isPossible) return undefined;
+    const rhythm = { intervalHours, startTime, timeZone: this.#timeZone() };
     if (known !== undefined && deepEqual(known.rhythm, rhythm) && isNear(known, now)) return known;
     if (warning !== null) this.#host.log.warn(`${processName}: ${warning}`);
     const kept =
@@ -147,8 +151,7 @@ export class UpdateSchedule {
     if (!deepEqual({ intervalHours, startTime, timeZone }, rhythm)) return undefined;
     const plan = { rhythm, firstDay: new Date(record.first_day), next: new Date(record.next_check_at * MS_PER_S) };
     if (!isNear(plan, now)) return undefined;
-    if (plan.next > this.#startedAt) return plan;
-    return planFromNextStart(rhythm, now);
+    return plan.next > this.#startedAt && !isMissed(plan.next, now) ? plan : planFromNextStart(rhythm, now);
   }
 
   #keep(processName: string, plan: Plan): void {
@@ -184,6 +187,11 @@ export class UpdateSchedule {
 function planFromNextStart(rhythm: Rhythm, now: Date): Plan {
   const firstDay = nextStartDay(now, rhythm);
   return { rhythm, firstDay, next: dueAfter(now, firstDay, rhythm) };
+}
+
+/** Whether a due time passed hours ago: the clock was set ahead, or the source of the program was missing. */
+function isMissed(next: Date, now: Date): boolean {
+  return now.getTime() - next.getTime() > LARGE_STEP_MS;
 }
 
 /** Whether the plan is at most an interval away. If not, the clock was set back after the plan was made. */

@@ -39,7 +39,7 @@ export class Updates {
       records,
       isPossible: block => {
         const selector = this.#selectorOf(block);
-        return selector !== undefined && blockedBy(selector) === null;
+        return selector && blockedBy(selector) === null;
       },
       update: block => this.#updateAsScheduled(block),
     });

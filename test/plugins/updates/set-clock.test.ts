@@ -1,4 +1,4 @@
-// A clock that is set ahead over a scheduled update does not trigger it at once.
+// A scheduled update that the clock, or the time without its source, has passed over by hours does not come at once.
 import t from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
 import type { UpdateRecords } from '../../../plugins/updates/update-records.ts';
@@ -38,6 +38,7 @@ function scheduled(hours: number) {
   const updated: string[] = [];
   const told: string[] = [];
   let look = (): void => undefined;
+  let isPossible: boolean | undefined = true;
   const services = {
     'config.store': { blocks: () => [block], get: () => 'UTC' },
     'process.supervisor': { startup: () => ({ terminal: true }) },
@@ -54,7 +55,7 @@ function scheduled(hours: number) {
   };
   const schedule = new UpdateSchedule(host as unknown as Host, {
     records: { schedule: () => undefined, setSchedule: async () => undefined } as unknown as UpdateRecords,
-    isPossible: () => true,
+    isPossible: () => isPossible,
     update: async () => {
       updated.push(processName);
       return false;
@@ -65,6 +66,10 @@ function scheduled(hours: number) {
   return {
     start,
     told,
+    /** As plugins do that offer and withdraw its source. */
+    offer(isOffered: boolean) {
+      isPossible = isOffered || undefined;
+    },
     async look() {
       look();
       await new Promise(setImmediate);
@@ -93,4 +98,22 @@ t.test('a clock that is set ahead by less than some hours makes a late update', 
   const { look } = scheduled(1);
   aheadMs = 2 * HOUR_MS;
   t.equal(await look(), 1);
+});
+
+t.test('an update that is due while its source is missing is made afterwards unless it is hours late', async t => {
+  for (const [hours, updates] of [
+    [2, 1],
+    [6, 0],
+  ] as const) {
+    aheadMs = 0;
+    const { start, look, next, offer } = scheduled(1);
+    offer(false);
+    // In steps for which no clock is set.
+    for (; aheadMs < hours * HOUR_MS; aheadMs += 2 * HOUR_MS) t.equal(await look(), 0);
+    t.equal(await look(), 0);
+    t.equal(next(), undefined);
+    offer(true);
+    t.equal(await look(), updates, `after ${hours} h`);
+    t.equal(next(), start);
+  }
 });
