@@ -50,6 +50,7 @@ const folderRecord = z.lazy(() =>
     installed: release.nullable(),
     previous: previous.nullable(),
     swap: swap.nullable().describe('one that has begun and is not complete'),
+    placing: z.string().nullable().default(null).describe('the release that is being placed in the machine itself'),
   }),
 );
 
@@ -86,7 +87,8 @@ export class FolderRecords {
   }
 
   of(directory: string): FolderRecord {
-    return this.#records.get(directory) ?? { directory, user: null, installed: null, previous: null, swap: null };
+    const none = { directory, user: null, installed: null, previous: null, swap: null, placing: null };
+    return this.#records.get(directory) ?? none;
   }
 
   /** Resolves when the record is on disk. */

@@ -49,6 +49,11 @@ export class Installations {
   readonly #queue = new WorkQueue({ concurrency: 1 });
   /** The last installation of each config key, after which the next one begins. */
   readonly #turns = new Map<string, Promise<unknown>>();
+  /**
+   * Programs in the machine whose placement the end of an earlier host has cut off, by the keys of their records. Each
+   * is completed when it is asked for, because its source may be loaded later than this plugin.
+   */
+  readonly #cutOff = new Map<string, Promise<void> | null>();
   /** Resolves when swaps that an earlier host has begun are completed or reverted. */
   readonly #recovered: Promise<void>;
 
@@ -85,10 +90,10 @@ export class Installations {
     return [...this.#points.sources.values()].find(candidate => candidate.source === source);
   }
 
-  /** Whether all files of a layout exist. Completes a swap that was interrupted before. */
+  /** Whether all files of a layout exist. Completes a swap or a placement that was interrupted before. */
   async isInstalled(target: InstallTarget): Promise<boolean> {
     await this.#recovered;
-    if (this.#isCutOff(target)) await this.#folder(placeOf(target)).recover();
+    if (this.#isCutOff(target)) await this.#complete(target);
     return isComplete(target, await fileVersions(target.layouts.flat()));
   }
 
@@ -107,10 +112,12 @@ export class Installations {
 
   async installed(target: OwnTarget): Promise<InstalledRelease | null> {
     if (!(await this.isInstalled(target))) return null;
-    const { installed, previous } = this.#records.of(placeOf(target));
+    const { installed, previous, placing } = this.#records.of(placeOf(target));
+    // No release counts as installed until it is known what the machine has.
+    const known = placing === null ? installed : null;
     return {
-      version: installed?.version ?? null,
-      installedAt: installed?.installedAt ?? null,
+      version: known?.version ?? null,
+      installedAt: known?.installedAt ?? null,
       previousVersion: previous?.version ?? null,
       sharedWith: this.#blocks()
         .filter(block => block.processName !== target.block.processName && this.#isPlacedAt(block, placeOf(target)))
@@ -274,6 +281,7 @@ export class Installations {
       this.#host.log.error('what is recorded of installations cannot be read', error);
       return;
     }
+    for (const { directory, placing } of this.#records.all()) if (placing !== null) this.#cutOff.set(directory, null);
     for (const { directory } of this.#records.all().filter(record => path.isAbsolute(record.directory))) {
       const folder = this.#folder(directory);
       try {
@@ -287,9 +295,24 @@ export class Installations {
     }
   }
 
-  /** Whether a swap of the target has begun and not ended. */
+  /** Whether a swap of the target has begun and not ended, or an earlier host has left it half placed. */
   #isCutOff(target: InstallTarget): target is OwnTarget {
-    return target.kind === 'own' && this.#records.of(placeOf(target)).swap !== null;
+    if (target.kind !== 'own') return false;
+    const isHalfPlaced = this.#cutOff.has(placeOf(target)) && this.source(target) !== undefined;
+    return isHalfPlaced || this.#records.of(placeOf(target)).swap !== null;
+  }
+
+  async #complete(target: OwnTarget): Promise<void> {
+    const place = placeOf(target);
+    if (target.directory !== null) {
+      await this.#folder(target.directory).recover();
+      return;
+    }
+    const options = { report: () => undefined };
+    const completion = this.#cutOff.get(place) ?? this.#machineProgram(this.#preparation(target, options)).recover();
+    this.#cutOff.set(place, completion);
+    await completion;
+    this.#cutOff.delete(place);
   }
 
   #isPlacedAt(block: NamedBlock, place: string): boolean {

@@ -56,6 +56,24 @@ export class MachineProgram {
     }
   }
 
+  /** Completes a placement that the end of an earlier host has cut off, or takes it back. Never rejects. */
+  async recover(): Promise<void> {
+    const { preparation, records, releases, place } = this.#options;
+    const { host, target } = preparation;
+    const { placing } = records.of(place);
+    if (placing === null) return;
+    const what = `the installation of ${placing} for ${target.block.processName} was cut off, and`;
+    try {
+      const kept = await releases.find(this.#key, placing);
+      if (kept === null) throw new Error('what was fetched of it is gone');
+      // The package manager of the earlier host may still be at work, and is waited for.
+      await this.#put(placing, kept);
+      host.log.info(`${what} is complete now`);
+    } catch (error) {
+      host.log.error(`${what} cannot be completed`, error);
+    }
+  }
+
   get #key(): string {
     return this.#options.preparation.target.block.configKey;
   }
@@ -65,22 +83,24 @@ export class MachineProgram {
     const { host } = preparation;
     if (host.signal.aborted)
       throw new Problem(503, 'what installs programs was loaded anew; start the installation again');
-    const before = records.of(place);
+    const before = { ...records.of(place), placing: null };
     const previous = before.installed === null ? before.previous : { ...before.installed, kept: null };
-    // No release counts as installed until it is known what the machine has.
-    await records.save({ ...before, installed: null, previous });
+    // Kept and recorded first, so that a later host can complete what the end of this one cuts off.
+    const kept = await releases.keep(directory, this.#key, version);
+    await records.save({ ...before, placing: version });
     try {
-      await this.#place(version, directory);
+      await this.#place(version, kept);
       await this.#checkComplete(version);
     } catch (error) {
       const old = before.installed?.version ?? null;
-      const kept = old === null ? null : await releases.find(this.#key, old);
-      if (old !== null && kept !== null)
-        await this.#place(old, kept).catch(fault => host.log.warn(`${old} could not be placed again`, fault));
+      const keptOld = old === null ? null : await releases.find(this.#key, old);
+      if (old !== null && keptOld !== null)
+        await this.#place(old, keptOld).catch(fault => host.log.warn(`${old} could not be placed again`, fault));
       await records.save(before);
+      const known = [before.installed, before.previous].flatMap(release => release?.version ?? []);
+      await releases.keepOnly(this.#key, known);
       throw error;
     }
-    await releases.keep(directory, this.#key, version);
     const installed = { version, installedAt: Math.floor(Date.now() / MS_PER_S) };
     await records.save({ ...before, installed, previous });
     await releases.keepOnly(this.#key, [version, previous?.version ?? version]);

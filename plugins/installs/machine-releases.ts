@@ -22,12 +22,13 @@ export class MachineReleases {
     return mkdtemp(path.join(await this.#place(), DRAFT));
   }
 
-  /** Keeps a draft as the release of a version, in place of an earlier one. */
-  async keep(draft: string, configKey: string, version: string): Promise<void> {
+  /** Keeps a draft as the release of a version, in place of an earlier one. Resolves with its folder. */
+  async keep(draft: string, configKey: string, version: string): Promise<string> {
     const kept = path.join(await this.#place(), nameOf(configKey, version));
-    if (kept === draft) return;
+    if (kept === draft) return kept;
     await remove(kept);
     await rename(draft, kept);
+    return kept;
   }
 
   /** The folder of a version; null when it is not kept. */

@@ -104,7 +104,7 @@ export async function ask(app: TestHost, member: string, ...args: readonly unkno
 
 const SHOP = `
   import { spawn } from 'node:child_process';
-  import { access, copyFile, readFile, writeFile } from 'node:fs/promises';
+  import { access, readFile, writeFile } from 'node:fs/promises';
   import { setTimeout as delay } from 'node:timers/promises';
   const run = (argv, user, signal) => new Promise((resolve, reject) => {
     const child = spawn(argv[0], argv.slice(1), { ...user, signal, killSignal: 'SIGKILL', stdio: 'ignore' });
@@ -150,7 +150,9 @@ const SHOP = `
         return { version };
       },
       async place({ directory, facts, version }) {
-        await copyFile(directory + '/program', facts.program);
+        // A child that waits until the file is gone, and goes on when its host is killed, as a package manager does.
+        const script = 'touch "$3/placing"; while test -e "$3/busy"; do sleep 0.02; done; cp "$1" "$2"';
+        await run(['sh', '-c', script, 'sh', directory + '/program', facts.program, facts.shop]);
         if (version === 'v6.6.6') throw new Problem(409, version + ' cannot be placed; choose another');
       },
     });

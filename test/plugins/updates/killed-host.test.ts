@@ -6,8 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { rounds } from '../../support/rounds.ts';
 import { FIRST, makeShelf } from '../../support/shelf.ts';
-import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
+import { openUpdatingHost } from '../../support/updating-host.ts';
 
 const PLUGINS = [
   'config',
@@ -36,28 +37,7 @@ async function stack(t: Test, more: Record<string, unknown> = {}, program?: 'stu
       plugins: { dirs: [shelf.sourceDir] },
     },
   });
-  const open = async () => {
-    const host = await startStackwarden(shelf.configDir, port, { plugins: PLUGINS });
-    // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
-    const json = async (place: string, init?: RequestInit): Promise<any> =>
-      (await fetch(host.base + place, init)).json();
-    const status = async () => (await json(`/process/update-status?process_name=${NAME}`)).update_status;
-    const process = () => json(`/process/service-status?process_name=${NAME}`);
-    await until(
-      async () => {
-        const { terminal } = await json('/process/startup-status');
-        return terminal && (await process()).status === 'running' && (await status())?.status !== 'installing';
-      },
-      { what: `${NAME} to run, and its update to be over` },
-    );
-    const install = () =>
-      json('/process/update-install', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ process_name: NAME }),
-      });
-    return { host, process, status, install };
-  };
+  const open = () => openUpdatingHost(shelf.configDir, { name: NAME, port, plugins: PLUGINS });
   return { shelf, folder, open };
 }
 
